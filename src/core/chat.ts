@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import type { ObjectLayout } from './layout.ts'
+
+/*
+ * Only the fields that the gateway itself reads are typed here. Everything else passes untouched
+ * to upstreams that speak the OpenAI format, so every object is loose.
+ */
+
+const count = z.int().positive().nullish()
+
+const part = z.looseObject({
+  type: z.string().optional(),
+  text: z.string().nullish(),
+  // Several vendors accept a bare string, and clients send it.
+  image_url: z
+    .union([z.string(), z.looseObject({ url: z.string(), detail: z.string().nullish() })])
+    .nullish(),
+})
+
+const toolCall = z.looseObject({
+  function: z
+    .looseObject({ name: z.string().nullish(), arguments: z.string().nullish() })
+    .nullish(),
+})
+
+const message = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(part)]).nullish(),
+  name: z.string().nullish(),
+  tool_calls: z.array(toolCall).nullish(),
+})
+
+/** What the gateway reads of a chat completion request. */
+export const chatRequest = z.looseObject({
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: count,
+  max_completion_tokens: count,
+  n: count,
+  tools: z.array(z.looseObject({})).nullish(),
+})
+
+export type ChatRequest = z.infer<typeof chatRequest>
+export type ChatMessage = ChatRequest['messages'][number]
+export type ContentPart = z.infer<typeof part>
+
+/** One chat request: the client's own bytes and what they mean. */
+export interface ChatCall {
+  readonly bytes: Uint8Array
+  readonly request: ChatRequest
+  /** Where the members stand in `bytes` that some upstream needs changed. */
+  readonly layout: ObjectLayout<'model' | 'stream_options'>
+  readonly stream: boolean
+  /** The client asked for a usage chunk at the end of its stream. */
+  readonly wantsUsageChunk: boolean
+}
+
+/** One image of a request, wherever it stands. */
+export interface ImagePart {
+  readonly url: string
+  readonly detail: string | undefined
+  /** The dotted path of the part, for error messages. */
+  readonly path: string
+}
+
+/** Every image part of a request, in order. */
+export function* imageParts(request: ChatRequest): Generator<ImagePart> {
+  for (const [m, { content }] of request.messages.entries()) {
+    if (!Array.isArray(content)) continue
+    for (const [p, { image_url: image }] of content.entries()) {
+      if (image === undefined || image === null) continue
+      const path = `messages.${m}.content.${p}.image_url`
+      if (typeof image === 'string') yield { url: image, detail: undefined, path }
+      else yield { url: image.url, detail: image.detail ?? undefined, path }
+    }
+  }
+}

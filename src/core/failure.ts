@@ -1,0 +1,171 @@
+import { type ErrorCode, GatewayError } from './errors.ts'
+import type { Millis } from './ids.ts'
+
+export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
+
+/** What went wrong between the gateway and one upstream, before anyone decides what it means. */
+export type UpstreamFailure =
+  | {
+      readonly kind: 'status'
+      readonly status: number
+      readonly message: string
+      readonly retryAfter?: Millis | undefined
+    }
+  | { readonly kind: 'timeout'; readonly limit: TimeLimit }
+  | { readonly kind: 'network'; readonly reason: string }
+  | { readonly kind: 'malformed'; readonly detail: string }
+  | { readonly kind: 'closed-early' }
+  | { readonly kind: 'error-frame'; readonly message: string }
+  | { readonly kind: 'no-credential'; readonly message: string }
+  | { readonly kind: 'circuit-open'; readonly retryAfter: Millis }
+  | { readonly kind: 'client-cancelled' }
+  | { readonly kind: 'slow-client' }
+  | { readonly kind: 'shutdown' }
+
+/** Carries an `UpstreamFailure` through a rejected promise. Never reaches a client. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault'
+  readonly failure: UpstreamFailure
+
+  constructor(failure: UpstreamFailure) {
+    super(failure.kind)
+    this.failure = failure
+  }
+}
+
+/** The failure inside a rejection; anything that is no `UpstreamFault` is a network failure. */
+export function failureOf(error: unknown): UpstreamFailure {
+  return error instanceof UpstreamFault
+    ? error.failure
+    : { kind: 'network', reason: error instanceof Error ? error.name : 'unknown' }
+}
+
+/** What a failure means for the rest of the request. */
+export type Verdict = 'retry' | 'fail-over' | 'surface' | 'end'
+
+/**
+ * `retry` on the same link; `fail-over` to the next one, since a retry would meet the same wall;
+ * `surface` at once, because the request itself is at fault; `end`, because there is nobody left
+ * to answer or no time.
+ */
+export function verdictOn(failure: UpstreamFailure): Verdict {
+  switch (failure.kind) {
+    case 'status':
+      return verdictOnStatus(failure.status)
+    case 'timeout':
+      if (failure.limit === 'total') return 'end'
+      return failure.limit === 'first-token' ? 'fail-over' : 'retry'
+    case 'network':
+    case 'malformed':
+    case 'closed-early':
+    case 'error-frame':
+      return 'retry'
+    case 'no-credential':
+    case 'circuit-open':
+      return 'fail-over'
+    case 'client-cancelled':
+    case 'slow-client':
+    case 'shutdown':
+      return 'end'
+    default:
+      return failure satisfies never
+  }
+}
+
+function verdictOnStatus(status: number): Verdict {
+  if (status === 408 || status === 429 || status >= 500) return 'retry'
+  if (status >= 400) return isCredentialStatus(status) ? 'fail-over' : 'surface'
+  // A redirect is not followed, and no other status is an answer.
+  return 'retry'
+}
+
+function isCredentialStatus(status: number): boolean {
+  return status === 401 || status === 402 || status === 403
+}
+
+/** The error a client gets when this failure of this provider is the last word. */
+export function errorOf(failure: UpstreamFailure, provider: string): GatewayError {
+  switch (failure.kind) {
+    case 'status':
+      return statusError(failure, provider)
+    case 'timeout':
+      return timeoutError(failure.limit, provider)
+    case 'network':
+      return upstreamError('LM-3003', `provider ${provider} could not be reached or broke off`)
+    case 'malformed':
+      return upstreamError('LM-3002', `provider ${provider} answered malformed: ${failure.detail}`)
+    case 'closed-early':
+      return upstreamError(
+        'LM-3010',
+        `the stream of provider ${provider} ended before it was complete`,
+      )
+    case 'error-frame':
+      return upstreamError(
+        'LM-3010',
+        `provider ${provider} failed in its stream${quoted(failure.message)}`,
+      )
+    case 'no-credential':
+      return upstreamError('LM-3006', failure.message)
+    case 'circuit-open':
+      return new GatewayError('LM-3020', `the circuit of provider ${provider} is open`, {
+        retryAfter: failure.retryAfter,
+        headers: noRetry,
+      })
+    case 'client-cancelled':
+      return new GatewayError('LM-6001', 'the client closed the request')
+    case 'slow-client':
+      return new GatewayError('LM-6001', 'the client read its stream too slowly')
+    case 'shutdown':
+      return upstreamError('LM-3010', 'the gateway is shutting down')
+    default:
+      return failure satisfies never
+  }
+}
+
+/** Official SDKs would multiply the gateway's attempts by their own. */
+const noRetry = { 'x-should-retry': 'false' }
+
+function upstreamError(code: ErrorCode, message: string, status?: number): GatewayError {
+  return new GatewayError(code, message, { status, headers: noRetry })
+}
+
+function statusError(
+  { status, message, retryAfter }: UpstreamFailure & { kind: 'status' },
+  provider: string,
+): GatewayError {
+  if (status === 429) {
+    const text = `provider ${provider} is rate limited${quoted(message)}`
+    return new GatewayError('LM-3001', text, { retryAfter })
+  }
+  if (status === 408) {
+    return upstreamError('LM-3005', `provider ${provider} reported a timeout${quoted(message)}`)
+  }
+  const isClientFault = verdictOnStatus(status) === 'surface'
+  const text = `provider ${provider} refused the request with status ${status}${quoted(message)}`
+  return upstreamError('LM-3003', text, isClientFault ? status : undefined)
+}
+
+function timeoutError(limit: TimeLimit, provider: string): GatewayError {
+  switch (limit) {
+    case 'connect':
+      return upstreamError('LM-3012', `connecting to provider ${provider} took too long`)
+    case 'first-token':
+    case 'read':
+      return upstreamError('LM-3011', `provider ${provider} sent no content in time`)
+    case 'total':
+      return upstreamError('LM-3013', 'the request took longer than its total timeout')
+    default:
+      return limit satisfies never
+  }
+}
+
+function quoted(message: string): string {
+  return message === '' ? '' : `: ${message}`
+}
+
+/** The error of a stream that fails after its commit; its end is always told as an early one. */
+export function streamErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
+  const error = errorOf(failure, provider)
+  const keepsCode = ['LM-3010', 'LM-3013', 'LM-6001'].includes(error.code)
+  return keepsCode ? error : upstreamError('LM-3010', error.message)
+}

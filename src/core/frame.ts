@@ -1,0 +1,44 @@
+import type { UpstreamFailure } from './failure.ts'
+import type { Usage } from './usage.ts'
+
+/** The identity that every chunk of one stream shares. */
+export interface StreamIdentity {
+  readonly id: string
+  readonly created: number
+  readonly model: string
+}
+
+/**
+ * One whole server-sent event: the bytes the client will get, and what the pipeline must know of
+ * it. A dialect fills this in once; no later stage looks into the bytes again.
+ */
+export interface Frame {
+  /** The event as it goes to the client, its blank line included. */
+  readonly bytes: Uint8Array
+  /** `content` commits the stream; `quiet` is all else that passes; `done` and `error` end it. */
+  readonly kind: 'content' | 'quiet' | 'done' | 'error'
+  /** Why an `error` frame ends the stream. */
+  readonly failure?: UpstreamFailure | undefined
+  /** The latest usage the upstream has reported. */
+  readonly usage?: Usage | undefined
+  /** True for a chunk that exists only to carry usage: no choices. */
+  readonly usageOnly?: boolean | undefined
+  readonly identity?: StreamIdentity | undefined
+  /** UTF-8 bytes of generated text in this frame, for the estimate. */
+  readonly outputBytes: number
+  /** True when a choice has ended with this frame. */
+  readonly finished?: boolean | undefined
+}
+
+/** Turns an upstream's bytes into frames. Pure state: one decoder a stream. */
+export interface FrameDecoder {
+  /** The frames that these bytes complete. Throws `UpstreamFault` when they cannot be understood. */
+  push(bytes: Uint8Array): Frame[]
+  /** What stands after the last complete frame, at a clean end of the body. */
+  end(): Frame[]
+}
+
+/** A step of the pipeline: frames in, frames out, at once. It does not know its neighbours. */
+export interface Stage {
+  push(frames: Frame[]): Frame[]
+}

@@ -1,0 +1,28 @@
+declare const brand: unique symbol
+type Branded<T, Name extends string> = T & { readonly [brand]: Name }
+
+/** A model id as clients write it in `model`. */
+export type ModelId = Branded<string, 'ModelId'>
+/** The configured name of a provider. */
+export type ProviderName = Branded<string, 'ProviderName'>
+/** The id of one request, as it stands in `x-request-id`. */
+export type RequestId = Branded<string, 'RequestId'>
+
+/** Money: integer billionths of a US dollar. */
+export type NanoUsd = Branded<bigint, 'NanoUsd'>
+
+/** Durations and instants inside the process, in milliseconds. */
+export type Millis = number
+
+const safeRequestId = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The client's own id when it is 1 to 128 harmless characters, else undefined. */
+export function clientRequestId(header: string | null): RequestId | undefined {
+  // The pattern is what makes the brand true.
+  return header !== null && safeRequestId.test(header) ? (header as RequestId) : undefined
+}
+
+/** An id for an answer whose upstream gives none. */
+export function newCompletionId(): string {
+  return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
+}

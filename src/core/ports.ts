@@ -1,0 +1,77 @@
+import type { Millis } from './ids.ts'
+
+/** Time, so that tests can hold it. */
+export interface Clock {
+  /** Wall clock, milliseconds since the epoch. */
+  now(): Millis
+  /** A clock that never jumps, for durations. */
+  elapsed(): Millis
+  /** Calls `fire` once after `delay`; the timer does not keep the process alive. */
+  schedule(delay: Millis, fire: () => void): Timer
+}
+
+export interface Timer {
+  cancel(): void
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** Structured log. Fields are ids, counts and codes: never content, keys or headers. */
+export interface Log {
+  enabled(level: LogLevel): boolean
+  write(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** A body that arrives piece by piece. One reader. */
+export interface ByteSource {
+  /**
+   * The bytes that have arrived since the last read, in order, or undefined at a clean end.
+   * Rejects with an `UpstreamFault` when the sender fails or the reader fell too far behind.
+   */
+  read(): Promise<Uint8Array | undefined>
+  /** The reader wants no more: frees the connection; a read that waits resolves to undefined. */
+  cancel(): void
+  /**
+   * The reader has all it needs: what still comes is dropped. The connection is freed for the next
+   * request when the body ends within a moment, else closed.
+   */
+  drain(): void
+}
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly url: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | undefined
+  readonly connectTimeout: Millis
+  /** A provider with its own connect timeout asks for a client of its own. */
+  readonly ownClient?: boolean | undefined
+  /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
+  readonly queueLimit: number
+  /** Aborts the exchange at any point; the connection is freed at once. */
+  readonly signal: AbortSignal
+}
+
+export interface UpstreamResponse {
+  readonly status: number
+  /** One header by its lower-case name; undefined when absent. */
+  header(name: string): string | undefined
+  readonly body: ByteSource
+}
+
+/**
+ * Sends one request, follows no redirect, and resolves at the response's headers.
+ * Rejects with an `UpstreamFault` (`network`, or `timeout` of `connect`).
+ * From the headers on the body is read eagerly into a queue of at most `queueLimit` bytes.
+ */
+export type UpstreamPort = (request: UpstreamRequest) => Promise<UpstreamResponse>
+
+/** The constructors of the host's Fetch API that the gateway makes answers with. */
+export interface FetchApi {
+  readonly Response: typeof Response
+  readonly ReadableStream: typeof ReadableStream
+}
+
+/** The variables that overrides, credentials and the master key come from. */
+export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,0 +1,180 @@
+import type { ChatCall } from './chat.ts'
+import type { UpstreamFailure } from './failure.ts'
+import type { FrameDecoder } from './frame.ts'
+import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
+import type { Clock, Environment, UpstreamPort } from './ports.ts'
+import type { Usage } from './usage.ts'
+
+export const capabilities = ['chat', 'embed', 'rerank'] as const
+export type Capability = (typeof capabilities)[number]
+
+export const modalities = ['text', 'image'] as const
+export type Modality = (typeof modalities)[number]
+
+/** What configuration must know of a kind to judge a provider of it. */
+export interface KindFacts {
+  readonly name: string
+  /** Other spellings of `kind` in the file. */
+  readonly aliases?: readonly string[]
+  readonly capabilities: readonly Capability[]
+  /** The vendor has no embeddings API of its own: `embed` needs an explicit `base_url`. */
+  readonly embedNeedsBaseUrl?: boolean
+  /** The vendor's own address. Without one, `base_url` is required. */
+  readonly defaultBaseUrl?: string
+  /** The default address is no vendor's and takes no key: a local server, or the demo. */
+  readonly keyless?: boolean
+  /** Optional provider settings that only this kind takes. */
+  readonly ownSettings?: readonly string[]
+}
+
+/** Whose file references an `image_url` may hold. */
+export type ReferenceOwner = 'anthropic' | 'google'
+
+/** A vendor's API: facts as fields, shapes as functions. One frozen value a kind. */
+export interface ProviderKind extends KindFacts {
+  /** What an `image_url` may be: any address, or data URIs only. */
+  readonly remoteImages: boolean
+  /** The family whose native image references this kind understands. */
+  readonly references?: ReferenceOwner
+  /** Makes the function that puts the credential on requests, once, when a snapshot is built. */
+  readonly authorizer: (context: CredentialContext) => Authorize
+  /** A secret found in the vendor's own environment variables, where no variable is configured. */
+  readonly ambientSecret?: (env: Environment) => string | undefined
+  /** Binds the chat dialect to one model, once, when a snapshot is built. Never throws. */
+  readonly chat?: (target: Target) => ChatEndpoint
+  /** An upstream inside this process, instead of the network. */
+  readonly upstream?: (settings: DemoSettings, clock: Clock) => UpstreamPort
+}
+
+/** Settings of the built-in `demo` kind. */
+export interface DemoSettings {
+  readonly latency: Millis
+  readonly tokensPerSecond: number
+  readonly failureRate: number
+}
+
+/** What a dialect is bound to. */
+export interface Target {
+  /** The address in force: configured, or the vendor's own. */
+  readonly baseUrl: string
+  readonly apiVersion: string | undefined
+  /** The vendor's name of the model. */
+  readonly upstreamId: string
+  /** The client-facing id, which answers of translated kinds carry. */
+  readonly modelId: string
+  readonly streamUsage: boolean
+  readonly clock: Clock
+  readonly env: Environment
+  /** The provider's credential, for kinds whose addresses depend on it. */
+  readonly secret: string | undefined
+}
+
+export type RequestHeaders = Readonly<Record<string, string>>
+
+/** What an authorizer may use. */
+export interface CredentialContext {
+  readonly secret: string
+  readonly baseUrl: string
+  readonly clock: Clock
+  readonly env: Environment
+  /** For kinds that exchange their credential for a token. */
+  readonly send: UpstreamPort
+}
+
+/**
+ * The headers that carry the credential of one request. A signature covers the request as it is
+ * given. Rejects with an `UpstreamFault` when the credential is of no use.
+ */
+export type Authorize = (request: DialectRequest) => RequestHeaders | Promise<RequestHeaders>
+
+/** The credential of a provider, as found when its snapshot was built. */
+export type Credential =
+  | { readonly kind: 'secret'; readonly value: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'missing'; readonly message: string }
+
+export interface Provider {
+  readonly name: ProviderName
+  readonly kind: ProviderKind
+  /** The address in force: configured, or the vendor's own. */
+  readonly baseUrl: string
+  /** The address stands in the file, so the provider is health-probed. */
+  readonly hasOwnBaseUrl: boolean
+  readonly credential: Credential
+  readonly authorize: Authorize
+  readonly strict: boolean
+  readonly connectTimeout: Millis
+  /** True when the provider overrides the connect timeout, and so has a client of its own. */
+  readonly ownClient: boolean
+  readonly firstTokenTimeout: Millis
+  readonly totalTimeout: Millis
+  readonly send: UpstreamPort
+}
+
+/** Prices of a model in nano-dollars per million tokens, and per thousand searches. */
+export interface Prices {
+  readonly input: NanoUsd
+  readonly output: NanoUsd
+  readonly cachedInput: NanoUsd
+  readonly cacheWrite: NanoUsd
+  readonly searches: NanoUsd
+}
+
+/** A configured model, bound to its provider: a link of the chains it stands in. */
+export interface Model {
+  readonly id: ModelId
+  readonly upstreamId: string
+  readonly provider: Provider
+  readonly capabilities: readonly Capability[]
+  readonly modalities: readonly Modality[]
+  readonly maxOutputTokens: number | undefined
+  readonly prices: Prices
+  readonly chat: ChatEndpoint | undefined
+}
+
+/** A model as asked for, with everything that may serve it: itself, then its fallbacks in order. */
+export interface Route {
+  readonly model: Model
+  readonly chain: readonly [Model, ...Model[]]
+}
+
+/** One request of a dialect, before the credential is added. */
+export interface DialectRequest {
+  readonly url: string
+  readonly headers: RequestHeaders
+  readonly body: Uint8Array
+}
+
+/** A non-streamed answer that a dialect has understood. */
+export interface ChatAnswer {
+  readonly usage: Usage | undefined
+  /** UTF-8 bytes of generated text, for the estimate. */
+  readonly outputBytes: number
+  /** The client's body; `estimate` stands in when the upstream reported no usage. */
+  render(estimate: Usage | undefined): Uint8Array
+}
+
+export type ChatReading =
+  | { readonly ok: true; readonly answer: ChatAnswer }
+  | { readonly ok: false; readonly failure: UpstreamFailure }
+
+/** A chat dialect bound to one model. Functions are pure and may run once per attempt. */
+export interface ChatEndpoint {
+  /**
+   * The fields of a request that this kind cannot honour, as dotted paths. They are dropped, or
+   * refused where the provider is `strict`. Verbatim kinds forward everything and name none.
+   */
+  unsupported(call: ChatCall): readonly string[]
+  /** Throws `GatewayError` LM-1001 when the request cannot be said in this dialect at all. */
+  request(call: ChatCall): DialectRequest
+  /** Reads a 2xx answer to a request without `stream`. */
+  answer(body: Uint8Array, call: ChatCall): ChatReading
+  /** Reads a 2xx event stream. */
+  frames(call: ChatCall): FrameDecoder
+  /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
+  refusal(status: number, body: string): { readonly status: number; readonly message: string }
+  /** A clean end after a finish reason counts as complete although `[DONE]` never came. */
+  readonly doneOptional: boolean
+  /** True when this request makes the upstream send a usage chunk that the client did not ask for. */
+  addsUsageChunk(call: ChatCall): boolean
+}

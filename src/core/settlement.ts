@@ -1,0 +1,31 @@
+import type { ErrorCode } from './errors.ts'
+import type { Millis, RequestId } from './ids.ts'
+import type { Capability, Model } from './provider.ts'
+import type { Usage } from './usage.ts'
+
+/** A client's own labels for a request: flat, small, and checked. */
+export type Metadata = Readonly<Record<string, string | number | boolean>>
+
+/** What is known of a finished request. Written once, at its end, whatever the end was. */
+export interface Settlement {
+  readonly requestId: RequestId
+  readonly capability: Capability
+  readonly stream: boolean
+  /** The model asked for; undefined when the request never got so far. */
+  readonly model: Model | undefined
+  /** The link that served; undefined when nobody did. */
+  readonly served: Model | undefined
+  /** The HTTP status; after the commit of a stream, the status that its end amounts to. */
+  readonly status: number
+  readonly errorCode: ErrorCode | undefined
+  readonly usage: Usage | undefined
+  readonly latency: Millis
+  /** From the request's arrival to the first content of its stream. */
+  readonly timeToFirstToken: Millis | undefined
+  /** Upstream calls, over all links. */
+  readonly attempts: number
+  readonly metadata: Metadata
+}
+
+/** Someone who keeps account of finished requests: metrics, the log, the usage record. */
+export type Recorder = (settlement: Settlement) => void

@@ -1,0 +1,114 @@
+import type { ChatCall } from '../core/chat.ts'
+import { streamErrorOf } from '../core/failure.ts'
+import type { StreamIdentity } from '../core/frame.ts'
+import { newCompletionId } from '../core/ids.ts'
+import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
+import { jsonBytes, type Reply } from '../core/reply.ts'
+import { runChain, type Served } from '../resilience/index.ts'
+import { errorFrame } from '../stream/error-frame.ts'
+import { UsageTap } from '../stream/usage-tap.ts'
+import { estimateChat } from '../tokens/index.ts'
+import { readBody } from '../wire/body.ts'
+import { attemptChat, type ChatReply, type LiveStream } from './attempt.ts'
+import { parseChat } from './chat-input.ts'
+import type { Exchange } from './exchange.ts'
+import { checkImages } from './images.ts'
+import { StreamReply } from './stream-reply.ts'
+import { checkFields } from './strict.ts'
+
+/** `POST /v1/chat/completions`, streamed and not. */
+export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
+  const { snapshot, scope, clock } = exchange
+  const call = parseChat(await readBody(request, snapshot.bodyLimit))
+  exchange.stream = call.stream
+  const route = snapshot.route(call.request.model, 'chat')
+  exchange.routed(route)
+  checkImages(call.request, route)
+  checkFields(call, route, exchange.log, exchange.id)
+
+  const served = await runChain<ChatReply>({
+    route,
+    scope,
+    clock,
+    arrived: exchange.arrived,
+    resilience: exchange.resilience,
+    attempt: (link, linkScope) => {
+      exchange.attempts++
+      return attemptChat({ call, link, scope: linkScope, clock })
+    },
+  })
+  switch (served.value.kind) {
+    case 'answer':
+      return answerWhole(call, served, served.value.answer, exchange)
+    case 'stream':
+      return answerStream(call, served, served.value.live, exchange)
+    default:
+      return served.value satisfies never
+  }
+}
+
+function answerWhole(
+  call: ChatCall,
+  { link, scope }: Served<ChatReply>,
+  answer: ChatAnswer,
+  exchange: Exchange,
+): Reply {
+  scope.close()
+  const estimate = answer.usage ? undefined : estimateChat(call.request, answer.outputBytes)
+  const body = answer.render(estimate)
+  exchange.settle({ status: 200, served: link, usage: answer.usage ?? estimate })
+  return jsonBytes(body, { headers: servedBy(link) })
+}
+
+function answerStream(
+  call: ChatCall,
+  { link, scope, died }: Served<ChatReply>,
+  live: LiveStream,
+  exchange: Exchange,
+): Reply {
+  exchange.committed()
+  // What has been served was served by the dialect of this link.
+  const endpoint = link.chat as ChatEndpoint
+  const tap = new UsageTap({
+    asked: call.wantsUsageChunk,
+    hidesUsageChunk: endpoint.addsUsageChunk(call),
+    identity: () => newIdentity(link, exchange),
+    estimate: (outputBytes) => estimateChat(call.request, outputBytes),
+  })
+  const reply = new StreamReply({
+    live,
+    doneOptional: endpoint.doneOptional,
+    tap,
+    scope,
+    clock: exchange.clock,
+    heartbeat: exchange.snapshot.heartbeat,
+    terminalFrame: (failure) => errorFrame(streamErrorOf(failure, link.provider.name), exchange.id),
+    onEnd(failure) {
+      scope.close()
+      if (failure) died(failure)
+      const error = failure && streamErrorOf(failure, link.provider.name)
+      const end = error ? { status: error.status, errorCode: error.code } : { status: 200 }
+      exchange.settle({ ...end, served: link, usage: tap.usage })
+    },
+  })
+  return {
+    status: 200,
+    headers: { ...streamHeaders, ...servedBy(link) },
+    body: new exchange.fetchApi.ReadableStream<Uint8Array>(reply, { highWaterMark: 0 }),
+  }
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // Or nginx collects the frames until its buffer is full.
+  'x-accel-buffering': 'no',
+} as const
+
+function servedBy({ id, provider }: Model): Record<string, string> {
+  return { 'x-gateway-model-used': id, 'x-gateway-provider': provider.name }
+}
+
+function newIdentity(link: Model, { clock }: Exchange): StreamIdentity {
+  return { id: newCompletionId(), created: Math.floor(clock.now() / 1000), model: link.id }
+}

@@ -1,0 +1,101 @@
+import type { ErrorCode } from '../core/errors.ts'
+import type { Millis, RequestId } from '../core/ids.ts'
+import type { Clock, FetchApi, Log } from '../core/ports.ts'
+import type { Capability, Model, Route } from '../core/provider.ts'
+import type { Metadata, Recorder } from '../core/settlement.ts'
+import type { Usage } from '../core/usage.ts'
+import type { Resilience } from '../resilience/index.ts'
+import type { Snapshot } from '../snapshot/index.ts'
+import type { Scope } from '../wire/deadline.ts'
+
+export interface ExchangeOptions {
+  readonly id: RequestId
+  readonly capability: Capability
+  readonly snapshot: Snapshot
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly log: Log
+  readonly fetchApi: FetchApi
+  readonly resilience: Resilience
+  readonly metadata: Metadata
+  readonly record: Recorder
+}
+
+/** How a request has ended. */
+export interface Outcome {
+  readonly status: number
+  readonly errorCode?: ErrorCode | undefined
+  readonly served?: Model | undefined
+  readonly usage?: Usage | undefined
+}
+
+/**
+ * One request on its way through the data plane: what it was given to work with, and what there
+ * will be to tell of it. It ends exactly once, through `settle`.
+ */
+export class Exchange {
+  readonly id: RequestId
+  readonly snapshot: Snapshot
+  /** Ends when the client leaves or the process must stop. */
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly log: Log
+  readonly fetchApi: FetchApi
+  readonly resilience: Resilience
+  /** On the clock that never jumps. */
+  readonly arrived: Millis
+  /** Upstream calls so far. */
+  attempts = 0
+  stream = false
+  readonly #options: ExchangeOptions
+  #route: Route | undefined
+  #firstToken: Millis | undefined
+  #settled = false
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+    this.id = options.id
+    this.snapshot = options.snapshot
+    this.scope = options.scope
+    this.clock = options.clock
+    this.log = options.log
+    this.fetchApi = options.fetchApi
+    this.resilience = options.resilience
+    this.arrived = options.clock.elapsed()
+  }
+
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  /** The request has named a model that can serve it. */
+  routed(route: Route): void {
+    this.#route = route
+  }
+
+  /** The first content has come; only the first call counts. */
+  committed(): void {
+    this.#firstToken ??= this.clock.elapsed() - this.arrived
+  }
+
+  /** Writes the request off. Only the first call counts; it also closes the scope. */
+  settle(outcome: Outcome): void {
+    if (this.#settled) return
+    this.#settled = true
+    this.scope.close()
+    this.#options.record({
+      requestId: this.id,
+      capability: this.#options.capability,
+      stream: this.stream,
+      model: this.#route?.model,
+      served: outcome.served,
+      status: outcome.status,
+      errorCode: outcome.errorCode,
+      usage: outcome.usage,
+      latency: this.clock.elapsed() - this.arrived,
+      timeToFirstToken: this.#firstToken,
+      attempts: this.attempts,
+      metadata: this.#options.metadata,
+    })
+  }
+}

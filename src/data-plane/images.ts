@@ -1,0 +1,55 @@
+import { type ChatRequest, type ImagePart, imageParts } from '../core/chat.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { ReferenceOwner, Route } from '../core/provider.ts'
+
+/**
+ * Judges every image of a request over the whole chain, before any upstream call: the modality
+ * (LM-2003), native references (LM-2008), remote addresses (LM-2004).
+ */
+export function checkImages(request: ChatRequest, route: Route): void {
+  for (const image of imageParts(request)) {
+    checkModality(image, route)
+    const owner = referenceOwner(image.url)
+    if (owner !== undefined) checkReference(image, owner, route)
+    else if (isRemote(image.url)) checkRemote(image, route)
+  }
+}
+
+function checkModality({ path }: ImagePart, { model, chain }: Route): void {
+  const blind = chain.find((link) => !link.modalities.includes('image'))
+  if (blind === undefined) return
+  const message =
+    blind === model
+      ? `model ${model.id} takes no images`
+      : `model ${model.id} takes images, but its fallback ${blind.id} does not`
+  throw new GatewayError('LM-2003', message, { param: path })
+}
+
+function checkReference({ path }: ImagePart, owner: ReferenceOwner, { model }: Route): void {
+  if (model.provider.kind.references === owner) return
+  const message = `an image reference of ${owner} cannot be sent to model ${model.id}, which another vendor serves`
+  throw new GatewayError('LM-2008', message, { param: path })
+}
+
+function checkRemote({ path }: ImagePart, { chain }: Route): void {
+  const local = chain.find((link) => !link.provider.kind.remoteImages)
+  if (local === undefined) return
+  const message = `model ${local.id} takes images as data URIs only, not as remote addresses`
+  throw new GatewayError('LM-2004', message, { param: path })
+}
+
+const googleReferences = [
+  /^gs:\/\/[^/]+\/.+/,
+  /^https:\/\/generativelanguage\.googleapis\.com\/v[0-9a-z]+\/files\/[^/?#]+$/i,
+  /^files\/[A-Za-z0-9_-]+$/,
+]
+
+/** Whose file an address names, when it names one of a vendor's own store. */
+function referenceOwner(url: string): ReferenceOwner | undefined {
+  if (url.startsWith('anthropic-file:')) return 'anthropic'
+  return googleReferences.some((pattern) => pattern.test(url)) ? 'google' : undefined
+}
+
+function isRemote(url: string): boolean {
+  return /^https?:/i.test(url)
+}

@@ -1,0 +1,119 @@
+import { GatewayError } from '../core/errors.ts'
+import { errorOf, UpstreamFault } from '../core/failure.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { Clock, FetchApi, Log } from '../core/ports.ts'
+import type { Capability } from '../core/provider.ts'
+import type { Reply } from '../core/reply.ts'
+import type { Metadata, Recorder } from '../core/settlement.ts'
+import type { Breakers } from '../resilience/index.ts'
+import type { Snapshot } from '../snapshot/index.ts'
+import { Scope } from '../wire/deadline.ts'
+import { Exchange } from './exchange.ts'
+import { readMetadata } from './metadata.ts'
+
+export interface DataPlaneOptions {
+  readonly snapshot: () => Snapshot
+  readonly clock: Clock
+  readonly log: Log
+  readonly fetchApi: FetchApi
+  readonly breakers: Breakers
+  /** From 0 up to 1. */
+  readonly random: () => number
+  readonly record: Recorder
+  readonly metadataRejected: () => void
+}
+
+/** What the host knows of a request beyond the request itself. */
+export interface Arrival {
+  readonly id: RequestId
+  /** Aborts when the client has left. */
+  readonly signal: AbortSignal
+}
+
+type Serve = (request: Request, exchange: Exchange) => Promise<Reply>
+
+/** Runs the requests of the data plane: opens an exchange for each and sees to it that it ends. */
+export class DataPlane {
+  readonly #options: DataPlaneOptions
+  readonly #running = new Set<Scope>()
+
+  constructor(options: DataPlaneOptions) {
+    this.#options = options
+  }
+
+  /** Requests that have not ended, streams included. */
+  get inFlight(): number {
+    return this.#running.size
+  }
+
+  /** Ends everything that is still running. */
+  drain(): void {
+    for (const scope of [...this.#running]) scope.end({ kind: 'shutdown' })
+  }
+
+  /** Serves one request of a capability; rejects with the error that the client is to get. */
+  async serve(
+    capability: Capability,
+    serve: Serve,
+    request: Request,
+    { id, signal }: Arrival,
+  ): Promise<Reply> {
+    const scope = new Scope(this.#options.clock)
+    const exchange = this.#open({
+      id,
+      signal,
+      scope,
+      capability,
+      metadata: this.#metadata(request),
+    })
+    try {
+      return await serve(request, exchange)
+    } catch (error) {
+      const known = error instanceof UpstreamFault ? errorOf(error.failure, '') : error
+      exchange.settle(
+        known instanceof GatewayError
+          ? { status: known.status, errorCode: known.code }
+          : { status: 500, errorCode: 'LM-5001' },
+      )
+      throw known
+    }
+  }
+
+  #open(opening: Opening): Exchange {
+    const { id, signal, scope, capability, metadata } = opening
+    const { snapshot, clock, log, fetchApi, breakers, random, record } = this.#options
+    const view = snapshot()
+    const gone = () => scope.end({ kind: 'client-cancelled' })
+    this.#running.add(scope)
+    if (signal.aborted) gone()
+    else signal.addEventListener('abort', gone)
+    return new Exchange({
+      id,
+      capability,
+      snapshot: view,
+      scope,
+      clock,
+      log,
+      fetchApi,
+      resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
+      metadata,
+      record: (settlement) => {
+        signal.removeEventListener('abort', gone)
+        this.#running.delete(scope)
+        record(settlement)
+      },
+    })
+  }
+
+  #metadata({ headers }: Request): Metadata {
+    const reading = readMetadata(headers)
+    if (reading.state === 'rejected') this.#options.metadataRejected()
+    return reading.state === 'accepted' ? reading.metadata : {}
+  }
+}
+
+interface Opening extends Arrival {
+  readonly scope: Scope
+  readonly capability: Capability
+  readonly metadata: Metadata
+}

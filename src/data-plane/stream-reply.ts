@@ -1,0 +1,122 @@
+import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import type { Frame } from '../core/frame.ts'
+import type { Millis } from '../core/ids.ts'
+import type { Clock } from '../core/ports.ts'
+import { Heartbeat, ping } from '../stream/heartbeat.ts'
+import { mergeBytes } from '../stream/merge.ts'
+import { Terminator } from '../stream/terminator.ts'
+import type { UsageTap } from '../stream/usage-tap.ts'
+import type { Scope } from '../wire/deadline.ts'
+import type { LiveStream } from './attempt.ts'
+
+export interface StreamReplyOptions {
+  readonly live: LiveStream
+  readonly doneOptional: boolean
+  readonly tap: UsageTap
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly heartbeat: Millis
+  /** The terminal frame that tells a client of a failure. */
+  readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
+  /** Called once, at the end of the stream; without a failure when it was complete. */
+  readonly onEnd: (failure: UpstreamFailure | undefined) => void
+}
+
+type Controller = ReadableStreamDefaultController<Uint8Array>
+
+/**
+ * A committed stream on its way to the client, as the source of its `ReadableStream`. Bytes move
+ * when the client asks for them: upstream → decoder → terminator → usage tap → client. It ends
+ * once, by whichever comes first: `[DONE]`, a failure, the client's leaving, the scope's end.
+ */
+export class StreamReply {
+  readonly #options: StreamReplyOptions
+  readonly #terminator: Terminator
+  readonly #stopListening: () => void
+  #heartbeat: Heartbeat | undefined
+  #controller: Controller | undefined
+  /** The client is waiting for bytes; otherwise a ping would only pile up. */
+  #wanted = false
+  #ended = false
+  #terminalFrame: Uint8Array | undefined
+
+  constructor(options: StreamReplyOptions) {
+    this.#options = options
+    this.#terminator = new Terminator(options.doneOptional)
+    this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
+  }
+
+  start(controller: Controller): void {
+    const { clock, heartbeat } = this.#options
+    this.#controller = controller
+    if (this.#ended) return this.#close()
+    this.#heartbeat = new Heartbeat(clock, heartbeat, () => {
+      if (this.#wanted) controller.enqueue(ping)
+    })
+    this.#pass(this.#options.live.frames)
+  }
+
+  async pull(): Promise<void> {
+    const { source, decoder } = this.#options.live
+    this.#wanted = true
+    try {
+      for (let wrote = false; !wrote && !this.#ended; ) {
+        const bytes = await source.read()
+        if (this.#ended) return
+        wrote = this.#pass(bytes === undefined ? decoder.end() : decoder.push(bytes))
+        if (bytes === undefined && !this.#ended) this.#pass(this.#terminator.end())
+      }
+    } catch (error) {
+      this.#fail(failureOf(error))
+    } finally {
+      this.#wanted = false
+    }
+  }
+
+  /** The reader has left. */
+  cancel(): void {
+    this.#end({ kind: 'client-cancelled' })
+  }
+
+  /** Hands frames on, and ends the stream when they end it. True when something was written. */
+  #pass(frames: Frame[]): boolean {
+    const pieces = mergeBytes(this.#options.tap.push(this.#terminator.push(frames)))
+    for (const piece of pieces) this.#controller?.enqueue(piece)
+    if (pieces.length > 0) this.#heartbeat?.wrote()
+    const { outcome } = this.#terminator
+    if (outcome?.complete === true) this.#complete()
+    else if (outcome?.complete === false) this.#fail(outcome.failure)
+    return pieces.length > 0
+  }
+
+  #complete(): void {
+    if (this.#ended) return
+    this.#options.live.source.drain()
+    this.#end(undefined)
+    this.#close()
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    if (this.#ended) return
+    if (failure.kind !== 'client-cancelled') {
+      this.#terminalFrame = this.#options.terminalFrame(failure)
+    }
+    this.#end(failure)
+    this.#close()
+  }
+
+  /** A failure may come before the client's side of the stream has been opened. */
+  #close(): void {
+    if (this.#terminalFrame) this.#controller?.enqueue(this.#terminalFrame)
+    this.#controller?.close()
+  }
+
+  #end(failure: UpstreamFailure | undefined): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#heartbeat?.stop()
+    this.#stopListening()
+    if (failure) this.#options.live.source.cancel()
+    this.#options.onEnd(failure)
+  }
+}

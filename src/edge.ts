@@ -1,0 +1,33 @@
+import { type GatewayError, renderError } from './core/errors.ts'
+import type { RequestId } from './core/ids.ts'
+import type { FetchApi } from './core/ports.ts'
+import { jsonReply, type Reply } from './core/reply.ts'
+
+/** On every answer, whatever it is. */
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'",
+} as const
+
+/** An error as clients see it. */
+export function errorReply(error: GatewayError, id: RequestId): Reply {
+  const reply = jsonReply(renderError(error, id), error.status)
+  const { retryAfter, headers } = error.detail
+  const wait = retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter / 1000)) }
+  return { ...reply, headers: { ...reply.headers, ...wait, ...headers } }
+}
+
+/** The reply as a `Response` of the host's making, with what every answer carries. */
+export function respond(reply: Reply, id: RequestId, { Response }: FetchApi): Response {
+  return new Response(reply.body, {
+    status: reply.status,
+    headers: { ...reply.headers, 'x-request-id': id, ...securityHeaders },
+  })
+}
+
+/** The same answer without its body, for HEAD. */
+export function withoutBody(reply: Reply): Reply {
+  return { ...reply, body: null }
+}

@@ -1,0 +1,2 @@
+export { metricsRecorder } from './record.ts'
+export { createSeries, type Series } from './series.ts'

@@ -1,0 +1,77 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Every series of the gateway, in a registry of its own. */
+export type Series = ReturnType<typeof createSeries>
+
+export interface SeriesOptions {
+  /** Metadata keys that become labels of the token counter; legal label names. */
+  readonly metadataLabels: readonly string[]
+  /** The circuits in use, read at each scrape. */
+  readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
+  readonly inFlight: () => number
+}
+
+type CircuitState = 'closed' | 'open' | 'half-open'
+
+const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
+
+const requestSeconds = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+]
+
+export function createSeries({ metadataLabels, circuits, inFlight }: SeriesOptions) {
+  const registry = new Registry()
+  const registers = [registry]
+  const tokens = new Counter({
+    name: 'gateway_tokens_total',
+    help: 'Tokens of finished requests, as reported by the upstream or estimated.',
+    labelNames: ['capability', 'model', 'provider', 'direction', 'estimated', ...metadataLabels],
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'gateway_request_duration_seconds',
+    help: 'Time from a request’s arrival to its end; a stream ends with its last frame.',
+    labelNames: ['capability', 'model', 'provider', 'status'],
+    buckets: requestSeconds,
+    registers,
+  })
+  const timeToFirstToken = new Histogram({
+    name: 'gateway_time_to_first_token_seconds',
+    help: 'Time from a streamed request’s arrival to its first content.',
+    labelNames: ['model', 'provider'],
+    buckets: requestSeconds,
+    registers,
+  })
+  const attempts = new Counter({
+    name: 'gateway_upstream_attempts_total',
+    help: 'Upstream calls by what came of them.',
+    labelNames: ['provider', 'model', 'outcome'],
+    registers,
+  })
+  const metadataRejected = new Counter({
+    name: 'gateway_metadata_rejected_total',
+    help: 'Metadata headers that were dropped because they broke a rule.',
+    registers,
+  })
+  new Gauge({
+    name: 'gateway_requests_in_flight',
+    help: 'Requests of the data plane that have not ended, streams included.',
+    registers,
+    collect() {
+      this.set(inFlight())
+    },
+  })
+  new Gauge({
+    name: 'gateway_circuit_state',
+    help: 'The circuit of a provider and model: 0 closed, 1 open, 2 half-open.',
+    labelNames: ['provider', 'model'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { provider, model, state } of circuits()) {
+        this.set({ provider, model }, circuitValues[state])
+      }
+    },
+  })
+  return { registry, tokens, duration, timeToFirstToken, attempts, metadataRejected }
+}

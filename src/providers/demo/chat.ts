@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import type { Clock } from '../../core/ports.ts'
+import { sampleOf } from './sample.ts'
+import type { DemoAnswer, DemoEvent } from './upstream.ts'
+
+const part = z.looseObject({ text: z.string().optional() })
+
+const demoRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(
+    z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(part)]).nullish() }),
+  ),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.number().nullish(),
+  max_tokens: z.number().nullish(),
+  max_completion_tokens: z.number().nullish(),
+  tools: z
+    .array(
+      z.looseObject({
+        function: z.looseObject({ name: z.string(), parameters: z.unknown() }).optional(),
+      }),
+    )
+    .nullish(),
+  tool_choice: z
+    .union([
+      z.string(),
+      z.looseObject({ function: z.looseObject({ name: z.string() }).optional() }),
+    ])
+    .nullish(),
+  response_format: z
+    .looseObject({
+      type: z.string(),
+      json_schema: z.looseObject({ schema: z.unknown() }).optional(),
+    })
+    .nullish(),
+})
+
+type DemoRequest = z.infer<typeof demoRequest>
+
+interface ToolCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+/** What every choice of an answer says. */
+interface Reply {
+  readonly words: readonly string[]
+  readonly call: ToolCall | undefined
+  readonly finish: 'stop' | 'length' | 'tool_calls'
+  readonly usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+}
+
+/**
+ * Answers a chat completion: repeats what the user said, calls the first tool that is offered, or
+ * makes up a JSON value of the schema that is asked for. One word is one token.
+ */
+export function demoChat(body: unknown, clock: Clock): DemoAnswer {
+  const parsed = demoRequest.safeParse(body)
+  if (!parsed.success) {
+    const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
+    return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
+  }
+  const request = parsed.data
+  const reply = replyTo(request)
+  const head = {
+    id: `chatcmpl-demo-${crypto.randomUUID()}`,
+    created: Math.floor(clock.now() / 1000),
+    model: request.model,
+  }
+  if (request.stream) return { status: 200, events: eventsOf(request, reply, head) }
+  return {
+    status: 200,
+    json: {
+      ...head,
+      object: 'chat.completion',
+      choices: choicesOf(request, reply),
+      usage: reply.usage,
+    },
+  }
+}
+
+function replyTo(request: DemoRequest): Reply {
+  const call = toolCallFor(request)
+  const said = request.messages.map(textOf)
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
+  const words = call ? [] : wordsOf(textFor(request, said))
+  const kept = words.slice(0, limit)
+  const prompt = said.reduce((sum, text) => sum + wordsOf(text).length, 0)
+  const completion = call ? wordsOf(call.function.arguments).length : kept.length
+  const cut = kept.length < words.length
+  return {
+    words: kept,
+    call,
+    finish: call ? 'tool_calls' : cut ? 'length' : 'stop',
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: completion * (request.n ?? 1),
+      total_tokens: prompt + completion * (request.n ?? 1),
+    },
+  }
+}
+
+function textFor(request: DemoRequest, said: readonly string[]): string {
+  const format = request.response_format
+  if (format?.type === 'json_schema') return JSON.stringify(sampleOf(format.json_schema?.schema))
+  const last = said.at(-1) ?? ''
+  if (format?.type === 'json_object') return JSON.stringify({ you_said: last })
+  return request.messages.at(-1)?.role === 'tool'
+    ? `The tool answered: ${last}`
+    : `Hello from the demo provider of Model Gateway. You said: ${last}`
+}
+
+/** A tool is called when there is one to call and the last word was not a tool's. */
+function toolCallFor({ tools, tool_choice: choice, messages }: DemoRequest): ToolCall | undefined {
+  if (!tools || choice === 'none' || messages.at(-1)?.role === 'tool') return undefined
+  const wanted = typeof choice === 'object' ? choice?.function?.name : undefined
+  const tool = tools.find(
+    ({ function: offered }) => offered && (!wanted || offered.name === wanted),
+  )
+  if (!tool?.function) return undefined
+  return {
+    id: `call_${crypto.randomUUID()}`,
+    type: 'function',
+    function: {
+      name: tool.function.name,
+      arguments: JSON.stringify(sampleOf(tool.function.parameters) ?? {}),
+    },
+  }
+}
+
+function choicesOf(request: DemoRequest, { words, call, finish }: Reply): object[] {
+  return Array.from({ length: request.n ?? 1 }, (_, index) => ({
+    index,
+    message: {
+      role: 'assistant',
+      content: call ? null : words.join(''),
+      refusal: null,
+      ...(call && { tool_calls: [call] }),
+    },
+    logprobs: null,
+    finish_reason: finish,
+  }))
+}
+
+function eventsOf(
+  request: DemoRequest,
+  { words, call, finish, usage }: Reply,
+  head: object,
+): DemoEvent[] {
+  const chunk = (fields: object) =>
+    JSON.stringify({ ...head, object: 'chat.completion.chunk', ...fields })
+  const choice = (index: number, delta: object, finishReason: string | null): string =>
+    chunk({ choices: [{ index, delta, finish_reason: finishReason }] })
+  const events: DemoEvent[] = []
+  for (let index = 0; index < (request.n ?? 1); index++) {
+    const content = call ? null : ''
+    events.push({ data: choice(index, { role: 'assistant', content }, null), tokens: 0 })
+    for (const delta of call ? callDeltas(call) : words.map((word) => ({ content: word }))) {
+      events.push({ data: choice(index, delta, null), tokens: 1 })
+    }
+    events.push({ data: choice(index, {}, finish), tokens: 0 })
+  }
+  if (request.stream_options?.include_usage)
+    events.push({ data: chunk({ choices: [], usage }), tokens: 0 })
+  return [...events, { data: '[DONE]', tokens: 0 }]
+}
+
+/** Id, type and name first, then the arguments in pieces. */
+function callDeltas({ id, type, function: { name, arguments: text } }: ToolCall): object[] {
+  const pieces = text.match(/.{1,8}/gs) ?? []
+  return [
+    { tool_calls: [{ index: 0, id, type, function: { name, arguments: '' } }] },
+    ...pieces.map((piece) => ({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
+  ]
+}
+
+function textOf({ content }: DemoRequest['messages'][number]): string {
+  if (typeof content === 'string') return content
+  return (content ?? []).map(({ text }) => text ?? '').join(' ')
+}
+
+/** Words with the white space after them, so that joining gives the text back. */
+function wordsOf(text: string): string[] {
+  return text.match(/\S+\s*/g) ?? []
+}

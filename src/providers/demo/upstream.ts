@@ -1,0 +1,115 @@
+import { UpstreamFault } from '../../core/failure.ts'
+import type { Millis } from '../../core/ids.ts'
+import type { Clock, UpstreamPort, UpstreamRequest, UpstreamResponse } from '../../core/ports.ts'
+import type { DemoSettings } from '../../core/provider.ts'
+import { BoundedQueue } from '../../wire/bounded-queue.ts'
+import { demoChat } from './chat.ts'
+
+/** What a route of the demo answers: a whole body, or the pieces of a stream. */
+export type DemoAnswer =
+  | { readonly status: number; readonly json: unknown }
+  | { readonly status: 200; readonly events: readonly DemoEvent[] }
+
+export interface DemoEvent {
+  readonly data: string
+  /** How many tokens this piece stands for, for the pace. */
+  readonly tokens: number
+}
+
+type DemoRoute = (body: unknown, clock: Clock) => DemoAnswer
+
+const routes: Readonly<Record<string, DemoRoute>> = {
+  '/v1/chat/completions': demoChat,
+}
+
+/** An upstream without a network, with the delays and failures that its settings ask for. */
+export function demoUpstream(settings: DemoSettings, clock: Clock): UpstreamPort {
+  const fails = spread(settings.failureRate)
+  return async (request) => {
+    await wait(settings.latency, clock, request.signal)
+    const answer: DemoAnswer = fails()
+      ? failure
+      : (routes[new URL(request.url).pathname] ?? notFound)(parse(request.body), clock)
+    return 'events' in answer
+      ? streamed(answer.events, settings.tokensPerSecond, clock, request)
+      : whole(answer, request)
+  }
+}
+
+const failure: DemoAnswer = {
+  status: 503,
+  json: { error: { message: 'the demo provider was told to fail', type: 'server_error' } },
+}
+
+const notFound: DemoRoute = () => ({
+  status: 404,
+  json: { error: { message: 'the demo provider has no such path', type: 'not_found_error' } },
+})
+
+/** True for that share of the calls, evenly spread instead of by chance: rehearsals repeat. */
+function spread(rate: number): () => boolean {
+  let calls = 0
+  return () => {
+    calls++
+    return Math.floor(calls * rate) > Math.floor((calls - 1) * rate)
+  }
+}
+
+function whole(
+  answer: { status: number; json: unknown },
+  request: UpstreamRequest,
+): UpstreamResponse {
+  const body = new BoundedQueue(request.queueLimit)
+  body.push(encoder.encode(JSON.stringify(answer.json)))
+  body.end()
+  return response(answer.status, 'application/json', body)
+}
+
+/** Writes the events at the pace asked for; 0 tokens a second is all at once. */
+function streamed(
+  events: readonly DemoEvent[],
+  tokensPerSecond: number,
+  clock: Clock,
+  { queueLimit, signal }: UpstreamRequest,
+): UpstreamResponse {
+  const body = new BoundedQueue(queueLimit)
+  const write = async () => {
+    for (const { data, tokens } of events) {
+      if (tokensPerSecond > 0) await wait((tokens * 1000) / tokensPerSecond, clock, signal)
+      body.push(encoder.encode(`data: ${data}\n\n`))
+    }
+    body.end()
+  }
+  // A wait that the signal ends is the only way to fail, and then nobody reads any more.
+  write().catch(() => body.cancel())
+  return response(200, 'text/event-stream', body)
+}
+
+function response(status: number, type: string, body: BoundedQueue): UpstreamResponse {
+  return { status, body, header: (name) => (name === 'content-type' ? type : undefined) }
+}
+
+function wait(delay: Millis, clock: Clock, signal: AbortSignal): Promise<void> {
+  const aborted = () => new UpstreamFault({ kind: 'network', reason: 'aborted' })
+  if (signal.aborted) return Promise.reject(aborted())
+  if (delay <= 0) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      timer.cancel()
+      reject(aborted())
+    }
+    const timer = clock.schedule(delay, () => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** The gateway has checked that it is JSON. */
+function parse(body: Uint8Array | undefined): unknown {
+  return JSON.parse(decoder.decode(body))
+}

@@ -1,0 +1,21 @@
+/**
+ * Where an operation of an OpenAI-shaped API lives. `base` holds the version path, as in the
+ * official SDKs; without a path `prefix` stands in. A pasted full address and trailing slashes are
+ * understood, the query is kept, a fragment is dropped.
+ */
+export function operationUrl(base: string, prefix: string, operation: string): string {
+  const url = new URL(base)
+  const path = basePath(url)
+  url.pathname = `${path === '' ? prefix : path}${operation}`
+  url.hash = ''
+  return url.href
+}
+
+const operations = ['/chat/completions', '/embeddings']
+
+/** The configured path without trailing slashes and without an operation at its end. */
+export function basePath(url: URL): string {
+  const path = url.pathname.replace(/\/+$/, '')
+  const pasted = operations.find((operation) => path.toLowerCase().endsWith(operation))
+  return pasted === undefined ? path : path.slice(0, -pasted.length)
+}

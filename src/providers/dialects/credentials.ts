@@ -1,0 +1,15 @@
+import type { Authorize, CredentialContext } from '../../core/provider.ts'
+
+/** `Authorization: Bearer`, as most vendors take their keys. */
+export function bearer({ secret }: CredentialContext): Authorize {
+  const headers = Object.freeze({ authorization: `Bearer ${secret}` })
+  return () => headers
+}
+
+/** The key in a header of the vendor's own. */
+export function keyHeader(name: string): (context: CredentialContext) => Authorize {
+  return ({ secret }) => {
+    const headers = Object.freeze({ [name]: secret })
+    return () => headers
+  }
+}

@@ -1,0 +1,70 @@
+import type { ProviderKind } from '../../core/provider.ts'
+import { basePath } from '../dialects/address.ts'
+import { bearer, keyHeader } from '../dialects/credentials.ts'
+import { openAiChat } from '../dialects/openai-chat.ts'
+
+/** The newest dated version that is generally available for inference; later ones are previews. */
+const pinnedApiVersion = '2024-10-21'
+
+/** Azure OpenAI, in the dated deployments form and in the v1 form of its address. */
+export const azure: ProviderKind = Object.freeze({
+  name: 'azure',
+  capabilities: ['chat', 'embed'],
+  ownSettings: ['api_version'],
+  remoteImages: true,
+  authorizer: (context) => (isEntraToken(context.secret) ? bearer : keyHeader('api-key'))(context),
+  chat: ({ baseUrl, apiVersion, upstreamId, streamUsage }) =>
+    openAiChat({
+      url: azureUrl({
+        baseUrl,
+        apiVersion,
+        deployment: upstreamId,
+        operation: '/chat/completions',
+      }),
+      upstreamId,
+      injectUsage: streamUsage,
+    }),
+} satisfies ProviderKind)
+
+interface AzureAddress {
+  readonly baseUrl: string
+  /** The provider's `api_version`; it wins over the query of `baseUrl`. */
+  readonly apiVersion: string | undefined
+  readonly deployment: string
+  readonly operation: string
+}
+
+/**
+ * The address of an operation. The path of `baseUrl` decides the form: one that ends in
+ * `/openai/v1` is the v1 form, which takes no dated version; everything else is the deployments
+ * form, which needs one. `api_version = "v1"` asks for the v1 form too.
+ */
+export function azureUrl({ baseUrl, apiVersion, deployment, operation }: AzureAddress): string {
+  const url = new URL(baseUrl)
+  const path = basePath(url)
+  const isV1 = apiVersion === 'v1' || /\/openai\/v1$/i.test(path)
+  url.pathname = `${isV1 ? v1Path(path) : deploymentPath(path, deployment)}${operation}`
+  url.hash = ''
+  const version = apiVersion === 'v1' ? undefined : apiVersion
+  const fallback = isV1 ? null : pinnedApiVersion
+  const inForce = version ?? url.searchParams.get('api-version') ?? fallback
+  if (inForce !== null) url.searchParams.set('api-version', inForce)
+  return url.href
+}
+
+function v1Path(path: string): string {
+  if (/\/openai\/v1$/i.test(path)) return path
+  return /\/openai$/i.test(path) ? `${path}/v1` : `${path}/openai/v1`
+}
+
+function deploymentPath(path: string, deployment: string): string {
+  // The user has fixed the deployment in the address.
+  if (/\/openai\/deployments\/[^/]+$/i.test(path)) return path
+  const root = /\/openai$/i.test(path) ? path : `${path}/openai`
+  return `${root}/deployments/${encodeURIComponent(deployment)}`
+}
+
+/** Three base64url parts of which the first starts like JSON: a Microsoft Entra token. */
+function isEntraToken(secret: string): boolean {
+  return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(secret)
+}

@@ -1,0 +1,158 @@
+import type { Capability, ProviderKind } from '../../core/provider.ts'
+import { operationUrl } from '../dialects/address.ts'
+import { bearer } from '../dialects/credentials.ts'
+import { openAiChat } from '../dialects/openai-chat.ts'
+
+/** A vendor that is only an address and a list of what it serves. */
+interface Vendor {
+  readonly name: string
+  /** Absent: the address is the user's own, and `base_url` is required. */
+  readonly baseUrl?: string
+  readonly capabilities: readonly Capability[]
+  readonly embedNeedsBaseUrl?: boolean
+  readonly keyless?: boolean
+  /**
+   * How the token counts of a stream come: `ask` with `stream_options.include_usage`, `always`
+   * unasked, or `never` because the vendor refuses a request that asks (Mistral answers 422).
+   */
+  readonly streamUsage: 'ask' | 'always' | 'never'
+  /** Streams may end without `[DONE]`. */
+  readonly doneOptional?: boolean
+  /** The vendor's own meaning of a status. */
+  readonly statusOf?: (status: number, message: string) => number
+}
+
+const chat: readonly Capability[] = ['chat', 'embed']
+const all: readonly Capability[] = ['chat', 'embed', 'rerank']
+
+// Addresses and habits by the vendors' API references and SDKs, as of November 2026.
+const vendors: readonly Vendor[] = [
+  { name: 'openai', baseUrl: 'https://api.openai.com/v1', capabilities: chat, streamUsage: 'ask' },
+  { name: 'vllm', capabilities: all, streamUsage: 'ask' },
+  {
+    name: 'mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    capabilities: chat,
+    streamUsage: 'never',
+  },
+  {
+    name: 'together',
+    baseUrl: 'https://api.together.ai/v1',
+    capabilities: all,
+    streamUsage: 'ask',
+  },
+  {
+    name: 'groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'always',
+    // 498: the flex tier has no capacity at the moment.
+    statusOf: (status) => (status === 498 ? 429 : status),
+  },
+  {
+    name: 'fireworks',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    capabilities: chat,
+    streamUsage: 'always',
+  },
+  {
+    name: 'deepseek',
+    baseUrl: 'https://api.deepseek.com',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'always',
+  },
+  {
+    name: 'openrouter',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+  },
+  {
+    name: 'perplexity',
+    baseUrl: 'https://api.perplexity.ai',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'always',
+    doneOptional: true,
+  },
+  {
+    name: 'xai',
+    baseUrl: 'https://api.x.ai/v1',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+    // A wrong key is a 400 here.
+    statusOf: (status, message) => (status === 400 && /api key/i.test(message) ? 401 : status),
+  },
+  {
+    name: 'deepinfra',
+    baseUrl: 'https://api.deepinfra.com/v1/openai',
+    capabilities: chat,
+    streamUsage: 'ask',
+  },
+  {
+    name: 'huggingface',
+    baseUrl: 'https://router.huggingface.co/v1',
+    capabilities: chat,
+    streamUsage: 'ask',
+  },
+  // The account stands in the address, so there is no default.
+  { name: 'cloudflare', capabilities: all, streamUsage: 'ask' },
+  {
+    name: 'cerebras',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'always',
+  },
+  {
+    name: 'sambanova',
+    baseUrl: 'https://api.sambanova.ai/v1',
+    capabilities: chat,
+    embedNeedsBaseUrl: true,
+    streamUsage: 'ask',
+  },
+  {
+    name: 'nvidia',
+    baseUrl: 'https://integrate.api.nvidia.com/v1',
+    capabilities: all,
+    streamUsage: 'ask',
+    // 202: accepted, to be polled for; the gateway does not poll.
+    statusOf: (status) => (status === 202 ? 503 : status),
+  },
+  {
+    name: 'ollama',
+    baseUrl: 'http://localhost:11434/v1',
+    capabilities: chat,
+    keyless: true,
+    streamUsage: 'ask',
+  },
+]
+
+/** Every kind whose chat API takes the client's body as it is. */
+export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(kindOf)
+
+function kindOf(vendor: Vendor): ProviderKind {
+  const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless } = vendor
+  const prefix = baseUrl === undefined ? '/v1' : new URL(baseUrl).pathname.replace(/\/+$/, '')
+  return Object.freeze({
+    name,
+    capabilities,
+    remoteImages: true,
+    ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
+    ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
+    ...(keyless && { keyless }),
+    authorizer: bearer,
+    chat: (target) =>
+      openAiChat({
+        url: operationUrl(target.baseUrl, prefix, '/chat/completions'),
+        upstreamId: target.upstreamId,
+        injectUsage: target.streamUsage && vendor.streamUsage === 'ask',
+        doneOptional: vendor.doneOptional,
+        statusOf: vendor.statusOf,
+      }),
+  } satisfies ProviderKind)
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
+import { Breaker, type CircuitState } from './breaker.ts'
+
+/** Every circuit of the process, by provider and model. A reload does not touch them. */
+export class Breakers {
+  readonly #clock: Clock
+  readonly #providers = new Map<string, Map<string, Breaker>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  of({ id, provider }: Model): Breaker {
+    let models = this.#providers.get(provider.name)
+    if (!models) this.#providers.set(provider.name, (models = new Map()))
+    let breaker = models.get(id)
+    if (!breaker) models.set(id, (breaker = new Breaker(this.#clock)))
+    return breaker
+  }
+
+  /** The state of every circuit that has been used. */
+  *states(): Generator<{ provider: string; model: string; state: CircuitState }> {
+    for (const [provider, models] of this.#providers) {
+      for (const [model, { state }] of models) yield { provider, model, state }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Registry } from 'prom-client'
+import { jsonReply, type Reply } from './core/reply.ts'
+import {
+  type Arrival,
+  chat,
+  type DataPlane,
+  describeModel,
+  listModels,
+} from './data-plane/index.ts'
+import { healthReport } from './health/index.ts'
+import type { Routes } from './router.ts'
+import type { Snapshot } from './snapshot/index.ts'
+
+export interface RouteOptions {
+  readonly plane: DataPlane
+  readonly snapshot: () => Snapshot
+  readonly registry: Registry
+}
+
+/** Every route of the gateway. */
+export function routesOf({ plane, snapshot, registry }: RouteOptions): Routes<Arrival> {
+  return {
+    '/v1/chat/completions': {
+      POST: ({ request, context }) => plane.serve('chat', chat, request, context),
+    },
+    '/v1/models': { GET: () => jsonReply(listModels(snapshot())) },
+    '/v1/models/:id+': {
+      GET: ({ params: { id = '' } }) => jsonReply(describeModel(snapshot(), id)),
+    },
+    '/health': { GET: () => jsonReply({ status: 'ok' }) },
+    '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers)) },
+    '/metrics': { GET: () => exposition(registry) },
+  }
+}
+
+async function exposition(registry: Registry): Promise<Reply> {
+  const body = new TextEncoder().encode(await registry.metrics())
+  return {
+    status: 200,
+    headers: { 'content-type': registry.contentType, 'content-length': String(body.length) },
+    body,
+  }
+}

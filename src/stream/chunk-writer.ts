@@ -1,0 +1,135 @@
+import type { Frame, StreamIdentity } from '../core/frame.ts'
+import { renderUsage, type Usage } from '../core/usage.ts'
+import { utf8Length } from '../wire/utf8.ts'
+
+const encoder = new TextEncoder()
+
+/** The terminator of every complete stream. */
+export const doneFrame: Frame = Object.freeze({
+  bytes: encoder.encode('data: [DONE]\n\n'),
+  kind: 'done',
+  outputBytes: 0,
+})
+
+/** One `data:` event with a JSON payload, blank line included. */
+export function dataEvent(payload: unknown): Uint8Array {
+  return encoder.encode(`data: ${JSON.stringify(payload)}\n\n`)
+}
+
+export interface UsageChunk {
+  readonly identity: StreamIdentity
+  readonly usage: Usage
+  /** The client asked for a usage chunk, which has no choices. */
+  readonly asked: boolean
+}
+
+/**
+ * A chunk that carries usage which the upstream did not send. For a client that did not ask it has
+ * one empty choice, because code in the wild reads `choices[0]` of every chunk.
+ */
+export function usageChunk({ identity, usage, asked }: UsageChunk): Frame {
+  const bytes = dataEvent({
+    id: identity.id,
+    object: 'chat.completion.chunk',
+    created: identity.created,
+    model: identity.model,
+    choices: asked ? [] : [{ index: 0, delta: {}, finish_reason: null }],
+    usage: renderUsage(usage),
+  })
+  return { bytes, kind: 'quiet', usage, outputBytes: 0 }
+}
+
+/** How a choice ends, in the words of the OpenAI API. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** One tool call as it opens. */
+export interface ToolCallStart {
+  /** Its position among the calls of the message, from 0. */
+  readonly index: number
+  readonly id: string
+  readonly name: string
+  /** Further members of the call that must survive a round trip. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * Writes the chunks of a translated stream. The first delta carries the role; ids, names and types
+ * of tool calls stand only where a call opens, because clients add up what they get.
+ */
+export class ChunkWriter {
+  readonly #identity: StreamIdentity
+  readonly #asked: boolean
+  #started = false
+
+  /** `asked`: the client asked for a usage chunk. */
+  constructor(identity: StreamIdentity, asked: boolean) {
+    this.#identity = identity
+    this.#asked = asked
+  }
+
+  text(content: string): Frame {
+    return this.#content({ content }, content)
+  }
+
+  reasoning(text: string): Frame {
+    return this.#content({ reasoning_content: text }, text)
+  }
+
+  refusal(text: string): Frame {
+    return this.#content({ refusal: text }, text)
+  }
+
+  toolCall({ index, id, name, extra }: ToolCallStart): Frame {
+    const call = { index, id, type: 'function', function: { name, arguments: '' }, ...extra }
+    return this.#content({ tool_calls: [call] }, name)
+  }
+
+  /** A further piece of the arguments of an open call. */
+  toolArguments(index: number, piece: string): Frame {
+    return this.#content({ tool_calls: [{ index, function: { arguments: piece } }] }, piece)
+  }
+
+  /** A delta of the kind's own, for what has no name in the OpenAI API; `text` is what it generates. */
+  delta(delta: Readonly<Record<string, unknown>>, text = ''): Frame {
+    return this.#content(delta, text)
+  }
+
+  /** The end of the choice and of the stream: finish reason, usage where it belongs, `[DONE]`. */
+  finish(reason: FinishReason, usage: Usage | undefined): Frame[] {
+    const withUsage = usage && !this.#asked ? { usage: renderUsage(usage) } : {}
+    const bytes = this.#chunk(
+      [{ index: 0, delta: this.#withRole({}), finish_reason: reason }],
+      withUsage,
+    )
+    const end: Frame = {
+      bytes,
+      kind: 'content',
+      usage,
+      identity: this.#identity,
+      outputBytes: 0,
+      finished: true,
+    }
+    if (!usage || !this.#asked) return [end, doneFrame]
+    return [end, usageChunk({ identity: this.#identity, usage, asked: true }), doneFrame]
+  }
+
+  #content(delta: object, text: string): Frame {
+    return {
+      bytes: this.#chunk([{ index: 0, delta: this.#withRole(delta), finish_reason: null }], {}),
+      kind: 'content',
+      identity: this.#identity,
+      outputBytes: utf8Length(text),
+    }
+  }
+
+  #withRole(delta: object): object {
+    if (this.#started) return delta
+    this.#started = true
+    return { role: 'assistant', ...delta }
+  }
+
+  #chunk(choices: readonly object[], more: object): Uint8Array {
+    const { id, created, model } = this.#identity
+    return dataEvent({ id, object: 'chat.completion.chunk', created, model, choices, ...more })
+  }
+}

@@ -1,0 +1,44 @@
+import { type ChatRequest, imageParts } from '../core/chat.ts'
+import type { Usage } from '../core/usage.ts'
+import { utf8Length } from '../wire/utf8.ts'
+import { imageTokens } from './images.ts'
+
+/** English text has about four bytes a token. */
+const bytesPerToken = 4
+/** What a chat template adds around each message, and before the reply. */
+const tokensPerMessage = 3
+const tokensPerReply = 3
+
+/** Tokens of so many UTF-8 bytes of text: a quarter, rounded up. */
+export function tokensOfBytes(bytes: number): number {
+  return Math.ceil(bytes / bytesPerToken)
+}
+
+/** An estimate of a chat request's prompt, by bytes: text, names, calls, tool definitions, images. */
+export function promptTokens(request: ChatRequest): number {
+  let tokens = tokensPerReply
+  for (const message of request.messages) {
+    let bytes = utf8Length(message.role) + utf8Length(message.name ?? '')
+    if (typeof message.content === 'string') bytes += utf8Length(message.content)
+    else for (const part of message.content ?? []) bytes += utf8Length(part.text ?? '')
+    for (const { function: called } of message.tool_calls ?? []) {
+      bytes += utf8Length(called?.name ?? '') + utf8Length(called?.arguments ?? '')
+    }
+    tokens += tokensPerMessage + tokensOfBytes(bytes)
+  }
+  for (const tool of request.tools ?? []) tokens += tokensOfBytes(utf8Length(JSON.stringify(tool)))
+  for (const image of imageParts(request)) tokens += imageTokens(image)
+  return tokens
+}
+
+/** The usage of an answer whose upstream reported none; never zero on the prompt's side. */
+export function estimateChat(request: ChatRequest, outputBytes: number): Usage {
+  const prompt = promptTokens(request)
+  const completion = tokensOfBytes(outputBytes)
+  return {
+    promptTokens: prompt,
+    completionTokens: completion,
+    totalTokens: prompt + completion,
+    estimated: true,
+  }
+}

@@ -1,0 +1,1 @@
+export { estimateChat, promptTokens, tokensOfBytes } from './heuristic.ts'

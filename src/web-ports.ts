@@ -1,0 +1,56 @@
+import { UpstreamFault } from './core/failure.ts'
+import type { Clock, FetchApi, Log, UpstreamPort } from './core/ports.ts'
+import { BoundedQueue } from './wire/bounded-queue.ts'
+
+/*
+ * Ports on nothing but web standards, for embedding where no host has better ones.
+ */
+
+/** The longest delay a timer takes; a longer one would fire at once. */
+const longestDelay = 2 ** 31 - 1
+
+export const webClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  schedule(delay, fire) {
+    const timer = setTimeout(fire, Math.min(delay, longestDelay))
+    return { cancel: () => clearTimeout(timer) }
+  },
+}
+
+export const silentLog: Log = { enabled: () => false, write: () => {} }
+
+export const webFetchApi: FetchApi = { Response, ReadableStream }
+
+/** Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect timeout. */
+export const webUpstream: UpstreamPort = async (request) => {
+  const response = await fetch(request.url, {
+    method: request.method,
+    headers: request.headers,
+    redirect: 'manual',
+    signal: request.signal,
+    ...(request.body && { body: request.body as Uint8Array<ArrayBuffer> }),
+  }).catch(() => {
+    throw networkFault()
+  })
+  const body = new BoundedQueue(request.queueLimit)
+  void pump(response.body, body)
+  return {
+    status: response.status,
+    header: (name) => response.headers.get(name) ?? undefined,
+    body,
+  }
+}
+
+async function pump(stream: ReadableStream<Uint8Array> | null, queue: BoundedQueue): Promise<void> {
+  try {
+    if (stream) for await (const bytes of stream) queue.push(bytes)
+    queue.end()
+  } catch {
+    queue.fail(networkFault().failure)
+  }
+}
+
+function networkFault(): UpstreamFault {
+  return new UpstreamFault({ kind: 'network', reason: 'fetch failed' })
+}

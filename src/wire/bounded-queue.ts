@@ -1,0 +1,107 @@
+import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
+import type { ByteSource } from '../core/ports.ts'
+import { concat } from './body.ts'
+
+/**
+ * Bytes on their way from a sender that does not wait to one reader. What waits unread is capped:
+ * over `limit` bytes the reader is too slow, and the exchange ends as `slow-client`.
+ */
+export class BoundedQueue implements ByteSource {
+  readonly #limit: number
+  readonly #onRelease: (how: 'cancel' | 'drain') => void
+  #pieces: Uint8Array[] = []
+  #length = 0
+  #state: 'open' | 'ended' | 'released' | UpstreamFault = 'open'
+  #waiting: Waiting | undefined
+
+  /** `onRelease` is told once when the reader needs no more, or has fallen too far behind. */
+  constructor(limit: number, onRelease: (how: 'cancel' | 'drain') => void = () => {}) {
+    this.#limit = limit
+    this.#onRelease = onRelease
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.#state !== 'open' || bytes.length === 0) return
+    // A packet often holds several pieces: the reader gets all that this turn brings, at once.
+    if (this.#waiting && this.#length === 0) queueMicrotask(() => this.#deliver())
+    this.#pieces.push(bytes)
+    this.#length += bytes.length
+    if (this.#length > this.#limit && !this.#waiting) this.#overflow()
+  }
+
+  /** The sender is done. What waits is still read. */
+  end(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'ended'
+    if (this.#length === 0) this.#takeWaiting()?.resolve(undefined)
+  }
+
+  /** The sender has failed. What waits is still read, then the failure. */
+  fail(failure: UpstreamFailure): void {
+    if (this.#state !== 'open') return
+    const fault = new UpstreamFault(failure)
+    this.#state = fault
+    if (this.#length === 0) this.#takeWaiting()?.reject(fault)
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    if (this.#length > 0) return Promise.resolve(this.#takePieces())
+    if (this.#state instanceof UpstreamFault) return Promise.reject(this.#state)
+    if (this.#state !== 'open') return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  cancel(): void {
+    this.#release('cancel')
+  }
+
+  drain(): void {
+    this.#release('drain')
+  }
+
+  #deliver(): void {
+    // Nothing waits any more if the reader has left in between.
+    if (this.#length > 0) this.#takeWaiting()?.resolve(this.#takePieces())
+  }
+
+  /** Nobody will catch up with what waits, so its memory is given back at once. */
+  #overflow(): void {
+    this.#drop()
+    this.fail({ kind: 'slow-client' })
+    this.#onRelease('cancel')
+  }
+
+  #release(how: 'cancel' | 'drain'): void {
+    const wasOpen = this.#state === 'open'
+    if (this.#state === 'released') return
+    this.#state = 'released'
+    this.#drop()
+    this.#takeWaiting()?.resolve(undefined)
+    if (wasOpen) this.#onRelease(how)
+  }
+
+  #drop(): void {
+    this.#pieces = []
+    this.#length = 0
+  }
+
+  #takePieces(): Uint8Array {
+    const [first = new Uint8Array(0)] = this.#pieces
+    const bytes = this.#pieces.length === 1 ? first : concat(this.#pieces, this.#length)
+    this.#drop()
+    return bytes
+  }
+
+  #takeWaiting(): Waiting | undefined {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    return waiting
+  }
+}
+
+interface Waiting {
+  readonly resolve: (bytes: Uint8Array | undefined) => void
+  readonly reject: (fault: UpstreamFault) => void
+}

@@ -1,0 +1,115 @@
+import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
+import type { Clock, Timer } from '../core/ports.ts'
+
+/**
+ * A stretch of work that something outside may end: the client leaves, a time limit passes, the
+ * process stops. The first end counts. Whoever opens a scope closes it; closing ends nothing, it
+ * frees timers and listeners.
+ */
+export class Scope {
+  readonly #clock: Clock
+  readonly #listeners = new Set<(failure: UpstreamFailure) => void>()
+  readonly #limits = new Set<Limit>()
+  #ended: UpstreamFailure | undefined
+  #leaveParent: (() => void) | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Why the scope has ended, if it has. */
+  get ended(): UpstreamFailure | undefined {
+    return this.#ended
+  }
+
+  /** Ends the scope, and every scope opened inside it. Only the first call counts. */
+  end(failure: UpstreamFailure): void {
+    if (this.#ended) return
+    this.#ended = failure
+    const listeners = [...this.#listeners]
+    this.close()
+    for (const listener of listeners) listener(failure)
+  }
+
+  /** Ends the scope with `failure` after `delay`. Returns the way to call that off. */
+  endAfter(delay: Millis, failure: UpstreamFailure): () => void {
+    if (this.#ended) return () => {}
+    if (delay <= 0) {
+      this.end(failure)
+      return () => {}
+    }
+    const limit = { at: this.#clock.elapsed() + delay, timer: this.#after(delay, failure) }
+    this.#limits.add(limit)
+    return () => {
+      limit.timer.cancel()
+      this.#limits.delete(limit)
+    }
+  }
+
+  /** The time until the nearest limit set with `endAfter`. */
+  remaining(): Millis {
+    const now = this.#clock.elapsed()
+    let least = Number.POSITIVE_INFINITY
+    for (const { at } of this.#limits) least = Math.min(least, at - now)
+    return least
+  }
+
+  /** Resolves after `delay`, or as soon as the scope ends. */
+  sleep(delay: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.schedule(delay, () => {
+        stop()
+        resolve()
+      })
+      const stop = this.onEnd(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
+  }
+
+  /** A scope that ends with this one, and may end sooner. */
+  open(): Scope {
+    const inner = new Scope(this.#clock)
+    inner.#leaveParent = this.onEnd((failure) => inner.end(failure))
+    return inner
+  }
+
+  /** Calls `listener` when the scope ends, at once if it has. Returns the way to stop listening. */
+  onEnd(listener: (failure: UpstreamFailure) => void): () => void {
+    if (this.#ended) {
+      listener(this.#ended)
+      return () => {}
+    }
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** The outcome of `work`, or an `UpstreamFault` as soon as the scope ends. `work` goes on unheard. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stop = this.onEnd((failure) => reject(new UpstreamFault(failure)))
+      work.then(resolve, reject).finally(stop)
+    })
+  }
+
+  /** Frees timers and listeners. Nothing that happens later ends the scope's work. */
+  close(): void {
+    for (const { timer } of this.#limits) timer.cancel()
+    this.#limits.clear()
+    this.#listeners.clear()
+    this.#leaveParent?.()
+    this.#leaveParent = undefined
+  }
+
+  #after(delay: Millis, failure: UpstreamFailure): Timer {
+    return this.#clock.schedule(delay, () => this.end(failure))
+  }
+}
+
+interface Limit {
+  /** On the clock that never jumps. */
+  readonly at: Millis
+  readonly timer: Timer
+}

@@ -1,0 +1,18 @@
+import type { Millis } from '../core/ids.ts'
+import type { UpstreamResponse } from '../core/ports.ts'
+
+/**
+ * How long an upstream asks to wait: `retry-after-ms` (finer, OpenAI and Azure send it), else
+ * `Retry-After` in seconds, whole or decimal, or as an HTTP date. Undefined when absent or useless.
+ */
+export function retryAfter(header: UpstreamResponse['header'], now: Millis): Millis | undefined {
+  const milliseconds = header('retry-after-ms')
+  if (milliseconds !== undefined && decimal.test(milliseconds)) return Number(milliseconds)
+  const value = header('retry-after')?.trim()
+  if (value === undefined || value === '') return undefined
+  if (decimal.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+const decimal = /^\d{1,12}(\.\d{1,6})?$/

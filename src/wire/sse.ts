@@ -1,0 +1,147 @@
+import { UpstreamFault } from '../core/failure.ts'
+
+/** One server-sent event as it stood on the wire. */
+export interface RawEvent {
+  /** The event's own bytes, its blank line included. */
+  readonly bytes: Uint8Array
+  /** The joined `data:` fields; undefined when there was none. */
+  readonly data: string | undefined
+  /** The last `event:` field. */
+  readonly event: string | undefined
+  /** True when every byte is ASCII, so that lengths of strings are lengths in bytes. */
+  readonly ascii: boolean
+}
+
+/** The longest event that is understood, in bytes. A longer one is no answer but an attack. */
+export const maxEventBytes = 16 * 1024 * 1024
+
+const lf = 0x0a
+const cr = 0x0d
+
+/**
+ * Cuts a byte stream into server-sent events. Line ends LF, CRLF and CR are understood, also split
+ * between chunks; concatenating the `bytes` of all events and `rest()` gives the input back.
+ */
+export class SseSplitter {
+  readonly #decoder = new TextDecoder()
+  /** Pieces of the event that is not complete yet. */
+  #held: Uint8Array[] = []
+  #heldLength = 0
+  /** Bytes of the current line so far: a line end after none is a blank line. */
+  #lineLength = 0
+  #afterCr = false
+  #usesCrLf = false
+  /** A blank line was ended by the CR at the end of the last chunk; its LF may follow. */
+  #awaitsLf = false
+
+  push(chunk: Uint8Array): RawEvent[] {
+    const events: RawEvent[] = []
+    let start = 0
+    let lineLength = this.#lineLength
+    let afterCr = this.#afterCr
+    if (this.#awaitsLf && chunk.length > 0) {
+      this.#awaitsLf = false
+      const end = chunk[0] === lf ? 1 : 0
+      afterCr = false
+      events.push(this.#complete(chunk.subarray(0, end)))
+      start = end
+    }
+    for (let at = start; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte === lf) {
+        if (afterCr) {
+          afterCr = false
+          this.#usesCrLf = true
+          continue
+        }
+      } else if (byte === cr) {
+        afterCr = true
+      } else {
+        afterCr = false
+        lineLength++
+        continue
+      }
+      if (lineLength > 0) {
+        lineLength = 0
+        continue
+      }
+      // A blank line. After a CR its LF, if there is one, belongs to it.
+      let end = at + 1
+      if (byte === cr) {
+        if (chunk[end] === lf) {
+          end++
+          at++
+          afterCr = false
+        } else if (end === chunk.length && this.#usesCrLf) {
+          this.#awaitsLf = true
+          break
+        }
+      }
+      events.push(this.#complete(chunk.subarray(start, end)))
+      start = end
+    }
+    this.#lineLength = lineLength
+    this.#afterCr = afterCr
+    if (start < chunk.length) this.#hold(chunk.subarray(start))
+    return events
+  }
+
+  /** The event that stood at the end of the body without its blank line, if there was one. */
+  end(): RawEvent[] {
+    return this.#heldLength > 0 ? [this.#complete(new Uint8Array(0))] : []
+  }
+
+  #hold(piece: Uint8Array): void {
+    this.#heldLength += piece.length
+    if (this.#heldLength > maxEventBytes) {
+      throw new UpstreamFault({ kind: 'malformed', detail: 'an event of the stream is too long' })
+    }
+    this.#held.push(piece)
+  }
+
+  #complete(last: Uint8Array): RawEvent {
+    let bytes = last
+    if (this.#heldLength > 0) {
+      bytes = new Uint8Array(this.#heldLength + last.length)
+      let at = 0
+      for (const piece of this.#held) {
+        bytes.set(piece, at)
+        at += piece.length
+      }
+      bytes.set(last, at)
+      this.#held = []
+      this.#heldLength = 0
+    }
+    return parseEvent(bytes, this.#decoder.decode(bytes))
+  }
+}
+
+/** Reads the fields of one event. The usual event is a single `data:` line. */
+function parseEvent(bytes: Uint8Array, text: string): RawEvent {
+  const ascii = text.length === bytes.length
+  if (text.startsWith('data:')) {
+    const end = text.indexOf('\n')
+    if (end === text.length - 2 && text.charCodeAt(end + 1) === lf && !text.includes('\r')) {
+      return {
+        bytes,
+        data: text.slice(text.charCodeAt(5) === 0x20 ? 6 : 5, end),
+        event: undefined,
+        ascii,
+      }
+    }
+  }
+  let data: string | undefined
+  let event: string | undefined
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const [name, value] = fieldOf(line)
+    if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
+    else if (name === 'event') event = value
+  }
+  return { bytes, data, event, ascii }
+}
+
+function fieldOf(line: string): [name: string, value: string] {
+  const end = line.indexOf(':')
+  if (end < 0) return [line, '']
+  return [line.slice(0, end), line.slice(line[end + 1] === ' ' ? end + 2 : end + 1)]
+}

@@ -1,0 +1,22 @@
+const encoder = new TextEncoder()
+
+/** The number of UTF-8 bytes of a string, lone surrogates counted as the replacement character. */
+export function utf8Length(text: string): number {
+  // Encoding is native and so beats a loop over long texts; short ones do not pay the call.
+  if (text.length > 64) return encoder.encode(text).length
+  let length = text.length
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x80) continue
+    if (unit < 0x800) length++
+    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))) {
+      length += 2
+      at++
+    } else length += 2
+  }
+  return length
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
+}

@@ -1,0 +1,62 @@
+import type { Clock, Timer } from '../../src/index.ts'
+
+interface Scheduled {
+  readonly at: number
+  readonly fire: () => void
+}
+
+/** Time that stands still until a test moves it. */
+export class ManualClock implements Clock {
+  #time = 0
+  readonly #start: number
+  #scheduled: Scheduled[] = []
+
+  /** `start`: the wall clock at the beginning, milliseconds since the epoch. */
+  constructor(start = 1_764_000_000_000) {
+    this.#start = start
+  }
+
+  now(): number {
+    return this.#start + this.#time
+  }
+
+  elapsed(): number {
+    return this.#time
+  }
+
+  schedule(delay: number, fire: () => void): Timer {
+    const entry = { at: this.#time + delay, fire }
+    this.#scheduled.push(entry)
+    return {
+      cancel: () => {
+        this.#scheduled = this.#scheduled.filter((other) => other !== entry)
+      },
+    }
+  }
+
+  /** Timers that have not fired and were not cancelled. */
+  get pending(): number {
+    return this.#scheduled.length
+  }
+
+  /** Moves time on, firing what comes due in order, and lets everything that follows from it happen. */
+  async advance(delay: number): Promise<void> {
+    const until = this.#time + delay
+    await settled()
+    for (;;) {
+      const due = this.#scheduled.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
+      if (!due) break
+      this.#scheduled = this.#scheduled.filter((other) => other !== due)
+      this.#time = Math.max(this.#time, due.at)
+      due.fire()
+      await settled()
+    }
+    this.#time = until
+    await settled()
+  }
+}
+
+/** Resolves when every promise that can settle by itself has settled. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,136 @@
+import { type UpstreamFailure, UpstreamFault } from '../../src/core/failure.ts'
+import type { UpstreamPort, UpstreamRequest, UpstreamResponse } from '../../src/index.ts'
+import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
+
+export type Responder = (request: UpstreamRequest) => Promise<UpstreamResponse>
+
+/** An upstream that plays what a test has written, and keeps what it was sent. */
+export class ScriptedUpstream {
+  readonly requests: UpstreamRequest[] = []
+  #script: Responder[] = []
+  #always: Responder | undefined
+
+  /** What to answer to the next calls, in order. */
+  next(...responders: Responder[]): this {
+    this.#script.push(...responders)
+    return this
+  }
+
+  /** What to answer when the script is over. */
+  always(responder: Responder): this {
+    this.#always = responder
+    return this
+  }
+
+  readonly port: UpstreamPort = (request) => {
+    this.requests.push(request)
+    const responder = this.#script.shift() ?? this.#always
+    if (!responder) throw new Error(`nothing is scripted for call ${this.requests.length}`)
+    return responder(request)
+  }
+
+  /** The JSON body of a call, the last one by default. */
+  body(index = this.requests.length - 1): unknown {
+    return JSON.parse(this.text(index))
+  }
+
+  /** The raw body of a call, the last one by default. */
+  text(index = this.requests.length - 1): string {
+    return new TextDecoder().decode(this.requests[index]?.body)
+  }
+}
+
+interface Head {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A whole JSON answer. */
+export function json(value: unknown, head: Head = {}): Responder {
+  return whole(JSON.stringify(value), head)
+}
+
+/** A whole answer of this text or these bytes. */
+export function whole(
+  body: string | Uint8Array,
+  { status = 200, headers = {} }: Head = {},
+): Responder {
+  return async (request) => {
+    const queue = new BoundedQueue(request.queueLimit)
+    queue.push(bytes(body))
+    queue.end()
+    return respond(status, { 'content-type': 'application/json', ...headers }, queue)
+  }
+}
+
+/** An event stream of these network chunks that ends cleanly, or with `failure`. */
+export function stream(
+  chunks: readonly (string | Uint8Array)[],
+  { status = 200, headers = {}, failure }: Head & { readonly failure?: UpstreamFailure } = {},
+): Responder {
+  return async (request) => {
+    const queue = new BoundedQueue(request.queueLimit)
+    for (const chunk of chunks) queue.push(bytes(chunk))
+    if (failure) queue.fail(failure)
+    else queue.end()
+    return respond(status, { 'content-type': 'text/event-stream', ...headers }, queue)
+  }
+}
+
+/** An event stream that the test feeds by hand. */
+export class LiveUpstream {
+  readonly #queue: BoundedQueue
+  /** How the gateway let go of it, once it has. */
+  released: 'cancel' | 'drain' | undefined
+
+  constructor(limit = 8 * 1024 * 1024) {
+    this.#queue = new BoundedQueue(limit, (how) => {
+      this.released = how
+    })
+  }
+
+  readonly responder: Responder = async () =>
+    respond(200, { 'content-type': 'text/event-stream' }, this.#queue)
+
+  push(chunk: string | Uint8Array): void {
+    this.#queue.push(bytes(chunk))
+  }
+
+  end(): void {
+    this.#queue.end()
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.#queue.fail(failure)
+  }
+}
+
+/** A call that fails before any answer. */
+export function broken(
+  failure: UpstreamFailure = { kind: 'network', reason: 'ECONNREFUSED' },
+): Responder {
+  return async () => {
+    throw new UpstreamFault(failure)
+  }
+}
+
+/** A call that never gets an answer; it ends when the gateway aborts it. */
+export function silent(): Responder {
+  return ({ signal }) =>
+    new Promise((_, reject) => {
+      const abort = () => reject(new UpstreamFault({ kind: 'network', reason: 'aborted' }))
+      signal.addEventListener('abort', abort, { once: true })
+    })
+}
+
+function respond(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: BoundedQueue,
+): UpstreamResponse {
+  return { status, header: (name) => headers[name], body }
+}
+
+function bytes(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+}
