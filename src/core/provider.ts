@@ -2,7 +2,7 @@ import type { ChatCall } from './chat.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
-import type { Clock, Environment, UpstreamPort } from './ports.ts'
+import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
 import type { Usage } from './usage.ts'
 
 export const capabilities = ['chat', 'embed', 'rerank'] as const
@@ -23,6 +23,8 @@ export interface KindFacts {
   readonly defaultBaseUrl?: string
   /** The default address is no vendor's and takes no key: a local server, or the demo. */
   readonly keyless?: boolean
+  /** `base_url` may also be a bare region, such as `eu-west-1`. */
+  readonly takesRegion?: boolean
   /** Optional provider settings that only this kind takes. */
   readonly ownSettings?: readonly string[]
 }
@@ -42,8 +44,17 @@ export interface ProviderKind extends KindFacts {
   readonly ambientSecret?: (env: Environment) => string | undefined
   /** Binds the chat dialect to one model, once, when a snapshot is built. Never throws. */
   readonly chat?: (target: Target) => ChatEndpoint
+  /** How to see that an upstream at this address is alive; by default any answer of its root is. */
+  readonly probe?: (baseUrl: string) => Probe
   /** An upstream inside this process, instead of the network. */
   readonly upstream?: (settings: DemoSettings, clock: Clock) => UpstreamPort
+}
+
+/** A request that costs nothing and tells whether an upstream is up. It carries no credential. */
+export interface Probe {
+  readonly url: string
+  /** `success`: only a 2xx counts as up. `answer`: any HTTP answer does. */
+  readonly expects: 'success' | 'answer'
 }
 
 /** Settings of the built-in `demo` kind. */
@@ -79,13 +90,22 @@ export interface CredentialContext {
   readonly env: Environment
   /** For kinds that exchange their credential for a token. */
   readonly send: UpstreamPort
+  /** For kinds whose credential may stand in a file; absent where the host has no files. */
+  readonly readFile?: ReadFile | undefined
 }
 
 /**
  * The headers that carry the credential of one request. A signature covers the request as it is
  * given. Rejects with an `UpstreamFault` when the credential is of no use.
  */
-export type Authorize = (request: DialectRequest) => RequestHeaders | Promise<RequestHeaders>
+export interface Authorize {
+  (request: DialectRequest): RequestHeaders | Promise<RequestHeaders>
+  /**
+   * Told that the upstream answered these headers with 401: forgets the token in them. True when
+   * the next headers will hold another one, so that repeating the call once is worth it.
+   */
+  readonly renew?: (refused: RequestHeaders) => boolean
+}
 
 /** The credential of a provider, as found when its snapshot was built. */
 export type Credential =
@@ -158,6 +178,17 @@ export type ChatReading =
   | { readonly ok: true; readonly answer: ChatAnswer }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
+/** Reads one header of an upstream's answer by its lower-case name. */
+export type HeaderReader = (name: string) => string | undefined
+
+/** What a status outside 2xx means once its body has been read. */
+export interface Refusal {
+  readonly status: number
+  readonly message: string
+  /** The wait that the body asks for, for vendors who do not use the header. */
+  readonly retryAfter?: Millis | undefined
+}
+
 /** A chat dialect bound to one model. Functions are pure and may run once per attempt. */
 export interface ChatEndpoint {
   /**
@@ -168,11 +199,13 @@ export interface ChatEndpoint {
   /** Throws `GatewayError` LM-1001 when the request cannot be said in this dialect at all. */
   request(call: ChatCall): DialectRequest
   /** Reads a 2xx answer to a request without `stream`. */
-  answer(body: Uint8Array, call: ChatCall): ChatReading
+  answer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatReading
   /** Reads a 2xx event stream. */
-  frames(call: ChatCall): FrameDecoder
+  frames(call: ChatCall, header: HeaderReader): FrameDecoder
+  /** The media type of that stream, where it is not `text/event-stream`. */
+  readonly streamType?: string
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
-  refusal(status: number, body: string): { readonly status: number; readonly message: string }
+  refusal(status: number, body: string, header: HeaderReader): Refusal
   /** A clean end after a finish reason counts as complete although `[DONE]` never came. */
   readonly doneOptional: boolean
   /** True when this request makes the upstream send a usage chunk that the client did not ask for. */

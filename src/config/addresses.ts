@@ -1,0 +1,48 @@
+import { z } from 'zod'
+
+/** An address that requests go to. Credentials have their own setting, and URLs get logged. */
+export const webAddress = z
+  .string()
+  .refine(isWebAddress, { error: 'must be an http or https URL', abort: true })
+  .refine((value) => !hasCredentials(value), { error: 'must not hold a user name or password' })
+
+/** The address of a provider: a URL, or a region for the kinds that derive their address from it. */
+export const baseUrl = z
+  .string()
+  .refine((value) => isWebAddress(value) || isRegion(value), {
+    error: 'must be an http or https URL',
+    abort: true,
+  })
+  .refine((value) => !hasCredentials(value), {
+    error: 'must not hold a user name or password: name the key in api_key_env',
+  })
+
+/** A host name. A leading dot stands for every subdomain. */
+export const hostName = z
+  .string()
+  .regex(/^(?:\.?[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/i, {
+    error: 'must be a host name without scheme, port or path; a leading dot matches subdomains',
+  })
+  .overwrite((host) => host.toLowerCase())
+
+/**
+ * The beginning of an address. It is kept as browsers write it, which ends the host with a slash:
+ * `https://example.com` must not let `https://example.com.attacker.net` in.
+ */
+export const urlPrefix = webAddress.overwrite((prefix) => new URL(prefix).href)
+
+/** True for a bare region such as `us-east-1`. Which kinds take one is for the caller to know. */
+export function isRegion(value: string): boolean {
+  return /^[a-z]{2,}(?:-[a-z\d]+)*$/.test(value)
+}
+
+function isWebAddress(value: string): boolean {
+  // The platform's parser forgives blanks, control characters and missing slashes; a proxy may not.
+  return /^https?:\/\/[^\s\p{Cc}]+$/iu.test(value) && URL.canParse(value)
+}
+
+function hasCredentials(value: string): boolean {
+  if (isRegion(value)) return false
+  const { username, password } = new URL(value)
+  return username !== '' || password !== ''
+}

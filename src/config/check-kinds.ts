@@ -1,0 +1,101 @@
+import type { Capability, KindFacts } from '../core/provider.ts'
+import { isRegion } from './addresses.ts'
+import { nearestName } from './nearest-name.ts'
+import type { ProviderOutline } from './outline.ts'
+import { type Finding, type Path, quote } from './problem.ts'
+import type { Config } from './schema.ts'
+
+/** Holds every provider against its kind: address, own settings, and what its models may serve. */
+export function* checkKinds(
+  providers: readonly ProviderOutline[],
+  kinds: readonly KindFacts[],
+): Generator<Finding> {
+  const named = byName(kinds)
+  for (const [i, provider] of providers.entries()) {
+    const path = ['providers', i]
+    if (provider.kind === undefined) continue
+    const kind = named.get(provider.kind)
+    if (kind === undefined) {
+      yield {
+        path: [...path, 'kind'],
+        message: `unknown kind ${quote(provider.kind)}`,
+        suggestion: nearestName(provider.kind, named.keys()),
+      }
+      continue
+    }
+    yield* checkAddress(path, provider, kind)
+    yield* checkOwnSettings(path, provider, kind, kinds)
+    yield* checkCapabilities(path, provider, kind)
+  }
+}
+
+/** The configuration with every alias of a kind replaced by the kind's own name. */
+export function canonicalKinds(config: Config, kinds: readonly KindFacts[]): Config {
+  const named = byName(kinds)
+  const providers = config.providers.map((provider) => ({
+    ...provider,
+    kind: named.get(provider.kind)?.name ?? provider.kind,
+  }))
+  return { ...config, providers }
+}
+
+function byName(kinds: readonly KindFacts[]): ReadonlyMap<string, KindFacts> {
+  return new Map(
+    kinds.flatMap((kind) => [kind.name, ...(kind.aliases ?? [])].map((name) => [name, kind])),
+  )
+}
+
+function* checkAddress(path: Path, provider: ProviderOutline, kind: KindFacts): Generator<Finding> {
+  const address = [...path, 'base_url']
+  if (!('base_url' in provider)) {
+    if (kind.defaultBaseUrl !== undefined) return
+    yield {
+      path: address,
+      message: `is required: kind ${quote(kind.name)} has no address of its own`,
+    }
+  } else if (isRegion(provider.base_url ?? '') && kind.takesRegion !== true) {
+    yield { path: address, message: 'must be an http or https URL' }
+  }
+}
+
+function* checkOwnSettings(
+  path: Path,
+  provider: ProviderOutline,
+  kind: KindFacts,
+  kinds: readonly KindFacts[],
+): Generator<Finding> {
+  for (const setting of new Set(kinds.flatMap(({ ownSettings = [] }) => ownSettings))) {
+    if (!(setting in provider) || kind.ownSettings?.includes(setting)) continue
+    yield {
+      path: [...path, setting],
+      message: `kind ${quote(kind.name)} does not take this setting`,
+    }
+  }
+}
+
+function* checkCapabilities(
+  path: Path,
+  provider: ProviderOutline,
+  kind: KindFacts,
+): Generator<Finding> {
+  for (const [m, { capabilities }] of provider.models.entries()) {
+    for (const capability of capabilities ?? []) {
+      const message = whyNotServed(capability, provider, kind)
+      if (message !== undefined) yield { path: [...path, 'models', m, 'capabilities'], message }
+    }
+  }
+}
+
+function whyNotServed(
+  capability: Capability,
+  provider: ProviderOutline,
+  kind: KindFacts,
+): string | undefined {
+  const name = quote(kind.name)
+  if (capability === 'embed' && kind.embedNeedsBaseUrl) {
+    if ('base_url' in provider) return undefined
+    return `kind ${name} has no embeddings API of its own: "embed" needs a base_url`
+  }
+  if (kind.capabilities.includes(capability)) return undefined
+  return `kind ${name} serves ${kind.capabilities.map(quote).join(', ')}, not ${quote(capability)}`
+}

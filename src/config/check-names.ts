@@ -1,0 +1,31 @@
+import type { ProviderOutline } from './outline.ts'
+import { type Finding, type Path, quote } from './problem.ts'
+
+/** Model ids and provider names are addresses: one use each in the whole file. */
+export function* checkNames(providers: readonly ProviderOutline[]): Generator<Finding> {
+  yield* repeated(
+    'provider name',
+    providers.map(({ name }, i) => ({ name, path: ['providers', i, 'name'] })),
+  )
+  yield* repeated(
+    'model id',
+    providers.flatMap(({ models }, i) =>
+      models.map(({ id }, m) => ({ name: id, path: ['providers', i, 'models', m, 'id'] })),
+    ),
+  )
+}
+
+interface Named {
+  readonly name: string | undefined
+  readonly path: Path
+}
+
+function* repeated(what: string, entries: readonly Named[]): Generator<Finding> {
+  const first = new Map<string, Path>()
+  for (const { name, path } of entries) {
+    if (name === undefined) continue
+    const clash = first.get(name)
+    if (clash === undefined) first.set(name, path)
+    else yield { path, message: `${what} ${quote(name)} is already taken by`, clash }
+  }
+}

@@ -1,0 +1,45 @@
+import type { Environment } from '../core/ports.ts'
+import type { KindFacts } from '../core/provider.ts'
+import { check } from './check.ts'
+import { canonicalKinds } from './check-kinds.ts'
+import { explain } from './explain.ts'
+import { applyOverrides } from './overrides.ts'
+import type { Problem } from './problem.ts'
+import { type Config, configSchema } from './schema.ts'
+import { parseToml } from './toml.ts'
+import { warningsOf } from './warnings.ts'
+import { schemaFindings, wording } from './wording.ts'
+
+/** A configuration that can serve, or everything that keeps this text from being one. */
+export type LoadResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+interface Source {
+  /** The configuration file. */
+  readonly text: string
+  /** The variables that may override it. Whether they hold the providers' keys is not looked at. */
+  readonly env: Environment
+  /** The provider kinds that `kind` may name. */
+  readonly kinds: readonly KindFacts[]
+}
+
+/** Reads a configuration: the file, the environment over it, then every rule. Never throws. */
+export async function loadConfig({ text, env, kinds }: Source): Promise<LoadResult> {
+  const file = parseToml(text)
+  if (!file.ok) return { ok: false, problems: [file.problem] }
+
+  const overridden = applyOverrides(file.table, env)
+  const parsed = configSchema.safeParse(overridden.table, { error: wording, reportInput: true })
+  const findings = [
+    ...overridden.findings,
+    ...schemaFindings(parsed.error),
+    ...check(overridden.table, kinds),
+  ]
+  if (!parsed.success || findings.length > 0) {
+    return { ok: false, problems: await explain({ text, findings, origins: overridden.origins }) }
+  }
+
+  const config = canonicalKinds(parsed.data, kinds)
+  return { ok: true, config, warnings: warningsOf(config) }
+}

@@ -1,0 +1,50 @@
+/** The candidate that a misspelt name was probably meant to be, or undefined when none is close. */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase()
+  // A third of the name may be wrong, or one letter of a short one, but never all of it.
+  let limit = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1)
+  let nearest: string | undefined
+  let containing: string | undefined
+  for (const candidate of candidates) {
+    const other = candidate.toLowerCase()
+    if (containing === undefined && hasWords(other, wanted)) containing = candidate
+    // The distance is at least the difference in length: most candidates end here.
+    if (Math.abs(other.length - wanted.length) > limit) continue
+    const distance = editDistance(wanted, other)
+    if (distance > limit) continue
+    nearest = candidate
+    limit = distance - 1
+  }
+  return nearest ?? containing
+}
+
+/** True when a name is another one with words left out: `api_key` of `api_key_env`. */
+function hasWords(name: string, words: string): boolean {
+  return words !== '' && `_${name}_`.includes(`_${words}_`)
+}
+
+/** Letters to insert, remove, replace, or swap with their neighbour. */
+function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1]
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      row[j] = Math.min(
+        at(last, j) + 1,
+        at(row, j - 1) + 1,
+        at(last, j - 1) + (same ? 0 : 1),
+        swapped ? at(beforeLast, j - 2) + 1 : Number.POSITIVE_INFINITY,
+      )
+    }
+    beforeLast = last
+    last = row
+  }
+  return at(last, to.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { capabilities, modalities } from '../core/provider.ts'
+import { baseUrl } from './addresses.ts'
+import {
+  amount,
+  delay,
+  distinct,
+  distinctSome,
+  duration,
+  headerText,
+  price,
+  text,
+  variableName,
+  wholeNumber,
+} from './rules.ts'
+
+const modelSchema = z.strictObject({
+  id: headerText,
+  /** The vendor's name of the model; `id` where absent. */
+  upstream_id: text.optional(),
+  capabilities: distinctSome(z.enum(capabilities)).default(['chat']),
+  modalities: distinctSome(z.enum(modalities)).default(['text']),
+  max_output_tokens: wholeNumber(1, 1_000_000_000).optional(),
+  cost_per_1m_input: price.optional(),
+  cost_per_1m_output: price.optional(),
+  cost_per_1m_cached_input: price.optional(),
+  cost_per_1m_cache_write: price.optional(),
+  cost_per_1k_searches: price.optional(),
+  fallbacks: distinct(z.string()).default([]),
+})
+
+/** One entry of `[[providers]]`. What its kind adds to these rules is judged in `check-kinds.ts`. */
+export const providerSchema = z.strictObject({
+  name: headerText,
+  kind: z.string(),
+  api_key_env: variableName.optional(),
+  base_url: baseUrl.optional(),
+  strict: z.boolean().default(false),
+  stream_usage: z.boolean().default(false),
+  connect_timeout_ms: duration.optional(),
+  first_token_timeout_ms: duration.optional(),
+  total_timeout_ms: duration.optional(),
+  api_version: text.optional(),
+  latency_ms: delay.optional(),
+  tokens_per_second: amount(0, 1_000_000).optional(),
+  failure_rate: amount(0, 1).optional(),
+  models: z.array(modelSchema).default([]),
+})
+
+export type ModelConfig = z.infer<typeof modelSchema>
+export type ProviderConfig = z.infer<typeof providerSchema>

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { hostName, urlPrefix, webAddress } from './addresses.ts'
+import { providerSchema } from './provider-schema.ts'
+import {
+  byteCount,
+  delay,
+  distinct,
+  distinctSome,
+  duration,
+  text,
+  variableName,
+  wholeNumber,
+} from './rules.ts'
+
+const server = z.strictObject({
+  host: text.default('127.0.0.1'),
+  port: wholeNumber(1, 65_535).default(8080),
+  body_limit: byteCount.default(10_485_760),
+  first_token_timeout_ms: duration.default(120_000),
+  sse_heartbeat_ms: delay.default(15_000),
+})
+
+const auth = z.strictObject({
+  enabled: z.boolean().default(false),
+  db_path: text.default('gateway.db'),
+  flush_interval_ms: duration.default(10_000),
+  retention_days: wholeNumber(0, 36_500).default(30),
+  usage_channel_capacity: wholeNumber(1, 10_000_000).default(10_000),
+  usage_batch_max: wholeNumber(1, 100_000).default(500),
+  usage_flush_ms: duration.default(2000),
+  reserve_output_tokens: wholeNumber(0, 1_000_000_000).default(256),
+})
+
+/** The labels that the gateway itself sets on its series. */
+const ownLabels = new Set([
+  'capability',
+  'model',
+  'provider',
+  'direction',
+  'estimated',
+  'status',
+  'le',
+])
+
+// A longer key could not come with a request: metadata keys end at 64 bytes.
+const metadataLabel = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,63}$/, {
+    error: 'must be a legal label name: 1 to 64 letters, digits and "_", not a digit first',
+  })
+  .refine((label) => !ownLabels.has(label) && !label.startsWith('__'), {
+    error: `is reserved: ${[...ownLabels].join(', ')} and names that start with "__" are taken`,
+  })
+
+const telemetry = z.strictObject({
+  metadata_labels: distinct(metadataLabel).default([]),
+  max_series: wholeNumber(1, 1_000_000).default(2000),
+})
+
+const tokenizer = z.strictObject({
+  mode: z.enum(['heuristic', 'accurate']).default('heuristic'),
+})
+
+const resilience = z.strictObject({
+  retry_max_attempts: wholeNumber(1, 100).default(3),
+  retry_base_ms: delay.default(200),
+  retry_max_ms: delay.default(5000),
+  circuit_failure_threshold: wholeNumber(1, 1_000_000).default(5),
+  circuit_cooldown_ms: delay.default(30_000),
+  connect_timeout_ms: duration.default(5000),
+  total_timeout_ms: duration.default(600_000),
+  health_check_enabled: z.boolean().default(false),
+  health_check_interval_ms: duration.default(30_000),
+})
+
+const imageFetch = z.strictObject({
+  enabled: z.boolean().default(false),
+  max_bytes: byteCount.default(10_485_760),
+  timeout_ms: duration.default(5000),
+  max_images: wholeNumber(1, 1000).default(16),
+  allowed_schemes: distinctSome(z.enum(['https', 'http'])).default(['https']),
+  allowed_hosts: distinct(hostName).default([]),
+  allowed_url_prefixes: distinct(urlPrefix).default([]),
+})
+
+const webhookEvents = [
+  'budget.threshold',
+  'budget.exhausted',
+  'key.disabled',
+  'key.rotated',
+  'key.deleted',
+] as const
+
+const webhooks = z.strictObject({
+  url: webAddress,
+  events: distinctSome(z.enum(webhookEvents)).default([
+    'budget.threshold',
+    'budget.exhausted',
+    'key.disabled',
+  ]),
+  thresholds: distinct(wholeNumber(1, 100))
+    .overwrite((percentages) => percentages.toSorted((a, b) => a - b))
+    .default([50, 80, 95]),
+  channel_capacity: wholeNumber(1, 1_000_000).default(1024),
+  timeout_ms: duration.default(5000),
+  max_attempts: wholeNumber(1, 100).default(5),
+  retry_base_ms: delay.default(500),
+  signing_key_env: variableName.optional(),
+})
+
+/** The whole configuration file. Rules that join several settings are in `check.ts`. */
+export const configSchema = z.strictObject({
+  log_format: z.enum(['pretty', 'json']).default('pretty'),
+  server: server.prefault({}),
+  auth: auth.prefault({}),
+  telemetry: telemetry.prefault({}),
+  tokenizer: tokenizer.prefault({}),
+  resilience: resilience.prefault({}),
+  providers: z.array(providerSchema).default([]),
+  image_fetch: imageFetch.prefault({}),
+  webhooks: webhooks.optional(),
+})
+
+/** A valid configuration with every default filled in; keys are written as in the file. */
+export type Config = z.infer<typeof configSchema>

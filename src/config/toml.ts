@@ -1,0 +1,44 @@
+import { parse, TomlDate, TomlError } from 'smol-toml'
+import type { Problem } from './problem.ts'
+
+/** A table of the file. */
+export type Table = Readonly<Record<string, unknown>>
+
+type Parsed =
+  | { readonly ok: true; readonly table: Table }
+  | { readonly ok: false; readonly problem: Problem }
+
+/** Parses a file, or says where it stops being TOML. */
+export function parseToml(text: string): Parsed {
+  try {
+    // Integers that no number can hold are left to the schema, which knows the setting's range.
+    const table = parse(text, { integersAsBigInt: 'asNeeded', unsafeKeyBehaviour: 'throw' })
+    eraseDates(table)
+    return { ok: true, table }
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    // The lines that follow the first one repeat the file's text, which may hold a secret.
+    const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
+    const { line, column } = error
+    return { ok: false, problem: { setting: '', line, column, message: `not TOML: ${reason}` } }
+  }
+}
+
+/**
+ * No setting takes a date. As null it is refused wherever it stands, while the object that the
+ * parser makes of it would pass for an empty table.
+ */
+function eraseDates(table: object): void {
+  const pending = [table]
+  for (const branch of pending) {
+    for (const [key, value] of Object.entries(branch)) {
+      if (value instanceof TomlDate) Reflect.set(branch, key, null)
+      else if (typeof value === 'object') pending.push(value)
+    }
+  }
+}
+
+/** True for a table of the file, an inline one included. */
+export function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

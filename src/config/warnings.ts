@@ -1,0 +1,40 @@
+import { quote } from './problem.ts'
+import type { ModelConfig } from './provider-schema.ts'
+import type { Config } from './schema.ts'
+
+/** What is allowed, but probably not meant. */
+export function warningsOf({ auth, providers, image_fetch, webhooks }: Config): readonly string[] {
+  const models = providers.flatMap((provider) => provider.models)
+  const warnings: string[] = []
+  if (models.length === 0) {
+    warnings.push('no model is configured, so every request for one is refused')
+  }
+  if (auth.enabled) {
+    for (const { id } of models.filter((model) => !hasPrice(model))) {
+      warnings.push(`model ${quote(id)} has no price, so it costs nothing and no budget limits it`)
+    }
+  }
+  const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
+  if (image_fetch.enabled && limits.length === 0) {
+    warnings.push(
+      'image_fetch is on while allowed_hosts and allowed_url_prefixes are empty, ' +
+        'so images are fetched from any public host',
+    )
+  }
+  if (webhooks !== undefined && webhooks.signing_key_env === undefined) {
+    warnings.push(
+      'webhooks name no signing_key_env, so deliveries are unsigned unless a secret is stored',
+    )
+  }
+  return warnings
+}
+
+function hasPrice(model: ModelConfig): boolean {
+  return [
+    model.cost_per_1m_input,
+    model.cost_per_1m_output,
+    model.cost_per_1m_cached_input,
+    model.cost_per_1m_cache_write,
+    model.cost_per_1k_searches,
+  ].some((cost) => cost !== undefined)
+}

@@ -1,0 +1,67 @@
+import type { z } from 'zod'
+import { nearestName } from './nearest-name.ts'
+import { type Finding, type Path, quote } from './problem.ts'
+import { dottedNames, namesIn, topLevelForm } from './schema-tree.ts'
+import { isTable } from './toml.ts'
+
+/** Says what a value must be. The rules of `rules.ts` bring their own words. */
+export function wording(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_value') return `must be ${oneOf(issue.values)}`
+  if (issue.code !== 'invalid_type') return undefined
+  if (issue.input === undefined) return 'is required'
+  const tables = (issue.path ?? []).filter((part) => typeof part === 'string').join('.')
+  switch (issue.expected) {
+    case 'boolean':
+      return 'must be true or false'
+    case 'array':
+      return isTable(issue.input)
+        ? `must be an array of tables: write [[${tables}]]`
+        : 'must be an array'
+    case 'object':
+      return Array.isArray(issue.input)
+        ? `must be a single table: write [${tables}]`
+        : 'must be a table'
+    default:
+      return `must be a ${issue.expected}`
+  }
+}
+
+/** What the schema found, one entry for each setting at fault. */
+export function schemaFindings(error: z.ZodError | undefined): readonly Finding[] {
+  return (error?.issues ?? []).flatMap((issue) => {
+    const path = issue.path.filter((part) => typeof part !== 'symbol')
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key))
+    const finding = { path, message: issue.message }
+    if (issue.code !== 'invalid_value' || typeof issue.input !== 'string') return finding
+    return { ...finding, suggestion: nearestName(issue.input, issue.values.map(String)) }
+  })
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const names = values.map((value) => quote(String(value)))
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
+}
+
+function unknownKey(table: Path, key: string): Finding {
+  const path = [...table, key]
+  const form = table.length === 0 ? undefined : topLevelForm(key)
+  switch (form) {
+    case 'key':
+      return { path, message: `${key} is a top-level key: put it before the first [table]` }
+    case 'table':
+      return { path, message: `${key} is a top-level table: write [${key}]` }
+    case 'array of tables':
+      return { path, message: `${key} is a top-level array of tables: write [[${key}]]` }
+    case undefined: {
+      const suggestion = nearestName(key, namesIn(table)) ?? sameNameElsewhere(key)
+      return { path, message: 'unknown setting', suggestion }
+    }
+    default:
+      return form satisfies never
+  }
+}
+
+/** A setting that does exist, but in another table. */
+function sameNameElsewhere(key: string): string | undefined {
+  return dottedNames.find((name) => name.endsWith(`.${key}`))
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { configOf, problemsOf } from './support.ts'
+
+function reachedAt(url: string): string {
+  return `[[providers]]\nname = "a"\nkind = "openai"\nbase_url = ${JSON.stringify(url)}`
+}
+
+describe('base_url is an http or https URL without credentials', () => {
+  test.each([
+    'http://localhost:8000',
+    'https://api.example.com/v1/',
+    'HTTPS://api.example.com?subscription-key=1',
+    'http://[::1]:8000/v1',
+  ])('%s is allowed', async (url) => {
+    expect((await configOf(reachedAt(url))).providers[0]?.base_url).toBe(url)
+  })
+
+  test.each([
+    '',
+    'api.example.com',
+    'localhost',
+    'us-east-1',
+    'ftp://api.example.com',
+    'http:/api.example.com',
+    'http://',
+    'http://a b',
+    'http://a\n',
+    'http://host:99999',
+  ])('%j is refused', async (url) => {
+    expect(await problemsOf(reachedAt(url))).toEqual([
+      'providers[0].base_url (line 4): must be an http or https URL',
+    ])
+  })
+
+  test.each(['https://user:canary@api.example.com', 'https://canary@api.example.com'])(
+    'credentials in it are refused and not repeated: %s',
+    async (url) => {
+      expect(await problemsOf(reachedAt(url))).toEqual([
+        'providers[0].base_url (line 4): must not hold a user name or password: name the key in api_key_env',
+      ])
+    },
+  )
+})
+
+function hosts(host: string): string {
+  return `[image_fetch]\nallowed_hosts = [${JSON.stringify(host)}]`
+}
+
+function prefixes(url: string): string {
+  return `[image_fetch]\nallowed_url_prefixes = [${JSON.stringify(url)}]`
+}
+
+describe('what image_fetch may reach', () => {
+  test.each([
+    ['example.com', 'example.com'],
+    ['.CDN.example.com', '.cdn.example.com'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['[2001:DB8::1]', '[2001:db8::1]'],
+  ])('host %s is kept as %s', async (host, kept) => {
+    expect((await configOf(hosts(host))).image_fetch.allowed_hosts).toEqual([kept])
+  })
+
+  test.each([
+    '',
+    'https://example.com',
+    'example.com:443',
+    'example.com/a',
+    '*.example.com',
+    'a..b',
+  ])('host %j is refused', async (host) => {
+    const [problem] = await problemsOf(hosts(host))
+    expect(problem).toContain('image_fetch.allowed_hosts[0] (line 2): must be a host name')
+  })
+
+  test.each([
+    ['https://Example.com/images/', 'https://example.com/images/'],
+    ['https://example.com/a/../b', 'https://example.com/b'],
+  ])('prefix %s is kept as %s', async (url, kept) => {
+    expect((await configOf(prefixes(url))).image_fetch.allowed_url_prefixes).toEqual([kept])
+  })
+
+  test('a prefix that ends with its host does not let longer host names in', async () => {
+    const config = await configOf(prefixes('https://example.com'))
+    expect(config.image_fetch.allowed_url_prefixes).toEqual(['https://example.com/'])
+  })
+
+  test.each(['example.com/images', 'file:///etc', 'https://'])(
+    'prefix %s is refused',
+    async (url) => {
+      expect(await problemsOf(prefixes(url))).toEqual([
+        'image_fetch.allowed_url_prefixes[0] (line 2): must be an http or https URL',
+      ])
+    },
+  )
+})

@@ -1,0 +1,240 @@
+import { expect, test } from 'vitest'
+import { load, problemsOf } from './support.ts'
+
+interface BrokenFile {
+  readonly title: string
+  readonly text: string
+  readonly problems: readonly string[]
+}
+
+const brokenFiles: readonly BrokenFile[] = [
+  {
+    title: 'a misspelt section',
+    text: '\n[sever]\nport = 1',
+    problems: ['sever (line 2): unknown setting; did you mean "server"?'],
+  },
+  {
+    title: 'a misspelt setting',
+    text: '[server]\nprot = 1',
+    problems: ['server.prot (line 2): unknown setting; did you mean "port"?'],
+  },
+  {
+    title: 'a misspelt setting of a dotted key',
+    text: '\nserver.prot = 1',
+    problems: ['server.prot (line 2): unknown setting; did you mean "port"?'],
+  },
+  {
+    title: 'a misspelt setting of an inline table',
+    text: 'server = {\n  host = "::1",\n  prot = 1\n}',
+    problems: ['server.prot (line 3): unknown setting; did you mean "port"?'],
+  },
+  {
+    title: 'a setting whose name lacks a word',
+    text: '[[providers]]\nname = "a"\nkind = "openai"\napi_key = "canary"\nurl = "http://a.test"',
+    problems: [
+      'providers[0].api_key (line 4): unknown setting; did you mean "api_key_env"?',
+      'providers[0].url (line 5): unknown setting; did you mean "base_url"?',
+    ],
+  },
+  {
+    title: 'a setting that belongs to another table',
+    text: '[server]\ntotal_timeout_ms = 1\n[[providers]]\nname = "a"\nkind = "openai"\nfallbacks = []',
+    problems: [
+      'server.total_timeout_ms (line 2): unknown setting; did you mean "resilience.total_timeout_ms"?',
+      'providers[0].fallbacks (line 6): unknown setting; did you mean "providers.models.fallbacks"?',
+    ],
+  },
+  {
+    title: 'a setting that resembles nothing',
+    text: '[server]\ncolour = "red"\ntoString = 1',
+    problems: [
+      'server.colour (line 2): unknown setting',
+      'server.toString (line 3): unknown setting',
+    ],
+  },
+  {
+    title: 'names that need quotes, kept to one line',
+    text: '"a.b" = 1\n"c\\nd" = 2\n"" = 3',
+    problems: [
+      '"a.b" (line 1): unknown setting',
+      '"c\\nd" (line 2): unknown setting',
+      '"" (line 3): unknown setting',
+    ],
+  },
+  {
+    title: 'a top-level key after a table header',
+    text: '[server]\nport = 1\nlog_format = "json"\n[[providers]]\nname = "a"\nkind = "openai"\nlog_format = "json"',
+    problems: [
+      'server.log_format (line 3): log_format is a top-level key: put it before the first [table]',
+      'providers[0].log_format (line 7): log_format is a top-level key: put it before the first [table]',
+    ],
+  },
+  {
+    title: 'a section inside another one',
+    text: '[server.auth]\nenabled = true\n[[server.providers]]',
+    problems: [
+      'server.auth (line 1): auth is a top-level table: write [auth]',
+      'server.providers (line 3): providers is a top-level array of tables: write [[providers]]',
+    ],
+  },
+  {
+    title: 'models outside their provider',
+    text: '[[models]]\nid = "a"',
+    problems: ['models (line 1): unknown setting; did you mean "providers.models"?'],
+  },
+  {
+    title: 'single brackets where double ones belong, and the other way round',
+    text: '[providers]\n[[server]]',
+    problems: [
+      'providers (line 1): must be an array of tables: write [[providers]]',
+      'server (line 2): must be a single table: write [server]',
+    ],
+  },
+  {
+    title: 'single brackets at the models of a provider',
+    text: '[[providers]]\nname = "a"\nkind = "openai"\n[providers.models]\nid = "b"',
+    problems: [
+      'providers[0].models (line 4): must be an array of tables: write [[providers.models]]',
+    ],
+  },
+  {
+    title: 'values of the wrong type',
+    text: 'log_format = 1\nserver = 2\nproviders = 3\n[auth]\nenabled = "yes"\ndb_path = 4',
+    problems: [
+      'log_format (line 1): must be "pretty" or "json"',
+      'server (line 2): must be a table',
+      'providers (line 3): must be an array',
+      'auth.enabled (line 5): must be true or false',
+      'auth.db_path (line 6): must be a string',
+    ],
+  },
+  {
+    title: 'a date in place of a table',
+    text: 'server = 1979-05-27\nproviders = [2020-01-01T00:00:00Z]\nwebhooks = 07:32:00',
+    problems: [
+      'server (line 1): must be a table',
+      'providers[0] (line 2): must be a table',
+      'webhooks (line 3): must be a table',
+    ],
+  },
+  {
+    title: 'a choice that is none of the choices',
+    text: 'log_format = "jsn"\ntokenizer.mode = "exact"',
+    problems: [
+      'log_format (line 1): must be "pretty" or "json"; did you mean "json"?',
+      'tokenizer.mode (line 2): must be "heuristic" or "accurate"',
+    ],
+  },
+  {
+    title: 'required settings that are absent, at the line of their table',
+    text: 'auth.enabled = true\n[[providers]]\n[[providers.models]]\n[webhooks]\n',
+    problems: [
+      'providers[0].name (line 2): is required',
+      'providers[0].kind (line 2): is required',
+      'providers[0].models[0].id (line 3): is required',
+      'webhooks.url (line 4): is required',
+    ],
+  },
+  {
+    title: 'text settings that are empty',
+    text: 'server.host = ""\nauth.db_path = ""\n',
+    problems: [
+      'server.host (line 1): must be text of one or more characters, none of them a control character',
+      'auth.db_path (line 2): must be text of one or more characters, none of them a control character',
+    ],
+  },
+  {
+    title: 'entries that are no tables',
+    text: 'providers = [\n  1,\n  { name = "a", kind = "openai", models = [\n    "b"\n  ] }\n]',
+    problems: [
+      'providers[0] (line 2): must be a table',
+      'providers[1].models[0] (line 4): must be a table',
+    ],
+  },
+  {
+    title: 'an array over several lines, at the line of the entry',
+    text: '[telemetry]\nmetadata_labels = [\n  "team",\n  "a-b",\n]',
+    problems: [
+      'telemetry.metadata_labels[1] (line 4): must be a legal label name: 1 to 64 letters, digits and "_", not a digit first',
+    ],
+  },
+  {
+    title: 'a byte order mark at the start',
+    text: '\uFEFF[server]\nprot = 1',
+    problems: ['server.prot (line 2): unknown setting; did you mean "port"?'],
+  },
+]
+
+test.each(brokenFiles)('$title', async ({ text, problems }) => {
+  expect(await problemsOf(text)).toEqual(problems)
+})
+
+test('problems of the schema and across settings come together, in the order of the file', async () => {
+  const text = `
+[server]
+port = 0
+[webhooks]
+url = "nowhere"
+[[providers]]
+name = "a"
+kind = "opnai"
+strict = "no"
+[[providers.models]]
+id = "m"
+fallbacks = ["n", 3]
+[[providers]]
+name = "a"
+kind = "vllm"
+base_url = 5
+[[providers.models]]
+id = "m"
+capabilities = ["chta"]
+`
+  expect(await problemsOf(text)).toEqual([
+    'server.port (line 3): must not be 0: must be a whole number from 1 to 65535',
+    'webhooks (line 4): webhooks need auth: set auth.enabled to true',
+    'webhooks.url (line 5): must be an http or https URL',
+    'providers[0].kind (line 8): unknown kind "opnai"; did you mean "openai"?',
+    'providers[0].strict (line 9): must be true or false',
+    'providers[0].models[0].fallbacks[1] (line 12): must be a string',
+    'providers[0].models[0].fallbacks[0] (line 12): no model has the id "n"',
+    'providers[1].name (line 14): provider name "a" is already taken by providers[0].name (line 7)',
+    'providers[1].base_url (line 16): must be a string',
+    'providers[1].models[0].id (line 18): model id "m" is already taken by providers[0].models[0].id (line 11)',
+    'providers[1].models[0].capabilities[0] (line 19): must be "chat", "embed", or "rerank"; did you mean "chat"?',
+  ])
+})
+
+test('a name of any length is reported in a short line', async () => {
+  const name = 'x'.repeat(10_000)
+  const file = `${name} = 1\n[[providers]]\nname = "a"\nkind = "${name}"`
+  expect(await problemsOf(file)).toEqual([
+    `"${'x'.repeat(100)}…" (line 1): unknown setting`,
+    `providers[0].kind (line 4): unknown kind "${'x'.repeat(100)}…"`,
+  ])
+})
+
+test('a problem tells its setting, line, message and suggestion apart', async () => {
+  expect(await load('[server]\nprot = 1')).toEqual({
+    ok: false,
+    problems: [{ setting: 'server.prot', line: 2, message: 'unknown setting', suggestion: 'port' }],
+  })
+})
+
+test.each([
+  ['log_format = "json', 'line 1, column 14: not TOML: ', 'unfinished'],
+  ['[server]\nport = = 1', 'line 2, column 8: not TOML: ', 'value'],
+  ['a = 1\na = 2', 'line 2, column 1: not TOML: ', 'already defined'],
+  ['__proto__ = 1', 'line 1, column 1: not TOML: ', 'unsafe'],
+])('text that is no TOML is reported by line and column: %j', async (text, place, reason) => {
+  const [problem = '', ...rest] = await problemsOf(text)
+  expect(problem).toContain(place)
+  expect(problem).toContain(reason)
+  expect(rest).toEqual([])
+})
+
+test('a report of text that is no TOML does not repeat the text', async () => {
+  const problems = await problemsOf('api_key = "canary" oops')
+  expect(problems).toHaveLength(1)
+  expect(problems.join()).not.toMatch(/canary|\n/)
+})

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'smol-toml'
+import { describe, expect, test } from 'vitest'
+import { loadConfig, renderProblem } from '../../src/config/index.ts'
+import type { Path } from '../../src/config/problem.ts'
+import { namesIn } from '../../src/config/schema-tree.ts'
+import { kinds } from './support.ts'
+
+const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+
+const documentedKinds = [
+  ...kinds,
+  { name: 'anthropic', capabilities: ['chat'], defaultBaseUrl: 'https://anthropic.test' },
+  { name: 'cohere', capabilities: ['chat', 'embed', 'rerank'], defaultBaseUrl: 'https://co.test' },
+] as const
+
+function load(text: string) {
+  return loadConfig({ text, env: {}, kinds: documentedKinds })
+}
+
+/** The fenced blocks of the page whose fence says this. */
+function blocks(fence: string): readonly string[] {
+  return [...page.matchAll(/^```(.+)\n([^]*?)^```$/gm)]
+    .filter(([, info]) => info === fence)
+    .map(([, , text = '']) => text)
+}
+
+test.each(blocks('toml'))(
+  'an example file is valid, and warned about in nothing: %#',
+  async (text) => {
+    expect(await load(text)).toMatchObject({ ok: true, warnings: [] })
+  },
+)
+
+test('the page has a first and a complete example', () => {
+  expect(blocks('toml')).toHaveLength(2)
+})
+
+test('the broken example is refused with the lines that follow it', async () => {
+  const [text = ''] = blocks('toml broken')
+  const result = await load(text)
+  const lines = result.ok ? [] : result.problems.map(renderProblem)
+  expect(`${lines.join('\n')}\n`).toBe(blocks('text')[0])
+})
+
+interface Section {
+  readonly heading: string
+  readonly path: Path
+  /** The smallest file in which every default of the section shows. */
+  readonly file: string
+}
+
+const provider = '[[providers]]\nname = "a"\nkind = "openai"\n'
+
+const sections: readonly Section[] = [
+  { heading: 'Top level', path: [], file: '' },
+  { heading: '`[server]`', path: ['server'], file: '' },
+  { heading: '`[auth]`', path: ['auth'], file: '' },
+  { heading: '`[telemetry]`', path: ['telemetry'], file: '' },
+  { heading: '`[tokenizer]`', path: ['tokenizer'], file: '' },
+  { heading: '`[resilience]`', path: ['resilience'], file: '' },
+  { heading: '`[[providers]]`', path: ['providers', 0], file: provider },
+  {
+    heading: '`[[providers.models]]`',
+    path: ['providers', 0, 'models', 0],
+    file: `${provider}[[providers.models]]\nid = "a"`,
+  },
+  { heading: '`[image_fetch]`', path: ['image_fetch'], file: '' },
+  {
+    heading: '`[webhooks]`',
+    path: ['webhooks'],
+    file: 'auth.enabled = true\nwebhooks.url = "https://a.test"',
+  },
+]
+
+/** The names and defaults in the table below a heading. */
+function documented(heading: string): readonly (readonly [name: string, byDefault: string])[] {
+  const [, text = ''] = page.split(`\n### ${heading}\n`)
+  const [body = ''] = text.split(/^#/m)
+  const rows = [...body.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|/gm)]
+  return rows.map(([, name = '', byDefault = '']) => [name, byDefault])
+}
+
+/** The value that a default stands for as the page writes it. */
+function valueOf(byDefault: string): unknown {
+  if (byDefault === 'none') return undefined
+  return parse(`value = ${byDefault.replaceAll('`', '')}`).value
+}
+
+describe.each(sections)('the table of $heading', ({ heading, path, file }) => {
+  test('holds every setting, in the order of the schema', () => {
+    const names = namesIn(path).filter((name) => path.length > 0 || name === 'log_format')
+    expect(documented(heading).map(([name]) => name)).toEqual(names)
+  })
+
+  test('holds the defaults that are in force', async () => {
+    const result = await load(file)
+    if (!result.ok) throw new Error('the file of this section must be valid')
+    const table = path.reduce<unknown>(
+      (value, part) => Reflect.get(Object(value), part),
+      result.config,
+    )
+    const defaults = documented(heading).filter(([, byDefault]) => byDefault !== 'required')
+    const inForce = defaults.map(([name]) => [name, Reflect.get(Object(table), name)])
+    expect(inForce).toEqual(defaults.map(([name, byDefault]) => [name, valueOf(byDefault)]))
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { configOf, problemsOf } from './support.ts'
+
+function provider(kind: string, lines = '', model = ''): string {
+  return `[[providers]]\nname = "a"\nkind = "${kind}"\n${lines}\n[[providers.models]]\nid = "m"\n${model}\n`
+}
+
+describe('kind', () => {
+  test.each([
+    ['opnai', '; did you mean "openai"?'],
+    ['OpenAI', '; did you mean "openai"?'],
+    ['vertex', '; did you mean "vertex_ai"?'],
+    ['gemni', '; did you mean "gemini"?'],
+    ['watson', ''],
+    ['toString', ''],
+  ])('%s is unknown', async (kind, hint) => {
+    expect(await problemsOf(provider(kind))).toEqual([
+      `providers[0].kind (line 3): unknown kind "${kind}"${hint}`,
+    ])
+  })
+
+  test('an alias stands for its kind, whose name the configuration holds', async () => {
+    const { providers } = await configOf(provider('gemini'))
+    expect(providers[0]?.kind).toBe('google')
+  })
+
+  test('a kind is judged by its own facts under an alias too', async () => {
+    expect(await problemsOf(provider('gemini', '', 'capabilities = ["rerank"]'))).toEqual([
+      'providers[0].models[0].capabilities (line 7): kind "google" serves "chat", "embed", not "rerank"',
+    ])
+  })
+})
+
+describe('base_url', () => {
+  test('is required by a kind without an address of its own', async () => {
+    expect(await problemsOf(provider('vllm'))).toEqual([
+      'providers[0].base_url (line 1): is required: kind "vllm" has no address of its own',
+    ])
+    expect(await problemsOf(provider('vllm', 'base_url = "http://localhost:8000"'))).toEqual([])
+  })
+
+  test('a malformed one is not reported as absent too', async () => {
+    expect(await problemsOf(provider('vllm', 'base_url = 1'))).toEqual([
+      'providers[0].base_url (line 4): must be a string',
+    ])
+  })
+
+  test.each([
+    ['bedrock', 'us-east-1'],
+    ['bedrock', 'us-gov-west-1'],
+    ['vertex_ai', 'europe-west4'],
+    ['vertex_ai', 'global'],
+  ])('may be a bare region of %s: %s', async (kind, region) => {
+    const { providers } = await configOf(provider(kind, `base_url = "${region}"`))
+    expect(providers[0]?.base_url).toBe(region)
+  })
+
+  test('may be a URL of a kind that takes regions', async () => {
+    expect(await problemsOf(provider('bedrock', 'base_url = "http://localhost:4566"'))).toEqual([])
+  })
+
+  test.each(['us east', 'us_east_1', 'bedrock.example.com'])('may not be %s', async (region) => {
+    expect(await problemsOf(provider('bedrock', `base_url = "${region}"`))).toEqual([
+      'providers[0].base_url (line 4): must be an http or https URL',
+    ])
+  })
+
+  test('may not be a region of other kinds', async () => {
+    expect(await problemsOf(provider('vllm', 'base_url = "us-east-1"'))).toEqual([
+      'providers[0].base_url (line 4): must be an http or https URL',
+    ])
+  })
+})
+
+describe('settings of one kind', () => {
+  test('api_version is refused on a kind that does not take it', async () => {
+    expect(await problemsOf(provider('openai', 'api_version = "2024-10-21"'))).toEqual([
+      'providers[0].api_version (line 4): kind "openai" does not take this setting',
+    ])
+  })
+
+  test.each(['latency_ms = 0', 'tokens_per_second = 0', 'failure_rate = 0'])(
+    '%s is refused outside of demo, and accepted there',
+    async (line) => {
+      const [setting] = line.split(' ')
+      expect(await problemsOf(provider('openai', line))).toEqual([
+        `providers[0].${setting} (line 4): kind "openai" does not take this setting`,
+      ])
+      expect(await problemsOf(provider('demo', line))).toEqual([])
+    },
+  )
+
+  test('nothing is said about the settings of an unknown kind', async () => {
+    expect(await problemsOf(provider('watson', 'api_version = "1"'))).toEqual([
+      'providers[0].kind (line 3): unknown kind "watson"',
+    ])
+  })
+})
+
+describe('capabilities', () => {
+  test('a model may declare only what its kind serves', async () => {
+    const file = provider('jina', '', 'capabilities = ["rerank", "chat", "embed"]')
+    expect(await problemsOf(file)).toEqual([
+      'providers[0].models[0].capabilities (line 7): kind "jina" serves "embed", "rerank", not "chat"',
+    ])
+  })
+
+  test('the default is judged like a declared list, at the line of the model', async () => {
+    expect(await problemsOf(provider('jina'))).toEqual([
+      'providers[0].models[0].capabilities (line 5): kind "jina" serves "embed", "rerank", not "chat"',
+    ])
+  })
+
+  test('a malformed list is reported alone', async () => {
+    const file = provider('openai', '', 'capabilities = ["rerank", "chta"]')
+    expect(await problemsOf(file)).toEqual([
+      'providers[0].models[0].capabilities[1] (line 7): must be "chat", "embed", or "rerank"; did you mean "chat"?',
+    ])
+  })
+
+  test('embed needs a base_url on a kind without an embeddings API', async () => {
+    const embed = 'capabilities = ["chat", "embed"]'
+    expect(await problemsOf(provider('groq', '', embed))).toEqual([
+      'providers[0].models[0].capabilities (line 7): kind "groq" has no embeddings API of its own: "embed" needs a base_url',
+    ])
+    expect(await problemsOf(provider('groq', 'base_url = "http://localhost:1"', embed))).toEqual([])
+    expect(await problemsOf(provider('groq'))).toEqual([])
+  })
+})

@@ -1,0 +1,69 @@
+import type { Environment } from '../../src/core/ports.ts'
+import type { KindFacts } from '../../src/core/provider.ts'
+import { type Config, type LoadResult, loadConfig, renderProblem } from '../../src/config/index.ts'
+
+/** One kind for each fact that the rules look at. */
+export const kinds: readonly KindFacts[] = [
+  { name: 'openai', capabilities: ['chat', 'embed'], defaultBaseUrl: 'https://openai.test/v1' },
+  { name: 'vllm', capabilities: ['chat', 'embed', 'rerank'] },
+  { name: 'azure', capabilities: ['chat', 'embed'], ownSettings: ['api_version'] },
+  {
+    name: 'google',
+    aliases: ['gemini'],
+    capabilities: ['chat', 'embed'],
+    defaultBaseUrl: 'https://google.test',
+  },
+  { name: 'vertex_ai', capabilities: ['chat', 'embed'], takesRegion: true },
+  {
+    name: 'bedrock',
+    takesRegion: true,
+    capabilities: ['chat', 'embed', 'rerank'],
+    defaultBaseUrl: 'https://bedrock.test',
+  },
+  {
+    name: 'groq',
+    capabilities: ['chat', 'embed'],
+    embedNeedsBaseUrl: true,
+    defaultBaseUrl: 'https://groq.test',
+  },
+  { name: 'jina', capabilities: ['embed', 'rerank'], defaultBaseUrl: 'https://jina.test' },
+  {
+    name: 'demo',
+    capabilities: ['chat', 'embed', 'rerank'],
+    defaultBaseUrl: 'http://demo.test',
+    keyless: true,
+    ownSettings: ['latency_ms', 'tokens_per_second', 'failure_rate'],
+  },
+]
+
+export function load(text: string, env: Environment = {}): Promise<LoadResult> {
+  return loadConfig({ text, env, kinds })
+}
+
+/** The rendered problems of a text; empty when it is valid. */
+export async function problemsOf(text: string, env?: Environment): Promise<readonly string[]> {
+  const result = await load(text, env)
+  return result.ok ? [] : result.problems.map(renderProblem)
+}
+
+/** The configuration of a text that must be valid. */
+export async function configOf(text: string, env?: Environment): Promise<Config> {
+  const result = await load(text, env)
+  if (!result.ok) throw new Error(result.problems.map(renderProblem).join('\n'))
+  return result.config
+}
+
+/** The warnings about a text that must be valid. */
+export async function warningsOf(text: string): Promise<readonly string[]> {
+  const result = await load(text)
+  if (!result.ok) throw new Error(result.problems.map(renderProblem).join('\n'))
+  return result.warnings
+}
+
+/** A file of one provider of kind `openai` with these models, given as the lines below their id. */
+export function fileWithModels(models: Readonly<Record<string, string>>): string {
+  const tables = Object.entries(models).map(
+    ([id, lines]) => `[[providers.models]]\nid = "${id}"\n${lines}\n`,
+  )
+  return `[[providers]]\nname = "main"\nkind = "openai"\n${tables.join('')}`
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { configOf, problemsOf } from './support.ts'
+
+const withWebhooks = 'auth.enabled = true\nwebhooks.url = "https://hooks.example.com"\n'
+
+function named(name: string): string {
+  const text = JSON.stringify(name)
+  return `[[providers]]\nname = ${text}\nkind = "openai"\n[[providers.models]]\nid = ${text}`
+}
+
+describe('model ids and provider names stand in response headers', () => {
+  const rule = 'must be 1 to 256 printable Latin-1 characters, with no space at either end'
+
+  test.each(['x', 'meta-llama/Llama-3.1:free @ 8 B', 'modèle', 'x'.repeat(256)])(
+    '%j is allowed',
+    async (name) => {
+      const { providers } = await configOf(named(name))
+      expect(providers).toMatchObject([{ name, models: [{ id: name }] }])
+    },
+  )
+
+  test.each(['', ' x', 'x ', 'a\nb', 'a\rb', 'a\tb', '\u0085', '模型', '🙂', 'x'.repeat(257)])(
+    '%j is refused',
+    async (name) => {
+      expect(await problemsOf(named(name))).toEqual([
+        `providers[0].name (line 2): ${rule}`,
+        `providers[0].models[0].id (line 5): ${rule}`,
+      ])
+    },
+  )
+})
+
+function keyedBy(variable: string): string {
+  const text = JSON.stringify(variable)
+  return (
+    `${withWebhooks}webhooks.signing_key_env = ${text}\n` +
+    `[[providers]]\nname = "a"\nkind = "openai"\napi_key_env = ${text}`
+  )
+}
+
+describe('api_key_env and signing_key_env are names of variables', () => {
+  test.each(['OPENAI_API_KEY', 'my-key.v2', 'ProgramFiles(x86)', 'GATEWAY_MASTER_KEY'])(
+    '%s is allowed',
+    async (name) => {
+      expect((await configOf(keyedBy(name))).providers[0]?.api_key_env).toBe(name)
+    },
+  )
+
+  test.each(['', 'A=B', 'A B', 'A\u0000', 'A\n'])('%j is refused', async (name) => {
+    expect(await problemsOf(keyedBy(name))).toEqual([
+      'webhooks.signing_key_env (line 3): must be the name of an environment variable: no spaces, control characters or "="',
+      'providers[0].api_key_env (line 7): must be the name of an environment variable: no spaces, control characters or "="',
+    ])
+  })
+
+  test('a key in place of the name is refused and not repeated', async () => {
+    const [first = '', second = ''] = await problemsOf(keyedBy('sk-canary'))
+    expect(first).toContain('not the key')
+    expect(second).toContain('not the key')
+    expect(first + second).not.toContain('canary')
+  })
+})
+
+function labelled(...labels: readonly string[]): string {
+  return `[telemetry]\nmetadata_labels = ${JSON.stringify(labels)}`
+}
+
+describe('metadata labels', () => {
+  test.each(['team', '_private', 'Team_2', 'x'.repeat(64)])('%s is allowed', async (label) => {
+    expect((await configOf(labelled(label))).telemetry.metadata_labels).toEqual([label])
+  })
+
+  test.each(['', '2nd', 'cost-centre', 'a.b', 'a:b', 'é', 'x'.repeat(65)])(
+    '%j is no legal label name',
+    async (label) => {
+      expect(await problemsOf(labelled('team', label))).toEqual([
+        'telemetry.metadata_labels[1] (line 2): must be a legal label name: 1 to 64 letters, digits and "_", not a digit first',
+      ])
+    },
+  )
+
+  test.each([
+    'capability',
+    'model',
+    'provider',
+    'direction',
+    'estimated',
+    'status',
+    'le',
+    '__name__',
+  ])('%s is reserved', async (label) => {
+    const [problem] = await problemsOf(labelled(label))
+    expect(problem).toContain('telemetry.metadata_labels[0] (line 2): is reserved')
+  })
+
+  test('one listed twice is refused', async () => {
+    expect(await problemsOf(labelled('team', 'user', 'team'))).toEqual([
+      'telemetry.metadata_labels[2] (line 2): is listed twice',
+    ])
+  })
+})
