@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { CommandFailure } from './command-failure.ts'
+
+/** Where the configuration is looked for when nobody says otherwise: in the working directory. */
+export const defaultConfig = 'config.toml'
+
+/** The text of a configuration file. Fails with exit code 2 when it cannot be read. */
+export async function configText(path: string | undefined): Promise<string> {
+  try {
+    return await readFile(path ?? defaultConfig, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw new CommandFailure(2, `${path ?? defaultConfig}: ${code}`)
+    throw path === undefined
+      ? new CommandFailure(
+          2,
+          `there is no ${defaultConfig} here; name another file with --config PATH,`,
+          'or run `gateway --demo` to see the gateway at work without any configuration',
+        )
+      : new CommandFailure(2, `${path}: no such file`)
+  }
+}
+
+/** The text of the demo configuration, which stands beside `dist`, or at the top of the repository. */
+export function demoText(): Promise<string> {
+  const places = ['../demo.toml', '../../demo.toml'].map((path) => new URL(path, import.meta.url))
+  const found = places.find((place) => existsSync(place))
+  if (!found) throw new CommandFailure(1, 'the demo configuration is missing from this package')
+  return readFile(found, 'utf8')
+}

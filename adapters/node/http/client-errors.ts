@@ -1,0 +1,78 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { GatewayError, invalid } from '../../../src/core/errors.ts'
+import { discardRest } from './discard.ts'
+import type { HostLimits } from './limits.ts'
+import { refuse, refuseSocket } from './refusal.ts'
+import { Turns } from './turns.ts'
+
+/** Answers everything that Node would answer by itself, or not at all, in the gateway's form. */
+export function answerClientErrors(server: Server, options: ExpectOptions): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const running = Turns.running(socket)
+    // An answer that has begun, or that belongs to a request before this one, must not be mixed up.
+    const isBusy = running && (running.isAnswered || running.isRead)
+    if (error.code === 'ECONNRESET' || isBusy) socket.destroy()
+    else refuseSocket(socket, errorOf(error.code))
+  })
+  server.on('connect', (_: IncomingMessage, socket: Duplex) =>
+    refuseSocket(
+      socket,
+      new GatewayError('LM-1003', 'the gateway is no proxy', { status: 405, headers: { allow } }),
+    ),
+  )
+  server.on('checkContinue', (request, response) => checkContinue(request, response, options))
+  server.on('checkExpectation', (request, response) => {
+    const error = new GatewayError('LM-1001', 'unknown expectation', { status: 417 })
+    refuseUnsent(request, response, error, options.limits)
+  })
+}
+
+const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+
+interface ExpectOptions {
+  readonly listen: (request: IncomingMessage, response: ServerResponse) => void
+  readonly limits: HostLimits
+  /** The longest body, in bytes. */
+  readonly bodyLimit: number
+}
+
+/** A client that asks before it sends its body is told at once when that is too long. */
+function checkContinue(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { listen, limits, bodyLimit }: ExpectOptions,
+): void {
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
+    const error = new GatewayError(
+      'LM-1002',
+      `the request body is over the limit of ${bodyLimit} bytes`,
+    )
+    return refuseUnsent(request, response, error, limits)
+  }
+  response.writeContinue()
+  listen(request, response)
+}
+
+/** Whether the client still sends its body is not known, so the connection cannot go on. */
+function refuseUnsent(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: GatewayError,
+  limits: HostLimits,
+): void {
+  response.setHeader('connection', 'close')
+  refuse(request, response, error)
+  discardRest(request, limits)
+}
+
+function errorOf(code: string | undefined): GatewayError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new GatewayError('LM-1001', 'the request took too long to arrive', { status: 408 })
+    case 'HPE_HEADER_OVERFLOW':
+      return new GatewayError('LM-1001', 'the request headers are too long', { status: 431 })
+    default:
+      return invalid('the request is not valid HTTP')
+  }
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Request } from '@whatwg-node/fetch'
+import { sendNodeResponse } from '@whatwg-node/server'
+import { internal } from '../../../src/core/errors.ts'
+import type { Gateway, RequestContext } from '../../../src/index.ts'
+import { Cancel } from '../../../src/wire/cancel.ts'
+import { discardRest } from './discard.ts'
+import type { HostLimits } from './limits.ts'
+import { refuse } from './refusal.ts'
+import { problemOf } from './request-head.ts'
+import type { Traffic } from './traffic.ts'
+import type { Turn } from './turns.ts'
+
+/** What a host needs of a gateway. */
+export type HostedGateway = Pick<
+  Gateway,
+  'fetch' | 'settings' | 'log' | 'inFlight' | 'drain' | 'close'
+>
+
+export interface Hosting {
+  readonly gateway: HostedGateway
+  readonly limits: HostLimits
+  readonly traffic: Traffic
+  /** A leading part of every path that is not for the gateway to see: `/llm`. */
+  readonly base: string
+}
+
+/**
+ * One request of a client, from its head to the last byte of its answer. It is also the context
+ * that the gateway gets: the signal aborts when the client has left.
+ */
+export class ClientExchange implements Turn, RequestContext {
+  readonly signal = new Cancel()
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #hosting: Hosting
+  #done: (() => void) | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, hosting: Hosting) {
+    this.#request = request
+    this.#response = response
+    this.#hosting = hosting
+  }
+
+  start(done: () => void): void {
+    this.#done = done
+    this.#hosting.traffic.started()
+    this.#response.once('close', () => this.abandon())
+    void this.#answer()
+  }
+
+  /** The answer is out, or the connection is gone. */
+  abandon(): void {
+    const done = this.#done
+    if (!done) return
+    this.#done = undefined
+    if (!this.#response.writableFinished) this.signal.abort()
+    this.#hosting.traffic.ended()
+    done()
+  }
+
+  get isRead(): boolean {
+    return this.#request.complete
+  }
+
+  get isAnswered(): boolean {
+    return this.#response.headersSent
+  }
+
+  async #answer(): Promise<void> {
+    const [request, response] = [this.#request, this.#response]
+    const { gateway, limits, traffic } = this.#hosting
+    try {
+      const problem = problemOf(request)
+      if (problem) {
+        refuse(request, response, problem)
+        return discardRest(request, limits)
+      }
+      const answer = await gateway.fetch(this.#fetchRequest(), this)
+      discardRest(request, limits)
+      if (traffic.isDraining) response.setHeader('connection', 'close')
+      const sent = sendNodeResponse(answer, response, request, true)
+      // Afterwards: for streams the adapter switches the timeout off.
+      response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
+      await sent
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** A stream may well be silent, but what is there must be taken. */
+  #closeIfStalled(): void {
+    if (this.#response.writableLength > 0) this.#response.destroy()
+  }
+
+  #fetchRequest(): Request {
+    const { method = 'GET', url = '/', headers } = this.#request
+    const { base } = this.#hosting
+    const path = base !== '' && isBelow(base, url) ? url.slice(base.length) : url
+    const address = `http://${headers.host ?? 'localhost'}${path.startsWith('/') ? '' : '/'}${path}`
+    // The adapter takes Node's headers and message as they are, which its declaration leaves out.
+    const init: unknown =
+      method === 'GET' || method === 'HEAD'
+        ? { method, headers }
+        : { method, headers, body: this.#request }
+    return new Request(address, init as RequestInit)
+  }
+
+  /** The gateway never fails; a header that is not legal, or a host's own mistake, ends up here. */
+  #fail(error: unknown): void {
+    const kind = error instanceof Error ? error.name : typeof error
+    const { code } = error as { code?: unknown }
+    this.#hosting.gateway.log.write('error', 'an answer could not be sent', { error: kind, code })
+    if (this.#response.headersSent) this.#response.destroy()
+    else refuse(this.#request, this.#response, internal())
+  }
+}
+
+function isBelow(base: string, url: string): boolean {
+  const next = url[base.length]
+  return url.startsWith(base) && (next === undefined || next === '/' || next === '?')
+}

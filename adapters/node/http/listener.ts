@@ -1,0 +1,40 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { internal } from '../../../src/core/errors.ts'
+import { ClientExchange, type HostedGateway, type Hosting } from './client-exchange.ts'
+import { hostLimits } from './limits.ts'
+import { refuse } from './refusal.ts'
+import { Traffic } from './traffic.ts'
+import { Turns } from './turns.ts'
+
+export interface ListenerOptions {
+  /**
+   * A leading part of every path that the gateway does not see: `/llm` under a server of Node's
+   * own. Express cuts the path that a listener is mounted on by itself.
+   */
+  readonly base?: string | undefined
+}
+
+/**
+ * The gateway as a listener for a server that is there already: one of `node:http`, or an Express
+ * application. It must come ahead of body parsers, since the gateway forwards bodies byte for byte.
+ */
+export function requestListener(
+  gateway: HostedGateway,
+  { base = '' }: ListenerOptions = {},
+): RequestListener {
+  const listen = listenerOf({ gateway, base, limits: hostLimits, traffic: new Traffic() })
+  return (request, response) => {
+    if (!request.readableDidRead) return listen(request, response)
+    gateway.log.write('error', 'mount the gateway ahead of body parsers: a body has been read')
+    refuse(request, response, internal())
+  }
+}
+
+/** Takes the requests of every connection in turn. */
+export function listenerOf(hosting: Hosting) {
+  const { maxWaiting } = hosting.limits
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = new ClientExchange(request, response, hosting)
+    Turns.of(request.socket, maxWaiting).take(exchange)
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock, Environment, FetchApi, Log, LogFormat, UpstreamPort } from '../../src/index.ts'
+import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
+import { systemClock } from './ports/clock.ts'
+import { fetchApi } from './ports/fetch-api.ts'
+import { nodeUpstream } from './ports/upstream.ts'
+
+export type { HostedGateway } from './http/client-exchange.ts'
+export type { HostLimits } from './http/limits.ts'
+export { type ListenerOptions, requestListener } from './http/listener.ts'
+export { type ServeOptions, type Serving, serve } from './serve.ts'
+export type { ShutdownTimes } from './shutdown.ts'
+
+/** Everything that `createGateway` takes from the system it runs on. */
+export interface NodePorts {
+  readonly clock: Clock
+  readonly upstream: UpstreamPort
+  readonly log: (format: LogFormat) => Log
+  readonly fetchApi: FetchApi
+  readonly env: Environment
+  /** Writes out what waits of the log, at once. */
+  flush(): void
+  /** Writes out the log and closes the connections to upstreams. For the end of the process. */
+  close(): void
+}
+
+/**
+ * The ports of Node, for `createGateway({ ...nodePorts(), config })`: the system's clock, upstream
+ * calls over pooled connections, a log on standard output, and the variables of the process.
+ */
+export function nodePorts(env: Environment = process.env): NodePorts {
+  const level = logLevel(env) ?? 'info'
+  const upstream = nodeUpstream()
+  const logs: NodeLog[] = []
+  const flush = () => logs.forEach((log) => log.flush())
+  return {
+    clock: systemClock,
+    upstream: upstream.send,
+    log(format) {
+      const log = nodeLog({ format, level, colors: wantsColors(env) })
+      logs.push(log)
+      return log
+    },
+    fetchApi,
+    env,
+    flush,
+    close() {
+      flush()
+      upstream.close()
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { Readable } from 'node:stream'
+import { ReadableStream as AdapterStream, Response } from '@whatwg-node/fetch'
+import type { FetchApi } from '../../../src/index.ts'
+
+type Source = UnderlyingSource<Uint8Array>
+
+/**
+ * The adapter's `ReadableStream` over a Node stream that asks for the next bytes only when the
+ * socket has taken the last ones. It costs a third of what the adapter's own costs for each chunk;
+ * and unlike there, `cancel` is called for a reader that left, and not at a clean end.
+ */
+class PulledStream extends AdapterStream<Uint8Array> {
+  constructor(source: Source = {}) {
+    // The adapter takes a Node stream as it is; its declaration speaks of the standard class only.
+    super(new SourceReadable(source) as unknown as Source)
+  }
+}
+
+/** What the gateway makes its answers with: classes whose insides are written out directly. */
+export const fetchApi: FetchApi = {
+  Response,
+  // It reads default sources, the only ones that the gateway makes.
+  ReadableStream: PulledStream as unknown as typeof ReadableStream,
+}
+
+/** A Node stream that does for a source of the standard's kind what `ReadableStream` would. */
+class SourceReadable extends Readable {
+  readonly #source: Source
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>
+  readonly #started: unknown
+  #asked = false
+  #pulling = false
+  #closed = false
+
+  constructor(source: Source) {
+    // Counted in bytes: one waiting chunk is enough to stop asking.
+    super({ highWaterMark: 1 })
+    this.#source = source
+    this.#controller = this.#createController()
+    this.#started = source.start?.(this.#controller)
+  }
+
+  override _read(): void {
+    void this.#pull()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    if (error === null && !this.readableEnded) void this.#cancel()
+    done(error)
+  }
+
+  /** One pull at a time; what is asked for meanwhile is pulled right after. */
+  async #pull(): Promise<void> {
+    this.#asked = true
+    if (this.#pulling) return
+    this.#pulling = true
+    try {
+      await this.#started
+      while (this.#asked && !this.#closed && !this.destroyed) {
+        this.#asked = false
+        await this.#source.pull?.(this.#controller)
+      }
+    } catch (error) {
+      this.#controller.error(error)
+    } finally {
+      this.#pulling = false
+    }
+  }
+
+  async #cancel(): Promise<void> {
+    try {
+      await this.#source.cancel?.()
+    } catch {
+      // Whoever could be told has left.
+    }
+  }
+
+  #createController(): ReadableStreamDefaultController<Uint8Array> {
+    const wanted = () => this.readableHighWaterMark - this.readableLength
+    return {
+      get desiredSize() {
+        return wanted()
+      },
+      enqueue: (chunk) => void this.push(chunk),
+      close: () => {
+        this.#closed = true
+        this.push(null)
+      },
+      error: (reason) =>
+        void this.destroy(reason instanceof Error ? reason : new Error('the body has failed')),
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { answerClientErrors } from './http/client-errors.ts'
+import type { HostedGateway } from './http/client-exchange.ts'
+import { type HostLimits, hostLimits } from './http/limits.ts'
+import { listenerOf } from './http/listener.ts'
+import { Traffic } from './http/traffic.ts'
+import { type ShutdownTimes, shutDown } from './shutdown.ts'
+
+export interface ServeOptions {
+  /** The address to bind; the configured one by default. */
+  readonly host?: string | undefined
+  /** 0 takes a free port; the configured one by default. */
+  readonly port?: number | undefined
+  readonly limits?: Partial<HostLimits> | undefined
+  readonly shutdown?: Partial<ShutdownTimes> | undefined
+}
+
+/** A gateway that is listening. */
+export interface Serving {
+  /** Where it can be reached: `http://127.0.0.1:8080`. */
+  readonly address: string
+  /** Requests whose answers are not out yet. */
+  readonly running: number
+  /**
+   * Stops accepting, lets what runs come to its end within the drain time, then ends it, and closes
+   * the gateway. Never rejects.
+   */
+  close(): Promise<void>
+}
+
+/** Serves a gateway over HTTP. Rejects when it cannot listen, for example with `EADDRINUSE`. */
+export async function serve(gateway: HostedGateway, options: ServeOptions = {}): Promise<Serving> {
+  const { host = gateway.settings.host, port = gateway.settings.port, shutdown } = options
+  const limits = { ...hostLimits, ...options.limits }
+  const traffic = new Traffic()
+  const server = createHost(gateway, limits, traffic)
+  await listening(server, host, port)
+  let closing: Promise<void> | undefined
+  return {
+    address: addressOf(server),
+    get running() {
+      return traffic.running
+    },
+    close() {
+      closing ??= shutDown({ server, traffic, gateway, times: shutdown })
+      return closing
+    },
+  }
+}
+
+function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic): Server {
+  const listen = listenerOf({ gateway, limits, traffic, base: '' })
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout } = limits
+  const server = createServer({
+    headersTimeout,
+    requestTimeout,
+    connectionsCheckingInterval,
+    keepAliveTimeout,
+    maxHeaderSize: limits.maxHeaderSize,
+    // Looked at by the gateway itself, for an answer in its own form.
+    requireHostHeader: false,
+  })
+  server.maxConnections = limits.maxConnections
+  server.on('request', listen)
+  answerClientErrors(server, { listen, limits, bodyLimit: gateway.settings.bodyLimit })
+  logDrops(server, gateway, limits)
+  return server
+}
+
+/** One line for a wave of connections that are turned away, not one for each. */
+function logDrops(server: Server, { log }: HostedGateway, { maxConnections }: HostLimits): void {
+  const waveTime = 1_000
+  let last = Number.NEGATIVE_INFINITY
+  server.on('drop', () => {
+    const now = performance.now()
+    if (now - last > waveTime) log.write('warn', 'too many connections', { maxConnections })
+    last = now
+  })
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port, backlog: 1024 }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function addressOf(server: Server): string {
+  // A server that listens on TCP has an address of this form.
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

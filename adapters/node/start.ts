@@ -1,0 +1,72 @@
+import { ConfigError, createGateway, type Environment, type Gateway } from '../../src/index.ts'
+import { CommandFailure } from './command-failure.ts'
+import { guardProcess } from './guard.ts'
+import { nodePorts } from './index.ts'
+import { logLevel, logLevelRule } from './log.ts'
+import { type Serving, serve } from './serve.ts'
+
+export interface Start {
+  /** The text of the configuration. */
+  readonly config: string
+  readonly env: Environment
+  /** Called when the gateway can be reached. */
+  readonly onListening?: ((address: string) => void) | undefined
+}
+
+/** Serves a configuration until the process is told to stop. */
+export async function start({ config, env, onListening = () => {} }: Start): Promise<void> {
+  if (!logLevel(env)) throw new CommandFailure(2, logLevelRule)
+  const ports = nodePorts(env)
+  const gateway = await created(createGateway({ ...ports, config }))
+  guardProcess(gateway.log)
+  const stopped = stopSignal()
+  const serving = await listening(gateway)
+  gateway.log.write('info', 'listening', { address: serving.address })
+  ports.flush()
+  onListening(serving.address)
+
+  await stopped
+  const closed = serving.close()
+  ports.flush()
+  await closed
+  ports.close()
+}
+
+async function created(gateway: Promise<Gateway>): Promise<Gateway> {
+  try {
+    return await gateway
+  } catch (error) {
+    throw error instanceof ConfigError ? new CommandFailure(2, ...error.problems) : error
+  }
+}
+
+async function listening(gateway: Gateway): Promise<Serving> {
+  try {
+    return await serve(gateway)
+  } catch (error) {
+    const { host, port } = gateway.settings
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    throw new CommandFailure(1, `cannot listen on ${host}:${port}: ${reasons[code] ?? code}`)
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use; stop what uses it, or set another server.port',
+  EADDRNOTAVAIL: 'this machine does not have that address; see server.host',
+  EACCES: 'this user may not open that port; ports below 1024 are for root',
+  ENOTFOUND: 'the name cannot be resolved; see server.host',
+}
+
+/** Resolves at the first request to stop; the second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    const stop = () => {
+      if (isStopping) process.exit(1)
+      isStopping = true
+      resolve()
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
+}

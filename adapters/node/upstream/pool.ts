@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net'
+import type { Millis } from '../../../src/core/ids.ts'
+import { Connection } from './connection.ts'
+
+export interface PoolOptions {
+  readonly origin: string
+  readonly connectTimeout: Millis
+  readonly sockets: Set<Socket>
+}
+
+/** The connections to one origin. The one used last is used next, so that a surplus times out. */
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #all = new Set<Connection>()
+  readonly #idle: Connection[] = []
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.size === 0
+  }
+
+  /** An idle connection, else a new one. */
+  take(): Connection {
+    return this.#idle.pop() ?? this.open()
+  }
+
+  open(): Connection {
+    const connection = new Connection({
+      ...this.#options,
+      onIdleClose: (closed) => {
+        const place = this.#idle.indexOf(closed)
+        if (place !== -1) this.#idle.splice(place, 1)
+        this.discard(closed)
+      },
+    })
+    this.#all.add(connection)
+    return connection
+  }
+
+  /** Takes back a connection whose exchange is complete. */
+  giveBack(connection: Connection): void {
+    connection.served()
+    this.#idle.push(connection)
+  }
+
+  /** Closes a connection that nobody is to use again. */
+  discard(connection: Connection): void {
+    this.#all.delete(connection)
+    connection.close()
+  }
+
+  close(): void {
+    for (const connection of this.#all) connection.close()
+    this.#all.clear()
+    this.#idle.length = 0
+  }
+}

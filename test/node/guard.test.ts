@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { outline } from '../../adapters/node/guard.ts'
+import { command, finished } from './support/command.ts'
+
+describe('what is told of an error', () => {
+  test('is its class, its code and its place, never its message', () => {
+    const error = Object.assign(new TypeError('secret\n    at secret (file:1:1)'), {
+      code: 'ERR_CODE',
+      params: ['secret'],
+    })
+    const told = outline(error)
+    expect(told).toEqual({
+      error: 'TypeError',
+      code: 'ERR_CODE',
+      at: expect.stringMatching(/^at .*guard\.test\.ts:\d+:\d+\)?$/),
+    })
+  })
+
+  test('that is none is its type', () => {
+    expect(outline('secret')).toEqual({ error: 'string' })
+    expect(outline(undefined)).toEqual({ error: 'undefined' })
+  })
+})
+
+test('a process that is guarded lives through what nobody has caught', async () => {
+  const guard = new URL('../../adapters/node/guard.ts', import.meta.url)
+  const script = `
+    import { guardProcess } from ${JSON.stringify(fileURLToPath(guard))}
+    guardProcess({ write: (level, message, fields) => console.log(level, JSON.stringify(fields)) })
+    setTimeout(() => { throw new RangeError('secret') }, 1)
+    setTimeout(() => { Promise.reject(Object.assign(new Error('secret'), { code: 'ECODE' })) }, 5)
+    setTimeout(() => console.log('alive'), 10)
+  `
+  const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href
+  const run = await finished(command(['--import', tsx, '--input-type=module', '-e', script]))
+  expect(run).toMatchObject({ code: 0, stderr: '' })
+  expect(run.stdout).toMatch(/^error \{"error":"RangeError".*\nerror .*"code":"ECODE".*\nalive\n$/)
+  expect(run.stdout).not.toContain('secret')
+})

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { parsed, rawAnswer } from './support/raw-client.ts'
+import { served, stubGateway, text } from './support/stub-gateway.ts'
+
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'",
+}
+
+describe('a request is refused with 400 before the gateway sees it', () => {
+  test.each([
+    ['no Host', 'GET / HTTP/1.1\r\n'],
+    ['two Hosts', 'GET / HTTP/1.1\r\nhost: a\r\nHOST: b\r\n'],
+    ['an empty Host', 'GET / HTTP/1.1\r\nhost:\r\n'],
+    ['a Host that holds a path', 'GET /admin/keys HTTP/1.1\r\nhost: gw/health?\r\n'],
+    ['a Host that holds a user', 'GET / HTTP/1.1\r\nhost: a@b\r\n'],
+    ['a Host that holds a fragment', 'GET / HTTP/1.1\r\nhost: gw#\r\n'],
+    ['a Host with a blank', 'GET / HTTP/1.1\r\nhost: a b\r\n'],
+    ['a malformed Host under HTTP/1.0', 'GET / HTTP/1.0\r\nhost: gw/\r\n'],
+    ['an absolute target', 'GET http://elsewhere/ HTTP/1.1\r\nhost: a\r\n'],
+    ['a target with two slashes', 'GET //elsewhere/ HTTP/1.1\r\nhost: a\r\n'],
+    ['a target with a backslash', 'GET /\\elsewhere/ HTTP/1.1\r\nhost: a\r\n'],
+    ['a target with a fragment', 'GET /admin#/health HTTP/1.1\r\nhost: a\r\n'],
+    ['an asterisk', 'OPTIONS * HTTP/1.1\r\nhost: a\r\n'],
+    ['a control byte', 'GET /a\x01b HTTP/1.1\r\nhost: a\r\n'],
+    ['a byte beyond ASCII', 'GET /a\xffb HTTP/1.1\r\nhost: a\r\n'],
+  ])('%s', async (_, head) => {
+    const gateway = stubGateway(() => text('never'))
+    const { port } = await served(gateway)
+    const { status, headers, body } = parsed(
+      await rawAnswer(port, `${head}connection: close\r\n\r\n`),
+    )
+    expect(status).toBe(400)
+    expect(headers).toMatchObject(securityHeaders)
+    expect(headers['content-type']).toBe('application/json')
+    expect(JSON.parse(body)).toEqual({
+      error: {
+        code: 'LM-1001',
+        type: 'invalid_request',
+        message: expect.any(String),
+        param: null,
+        request_id: headers['x-request-id'],
+      },
+    })
+    expect(gateway.calls).toEqual([])
+  })
+})
+
+describe('a request is let through', () => {
+  test.each([
+    ['a name', 'GET /v1/models HTTP/1.1\r\nhost: gateway_1.internal-net\r\n'],
+    ['a port', 'GET /v1/models HTTP/1.1\r\nhost: localhost:8080\r\n'],
+    ['an IPv6 address', 'GET /v1/models HTTP/1.1\r\nhost: [::1]:8080\r\n'],
+    ['no Host under HTTP/1.0', 'GET /v1/models HTTP/1.0\r\n'],
+    ['an odd query', 'GET /v1/models?q="<a>|^`{}%00 HTTP/1.1\r\nhost: a\r\n'],
+    [
+      'an offer of HTTP/2',
+      'GET /v1/models HTTP/1.1\r\nhost: a\r\nupgrade: h2c\r\nconnection: upgrade\r\n',
+    ],
+  ])('with %s', async (_, head) => {
+    const gateway = stubGateway(() => text('answer'))
+    const { port } = await served(gateway)
+    const answer = parsed(await rawAnswer(port, `${head}connection: close\r\n\r\n`))
+    expect(answer).toMatchObject({ status: 200, body: 'answer' })
+    expect(gateway.calls).toEqual(['GET /v1/models'])
+  })
+
+  test('with a body and an offer of HTTP/2', async () => {
+    const gateway = stubGateway(async (request) => text(`got ${await request.text()}`))
+    const { port } = await served(gateway)
+    const head = 'POST / HTTP/1.1\r\nhost: a\r\nupgrade: h2c\r\nconnection: upgrade, close\r\n'
+    const answer = parsed(await rawAnswer(port, `${head}content-length: 4\r\n\r\nbody`))
+    expect(answer).toMatchObject({ status: 200, body: 'got body' })
+  })
+})
+
+describe('a refusal', () => {
+  test('carries the request id that the client sent', async () => {
+    const { port } = await served(stubGateway(() => text('never')))
+    const { headers } = parsed(
+      await rawAnswer(port, 'GET / HTTP/1.1\r\nx-request-id: my-id_1\r\nconnection: close\r\n\r\n'),
+    )
+    expect(headers['x-request-id']).toBe('my-id_1')
+  })
+
+  test('carries a new request id in the place of a doubtful one', async () => {
+    const { port } = await served(stubGateway(() => text('never')))
+    const { headers } = parsed(
+      await rawAnswer(port, 'GET / HTTP/1.1\r\nx-request-id: a b\r\nconnection: close\r\n\r\n'),
+    )
+    expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/)
+  })
+
+  test('of a compressed body is 415', async () => {
+    const gateway = stubGateway(() => text('never'))
+    const { address } = await served(gateway)
+    const response = await fetch(address, {
+      method: 'POST',
+      body: 'x',
+      headers: { 'content-encoding': 'gzip' },
+    })
+    expect(response.status).toBe(415)
+    expect(await response.json()).toMatchObject({ error: { code: 'LM-1001' } })
+    expect(gateway.calls).toEqual([])
+  })
+
+  test('does not meet a body whose encoding is identity', async () => {
+    const { address } = await served(stubGateway(() => text('answer')))
+    const headers = { 'content-encoding': 'Identity' }
+    expect((await fetch(address, { method: 'POST', body: 'x', headers })).status).toBe(200)
+  })
+})

@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'vitest'
+import { parsed, rawAnswer, rawClient } from './support/raw-client.ts'
+import { deferred } from './support/servers.ts'
+import { clientGone, served, stream, stubGateway, text } from './support/stub-gateway.ts'
+
+const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
+const post = (length: number) => `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n`
+const expecting = (length: number) =>
+  `POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`
+const internalError = { status: 500, error: 'internal error' }
+
+describe('an answer', () => {
+  test('goes out as the gateway made it', async () => {
+    const gateway = stubGateway(async (request) =>
+      text(`${request.method} ${request.url} ${await request.text()}`, {
+        status: 201,
+        headers: { 'x-own': 'value' },
+      }),
+    )
+    const { address } = await served(gateway)
+    const response = await fetch(`${address}/a%2Fb?c=d`, { method: 'PUT', body: '{"e":1}' })
+    expect(response.status).toBe(201)
+    expect(response.headers.get('x-own')).toBe('value')
+    expect(await response.text()).toBe(`PUT ${address}/a%2Fb?c=d {"e":1}`)
+  })
+
+  test('to HEAD has no body', async () => {
+    const { port } = await served(stubGateway(() => text('body')))
+    const answer = await rawAnswer(port, 'HEAD / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    expect(parsed(answer)).toMatchObject({ status: 200, body: '' })
+  })
+
+  test('that the gateway fails to give is 500 without a word of why', async () => {
+    const gateway = stubGateway(() => {
+      throw Object.assign(new Error('secret'), { code: 'ERR_CODE' })
+    })
+    const { address } = await served(gateway)
+    const response = await fetch(address)
+    const body = await response.text()
+    expect({ status: response.status, error: JSON.parse(body).error.message }).toEqual(
+      internalError,
+    )
+    expect(response.headers.get('x-frame-options')).toBe('DENY')
+    expect(gateway.lines).toMatchObject([{ level: 'error', fields: { code: 'ERR_CODE' } }])
+    expect(JSON.stringify([gateway.lines, body])).not.toContain('secret')
+  })
+
+  test.each(['a\r\nx-injected: b', 'naïve ☃'])(
+    'with the illegal header %j is 500',
+    async (value) => {
+      const { address } = await served(
+        stubGateway(() => text('body', { headers: { 'x-own': value } })),
+      )
+      const response = await fetch(address)
+      const { error } = (await response.json()) as { error: { message: string } }
+      expect({ status: response.status, error: error.message }).toEqual(internalError)
+    },
+  )
+
+  test('whose body fails breaks off, so that it does not look complete', async () => {
+    const gateway = stubGateway(() =>
+      stream({
+        pull(controller) {
+          controller.enqueue(new TextEncoder().encode('part'))
+          controller.error(new Error('failed'))
+        },
+      }),
+    )
+    const { port } = await served(gateway)
+    expect(await rawAnswer(port, get)).not.toContain('\r\n0\r\n')
+  })
+})
+
+describe('what is no request is answered in the form of the gateway', () => {
+  const noRequest = () =>
+    served(
+      stubGateway(() => text('never')),
+      { limits: quick },
+    )
+  const quick = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 }
+
+  test.each([
+    ['no HTTP', 'NOT HTTP AT ALL\r\n\r\n', 400],
+    ['bad framing', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['huge headers', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`, 431],
+    ['slow headers', 'GET / HTTP/1.1\r\nhost: a\r\nx: ', 408],
+    ['CONNECT', 'CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n', 405],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nhost: a\r\nexpect: cake\r\n\r\n', 417],
+  ])('%s', async (_, request, status) => {
+    const { port } = await noRequest()
+    const answer = parsed(await rawAnswer(port, request))
+    expect(answer.status).toBe(status)
+    expect(answer.headers).toMatchObject({
+      'x-request-id': expect.any(String),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': "default-src 'none'",
+      connection: 'close',
+    })
+    expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'invalid_request' } })
+  })
+
+  test('a slow body', async () => {
+    const gateway = stubGateway(async (request) => text(await request.text()))
+    const { port } = await served(gateway, { limits: quick })
+    expect(parsed(await rawAnswer(port, `${post(10)}part`)).status).toBe(408)
+  })
+
+  test('but never in the place of an answer that is still being made', async () => {
+    const asked = deferred()
+    const gateway = stubGateway(async (_, context) => {
+      asked.resolve()
+      await clientGone(context)
+      return text('too late')
+    })
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send(get)
+    await asked.promise
+    client.send('NOT HTTP AT ALL\r\n\r\n')
+    expect(await client.whole).toBe('')
+  })
+})
+
+describe('a client that asks before it sends its body', () => {
+  test('is told to go on', async () => {
+    const { port } = await served(stubGateway(async (request) => text(await request.text())))
+    const client = rawClient(port)
+    client.send(expecting(4))
+    await client.until('100 Continue')
+    client.send('body')
+    expect(parsed(await client.until('body'))).toMatchObject({ status: 200, body: 'body' })
+  })
+
+  test('is told at once that it is over the limit', async () => {
+    const gateway = stubGateway(() => text('never'), { bodyLimit: 1024 })
+    const { port } = await served(gateway)
+    const answer = await rawAnswer(port, expecting(1025))
+    expect(answer).not.toContain('100 Continue')
+    expect(parsed(answer)).toMatchObject({ status: 413, headers: { connection: 'close' } })
+    expect(JSON.parse(parsed(answer).body)).toMatchObject({ error: { code: 'LM-1002' } })
+    expect(gateway.calls).toEqual([])
+  })
+})
+
+describe('an answer that comes before the body has been read', () => {
+  const body = 'x'.repeat(1024 * 1024)
+
+  test.each([
+    ['unread', async () => {}],
+    ['half read', (request: Request) => request.body?.getReader().read()],
+  ])('reaches the client, and the connection serves on (%s)', async (_, read) => {
+    const gateway = stubGateway(async (request) => {
+      if (request.method === 'GET') return text('next')
+      await read(request)
+      return text('too large', { status: 413 })
+    })
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send(post(body.length) + body)
+    const early = parsed(await client.until('too large'))
+    expect(early.status).toBe(413)
+    expect(early.headers['connection']).not.toBe('close')
+    client.send(get)
+    expect(parsed(await client.until('next')).status).toBe(200)
+  })
+
+  test.each([
+    ['too much', { discardSize: body.length / 2, discardTime: 10_000 }, body],
+    ['for too long', { discardTime: 20 }, 'only a part'],
+  ])('ends the connection when the client sends on %s', async (_, limits, sent) => {
+    const { port } = await served(
+      stubGateway(() => text('too large', { status: 413 })),
+      { limits },
+    )
+    expect(parsed(await rawAnswer(port, post(body.length) + sent)).status).toBe(413)
+  })
+
+  test('does not keep a client waiting that has sent everything', async () => {
+    const gateway = stubGateway(() => text('early'))
+    const { port } = await served(gateway, { limits: { discardTime: 10_000 } })
+    const client = rawClient(port)
+    client.send(`${post(4)}body`)
+    await client.until('early')
+    client.send(get)
+    await client.until(/early[^]*early/)
+    expect(gateway.calls).toHaveLength(2)
+  })
+})
+
+describe('pipelined requests', () => {
+  test('are answered one at a time, in order', async () => {
+    let running = 0
+    const gateway = stubGateway(async (request) => {
+      running++
+      expect(running).toBe(1)
+      await new Promise(setImmediate)
+      running--
+      return text(new URL(request.url).pathname)
+    })
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    const paths = Array.from({ length: 33 }, (_, index) => `/at${index}.`)
+    client.send(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''))
+    const answers = await client.until('/at32.')
+    expect(answers.match(/\/at\d+\./g)).toEqual(paths)
+  })
+
+  test('beyond 32 that wait end the connection', async () => {
+    const gateway = stubGateway(() => new Promise<Response>(() => {}))
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send(get.repeat(34))
+    expect(await client.whole).toBe('')
+    expect(gateway.calls).toHaveLength(1)
+  })
+
+  test('are forgotten when their client leaves', async () => {
+    const asked = deferred()
+    const left = deferred()
+    const gateway = stubGateway(async (_, context) => {
+      asked.resolve()
+      await clientGone(context)
+      left.resolve()
+      return text('too late')
+    })
+    const { port, serving } = await served(gateway)
+    const client = rawClient(port)
+    client.send(get.repeat(3))
+    await asked.promise
+    client.socket.destroy()
+    await left.promise
+    await expect.poll(() => serving.running).toBe(0)
+    expect(gateway.calls).toHaveLength(1)
+  })
+})
+
+describe('an answer that nobody takes', () => {
+  test('ends its connection when nothing of it has moved for a while', async () => {
+    const gateway = stubGateway(() => text('x'.repeat(64 * 1024 * 1024)))
+    const { port, serving } = await served(gateway, { limits: { stallTimeout: 50 } })
+    const client = rawClient(port)
+    client.socket.pause()
+    client.send(get)
+    await expect.poll(() => gateway.calls).toHaveLength(1)
+    await expect.poll(() => serving.running).toBe(0)
+  })
+
+  test('is not given up while it is silent', async () => {
+    const gateway = stubGateway(() =>
+      stream({
+        async pull(controller) {
+          controller.enqueue(new TextEncoder().encode('first'))
+          await new Promise((resolve) => setTimeout(resolve, 100))
+          controller.enqueue(new TextEncoder().encode(' last'))
+          controller.close()
+        },
+      }),
+    )
+    const { address } = await served(gateway, { limits: { stallTimeout: 20 } })
+    expect(await (await fetch(address)).text()).toBe('first last')
+  })
+
+  test('is not given up while the gateway is still at work', async () => {
+    const gateway = stubGateway(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return text('answer')
+    })
+    const { address } = await served(gateway, { limits: { stallTimeout: 20 } })
+    expect(await (await fetch(address)).text()).toBe('answer')
+  })
+})
+
+test('too many connections are turned away with one line in the log', async () => {
+  const gateway = stubGateway(() => text('answer'))
+  const { port } = await served(gateway, { limits: { maxConnections: 1 } })
+  const first = rawClient(port)
+  first.send(get)
+  await first.until('answer')
+  await Promise.all([rawClient(port).whole, rawClient(port).whole])
+  expect(gateway.lines).toMatchObject([{ level: 'warn', fields: { maxConnections: 1 } }])
+})

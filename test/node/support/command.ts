@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { onTestFinished } from 'vitest'
+
+/** The executable as it is shipped: one file in `dist`, the demo configuration beside the folder. */
+export interface Package {
+  readonly executable: string
+  remove(): void
+}
+
+const repository = fileURLToPath(new URL('../../../', import.meta.url))
+
+export async function buildPackage(): Promise<Package> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-package-'))
+  const executable = join(folder, 'dist', 'gateway.js')
+  await build({
+    entryPoints: [join(repository, 'adapters/node/main.ts')],
+    outfile: executable,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  })
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  copyFileSync(join(repository, 'demo.toml'), join(folder, 'demo.toml'))
+  return { executable, remove: () => rmSync(folder, { recursive: true }) }
+}
+
+/** A command that runs, with what it has printed so far. */
+export interface Command {
+  readonly process: ChildProcess
+  readonly output: { stdout: string; stderr: string }
+  /** Resolves with the match when standard output holds `pattern`. */
+  until(pattern: RegExp): Promise<RegExpExecArray>
+}
+
+export interface Setting {
+  readonly env?: Readonly<Record<string, string>>
+  /** Written to config.toml in the working directory. */
+  readonly config?: string
+}
+
+/** Runs a script in an empty folder, with nothing of the developer's environment. */
+export function command(script: readonly string[], { env = {}, config }: Setting = {}): Command {
+  const cwd = mkdtempSync(join(tmpdir(), 'gateway-cli-'))
+  if (config !== undefined) writeFileSync(join(cwd, 'config.toml'), config)
+  const child = spawn(process.execPath, script, {
+    cwd,
+    env: { PATH: process.env['PATH'], ...env },
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+    rmSync(cwd, { recursive: true })
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  const until = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(output.stdout)
+        if (match) resolve(match)
+      }
+      child.stdout.on('data', look)
+      child.once('close', () => reject(new Error(`it has ended: ${JSON.stringify(output)}`)))
+      look()
+    })
+  return { process: child, output, until }
+}
+
+/** Exit code and output of a command, when it has ended. */
+export async function finished({ process: child, output }: Command) {
+  const hasEnded = child.exitCode !== null || child.signalCode !== null
+  if (!hasEnded) await new Promise((resolve) => child.once('close', resolve))
+  return { code: child.exitCode, ...output }
+}

@@ -1,0 +1,76 @@
+import { createServer, type RequestListener } from 'node:http'
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** An upstream on 127.0.0.1 that ends with the test. */
+export interface TestServer {
+  readonly port: number
+  readonly url: string
+  /** Connections accepted so far. */
+  readonly sockets: Socket[]
+}
+
+/** A server that answers with `listener`. */
+export function httpServer(listener: RequestListener): Promise<TestServer> {
+  return started(createServer({ keepAliveTimeout: 60_000 }, listener))
+}
+
+/** A server that sees bare sockets. */
+export function tcpServer(listener: (socket: Socket) => void): Promise<TestServer> {
+  return started(createTcpServer(listener))
+}
+
+async function started(server: Server): Promise<TestServer> {
+  const sockets: Socket[] = []
+  server.on('connection', (socket: Socket) => {
+    sockets.push(socket)
+    // Tests break connections on purpose.
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  // A server that listens on TCP has an address of this form.
+  const { port } = server.address() as AddressInfo
+  return { port, url: `http://127.0.0.1:${port}`, sockets }
+}
+
+/** Resolves when the peer has closed or reset the connection. */
+export function closed(socket: Socket | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (!socket || socket.destroyed) return resolve()
+    socket.once('close', () => resolve())
+    socket.once('end', () => resolve())
+    socket.resume()
+  })
+}
+
+/** How long `work` takes, in milliseconds. */
+export async function timed(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work
+  return performance.now() - start
+}
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+}
+
+/** A promise that is resolved from outside. */
+export function deferred<T = void>(): Deferred<T> {
+  const settlers: ((value: T) => void)[] = []
+  const promise = new Promise<T>((resolve) => {
+    settlers.push(resolve)
+  })
+  return { promise, resolve: (value) => settlers.pop()?.(value) }
+}

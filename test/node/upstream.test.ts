@@ -1,0 +1,397 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type NodeUpstream, nodeUpstream } from '../../adapters/node/ports/upstream.ts'
+import { failureOf } from '../../src/core/failure.ts'
+import type { ByteSource, UpstreamRequest, UpstreamResponse } from '../../src/index.ts'
+import { closed, deferred, httpServer, tcpServer, timed } from './support/servers.ts'
+
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+
+describe('an exchange', () => {
+  test('sends method, path, headers and body as given, and brings back status, headers and body', async () => {
+    const seen: string[] = []
+    const { url } = await httpServer(async (request, response) => {
+      let body = ''
+      for await (const piece of request) body += piece
+      seen.push(`${request.method} ${request.url} ${request.headers['x-key']} ${body}`)
+      response.writeHead(201, { 'x-answer': '42', 'set-cookie': ['a=1', 'b=2'] }).end('made')
+    })
+    const response = await call(upstream(), {
+      url: `${url}/v1/chat?a=b`,
+      headers: { 'x-key': 'value' },
+      body: new TextEncoder().encode('{"model":"m"}'),
+    })
+    expect(seen).toEqual(['POST /v1/chat?a=b value {"model":"m"}'])
+    expect(response.status).toBe(201)
+    expect(response.header('x-answer')).toBe('42')
+    expect(response.header('set-cookie')).toBe('a=1, b=2')
+    expect(response.header('x-absent')).toBeUndefined()
+    expect(await whole(response)).toBe('made')
+  })
+
+  test('reuses the connection of the one before', async () => {
+    const server = await httpServer((_, response) => response.end('ok'))
+    const port = upstream()
+    for (let round = 0; round < 3; round++) {
+      expect(await whole(await call(port, server))).toBe('ok')
+    }
+    expect(server.sockets).toHaveLength(1)
+  })
+
+  test('of a provider with a client of its own shares no connection', async () => {
+    const server = await httpServer((_, response) => response.end('ok'))
+    const port = upstream()
+    await whole(await call(port, server))
+    await whole(await call(port, { ...server, ownClient: true }))
+    await whole(await call(port, { ...server, ownClient: true }))
+    expect(server.sockets).toHaveLength(2)
+  })
+
+  test('runs beside others, one on a connection', async () => {
+    const server = await httpServer((_, response) => response.end('ok'))
+    const port = upstream()
+    const calls = Array.from({ length: 5 }, () => call(port, server))
+    await Promise.all(calls.map(async (response) => whole(await response)))
+    expect(server.sockets).toHaveLength(5)
+  })
+
+  test('follows no redirect', async () => {
+    const { url } = await httpServer((_, response) =>
+      response.writeHead(307, { location: 'http://127.0.0.1:1/elsewhere' }).end(),
+    )
+    expect((await call(upstream(), { url })).status).toBe(307)
+  })
+
+  test('passes over informational answers', async () => {
+    const { url } = await tcpServer((socket) =>
+      socket.once('data', () =>
+        socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${ok}`),
+      ),
+    )
+    const response = await call(upstream(), { url })
+    expect(response.status).toBe(200)
+    expect(await whole(response)).toBe('ok')
+  })
+})
+
+describe('a body is read as it comes', () => {
+  // undici crashes the process, or loses the answer, when its body is read at the client's pace.
+  test('an answer that is complete when the upstream closes is not lost on a slow reader', async () => {
+    const body = 'x'.repeat(1024 * 1024)
+    const server = await tcpServer((socket) =>
+      socket.once('data', () =>
+        socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+      ),
+    )
+    const port = upstream()
+    const response = await call(port, server)
+    await closed(server.sockets[0])
+    await expect.poll(() => port.openSockets).toBe(0)
+    expect((await whole(response)).length).toBe(body.length)
+  })
+
+  test('an answer that breaks off unread brings what came, then the failure', async () => {
+    const server = await tcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n', () =>
+          socket.destroy(),
+        )
+      }),
+    )
+    const port = upstream()
+    const { body } = await call(port, server)
+    await expect.poll(() => port.openSockets).toBe(0)
+    expect(text(await body.read())).toBe('part')
+    expect(await failure(body.read())).toMatchObject({ kind: 'network' })
+  })
+
+  test('a reader that falls behind the limit ends the exchange as slow-client', async () => {
+    const server = await httpServer((_, response) => {
+      const flood = () => {
+        while (response.write(Buffer.alloc(64 * 1024)));
+        response.once('drain', flood)
+      }
+      flood()
+    })
+    const port = upstream()
+    const { body } = await call(port, { ...server, queueLimit: 1024 * 1024 })
+    await closed(server.sockets[0])
+    expect(await failure(body.read())).toEqual({ kind: 'slow-client' })
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+})
+
+describe('connecting', () => {
+  test('to a black hole ends at the connect timeout', async () => {
+    // It accepts the connection, and never says a word of TLS.
+    const { port } = await tcpServer(() => {})
+    const url = `https://127.0.0.1:${port}`
+    const outcome = failure(call(upstream(), { url, connectTimeout: 150 }))
+    const time = await timed(outcome)
+    expect(await outcome).toEqual({ kind: 'timeout', limit: 'connect' })
+    expect(time).toBeGreaterThan(145)
+    expect(time).toBeLessThan(250)
+  })
+
+  test('the connect timeout ends with the connecting', async () => {
+    const { url } = await httpServer((_, response) => setTimeout(() => response.end('late'), 60))
+    expect(await whole(await call(upstream(), { url, connectTimeout: 30 }))).toBe('late')
+  })
+
+  test('to a closed port, to no address, with an illegal header: reasons are codes', async () => {
+    const { url } = await tcpServer(() => {})
+    const port = upstream()
+    const secret = 'sk-secret\r\nx: y'
+    const failures = await Promise.all([
+      failure(call(port, { url: 'http://127.0.0.1:1/' })),
+      failure(call(port, { url: 'nowhere' })),
+      failure(call(port, { url, headers: { authorization: secret } })),
+    ])
+    expect(failures).toEqual([
+      { kind: 'network', reason: 'ECONNREFUSED' },
+      { kind: 'network', reason: 'ERR_INVALID_URL' },
+      { kind: 'network', reason: 'UND_ERR_INVALID_ARG' },
+    ])
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+})
+
+describe('an abort frees the connection within 100 ms', () => {
+  test('while connecting', async () => {
+    const accepted = deferred()
+    const server = await tcpServer(() => accepted.resolve())
+    const { port, abort, outcome } = abortable({ url: `https://127.0.0.1:${server.port}` })
+    await accepted.promise
+    abort()
+    expect(await timed(closed(server.sockets[0]))).toBeLessThan(100)
+    expect(await outcome).toEqual({ kind: 'network', reason: 'aborted' })
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+
+  test('while waiting for headers', async () => {
+    const asked = deferred()
+    const server = await httpServer(() => asked.resolve())
+    const { port, abort, outcome } = abortable(server)
+    await asked.promise
+    abort()
+    expect(await timed(closed(server.sockets[0]))).toBeLessThan(100)
+    expect(await outcome).toEqual({ kind: 'network', reason: 'aborted' })
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+
+  test('while the body comes', async () => {
+    const server = await httpServer((_, response) => response.write('first'))
+    const { port, abort, pending } = abortable(server)
+    const { body } = await pending
+    expect(text(await body.read())).toBe('first')
+    const read = failure(body.read())
+    abort()
+    expect(await timed(closed(server.sockets[0]))).toBeLessThan(100)
+    expect(await read).toEqual({ kind: 'network', reason: 'aborted' })
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+
+  test('before it has begun, nothing is sent', async () => {
+    const server = await httpServer((_, response) => response.end('ok'))
+    const signal = AbortSignal.abort()
+    expect(await failure(call(upstream(), { ...server, signal }))).toMatchObject({
+      reason: 'aborted',
+    })
+    expect(server.sockets).toHaveLength(0)
+  })
+})
+
+describe('a reader that needs no more', () => {
+  test('cancels, which closes the connection', async () => {
+    const server = await httpServer((_, response) => response.write('first'))
+    const port = upstream()
+    const { body } = await call(port, server)
+    body.cancel()
+    expect(await timed(closed(server.sockets[0]))).toBeLessThan(100)
+    expect(await body.read()).toBeUndefined()
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+
+  test('drains, which keeps the connection if the body ends within a moment', async () => {
+    const more = deferred()
+    const server = await httpServer(async (_, response) => {
+      response.write('data: [DONE]')
+      await more.promise
+      response.end()
+    })
+    const port = upstream()
+    const { body } = await call(port, server)
+    await body.read()
+    body.drain()
+    more.resolve()
+    await whole(await call(port, server))
+    // Two at a time find two idle connections, or have to open a third.
+    await Promise.all([call(port, server), call(port, server)].map(async (it) => whole(await it)))
+    expect(server.sockets).toHaveLength(2)
+  })
+
+  test('drains, which closes a connection whose body does not end', async () => {
+    const server = await httpServer((_, response) => response.write('data: [DONE]'))
+    const port = upstream()
+    const { body } = await call(port, server)
+    await body.read()
+    body.drain()
+    expect(await timed(closed(server.sockets[0]))).toBeLessThan(1_000)
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+})
+
+describe('a connection that the upstream closes', () => {
+  test('is resent on, once, if it had been idle and not a byte of the answer had come', async () => {
+    const server = await scripted(['answer', 'reset', 'answer'])
+    const port = upstream()
+    await whole(await call(port, server))
+    expect(await whole(await call(port, server))).toBe('ok')
+    expect(server.requests).toHaveLength(3)
+    expect(server.requests[2]).toBe(server.requests[1])
+  })
+
+  test('is replaced by a new one, since other idle ones may be closed as well', async () => {
+    const server = await scripted(['answer', 'answer', 'reset', 'answer'])
+    const port = upstream()
+    await Promise.all([call(port, server), call(port, server)].map(async (it) => whole(await it)))
+    expect(await whole(await call(port, server))).toBe('ok')
+    expect(server.sockets).toHaveLength(3)
+  })
+
+  test('is not resent on a second time', async () => {
+    const server = await scripted(['answer', 'reset', 'reset'])
+    const port = upstream()
+    await whole(await call(port, server))
+    expect(await failure(call(port, server))).toMatchObject({ kind: 'network' })
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('is not resent on if it was new', async () => {
+    const server = await scripted(['reset'])
+    expect(await failure(call(upstream(), server))).toMatchObject({ kind: 'network' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('is not resent on if the answer had begun', async () => {
+    const server = await scripted(['answer', 'begin'])
+    const port = upstream()
+    await whole(await call(port, server))
+    expect(await failure(call(port, server))).toMatchObject({ kind: 'network' })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('while it is idle is not used again', async () => {
+    const server = await scripted(['answer', 'answer'])
+    const port = upstream()
+    await whole(await call(port, server))
+    server.sockets[0]?.destroy()
+    await expect.poll(() => port.openSockets).toBe(0)
+    expect(await whole(await call(port, server))).toBe('ok')
+    expect(server.requests).toHaveLength(2)
+  })
+})
+
+describe('an answer that is no HTTP', () => {
+  const head = 'HTTP/1.1 200 OK\r\n'
+  test.each([
+    ['markup', '<html>no status line</html>', 'HTTPParserError'],
+    ['a bad chunk', `${head}transfer-encoding: chunked\r\n\r\nzz\r\n`, 'HTTPParserError'],
+    ['huge headers', `${head}x: ${'y'.repeat(40_000)}\r\n\r\n`, 'UND_ERR_HEADERS_OVERFLOW'],
+    [
+      'an upgrade',
+      'HTTP/1.1 101 Up\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      'UND_ERR_SOCKET',
+    ],
+    ['a short body', `${head}content-length: 9\r\n\r\nshort`, 'UND_ERR_SOCKET'],
+    ['a long body', `${head}content-length: 2\r\n\r\nok, and more`, undefined],
+  ])('%s fails the exchange, and nothing else', async (_, answer, reason) => {
+    const server = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
+    const port = upstream()
+    const outcome = await failure(call(port, server).then(whole))
+    expect(outcome).toEqual(reason ? { kind: 'network', reason } : 'no failure')
+    await expect.poll(() => port.openSockets).toBe(0)
+  })
+})
+
+test('closing the port closes idle and running connections', async () => {
+  const server = await httpServer((request, response) => {
+    if (request.url === '/quick') response.end('ok')
+  })
+  const port = upstream()
+  await whole(await call(port, { url: `${server.url}/quick` }))
+  const pending = [call(port, server), call(port, server)].map(failure)
+  await expect.poll(() => port.openSockets).toBe(2)
+  port.close()
+  await Promise.all(server.sockets.map(closed))
+  expect(await Promise.all(pending)).toMatchObject([{ kind: 'network' }, { kind: 'network' }])
+  await expect.poll(() => port.openSockets).toBe(0)
+})
+
+function upstream(): NodeUpstream {
+  const port = nodeUpstream()
+  onTestFinished(() => port.close())
+  return port
+}
+
+type Call = Pick<UpstreamRequest, 'url'> & Partial<UpstreamRequest>
+
+function call(port: NodeUpstream, { url, ...rest }: Call): Promise<UpstreamResponse> {
+  return port.send({
+    method: 'POST',
+    url,
+    headers: {},
+    body: new TextEncoder().encode('{}'),
+    connectTimeout: 5_000,
+    queueLimit: 8 * 1024 * 1024,
+    signal: new AbortController().signal,
+    ...rest,
+  })
+}
+
+function abortable(request: Call) {
+  const abort = new AbortController()
+  const port = upstream()
+  const pending = call(port, { ...request, signal: abort.signal })
+  return { port, pending, outcome: failure(pending), abort: () => abort.abort() }
+}
+
+type Turn = 'answer' | 'begin' | 'reset'
+
+/** A server whose `turns` say what becomes of each request it gets, over all connections. */
+async function scripted(turns: readonly Turn[]) {
+  const requests: string[] = []
+  const server = await tcpServer((socket) => {
+    socket.on('data', (bytes) => {
+      const turn = turns[requests.length]
+      requests.push(bytes.toString())
+      if (turn === 'answer') socket.write(ok)
+      else if (turn === 'begin') socket.end('HTTP/1.1 200 OK\r\n')
+      else socket.resetAndDestroy()
+    })
+  })
+  return { ...server, requests }
+}
+
+async function whole({ body }: UpstreamResponse): Promise<string> {
+  let result = ''
+  for await (const bytes of pieces(body)) result += text(bytes)
+  return result
+}
+
+async function* pieces(body: ByteSource) {
+  for (let bytes = await body.read(); bytes; bytes = await body.read()) yield bytes
+}
+
+function text(bytes: Uint8Array | undefined): string | undefined {
+  return bytes && new TextDecoder().decode(bytes)
+}
+
+/** The failure that `work` rejects with. */
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+    return 'no failure'
+  } catch (error) {
+    return failureOf(error)
+  }
+}
