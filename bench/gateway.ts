@@ -1,0 +1,75 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bundlePath } from './bundle.ts'
+import { median, residentMegabytes } from './measure.ts'
+import { freePort, isHealthy, pidOf, startNode, stop, waitUntil } from './processes.ts'
+import { models } from './scenarios.ts'
+
+export interface GatewayStart {
+  /** From the spawn to the first 200 of `/health`, the median of all starts. */
+  readonly milliseconds: number
+  /** Resident memory a second after the last start, before any request. */
+  readonly idleMegabytes: number
+}
+
+export interface StartedGateway {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly start: GatewayStart
+}
+
+/** Starts the bundled gateway so many times and leaves the last one running. */
+export async function startGateway(upstreamPort: number, times: number): Promise<StartedGateway> {
+  const port = await freePort()
+  const folder = configFolder(port, upstreamPort)
+  const durations: number[] = []
+  for (;;) {
+    const started = performance.now()
+    const child = spawnGateway(folder)
+    await waitUntil(() => isHealthy(port), child)
+    durations.push(performance.now() - started)
+    if (durations.length === times) {
+      await sleep(1000)
+      const idleMegabytes = residentMegabytes(pidOf(child))
+      return { child, port, start: { milliseconds: median(durations), idleMegabytes } }
+    }
+    await stop(child)
+  }
+}
+
+/** A bare environment: no override of the developer's shell changes what is measured. */
+function spawnGateway(folder: string): ChildProcess {
+  return startNode([bundlePath, '--config', join(folder, 'config.toml')], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], BENCH_UPSTREAM_KEY: 'sk-bench' },
+  })
+}
+
+function configFolder(port: number, upstreamPort: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const head = `
+log_format = "json"
+
+[server]
+port = ${port}
+
+[[providers]]
+name = "upstream"
+kind = "openai"
+base_url = "http://127.0.0.1:${upstreamPort}/v1"
+api_key_env = "BENCH_UPSTREAM_KEY"
+`
+  const entries = models.map(
+    (id) => `
+[[providers.models]]
+id = "${id}"
+capabilities = ["chat"]
+`,
+  )
+  writeFileSync(join(folder, 'config.toml'), head + entries.join(''))
+  return folder
+}

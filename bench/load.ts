@@ -1,0 +1,174 @@
+/**
+ * The load generator, a process of its own: takes one `Job` after the other from its parent and
+ * answers each with a `Sample`. Bare sockets, requests made in advance, so that the proxy under
+ * test is what limits the rate. Reads the processor time of all processes involved itself, right
+ * before the first request and right after the last answer.
+ */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { HttpReader } from './http-reader.ts'
+import { cpuMillis, machineCpuMillis, quantile } from './measure.ts'
+
+export interface Job {
+  readonly port: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly connections: number
+  /** Server-sent events that a complete answer has; 0 for a JSON answer. */
+  readonly frames: number
+  /** No request starts after so many milliseconds; those in flight are waited for. */
+  readonly milliseconds: number
+  readonly proxyPid: number
+  readonly upstreamPid: number
+}
+
+export interface Sample {
+  /** Answers that were 200 and complete; all other figures are theirs. */
+  readonly requests: number
+  readonly frames: number
+  /** All other answers, and connections that broke. */
+  readonly errors: number
+  readonly seconds: number
+  /** Milliseconds from the request to the last byte of its answer. */
+  readonly p50: number
+  readonly p99: number
+  /** Milliseconds from the request to the first byte of the answer's body, at the median. */
+  readonly firstByte: number
+  /** Processor milliseconds used in the time of the sample. */
+  readonly cpu: Usage
+}
+
+interface Usage {
+  readonly proxy: number
+  readonly upstream: number
+  readonly load: number
+  /** What the rest of the machine did meanwhile: noise. */
+  readonly others: number
+}
+
+interface Tally {
+  readonly latencies: number[]
+  readonly firstBytes: number[]
+  frames: number
+  errors: number
+}
+
+process.on('message', (job: Job) => {
+  void run(job).then((sample) => process.send?.(sample))
+})
+process.once('disconnect', () => process.exit())
+
+async function run(job: Job): Promise<Sample> {
+  const sockets = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+  const tally: Tally = { latencies: [], firstBytes: [], frames: 0, errors: 0 }
+  const request = requestBytes(job)
+  const before = usage(job)
+  const started = performance.now()
+  const until = started + job.milliseconds
+  await Promise.all(sockets.map((socket) => drive(socket, { job, request, until, tally })))
+  const seconds = (performance.now() - started) / 1000
+  const after = usage(job)
+  return {
+    requests: tally.latencies.length,
+    frames: tally.frames,
+    errors: tally.errors,
+    seconds,
+    p50: quantile(tally.latencies, 0.5),
+    p99: quantile(tally.latencies, 0.99),
+    firstByte: quantile(tally.firstBytes, 0.5),
+    cpu: {
+      proxy: after.proxy - before.proxy,
+      upstream: after.upstream - before.upstream,
+      load: after.load - before.load,
+      others: Math.max(0, after.others - before.others),
+    },
+  }
+}
+
+function usage({ proxyPid, upstreamPid }: Job): Usage {
+  const pids = new Set([proxyPid, upstreamPid, process.pid])
+  const ours = [...pids].reduce((sum, pid) => sum + cpuMillis(pid), 0)
+  return {
+    proxy: cpuMillis(proxyPid),
+    upstream: cpuMillis(upstreamPid),
+    load: cpuMillis(process.pid),
+    others: machineCpuMillis() - ours,
+  }
+}
+
+interface Drive {
+  readonly job: Job
+  readonly request: Buffer
+  readonly until: number
+  readonly tally: Tally
+}
+
+/** Sends request after request over one connection. A connection that breaks is not replaced. */
+function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<void> {
+  return new Promise((resolve) => {
+    const frames = new FrameCount()
+    let sent = 0
+    let firstByte = 0
+    const reader = new HttpReader((piece) => {
+      firstByte ||= performance.now()
+      if (job.frames > 0) frames.add(piece)
+    })
+    function send() {
+      frames.total = 0
+      firstByte = 0
+      sent = performance.now()
+      if (sent < until) return socket.write(request)
+      socket.off('close', broken).destroy()
+      return resolve()
+    }
+    function broken() {
+      tally.errors++
+      resolve()
+    }
+    socket.on('close', broken)
+    socket.on('data', (bytes) => {
+      if (!reader.push(bytes)) return
+      if (reader.head.startsWith('HTTP/1.1 200 ') && frames.total === job.frames) {
+        tally.latencies.push(performance.now() - sent)
+        tally.firstBytes.push(firstByte - sent)
+        tally.frames += frames.total
+      } else {
+        tally.errors++
+      }
+      send()
+    })
+    send()
+  })
+}
+
+/** Counts blank lines, also those cut in two between pieces. */
+class FrameCount {
+  total = 0
+  #afterLineFeed = false
+
+  add(piece: Buffer): void {
+    for (let at = 0; at < piece.length; at++) {
+      const isLineFeed = piece[at] === 0x0a
+      if (isLineFeed && this.#afterLineFeed) this.total++
+      this.#afterLineFeed = isLineFeed && !this.#afterLineFeed
+    }
+  }
+}
+
+function requestBytes({ port, headers, body }: Job): Buffer {
+  const lines = Object.entries({
+    host: `127.0.0.1:${port}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await once(socket, 'connect')
+  // Once it stands, all that matters of an error is the `close` that follows.
+  socket.on('error', () => undefined)
+  return socket
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const repository = fileURLToPath(new URL('..', import.meta.url))
+
+const running = new Set<ChildProcess>()
+
+/** Starts Node with these arguments; whatever happens, the process ends with this one. */
+export function startNode(args: readonly string[], options: SpawnOptions = {}): ChildProcess {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    ...options,
+  })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+/** Starts a script of this folder. It ends by itself when its message channel closes. */
+export function startScript(name: string, args: readonly string[] = []): ChildProcess {
+  return startNode(['--import', 'tsx', `bench/${name}.ts`, ...args], {
+    cwd: repository,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map(stop))
+}
+
+/** Ends all that is still running when this process is interrupted or fails. */
+export function stopAllAtExit(): void {
+  process.once('exit', () => {
+    for (const child of running) child.kill('SIGKILL')
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => process.exit(130))
+  }
+}
+
+export function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error(`cannot start ${child.spawnfile}`)
+  return child.pid
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // A TCP server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Asks again and again until the probe says yes. */
+export async function waitUntil(probe: () => Promise<boolean>, child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (!(await probe())) {
+    const name = child.spawnargs.join(' ')
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${name}`)
+    if (performance.now() > deadline) throw new Error(`does not answer after 20 s: ${name}`)
+    await sleep(2)
+  }
+}
+
+/** True when something listens at the port. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+}
+
+/** True when `/health` answers 200. */
+export function isHealthy(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get({ port, host: '127.0.0.1', path: '/health', agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.on('error', () => resolve(false))
+  })
+}

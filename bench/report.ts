@@ -1,0 +1,88 @@
+import { median } from './measure.ts'
+import type { Round, Rounds } from './rounds.ts'
+import type { Scenario } from './scenarios.ts'
+import { frameRate, type Results, rate, type Verdict } from './targets.ts'
+
+interface Column {
+  readonly title: string
+  readonly digits: number
+  /** Of one round; the report has the median over the rounds. */
+  readonly figure: (round: Round) => number
+}
+
+const columns: Readonly<Record<string, Column>> = {
+  requestsPerSecond: { title: 'req/s', digits: 0, figure: rate },
+  framesPerSecond: { title: 'frames/s', digits: 0, figure: frameRate },
+  p50Ms: { title: 'p50 ms', digits: 2, figure: (round) => round.p50 },
+  p99Ms: { title: 'p99 ms', digits: 2, figure: (round) => round.p99 },
+  firstByteMs: { title: '1st byte ms', digits: 2, figure: (round) => round.firstByte },
+  cpuMsPerRequest: {
+    title: 'cpu ms/req',
+    digits: 3,
+    figure: (round) => round.cpu.proxy / round.requests,
+  },
+  residentMb: { title: 'rss MB', digits: 0, figure: (round) => round.megabytes },
+  proxyBusy: { title: 'proxy %', digits: 0, figure: (round) => busy(round, 'proxy') },
+  upstreamBusy: { title: 'upstream %', digits: 0, figure: (round) => busy(round, 'upstream') },
+  loadBusy: { title: 'load %', digits: 0, figure: (round) => busy(round, 'load') },
+  othersBusy: { title: 'others %', digits: 0, figure: (round) => busy(round, 'others') },
+}
+
+export function scenarioTable(scenario: Scenario, results: Rounds): string {
+  const titles = Object.values(columns).map(({ title }) => title)
+  const rows = Object.entries(results).map(([subject, rounds]) => {
+    const figures = figuresOf(rounds)
+    const cells = Object.entries(columns).map(([name, { digits }]) => {
+      const value = figures[name]
+      return value ? value.toFixed(digits) : '-'
+    })
+    return [subject, ...cells]
+  })
+  return `${scenario.title}  [${scenario.name}]\n${align([['', ...titles], ...rows])}\n`
+}
+
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map(({ title, value, bound, limit, unit, met }) => [
+    title,
+    `${value.toFixed(2)} ${unit}`,
+    `${bound} ${limit} ${unit}`,
+    met ? 'met' : 'missed',
+  ])
+  return `targets\n${align(rows)}\n`
+}
+
+interface Report {
+  readonly machine: object
+  readonly results: Results
+  readonly verdicts: readonly Verdict[]
+}
+
+export function jsonReport({ machine, results, verdicts }: Report): string {
+  const scenarios = mapValues(results.scenarios, (subjects) => mapValues(subjects, figuresOf))
+  return JSON.stringify({ machine, start: results.start, scenarios, verdicts }, undefined, 2)
+}
+
+/** The median of every figure over the rounds of one subject. */
+function figuresOf(rounds: readonly Round[]): Readonly<Record<string, number>> {
+  return mapValues(columns, ({ figure }) => median(rounds.map(figure)))
+}
+
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  change: (value: In) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}
+
+function busy(round: Round, part: keyof Round['cpu']): number {
+  return round.cpu[part] / round.seconds / 10
+}
+
+function align(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
+  const line = (row: readonly string[]) =>
+    row.map((cell, at) =>
+      at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
+    )
+  return rows.map((row) => `  ${line(row).join('  ')}`).join('\n')
+}

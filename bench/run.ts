@@ -1,0 +1,84 @@
+/**
+ * `npm run bench`: the gateway beside the upstream itself, the least possible proxy and, when it is
+ * installed, a peer. Figures to standard output, progress to standard error. See bench/README.md.
+ */
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { startScript, stopAll, stopAllAtExit } from './processes.ts'
+import { jsonReport, scenarioTable, verdictTable } from './report.ts'
+import { type Plan, type Rounds, runScenario } from './rounds.ts'
+import { type Scenario, scenarios } from './scenarios.ts'
+import { startAll } from './subjects.ts'
+import { judge, type Results } from './targets.ts'
+
+const defaultPlan: Plan = { rounds: 3, roundMs: 1200, warmUpMs: 1500 }
+const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
+
+/** What `--only` calls the measuring of start and idle memory. */
+const startName = 'start'
+
+const known = [startName, ...scenarios.map(({ name }) => name)]
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    group: { type: 'string', default: '4' },
+    only: { type: 'string', default: known.join() },
+  },
+})
+
+stopAllAtExit()
+const broken = await bench()
+await stopAll()
+for (const problem of broken) console.error(problem)
+process.exit(broken.length > 0 ? 1 : 0)
+
+/** Measures, prints the report, and returns what went wrong. */
+async function bench(): Promise<string[]> {
+  if (process.platform !== 'linux') return ['the bench reads /proc: it runs on Linux only']
+  const wanted = options.only.split(',')
+  const unknown = wanted.filter((name) => !known.includes(name))
+  if (unknown.length > 0) return [`unknown: ${unknown.join()}; there is ${known.join()}`]
+
+  progress('starting')
+  const field = await startAll({
+    group: options.group,
+    gatewayStarts: wanted.includes(startName) ? 5 : 1,
+  })
+  const load = startScript('load')
+  const results: Record<string, Rounds> = {}
+  const chosen = scenarios.filter(({ name }) => wanted.includes(name))
+  for (const scenario of chosen) {
+    progress(scenario.title)
+    const plan = options.quick ? quickPlan : defaultPlan
+    results[scenario.name] = await runScenario(scenario, { field, load, plan })
+  }
+  const start = wanted.includes(startName) ? field.start : undefined
+  print(chosen, { start, scenarios: results })
+  return [...(field.start ? [] : ['gateway: not built, not measured']), ...errorsIn(results)]
+}
+
+function print(chosen: readonly Scenario[], results: Results): void {
+  const verdicts = judge(results)
+  const machine = { node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model }
+  if (options.json) return console.log(jsonReport({ machine, results, verdicts }))
+  console.log(`Node ${machine.node}, ${machine.cpus} x ${machine.cpu}\n`)
+  for (const scenario of chosen) {
+    console.log(scenarioTable(scenario, results.scenarios[scenario.name] ?? {}))
+  }
+  if (verdicts.length > 0) console.log(verdictTable(verdicts))
+}
+
+function errorsIn(results: Readonly<Record<string, Rounds>>): string[] {
+  return Object.entries(results).flatMap(([scenario, subjects]) =>
+    Object.entries(subjects).flatMap(([subject, rounds]) => {
+      const errors = rounds.reduce((sum, round) => sum + round.errors, 0)
+      return errors > 0 ? [`${scenario}: ${errors} bad answers from ${subject}`] : []
+    }),
+  )
+}
+
+function progress(message: string): void {
+  console.error(`bench: ${message}`)
+}

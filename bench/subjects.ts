@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { buildBundle } from './bundle.ts'
+import { type GatewayStart, startGateway } from './gateway.ts'
+import { freePort, listens, pidOf, startNode, startScript, waitUntil } from './processes.ts'
+
+export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'portkey'
+
+/** Something that answers chat requests and is measured. */
+export interface Subject {
+  readonly name: SubjectName
+  readonly port: number
+  readonly pid: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Field {
+  /** The fake upstream itself comes first, as the subject `direct`. */
+  readonly subjects: readonly Subject[]
+  readonly upstreamPid: number
+  /** Absent when the gateway cannot be built. */
+  readonly start?: GatewayStart | undefined
+}
+
+export interface FieldOptions {
+  /** Frames that the fake upstream puts into one write. */
+  readonly group: string
+  readonly gatewayStarts: number
+}
+
+/** Starts the fake upstream and every proxy that this machine has. */
+export async function startAll({ group, gatewayStarts }: FieldOptions): Promise<Field> {
+  const direct = await startUpstream(group)
+  const subjects = [direct, await startBaseline(direct.port)]
+  const gateway = buildBundle() ? await startGateway(direct.port, gatewayStarts) : undefined
+  if (gateway) {
+    const { port, child } = gateway
+    subjects.push({ name: 'gateway', port, pid: pidOf(child), headers: credential })
+  }
+  if (existsSync(portkeyPath)) subjects.push(await startPortkey(direct.port))
+  return { subjects, upstreamPid: direct.pid, start: gateway?.start }
+}
+
+async function startUpstream(group: string): Promise<Subject> {
+  const port = await freePort()
+  const child = startScript('upstream', ['--port', String(port), '--group', group])
+  await waitUntil(() => listens(port), child)
+  return { name: 'direct', port, pid: pidOf(child), headers: credential }
+}
+
+async function startBaseline(upstreamPort: number): Promise<Subject> {
+  const port = await freePort()
+  const child = startScript('baseline', [
+    '--port',
+    String(port),
+    '--upstream',
+    String(upstreamPort),
+  ])
+  await waitUntil(() => listens(port), child)
+  return { name: 'baseline', port, pid: pidOf(child), headers: credential }
+}
+
+/** The npm package of Portkey's gateway, when `bench/peers` has been installed. */
+async function startPortkey(upstreamPort: number): Promise<Subject> {
+  const port = await freePort()
+  const child = startNode([portkeyPath, '--headless', `--port=${port}`], { stdio: 'ignore' })
+  await waitUntil(() => listens(port), child)
+  const headers = {
+    ...credential,
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+  }
+  return { name: 'portkey', port, pid: pidOf(child), headers }
+}
+
+const credential = { authorization: 'Bearer sk-bench' }
+
+const portkeyPath = fileURLToPath(
+  new URL('peers/node_modules/@portkey-ai/gateway/build/start-server.js', import.meta.url),
+)

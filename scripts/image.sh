@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Runs the steps of the Dockerfile without Docker, into a folder laid out like the image, and
+# starts the gateway from it as the image would. Prints the answer of its health check.
+set -euo pipefail
+
+source=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'kill "${pid:-}" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+
+# Stage "build"
+mkdir "$work/build"
+git -C "$source" archive HEAD | tar -x -C "$work/build" --exclude=bench --exclude=test
+cd "$work/build"
+npm ci
+npm run build
+npm prune --omit=dev
+
+# Final stage
+mkdir "$work/app"
+cp -r package.json demo.toml node_modules dist "$work/app"
+cp demo.toml "$work/config.toml"
+port=${PORT:-18080}
+cd "$work/app"
+NODE_ENV=production GATEWAY_SERVER__HOST=0.0.0.0 GATEWAY_SERVER__PORT=$port \
+  node "$work/app/dist/gateway.js" --config "$work/config.toml" &
+pid=$!
+for _ in $(seq 50); do
+  if GATEWAY_SERVER__PORT=$port node "$work/app/dist/gateway.js" health --config "$work/config.toml"; then
+    kill -TERM "$pid"
+    wait "$pid"
+    echo "image steps: healthy, stopped with exit code $?"
+    exit 0
+  fi
+  sleep 0.1
+done
+echo "image steps: never became healthy" >&2
+exit 1
