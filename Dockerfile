@@ -1,0 +1,25 @@
+# syntax=docker/dockerfile:1
+
+# The steps of `build` are those of scripts/image.sh, which runs without Docker.
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY . .
+RUN npm run build
+RUN npm prune --omit=dev
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production \
+    GATEWAY_SERVER__HOST=0.0.0.0
+WORKDIR /app
+COPY --from=build /app/package.json /app/demo.toml ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
+  CMD ["node", "/app/dist/gateway.js", "health", "--config", "/config.toml"]
+# No shell in between, so that signals arrive. A supervisor should allow 40 s to stop.
+ENTRYPOINT ["node", "/app/dist/gateway.js"]
+CMD ["--config", "/config.toml"]
