@@ -20,11 +20,10 @@ export function errorReply(error: GatewayError, id: RequestId): Reply {
 }
 
 /** The reply as a `Response` of the host's making, with what every answer carries. */
-export function respond(reply: Reply, id: RequestId, { Response }: FetchApi): Response {
-  return new Response(reply.body, {
-    status: reply.status,
-    headers: { ...reply.headers, 'x-request-id': id, ...securityHeaders },
-  })
+export function respond({ status, headers, body }: Reply, id: RequestId, api: FetchApi): Response {
+  const carried = { ...headers, 'x-request-id': id, ...securityHeaders }
+  // The types of some hosts exclude views of shared memory, which nothing here makes.
+  return new api.Response(body as BodyInit | null, { status, headers: carried })
 }
 
 /** The same answer without its body, for HEAD. */

@@ -3,9 +3,18 @@ import { type Config, loadConfig, renderProblem } from './config/index.ts'
 import { GatewayError, internal } from './core/errors.ts'
 import { errorOf, UpstreamFault } from './core/failure.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
-import type { Clock, Environment, FetchApi, Log, UpstreamPort } from './core/ports.ts'
+import type {
+  CancelSignal,
+  Clock,
+  Environment,
+  FetchApi,
+  Log,
+  ReadFile,
+  UpstreamPort,
+} from './core/ports.ts'
 import { DataPlane } from './data-plane/index.ts'
-import { errorReply, respond } from './edge.ts'
+import { errorReply, respond, withoutBody } from './edge.ts'
+import { Prober } from './health/index.ts'
 import { createSeries, metricsRecorder } from './metrics/index.ts'
 import { kinds } from './providers/index.ts'
 import { logRecorder } from './request-log.ts'
@@ -25,6 +34,8 @@ export interface GatewayOptions {
   readonly log?: ((format: LogFormat) => Log) | undefined
   readonly upstream?: UpstreamPort | undefined
   readonly fetchApi?: FetchApi | undefined
+  /** Reads the files that credentials name; without it they must be given as contents. */
+  readonly readFile?: ReadFile | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
   readonly random?: (() => number) | undefined
 }
@@ -34,7 +45,7 @@ export type LogFormat = 'pretty' | 'json'
 /** What a host knows of one request beyond the request itself. */
 export interface RequestContext {
   /** Aborts when the client has left. Without it, the request's own signal counts. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CancelSignal | undefined
 }
 
 /** What a host must know of the configuration. */
@@ -82,14 +93,21 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const log = options.log?.(config.log_format) ?? silentLog
   for (const warning of warnings) log.write('warn', warning)
 
-  const current = buildSnapshot(config, { env, clock, upstream })
+  const current = buildSnapshot(config, { env, clock, upstream, readFile: options.readFile })
   const snapshot = () => current
   const breakers = new Breakers(clock)
+  const prober = new Prober({
+    clock,
+    providers: () => snapshot().providers,
+    policy: () => snapshot().healthCheck,
+  })
   const { metadata_labels: metadataLabels, max_series: maxSeries } = config.telemetry
   const series = createSeries({
     metadataLabels,
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
+    health: () =>
+      snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
   const recorders = [metricsRecorder(series, { metadataLabels, maxSeries }), logRecorder(log)]
   const plane = new DataPlane({
@@ -100,19 +118,21 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     breakers,
     random,
     record: (settlement) => recorders.forEach((record) => record(settlement)),
+    attempted: ({ id: model, provider }, outcome) =>
+      series.attempts.inc({ provider: provider.name, model, outcome }),
     metadataRejected: () => series.metadataRejected.inc(),
   })
-  const route = createRouter(routesOf({ plane, snapshot, registry: series.registry }))
+  const route = createRouter(routesOf({ plane, snapshot, prober, registry: series.registry }))
 
+  if (snapshot().healthCheck.enabled) prober.start()
   return {
     async fetch(request, context) {
       const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
-      try {
-        const reply = await route(request, { id, signal: context?.signal ?? request.signal })
-        return respond(reply, id, fetchApi)
-      } catch (error) {
-        return respond(errorReply(asGatewayError(error, id, log), id), id, fetchApi)
-      }
+      const signal = context?.signal ?? request.signal
+      const reply = await route(request, { id, signal }).catch((error: unknown) =>
+        errorReply(asGatewayError(error, id, log), id),
+      )
+      return respond(request.method === 'HEAD' ? withoutBody(reply) : reply, id, fetchApi)
     },
     settings: {
       host: config.server.host,
@@ -125,7 +145,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return plane.inFlight
     },
     drain: () => plane.drain(),
-    close: async () => plane.drain(),
+    async close() {
+      prober.stop()
+      plane.drain()
+    },
   }
 }
 
@@ -158,6 +181,10 @@ async function readConfig(
 ): Promise<{ config: Config; warnings: readonly string[] }> {
   const result = await loadConfig({ text, env, kinds })
   if (!result.ok) throw new ConfigError(result.problems.map(renderProblem))
+  if (result.config.auth.enabled) {
+    // Serving it all the same would be an open proxy.
+    throw new ConfigError(['auth.enabled: this version cannot enforce keys and budgets yet'])
+  }
   return result
 }
 

@@ -1,10 +1,12 @@
 export type {
   ByteSource,
+  CancelSignal,
   Clock,
   Environment,
   FetchApi,
   Log,
   LogLevel,
+  ReadFile,
   Timer,
   UpstreamPort,
   UpstreamRequest,

@@ -1,7 +1,6 @@
 import { Router } from 'itty-router'
 import { GatewayError } from './core/errors.ts'
 import type { Reply } from './core/reply.ts'
-import { withoutBody } from './edge.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -23,7 +22,7 @@ export type Route<Context> = (request: Request, context: Context) => Promise<Rep
 
 /**
  * Finds who serves a request. Throws LM-1003: 404 for an unknown path, 405 with `Allow` for a
- * method that the path does not take. HEAD works wherever GET does.
+ * method that the path does not take. HEAD is served as GET.
  */
 export function createRouter<Context>(routes: Routes<Context>): Route<Context> {
   const router = Router<RoutedRequest, [Context]>()
@@ -51,13 +50,10 @@ function serve<Context>(
   methods: Readonly<Partial<Record<Method, Handler<Context>>>>,
   context: Context,
 ): Reply | Promise<Reply> {
-  const isHead = method === 'HEAD'
   // An unknown method finds no handler.
-  const handler = methods[(isHead ? 'GET' : method) as Method]
+  const handler = methods[(method === 'HEAD' ? 'GET' : method) as Method]
   if (!handler) throw wrongMethod(Object.keys(methods))
-  const reply = handler({ request, params: decoded(params), context })
-  if (!isHead) return reply
-  return reply instanceof Promise ? reply.then(withoutBody) : withoutBody(reply)
+  return handler({ request, params: decoded(params), context })
 }
 
 /** Official SDKs send ids with an encoded slash; itty-router hands parameters on as they came. */

@@ -5,30 +5,35 @@ import {
   chat,
   type DataPlane,
   describeModel,
+  embeddings,
   listModels,
 } from './data-plane/index.ts'
-import { healthReport } from './health/index.ts'
+import { healthReport, type Prober } from './health/index.ts'
 import type { Routes } from './router.ts'
 import type { Snapshot } from './snapshot/index.ts'
 
 export interface RouteOptions {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
+  readonly prober: Prober
   readonly registry: Registry
 }
 
 /** Every route of the gateway. */
-export function routesOf({ plane, snapshot, registry }: RouteOptions): Routes<Arrival> {
+export function routesOf({ plane, snapshot, prober, registry }: RouteOptions): Routes<Arrival> {
   return {
     '/v1/chat/completions': {
       POST: ({ request, context }) => plane.serve('chat', chat, request, context),
+    },
+    '/v1/embeddings': {
+      POST: ({ request, context }) => plane.serve('embed', embeddings, request, context),
     },
     '/v1/models': { GET: () => jsonReply(listModels(snapshot())) },
     '/v1/models/:id+': {
       GET: ({ params: { id = '' } }) => jsonReply(describeModel(snapshot(), id)),
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
-    '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers)) },
+    '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },
     '/metrics': { GET: () => exposition(registry) },
   }
 }

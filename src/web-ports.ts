@@ -24,11 +24,13 @@ export const webFetchApi: FetchApi = { Response, ReadableStream }
 
 /** Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect timeout. */
 export const webUpstream: UpstreamPort = async (request) => {
+  const abort = new AbortController()
+  request.signal.addEventListener('abort', () => abort.abort())
   const response = await fetch(request.url, {
     method: request.method,
     headers: request.headers,
     redirect: 'manual',
-    signal: request.signal,
+    signal: abort.signal,
     ...(request.body && { body: request.body as Uint8Array<ArrayBuffer> }),
   }).catch(() => {
     throw networkFault()

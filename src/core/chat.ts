@@ -8,6 +8,31 @@ import type { ObjectLayout } from './layout.ts'
 
 const count = z.int().positive().nullish()
 
+/**
+ * An array that is read up to its first wrong item. `z.array` would report every one of them, which
+ * takes seconds, and more memory than there is, for a body of millions.
+ */
+export function list<Item extends z.ZodType>(item: Item, entries = z.array(z.unknown())) {
+  return entries.transform((values, context) => {
+    const items: z.infer<Item>[] = []
+    for (const [index, input] of values.entries()) {
+      const read = item.safeParse(input)
+      if (!read.success) {
+        const [issue] = read.error.issues
+        // A finished issue is a raw one with its message settled.
+        context.issues.push({
+          ...issue,
+          input,
+          path: [index, ...(issue?.path ?? [])],
+        } as z.core.$ZodRawIssue)
+        return z.NEVER
+      }
+      items.push(read.data)
+    }
+    return items
+  })
+}
+
 const part = z.looseObject({
   type: z.string().optional(),
   text: z.string().nullish(),
@@ -25,21 +50,21 @@ const toolCall = z.looseObject({
 
 const message = z.looseObject({
   role: z.string(),
-  content: z.union([z.string(), z.array(part)]).nullish(),
+  content: z.union([z.string(), list(part)]).nullish(),
   name: z.string().nullish(),
-  tool_calls: z.array(toolCall).nullish(),
+  tool_calls: list(toolCall).nullish(),
 })
 
 /** What the gateway reads of a chat completion request. */
 export const chatRequest = z.looseObject({
   model: z.string().min(1),
-  messages: z.array(message).min(1),
+  messages: list(message, z.array(z.unknown()).min(1)),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: count,
   max_completion_tokens: count,
   n: count,
-  tools: z.array(z.looseObject({})).nullish(),
+  tools: list(z.looseObject({})).nullish(),
 })
 
 export type ChatRequest = z.infer<typeof chatRequest>

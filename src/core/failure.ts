@@ -21,6 +21,8 @@ export type UpstreamFailure =
   | { readonly kind: 'client-cancelled' }
   | { readonly kind: 'slow-client' }
   | { readonly kind: 'shutdown' }
+  /** Another part of the same request has failed, so nobody wants this one any more. */
+  | { readonly kind: 'abandoned' }
 
 /** Carries an `UpstreamFailure` through a rejected promise. Never reaches a client. */
 export class UpstreamFault extends Error {
@@ -66,6 +68,7 @@ export function verdictOn(failure: UpstreamFailure): Verdict {
     case 'client-cancelled':
     case 'slow-client':
     case 'shutdown':
+    case 'abandoned':
       return 'end'
     default:
       return failure satisfies never
@@ -117,6 +120,8 @@ export function errorOf(failure: UpstreamFailure, provider: string): GatewayErro
       return new GatewayError('LM-6001', 'the client read its stream too slowly')
     case 'shutdown':
       return upstreamError('LM-3010', 'the gateway is shutting down')
+    case 'abandoned':
+      return upstreamError('LM-3003', `the call to provider ${provider} was not needed any more`)
     default:
       return failure satisfies never
   }

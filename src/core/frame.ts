@@ -36,6 +36,11 @@ export interface FrameDecoder {
   push(bytes: Uint8Array): Frame[]
   /** What stands after the last complete frame, at a clean end of the body. */
   end(): Frame[]
+  /**
+   * What stands there when the body broke off: the end of a stream that had said everything, of an
+   * upstream which has no terminator and so is complete before its body ends. Absent: nothing.
+   */
+  brokenOff?(): Frame[]
 }
 
 /** A step of the pipeline: frames in, frames out, at once. It does not know its neighbours. */

@@ -38,6 +38,13 @@ export interface ByteSource {
   drain(): void
 }
 
+/** What an `AbortSignal` is to those who listen once; every `AbortSignal` is one. */
+export interface CancelSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
 export interface UpstreamRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: string
@@ -50,7 +57,7 @@ export interface UpstreamRequest {
   /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
   readonly queueLimit: number
   /** Aborts the exchange at any point; the connection is freed at once. */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
 }
 
 export interface UpstreamResponse {
@@ -72,6 +79,9 @@ export interface FetchApi {
   readonly Response: typeof Response
   readonly ReadableStream: typeof ReadableStream
 }
+
+/** The text of a file that a credential names. Rejects when it cannot be read. */
+export type ReadFile = (path: string) => Promise<string>
 
 /** The variables that overrides, credentials and the master key come from. */
 export type Environment = Readonly<Record<string, string | undefined>>

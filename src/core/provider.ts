@@ -1,8 +1,10 @@
 import type { ChatCall } from './chat.ts'
+import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
+import type { Body } from './reply.ts'
 import type { Usage } from './usage.ts'
 
 export const capabilities = ['chat', 'embed', 'rerank'] as const
@@ -44,6 +46,8 @@ export interface ProviderKind extends KindFacts {
   readonly ambientSecret?: (env: Environment) => string | undefined
   /** Binds the chat dialect to one model, once, when a snapshot is built. Never throws. */
   readonly chat?: (target: Target) => ChatEndpoint
+  /** Binds the embeddings dialect in the same way. */
+  readonly embed?: (target: Target) => EmbedEndpoint
   /** How to see that an upstream at this address is alive; by default any answer of its root is. */
   readonly probe?: (baseUrl: string) => Probe
   /** An upstream inside this process, instead of the network. */
@@ -68,6 +72,8 @@ export interface DemoSettings {
 export interface Target {
   /** The address in force: configured, or the vendor's own. */
   readonly baseUrl: string
+  /** The address stands in the file; it is not the vendor's own. */
+  readonly hasOwnBaseUrl: boolean
   readonly apiVersion: string | undefined
   /** The vendor's name of the model. */
   readonly upstreamId: string
@@ -150,6 +156,7 @@ export interface Model {
   readonly maxOutputTokens: number | undefined
   readonly prices: Prices
   readonly chat: ChatEndpoint | undefined
+  readonly embed: EmbedEndpoint | undefined
 }
 
 /** A model as asked for, with everything that may serve it: itself, then its fallbacks in order. */
@@ -171,7 +178,7 @@ export interface ChatAnswer {
   /** UTF-8 bytes of generated text, for the estimate. */
   readonly outputBytes: number
   /** The client's body; `estimate` stands in when the upstream reported no usage. */
-  render(estimate: Usage | undefined): Uint8Array
+  render(estimate: Usage | undefined): Body
 }
 
 export type ChatReading =
@@ -210,4 +217,39 @@ export interface ChatEndpoint {
   readonly doneOptional: boolean
   /** True when this request makes the upstream send a usage chunk that the client did not ask for. */
   addsUsageChunk(call: ChatCall): boolean
+}
+
+/** What one upstream call may hold. */
+export interface BatchLimits {
+  readonly items: number
+  /** By the gateway's own estimate; an item that is over it alone goes alone. */
+  readonly tokens?: number
+}
+
+/** A vendor's answer, its vectors in the order of the items. */
+export type EmbedReading =
+  | {
+      readonly ok: true
+      readonly vectors: readonly VectorValue[]
+      /** What the vendor counted; undefined when it did not, or not credibly. */
+      readonly tokens: number | undefined
+    }
+  | { readonly ok: false; readonly failure: UpstreamFailure }
+
+/** An embeddings dialect bound to one model. Functions are pure and may run once per attempt. */
+export interface EmbedEndpoint {
+  /** What of this input goes into one call. */
+  limits(input: EmbedInput): BatchLimits
+  readonly takesTokens: boolean
+  readonly takesImages: boolean
+  /** The request's `dimensions` reach the vendor; else they are dropped, or refused where `strict`. */
+  readonly takesDimensions: boolean
+  /** Throws LM-1001, before any call, for what cannot be said in this dialect. */
+  check?(call: EmbedCall): void
+  /** Says one batch. */
+  request(batch: EmbedCall): DialectRequest
+  /** Reads a 2xx answer whose arrays of numbers have been taken out. */
+  answer(body: unknown, header: HeaderReader): EmbedReading
+  /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
+  refusal(status: number, body: string, header: HeaderReader): Refusal
 }

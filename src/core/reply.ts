@@ -3,8 +3,11 @@ export interface Reply {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array | ReadableStream<Uint8Array> | null
+  readonly body: Body | ReadableStream<Uint8Array> | null
 }
+
+/** Bytes, or text that is ASCII only: hosts send that in one piece with the headers. */
+export type Body = Uint8Array | string
 
 const encoder = new TextEncoder()
 
@@ -15,7 +18,7 @@ export function jsonReply(value: unknown, status = 200): Reply {
 
 /** A JSON answer of bytes that are JSON already. */
 export function jsonBytes(
-  body: Uint8Array,
+  body: Body,
   { status = 200, headers = {} }: { status?: number; headers?: Reply['headers'] } = {},
 ): Reply {
   return {

@@ -1,35 +1,36 @@
-import type { ChatCall } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
-import { failureOf, type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
-import type { Frame, FrameDecoder } from '../core/frame.ts'
-import type { ByteSource, Clock, UpstreamResponse } from '../core/ports.ts'
+import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import type { CancelSignal, Clock, UpstreamResponse } from '../core/ports.ts'
 import type {
-  ChatAnswer,
-  ChatEndpoint,
   DialectRequest,
+  HeaderReader,
   Model,
   Provider,
+  Refusal,
   RequestHeaders,
 } from '../core/provider.ts'
 import { version } from '../core/version.ts'
 import type { Attempt } from '../resilience/index.ts'
-import { CommitGate } from '../stream/commit-gate.ts'
 import { collect, excerpt } from '../wire/body.ts'
+import { Cancel } from '../wire/cancel.ts'
 import type { Scope } from '../wire/deadline.ts'
 import { maskSecrets } from '../wire/mask.ts'
 import { retryAfter } from '../wire/retry-after.ts'
 
-/** A stream that has shown its first content, with everything it takes to go on. */
-export interface LiveStream {
-  readonly source: ByteSource
-  readonly decoder: FrameDecoder
-  /** The frames up to and including the first content. */
-  readonly frames: Frame[]
+/** One upstream call of any capability. */
+export interface UpstreamCall<T> {
+  readonly link: Model
+  /** May end the call at any point. */
+  readonly scope: Scope
+  readonly clock: Clock
+  /** Says the request in the link's dialect; throws LM-1001 when that cannot be done. */
+  readonly request: () => DialectRequest
+  readonly streamed: boolean
+  /** Reads an answer with a status of 2xx. */
+  readonly read: (response: UpstreamResponse, header: HeaderReader) => Promise<Attempt<T>>
+  /** Judges any other status by its body. */
+  readonly refusal: (status: number, body: string, header: HeaderReader) => Refusal
 }
-
-export type ChatReply =
-  | { readonly kind: 'answer'; readonly answer: ChatAnswer }
-  | { readonly kind: 'stream'; readonly live: LiveStream }
 
 /** The longest answer that is not streamed, and how much of a stream may wait for a slow client. */
 const longestAnswer = 64 * 1024 * 1024
@@ -37,70 +38,96 @@ const streamQueue = 8 * 1024 * 1024
 /** Of an error answer only the beginning is read. */
 const errorExcerpt = 64 * 1024
 
-export interface ChatAttempt {
-  readonly call: ChatCall
-  readonly link: Model
-  readonly scope: Scope
-  readonly clock: Clock
-}
-
-/**
- * One upstream call: up to the whole answer, or up to the first content of a stream. The scope may
- * end it at any point; then, as after every failure, nothing of it is left behind.
- */
-export async function attemptChat({
-  call,
-  link,
-  scope,
-  clock,
-}: ChatAttempt): Promise<Attempt<ChatReply>> {
-  // The route was chosen for its chat capability, so there is an endpoint.
-  const endpoint = link.chat as ChatEndpoint
-  const { provider } = link
-  if (provider.credential.kind === 'missing') {
-    return failed({ kind: 'no-credential', message: provider.credential.message })
+/** Makes one upstream call. After a failure, as after the scope's end, nothing of it is left behind. */
+export async function attempt<T>(call: UpstreamCall<T>): Promise<Attempt<T>> {
+  const { scope, link } = call
+  const { credential } = link.provider
+  if (credential.kind === 'missing') {
+    return failed({ kind: 'no-credential', message: credential.message })
   }
-  const abort = new AbortController()
-  const stopListening = scope.onEnd(() => abort.abort())
+  const cancel = new Cancel()
+  const stopListening = scope.onEnd(() => cancel.abort())
   try {
-    const request = endpoint.request(call)
-    const credential = await provider.authorize(request)
-    const response = await send({ provider, request, credential, call, scope, abort })
-    if (response.status < 200 || response.status >= 300) {
-      return failed(await readRefusal({ response, endpoint, provider, scope, clock }))
-    }
-    const reply = call.stream
-      ? await openStream(response, endpoint.frames(call), scope)
-      : await readWhole(response, endpoint, call, scope)
-    if (!reply.ok) abort.abort()
-    return reply
+    const result = await exchange(call, cancel)
+    if (result.ok) return result
+    cancel.abort()
+    return failed(presentable(result.failure, link.provider))
   } catch (error) {
-    abort.abort()
+    cancel.abort()
     // The request cannot be said in this dialect: no fault of the upstream.
     if (error instanceof GatewayError) throw error
-    return failed(scope.ended ?? failureOf(error))
+    return failed(scope.ended ?? presentable(failureOf(error), link.provider))
   } finally {
     stopListening()
   }
 }
 
-interface Sending {
-  readonly provider: Provider
-  readonly request: DialectRequest
-  readonly credential: RequestHeaders
-  readonly call: ChatCall
-  readonly scope: Scope
-  readonly abort: AbortController
+/** The whole body of an answer. */
+export function wholeBody(response: UpstreamResponse, scope: Scope): Promise<Uint8Array> {
+  return scope.race(collect(response.body, longestAnswer))
 }
 
-function send(sending: Sending): Promise<UpstreamResponse> {
-  const { provider, request, credential, call, scope, abort } = sending
+/** The most of an upstream's own words that a client gets to read. */
+const longestMessage = 300
+
+/**
+ * A failure whose text may be shown: without the provider's credential, and not endless. Cut last,
+ * or half of a key that stands across the cut would stay.
+ */
+export function presentable(failure: UpstreamFailure, { credential }: Provider): UpstreamFailure {
+  const secret = credential.kind === 'secret' ? credential.value : undefined
+  const shown = (text: string) => {
+    const masked = maskSecrets(text, secret)
+    return masked.length > longestMessage ? `${masked.slice(0, longestMessage - 1)}…` : masked
+  }
+  switch (failure.kind) {
+    case 'status':
+    case 'error-frame':
+      return { ...failure, message: shown(failure.message) }
+    case 'malformed':
+      return { ...failure, detail: shown(failure.detail) }
+    default:
+      return failure
+  }
+}
+
+export function failed(failure: UpstreamFailure): { ok: false; failure: UpstreamFailure } {
+  return { ok: false, failure }
+}
+
+async function exchange<T>(call: UpstreamCall<T>, signal: CancelSignal): Promise<Attempt<T>> {
+  const { provider } = call.link
+  const request = call.request()
+  const given = provider.authorize(request)
+  const credential = given instanceof Promise ? await call.scope.race(given) : given
+  const response = await send(call, { request, credential, signal })
+  const header: HeaderReader = (name) => response.header(name)
+  if (isAnswer(response.status)) return call.read(response, header)
+  const failure = await readRefusal(call, response, header)
+  return failed(failure)
+}
+
+/** 202 is no answer: the work has only begun, and would have to be asked for again and again. */
+function isAnswer(status: number): boolean {
+  return status >= 200 && status < 300 && status !== 202
+}
+
+interface Sending {
+  readonly request: DialectRequest
+  readonly credential: RequestHeaders
+  readonly signal: CancelSignal
+}
+
+function send<T>(
+  { link: { provider }, scope, streamed }: UpstreamCall<T>,
+  { request, credential, signal }: Sending,
+): Promise<UpstreamResponse> {
   const pending = provider.send({
     method: 'POST',
     url: request.url,
     headers: {
       'content-type': 'application/json',
-      accept: call.stream ? 'text/event-stream' : 'application/json',
+      accept: streamed ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': `model-gateway/${version}`,
       ...request.headers,
@@ -109,8 +136,8 @@ function send(sending: Sending): Promise<UpstreamResponse> {
     body: request.body,
     connectTimeout: provider.connectTimeout,
     ownClient: provider.ownClient,
-    queueLimit: call.stream ? streamQueue : longestAnswer,
-    signal: abort.signal,
+    queueLimit: streamed ? streamQueue : longestAnswer,
+    signal,
   })
   return scope.race(pending).catch((error: unknown) => {
     // A response that comes after its time must not keep its connection.
@@ -122,80 +149,17 @@ function send(sending: Sending): Promise<UpstreamResponse> {
   })
 }
 
-interface Refusal {
-  readonly response: UpstreamResponse
-  readonly endpoint: ChatEndpoint
-  readonly provider: Provider
-  readonly scope: Scope
-  readonly clock: Clock
-}
-
-async function readRefusal(refusal: Refusal): Promise<UpstreamFailure> {
-  const { response, endpoint, provider, scope, clock } = refusal
+async function readRefusal<T>(
+  { scope, clock, refusal }: UpstreamCall<T>,
+  response: UpstreamResponse,
+  header: HeaderReader,
+): Promise<UpstreamFailure> {
   const body = await scope.race(excerpt(response.body, errorExcerpt))
-  const { status, message } = endpoint.refusal(response.status, body)
+  const told = refusal(response.status, body, header)
   return {
     kind: 'status',
-    status,
-    message: masked(message, provider),
-    retryAfter: retryAfter((name) => response.header(name), clock.now()),
+    status: told.status,
+    message: told.message,
+    retryAfter: retryAfter(header, clock.now()) ?? told.retryAfter,
   }
-}
-
-async function readWhole(
-  response: UpstreamResponse,
-  endpoint: ChatEndpoint,
-  call: ChatCall,
-  scope: Scope,
-): Promise<Attempt<ChatReply>> {
-  const body = await scope.race(collect(response.body, longestAnswer))
-  const reading = endpoint.answer(body, call)
-  return reading.ok
-    ? { ok: true, value: { kind: 'answer', answer: reading.answer } }
-    : failed(reading.failure)
-}
-
-/** Peeks until the first content, so that a stream which fails before it can be replaced. */
-async function openStream(
-  response: UpstreamResponse,
-  decoder: FrameDecoder,
-  scope: Scope,
-): Promise<Attempt<ChatReply>> {
-  const type = response.header('content-type') ?? ''
-  if (!/^text\/event-stream\b/i.test(type)) {
-    return failed({
-      kind: 'malformed',
-      detail: 'the answer to a streamed request is no event stream',
-    })
-  }
-  const source = response.body
-  const gate = new CommitGate()
-  for (;;) {
-    const bytes = await scope.race(source.read()).catch(endOfOpened)
-    let verdict = gate.push(bytes === undefined ? decoder.end() : decoder.push(bytes))
-    if (verdict.state === 'held' && bytes === undefined) verdict = gate.end()
-    switch (verdict.state) {
-      case 'failed':
-        return failed(verdict.failure)
-      case 'open':
-        return {
-          ok: true,
-          value: { kind: 'stream', live: { source, decoder, frames: verdict.frames } },
-        }
-    }
-  }
-}
-
-/** An opened stream that breaks off before its content has simply ended too early. */
-function endOfOpened(error: unknown): never {
-  const failure = failureOf(error)
-  throw new UpstreamFault(failure.kind === 'network' ? { kind: 'closed-early' } : failure)
-}
-
-function failed(failure: UpstreamFailure): { ok: false; failure: UpstreamFailure } {
-  return { ok: false, failure }
-}
-
-function masked(message: string, { credential }: Provider): string {
-  return maskSecrets(message, credential.kind === 'secret' ? credential.value : undefined)
 }

@@ -1,5 +1,6 @@
 import type { ChatCall } from '../core/chat.ts'
-import { streamErrorOf } from '../core/failure.ts'
+import type { GatewayError } from '../core/errors.ts'
+import { streamErrorOf, type UpstreamFailure } from '../core/failure.ts'
 import type { StreamIdentity } from '../core/frame.ts'
 import { newCompletionId } from '../core/ids.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
@@ -8,23 +9,24 @@ import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
 import { estimateChat } from '../tokens/index.ts'
-import { readBody } from '../wire/body.ts'
-import { attemptChat, type ChatReply, type LiveStream } from './attempt.ts'
+import { presentable } from './attempt.ts'
+import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
 import { parseChat } from './chat-input.ts'
 import type { Exchange } from './exchange.ts'
 import { checkImages } from './images.ts'
+import { servedBy } from './served-by.ts'
 import { StreamReply } from './stream-reply.ts'
 import { checkFields } from './strict.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, scope, clock } = exchange
-  const call = parseChat(await readBody(request, snapshot.bodyLimit))
+  const call = parseChat(await exchange.body(request))
   exchange.stream = call.stream
   const route = snapshot.route(call.request.model, 'chat')
   exchange.routed(route)
   checkImages(call.request, route)
-  checkFields(call, route, exchange.log, exchange.id)
+  checkFields(route, ({ chat: dialect }) => dialect?.unsupported(call) ?? [], exchange)
 
   const served = await runChain<ChatReply>({
     route,
@@ -32,9 +34,10 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
     clock,
     arrived: exchange.arrived,
     resilience: exchange.resilience,
-    attempt: (link, linkScope) => {
-      exchange.attempts++
-      return attemptChat({ call, link, scope: linkScope, clock })
+    attempt: async (link, linkScope) => {
+      const result = await attemptChat({ call, link, scope: linkScope, clock })
+      exchange.attempted(link, result)
+      return result
     },
   })
   switch (served.value.kind) {
@@ -62,7 +65,7 @@ function answerWhole(
 
 function answerStream(
   call: ChatCall,
-  { link, scope, died }: Served<ChatReply>,
+  { link, scope, over }: Served<ChatReply>,
   live: LiveStream,
   exchange: Exchange,
 ): Reply {
@@ -82,11 +85,11 @@ function answerStream(
     scope,
     clock: exchange.clock,
     heartbeat: exchange.snapshot.heartbeat,
-    terminalFrame: (failure) => errorFrame(streamErrorOf(failure, link.provider.name), exchange.id),
+    terminalFrame: (failure) => errorFrame(errorOfEnd(failure, link), exchange.id),
     onEnd(failure) {
       scope.close()
-      if (failure) died(failure)
-      const error = failure && streamErrorOf(failure, link.provider.name)
+      over(failure)
+      const error = failure && errorOfEnd(failure, link)
       const end = error ? { status: error.status, errorCode: error.code } : { status: 200 }
       exchange.settle({ ...end, served: link, usage: tap.usage })
     },
@@ -98,16 +101,16 @@ function answerStream(
   }
 }
 
+function errorOfEnd(failure: UpstreamFailure, { provider }: Model): GatewayError {
+  return streamErrorOf(presentable(failure, provider), provider.name)
+}
+
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   // Or nginx collects the frames until its buffer is full.
   'x-accel-buffering': 'no',
 } as const
-
-function servedBy({ id, provider }: Model): Record<string, string> {
-  return { 'x-gateway-model-used': id, 'x-gateway-provider': provider.name }
-}
 
 function newIdentity(link: Model, { clock }: Exchange): StreamIdentity {
   return { id: newCompletionId(), created: Math.floor(clock.now() / 1000), model: link.id }

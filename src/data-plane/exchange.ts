@@ -1,11 +1,13 @@
 import type { ErrorCode } from '../core/errors.ts'
+import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
 import type { Clock, FetchApi, Log } from '../core/ports.ts'
 import type { Capability, Model, Route } from '../core/provider.ts'
 import type { Metadata, Recorder } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Resilience } from '../resilience/index.ts'
+import type { Attempt, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
+import { readBody } from '../wire/body.ts'
 import type { Scope } from '../wire/deadline.ts'
 
 export interface ExchangeOptions {
@@ -19,7 +21,12 @@ export interface ExchangeOptions {
   readonly resilience: Resilience
   readonly metadata: Metadata
   readonly record: Recorder
+  /** Told of every upstream call, when it is over. */
+  readonly attempted: (link: Model, outcome: AttemptOutcome) => void
 }
+
+/** What came of one upstream call: `success`, or the kind of its failure. */
+export type AttemptOutcome = 'success' | UpstreamFailure['kind']
 
 /** How a request has ended. */
 export interface Outcome {
@@ -44,12 +51,11 @@ export class Exchange {
   readonly resilience: Resilience
   /** On the clock that never jumps. */
   readonly arrived: Millis
-  /** Upstream calls so far. */
-  attempts = 0
   stream = false
   readonly #options: ExchangeOptions
   #route: Route | undefined
   #firstToken: Millis | undefined
+  #attempts = 0
   #settled = false
 
   constructor(options: ExchangeOptions) {
@@ -68,9 +74,22 @@ export class Exchange {
     return this.#settled
   }
 
+  /** The whole body of the request; the wait for it ends with the exchange. */
+  body(request: Request): Promise<Uint8Array> {
+    return this.scope.race(readBody(request, this.snapshot.bodyLimit))
+  }
+
   /** The request has named a model that can serve it. */
   routed(route: Route): void {
     this.#route = route
+  }
+
+  /** An attempt is over. Without a credential it made no upstream call. */
+  attempted(link: Model, attempt: Attempt<unknown>): void {
+    const outcome = attempt.ok ? 'success' : attempt.failure.kind
+    if (outcome === 'no-credential') return
+    this.#attempts++
+    this.#options.attempted(link, outcome)
   }
 
   /** The first content has come; only the first call counts. */
@@ -94,7 +113,7 @@ export class Exchange {
       usage: outcome.usage,
       latency: this.clock.elapsed() - this.arrived,
       timeToFirstToken: this.#firstToken,
-      attempts: this.attempts,
+      attempts: this.#attempts,
       metadata: this.#options.metadata,
     })
   }

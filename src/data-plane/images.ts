@@ -15,7 +15,8 @@ export function checkImages(request: ChatRequest, route: Route): void {
   }
 }
 
-function checkModality({ path }: ImagePart, { model, chain }: Route): void {
+/** LM-2003 when some link of the chain takes no images. */
+export function checkModality({ path }: Pick<ImagePart, 'path'>, { model, chain }: Route): void {
   const blind = chain.find((link) => !link.modalities.includes('image'))
   if (blind === undefined) return
   const message =
@@ -50,6 +51,7 @@ function referenceOwner(url: string): ReferenceOwner | undefined {
   return googleReferences.some((pattern) => pattern.test(url)) ? 'google' : undefined
 }
 
-function isRemote(url: string): boolean {
+/** True for an address that somebody would have to fetch. */
+export function isRemote(url: string): boolean {
   return /^https?:/i.test(url)
 }

@@ -1,14 +1,14 @@
 import { GatewayError } from '../core/errors.ts'
 import { errorOf, UpstreamFault } from '../core/failure.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { Clock, FetchApi, Log } from '../core/ports.ts'
-import type { Capability } from '../core/provider.ts'
+import type { CancelSignal, Clock, FetchApi, Log } from '../core/ports.ts'
+import type { Capability, Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { Metadata, Recorder } from '../core/settlement.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { Scope } from '../wire/deadline.ts'
-import { Exchange } from './exchange.ts'
+import { type AttemptOutcome, Exchange } from './exchange.ts'
 import { readMetadata } from './metadata.ts'
 
 export interface DataPlaneOptions {
@@ -20,6 +20,7 @@ export interface DataPlaneOptions {
   /** From 0 up to 1. */
   readonly random: () => number
   readonly record: Recorder
+  readonly attempted: (link: Model, outcome: AttemptOutcome) => void
   readonly metadataRejected: () => void
 }
 
@@ -27,7 +28,7 @@ export interface DataPlaneOptions {
 export interface Arrival {
   readonly id: RequestId
   /** Aborts when the client has left. */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
 }
 
 type Serve = (request: Request, exchange: Exchange) => Promise<Reply>
@@ -81,7 +82,7 @@ export class DataPlane {
 
   #open(opening: Opening): Exchange {
     const { id, signal, scope, capability, metadata } = opening
-    const { snapshot, clock, log, fetchApi, breakers, random, record } = this.#options
+    const { snapshot, clock, log, fetchApi, breakers, random, record, attempted } = this.#options
     const view = snapshot()
     const gone = () => scope.end({ kind: 'client-cancelled' })
     this.#running.add(scope)
@@ -97,6 +98,7 @@ export class DataPlane {
       fetchApi,
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
       metadata,
+      attempted,
       record: (settlement) => {
         signal.removeEventListener('abort', gone)
         this.#running.delete(scope)

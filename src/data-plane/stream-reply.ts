@@ -7,7 +7,7 @@ import { mergeBytes } from '../stream/merge.ts'
 import { Terminator } from '../stream/terminator.ts'
 import type { UsageTap } from '../stream/usage-tap.ts'
 import type { Scope } from '../wire/deadline.ts'
-import type { LiveStream } from './attempt.ts'
+import type { LiveStream } from './chat-attempt.ts'
 
 export interface StreamReplyOptions {
   readonly live: LiveStream
@@ -67,6 +67,7 @@ export class StreamReply {
         if (bytes === undefined && !this.#ended) this.#pass(this.#terminator.end())
       }
     } catch (error) {
+      if (!this.#ended) this.#pass(decoder.brokenOff?.() ?? [])
       this.#fail(failureOf(error))
     } finally {
       this.#wanted = false

@@ -1,4 +1,4 @@
-import type { Metadata, Recorder, Settlement } from '../core/settlement.ts'
+import type { Metadata, Recorder } from '../core/settlement.ts'
 import type { Series } from './series.ts'
 
 export interface MetricsOptions {
@@ -14,7 +14,7 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
     const served = settlement.served ?? settlement.model
     const model = served?.id ?? ''
     const provider = served?.provider.name ?? ''
-    const { capability, timeToFirstToken } = settlement
+    const { capability, timeToFirstToken, usage, metadata } = settlement
     series.duration.observe(
       { capability, model, provider, status: settlement.status },
       settlement.latency / 1000,
@@ -22,19 +22,16 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
     if (timeToFirstToken !== undefined) {
       series.timeToFirstToken.observe({ model, provider }, timeToFirstToken / 1000)
     }
-    countTokens(series, settlement, { model, provider, ...labelsOf(settlement.metadata) })
+    if (!usage) return
+    const extra = labelsOf(metadata)
+    const estimated = String(usage.estimated)
+    const count = (direction: 'input' | 'output', tokens: number) => {
+      const labels = { capability, model, provider, direction, estimated }
+      series.tokens.inc(extra ? { ...labels, ...extra } : labels, tokens)
+    }
+    count('input', usage.promptTokens)
+    count('output', usage.completionTokens)
   }
-}
-
-function countTokens(
-  series: Series,
-  { usage, capability }: Settlement,
-  labels: Record<string, string>,
-): void {
-  if (!usage) return
-  const shared = { ...labels, capability, estimated: String(usage.estimated) }
-  series.tokens.inc({ ...shared, direction: 'input' }, usage.promptTokens)
-  series.tokens.inc({ ...shared, direction: 'output' }, usage.completionTokens)
 }
 
 /**
@@ -44,8 +41,8 @@ function countTokens(
 function metadataLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   const seen = new Set<string>()
   const other = Object.fromEntries(metadataLabels.map((label) => [label, 'other']))
-  return (metadata: Metadata): Record<string, string> => {
-    if (metadataLabels.length === 0) return other
+  return (metadata: Metadata): Record<string, string> | undefined => {
+    if (metadataLabels.length === 0) return undefined
     const values = metadataLabels.map((label) => printable(metadata[label]))
     const key = values.join('\u0000')
     if (!seen.has(key)) {

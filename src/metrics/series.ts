@@ -9,6 +9,10 @@ export interface SeriesOptions {
   /** The circuits in use, read at each scrape. */
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
   readonly inFlight: () => number
+  /** What is known of each provider, read at each scrape; undefined when it is not probed. */
+  readonly health: () => Iterable<
+    readonly [provider: string, result: { status: 'up' | 'down' } | undefined]
+  >
 }
 
 type CircuitState = 'closed' | 'open' | 'half-open'
@@ -19,7 +23,7 @@ const requestSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ]
 
-export function createSeries({ metadataLabels, circuits, inFlight }: SeriesOptions) {
+export function createSeries({ metadataLabels, circuits, inFlight, health }: SeriesOptions) {
   const registry = new Registry()
   const registers = [registry]
   const tokens = new Counter({
@@ -70,6 +74,18 @@ export function createSeries({ metadataLabels, circuits, inFlight }: SeriesOptio
       this.reset()
       for (const { provider, model, state } of circuits()) {
         this.set({ provider, model }, circuitValues[state])
+      }
+    },
+  })
+  new Gauge({
+    name: 'gateway_provider_up',
+    help: 'The last health probe of a provider: 1 up, 0 down. Providers that are not probed are absent.',
+    labelNames: ['provider'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [provider, result] of health()) {
+        if (result) this.set({ provider }, result.status === 'up' ? 1 : 0)
       }
     },
   })

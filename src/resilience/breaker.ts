@@ -15,6 +15,11 @@ export interface Permit {
   /** The call is the one probe of a half-open circuit, and is not to be repeated. */
   readonly probe: boolean
   success(): void
+  /**
+   * A stream has shown its first content, which is no success yet: its end will tell. A probe that
+   * comes so far closes its circuit, but on probation: the next fault opens it again.
+   */
+  opened(): void
   failure(): void
   /** No verdict: the client left, or the request itself was at fault. */
   abandon(): void
@@ -55,10 +60,16 @@ export class Breaker {
     }
   }
 
-  /** A fault outside of any permit: a stream that died after its commit. */
+  /** An opened stream has died, or a call outside of a probe has failed. */
   fault(policy: BreakerPolicy): void {
     this.#faults++
     if (this.#openUntil === undefined && this.#faults >= policy.threshold) this.#open(policy)
+  }
+
+  /** An opened stream is complete, or a call outside of a probe has succeeded. */
+  recover(): void {
+    // A straggler from before the circuit opened proves nothing about now.
+    if (this.#openUntil === undefined) this.#faults = 0
   }
 
   #permit(policy: BreakerPolicy, probe: boolean): Permit {
@@ -70,8 +81,12 @@ export class Breaker {
       probe,
       success: () => {
         over()
-        // A straggler from before the circuit opened proves nothing about now.
-        if (probe || this.#openUntil === undefined) this.#close()
+        if (probe) this.#close(0)
+        else this.recover()
+      },
+      opened: () => {
+        over()
+        if (probe) this.#close(policy.threshold - 1)
       },
       failure: () => {
         over()
@@ -86,8 +101,8 @@ export class Breaker {
     this.#openUntil = this.#clock.elapsed() + policy.cooldown
   }
 
-  #close(): void {
-    this.#faults = 0
+  #close(faults: number): void {
+    this.#faults = faults
     this.#openUntil = undefined
   }
 

@@ -3,15 +3,14 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model, Route } from '../core/provider.ts'
 import type { Scope } from '../wire/deadline.ts'
-import type { BreakerPolicy } from './breaker.ts'
-import type { Breakers } from './breakers.ts'
+import {
+  type Attempt,
+  isProviderFault,
+  type LinkOutcome,
+  type Resilience,
+  runAttempts,
+} from './attempts.ts'
 import { chainError, type LinkFailure } from './chain-error.ts'
-import { backoff, type RetryPolicy } from './retry.ts'
-
-/** What came of one upstream call. */
-export type Attempt<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly failure: UpstreamFailure }
 
 /** What a chain has brought. */
 export interface Served<T> {
@@ -20,124 +19,79 @@ export interface Served<T> {
   readonly link: Model
   /** Ends when the client leaves or the total time is over. Whoever takes the value closes it. */
   readonly scope: Scope
-  /** To be told when what was served dies on its way: that counts against the provider. */
-  readonly died: (failure: UpstreamFailure) => void
+  /** To be told of the end of a stream that was served: its death counts against the provider. */
+  readonly over: (failure: UpstreamFailure | undefined) => void
 }
 
-export interface Resilience {
-  readonly retry: RetryPolicy
-  readonly breaker: BreakerPolicy
-  readonly breakers: Breakers
-  /** From 0 up to 1. */
-  readonly random: () => number
-}
-
-export interface ChainRun<T> {
+/** What every way through a chain needs. */
+export interface ChainSetting {
   readonly route: Route
   readonly scope: Scope
   readonly clock: Clock
   /** When the request arrived, on the clock that never jumps: the total time runs from here. */
   readonly arrived: Millis
   readonly resilience: Resilience
+}
+
+export interface ChainRun<T> extends ChainSetting {
   readonly attempt: (link: Model, scope: Scope) => Promise<Attempt<T>>
 }
 
-type LinkOutcome<T> =
-  | { readonly ok: true; readonly served: Served<T> }
-  | { readonly ok: false; readonly failure: UpstreamFailure; readonly attempts: number }
+/** Asks a link, under a scope with that link's clocks. */
+export type Ask<T> = (link: Model, scope: Scope) => Promise<LinkOutcome<T>>
+
+/** Asks the links of a chain in order, each as often as the policy says, until one answers. */
+export function runChain<T>(run: ChainRun<T>): Promise<Served<T>> {
+  const { resilience, attempt } = run
+  return overLinks(run, (link, scope) => runAttempts(resilience, { link, scope, attempt }))
+}
 
 /**
  * Asks the links of a chain in order until one serves. Throws the `GatewayError` of the end: at
  * once when the request itself is at fault, else when the last link has failed.
  */
-export async function runChain<T>(run: ChainRun<T>): Promise<Served<T>> {
+export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<Served<T>> {
   const failures: LinkFailure[] = []
-  for (const link of run.route.chain) {
-    const outcome = await runLink(run, link)
-    if (outcome.ok) return outcome.served
+  for (const link of setting.route.chain) {
+    const scope = setting.scope.open()
+    const outcome = await askTimed(setting, link, scope, ask).catch((error: unknown) => {
+      scope.close()
+      throw error
+    })
+    if (outcome.ok) {
+      return { value: outcome.value, link, scope, over: verdictOnEnd(setting.resilience, link) }
+    }
+    scope.close()
     const { failure, attempts } = outcome
     const surfaces = verdictOn(failure) === 'surface'
-    if (surfaces || run.scope.ended) throw errorOf(failure, link.provider.name)
+    if (surfaces || setting.scope.ended) throw errorOf(failure, link.provider.name)
     failures.push({ link, failure, attempts })
   }
   throw chainError(failures)
 }
 
-/** All attempts on one link, under the link's own clocks. */
-async function runLink<T>(run: ChainRun<T>, link: Model): Promise<LinkOutcome<T>> {
-  const { provider } = link
-  const scope = run.scope.open()
-  const deadline = run.arrived + provider.totalTimeout
-  scope.endAfter(deadline - run.clock.elapsed(), { kind: 'timeout', limit: 'total' })
-  const stopFirstToken = scope.endAfter(provider.firstTokenTimeout, {
+/** Sets the link's clocks on its scope. The one for the first token stops at the link's answer. */
+async function askTimed<T>(
+  { arrived, clock }: ChainSetting,
+  link: Model,
+  scope: Scope,
+  ask: Ask<T>,
+): Promise<LinkOutcome<T>> {
+  const { totalTimeout, firstTokenTimeout } = link.provider
+  const left = arrived + totalTimeout - clock.elapsed()
+  scope.endAfter(left, { kind: 'timeout', limit: 'total' })
+  const stopFirstToken = scope.endAfter(firstTokenTimeout, {
     kind: 'timeout',
     limit: 'first-token',
   })
-  const outcome = await runAttempts(run, link, scope)
+  const outcome = await ask(link, scope)
   stopFirstToken()
-  if (!outcome.ok) scope.close()
   return outcome
 }
 
-async function runAttempts<T>(
-  run: ChainRun<T>,
-  link: Model,
-  scope: Scope,
-): Promise<LinkOutcome<T>> {
-  const { retry, breaker: policy, breakers, random } = run.resilience
-  const breaker = breakers.of(link)
-  for (let attempts = 0; ; ) {
-    if (scope.ended) return { ok: false, failure: scope.ended, attempts }
-    const permit = breaker.admit(policy)
-    if (!permit.admitted) {
-      const failure: UpstreamFailure = { kind: 'circuit-open', retryAfter: permit.retryAfter }
-      return { ok: false, failure, attempts }
-    }
-    attempts++
-    const result = await run.attempt(link, scope).catch((error: unknown) => {
-      permit.abandon()
-      scope.close()
-      throw error
-    })
-    if (result.ok) {
-      permit.success()
-      const died = (failure: UpstreamFailure) => {
-        if (isProviderFault(failure)) breaker.fault(policy)
-      }
-      return { ok: true, served: { value: result.value, link, scope, died } }
-    }
-    const { failure } = result
-    if (isProviderFault(failure)) permit.failure()
-    else permit.abandon()
-    const given = { ok: false, failure, attempts } as const
-    if (verdictOn(failure) !== 'retry') return given
-    if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return given
-    const floor = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
-    const wait = Math.max(backoff(retry, attempts, random), floor)
-    if (wait >= scope.remaining()) return given
-    await scope.sleep(wait)
-  }
-}
-
-/** Whether a failure speaks against the provider, and so counts for its circuit. */
-function isProviderFault(failure: UpstreamFailure): boolean {
-  switch (failure.kind) {
-    case 'status':
-      return verdictOn(failure) !== 'surface'
-    case 'timeout':
-      return failure.limit !== 'total'
-    case 'network':
-    case 'malformed':
-    case 'closed-early':
-    case 'error-frame':
-      return true
-    case 'no-credential':
-    case 'circuit-open':
-    case 'client-cancelled':
-    case 'slow-client':
-    case 'shutdown':
-      return false
-    default:
-      return failure satisfies never
+function verdictOnEnd({ breaker, breakers }: Resilience, link: Model): Served<unknown>['over'] {
+  return (failure) => {
+    if (!failure) breakers.of(link).recover()
+    else if (isProviderFault(failure)) breakers.of(link).fault(breaker)
   }
 }

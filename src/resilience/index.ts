@@ -1,4 +1,6 @@
+export type { Attempt, Resilience } from './attempts.ts'
 export type { BreakerPolicy, CircuitState } from './breaker.ts'
 export { Breakers } from './breakers.ts'
-export { type Attempt, type Resilience, runChain, type Served } from './chain.ts'
+export { runChain, type Served } from './chain.ts'
 export type { RetryPolicy } from './retry.ts'
+export { runSplitChain } from './split.ts'

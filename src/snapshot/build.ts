@@ -1,7 +1,15 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
-import type { Clock, Environment, UpstreamPort } from '../core/ports.ts'
-import type { Credential, Model, Prices, Provider, ProviderKind, Route } from '../core/provider.ts'
+import type { Clock, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
+import type {
+  Credential,
+  Model,
+  Prices,
+  Provider,
+  ProviderKind,
+  Route,
+  Target,
+} from '../core/provider.ts'
 import { kindNamed } from '../providers/index.ts'
 import { Snapshot } from './snapshot.ts'
 
@@ -9,6 +17,8 @@ export interface SnapshotPorts {
   readonly env: Environment
   readonly clock: Clock
   readonly upstream: UpstreamPort
+  /** Reads the files that credentials name. */
+  readonly readFile?: ReadFile | undefined
 }
 
 /** Resolves a valid configuration: addresses, credentials, chains. Nobody checks these again. */
@@ -39,6 +49,10 @@ export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
       threshold: resilience.circuit_failure_threshold,
       cooldown: resilience.circuit_cooldown_ms,
     },
+    healthCheck: {
+      enabled: resilience.health_check_enabled,
+      interval: resilience.health_check_interval_ms,
+    },
     created: Math.floor(ports.clock.now() / 1000),
   })
 }
@@ -55,7 +69,7 @@ function buildProvider(entry: ProviderConfig, config: Config, ports: SnapshotPor
   // A kind without an address of its own has been checked to have one in the file.
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
   const credential = findCredential(entry, kind, env)
-  const context = { baseUrl, clock, env, send }
+  const context = { baseUrl, clock, env, send, readFile: ports.readFile }
   return {
     // Names are checked where they are parsed; from here on they are what the brand says.
     name: entry.name as ProviderName,
@@ -103,6 +117,17 @@ function buildModel(
 ): Model {
   const upstreamId = entry.upstream_id ?? entry.id
   const { kind, baseUrl, credential } = provider
+  const target: Target = {
+    baseUrl,
+    hasOwnBaseUrl: provider.hasOwnBaseUrl,
+    apiVersion,
+    upstreamId,
+    modelId: entry.id,
+    streamUsage,
+    clock,
+    env,
+    secret: credential.kind === 'secret' ? credential.value : undefined,
+  }
   return {
     id: entry.id as ModelId,
     upstreamId,
@@ -111,18 +136,8 @@ function buildModel(
     modalities: entry.modalities,
     maxOutputTokens: entry.max_output_tokens,
     prices: pricesOf(entry),
-    chat: entry.capabilities.includes('chat')
-      ? kind.chat?.({
-          baseUrl,
-          apiVersion,
-          upstreamId,
-          modelId: entry.id,
-          streamUsage,
-          clock,
-          env,
-          secret: credential.kind === 'secret' ? credential.value : undefined,
-        })
-      : undefined,
+    chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
+    embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
   }
 }
 

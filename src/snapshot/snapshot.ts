@@ -13,6 +13,7 @@ export class Snapshot {
   readonly heartbeat: Millis
   readonly retry: RetryPolicy
   readonly breaker: BreakerPolicy
+  readonly healthCheck: HealthCheckPolicy
   /** Unix seconds. */
   readonly created: number
   readonly #routes: ReadonlyMap<string, Route>
@@ -23,6 +24,7 @@ export class Snapshot {
     this.heartbeat = parts.heartbeat
     this.retry = parts.retry
     this.breaker = parts.breaker
+    this.healthCheck = parts.healthCheck
     this.created = parts.created
     this.#routes = parts.routes
   }
@@ -63,5 +65,11 @@ export interface SnapshotParts {
   readonly heartbeat: Millis
   readonly retry: RetryPolicy
   readonly breaker: BreakerPolicy
+  readonly healthCheck: HealthCheckPolicy
   readonly created: number
+}
+
+export interface HealthCheckPolicy {
+  readonly enabled: boolean
+  readonly interval: Millis
 }

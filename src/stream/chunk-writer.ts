@@ -59,6 +59,7 @@ export interface ToolCallStart {
 export class ChunkWriter {
   readonly #identity: StreamIdentity
   readonly #asked: boolean
+  #index = 0
   #started = false
 
   /** `asked`: the client asked for a usage chunk. */
@@ -67,8 +68,16 @@ export class ChunkWriter {
     this.#asked = asked
   }
 
-  text(content: string): Frame {
-    return this.#content({ content }, content)
+  /** A writer of another choice of the same stream. */
+  forChoice(index: number): ChunkWriter {
+    const other = new ChunkWriter(this.#identity, this.#asked)
+    other.#index = index
+    return other
+  }
+
+  /** `logprobs`: those of the tokens of this text, in the shape of the OpenAI API. */
+  text(content: string, logprobs?: unknown): Frame {
+    return this.#content({ content }, content, logprobs)
   }
 
   reasoning(text: string): Frame {
@@ -96,26 +105,34 @@ export class ChunkWriter {
 
   /** The end of the choice and of the stream: finish reason, usage where it belongs, `[DONE]`. */
   finish(reason: FinishReason, usage: Usage | undefined): Frame[] {
+    const end = this.finishChoice(reason, usage)
+    if (!usage || !this.#asked) return [end, doneFrame]
+    return [end, usageChunk({ identity: this.#identity, usage, asked: true }), doneFrame]
+  }
+
+  /** The end of a choice alone, for a stream in which others are still to end. */
+  finishChoice(reason: FinishReason, usage?: Usage): Frame {
+    const choice = { index: this.#index, delta: this.#withRole({}), finish_reason: reason }
     const withUsage = usage && !this.#asked ? { usage: renderUsage(usage) } : {}
-    const bytes = this.#chunk(
-      [{ index: 0, delta: this.#withRole({}), finish_reason: reason }],
-      withUsage,
-    )
-    const end: Frame = {
-      bytes,
+    return {
+      bytes: this.#chunk([choice], withUsage),
       kind: 'content',
       usage,
       identity: this.#identity,
       outputBytes: 0,
       finished: true,
     }
-    if (!usage || !this.#asked) return [end, doneFrame]
-    return [end, usageChunk({ identity: this.#identity, usage, asked: true }), doneFrame]
   }
 
-  #content(delta: object, text: string): Frame {
+  #content(delta: object, text: string, logprobs?: unknown): Frame {
+    const choice = {
+      index: this.#index,
+      delta: this.#withRole(delta),
+      ...(logprobs !== undefined && { logprobs }),
+      finish_reason: null,
+    }
     return {
-      bytes: this.#chunk([{ index: 0, delta: this.#withRole(delta), finish_reason: null }], {}),
+      bytes: this.#chunk([choice], {}),
       kind: 'content',
       identity: this.#identity,
       outputBytes: utf8Length(text),

@@ -1,1 +1,2 @@
+export { estimateEmbed, itemTokens } from './embeddings.ts'
 export { estimateChat, promptTokens, tokensOfBytes } from './heuristic.ts'

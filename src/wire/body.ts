@@ -7,15 +7,15 @@ import type { ByteSource } from '../core/ports.ts'
  * not read any further; one that breaks off ends as `client-cancelled`.
  */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limit) throw tooLarge(limit)
+  const declared = declaredLength(request)
+  if (declared !== undefined && declared > limit) throw tooLarge(limit)
   if (!request.body) return new Uint8Array(0)
   try {
     // A declared length is enforced by the host, so the quick way cannot pass the limit unseen.
     const bytes =
-      declared !== null
-        ? asBytes(await request.arrayBuffer())
-        : await readCounted(request.body, limit)
+      declared === undefined
+        ? await readCounted(request.body, limit)
+        : asBytes(await request.arrayBuffer())
     if (bytes.length > limit) throw tooLarge(limit)
     return bytes
   } catch (error) {
@@ -41,12 +41,15 @@ export async function collect(source: ByteSource, limit: number): Promise<Uint8A
   return pieces.length === 1 ? first : concat(pieces, length)
 }
 
-/** The first `limit` bytes of a body as text; the rest is not waited for. For error answers. */
+/**
+ * The first `limit` bytes of a body as text, or what has come when it breaks off; the rest is not
+ * waited for. For error answers: their status has said the most already.
+ */
 export async function excerpt(source: ByteSource, limit: number): Promise<string> {
   const pieces: Uint8Array[] = []
   let length = 0
   while (length < limit) {
-    const piece = await source.read()
+    const piece = await source.read().catch(() => undefined)
     if (piece === undefined) break
     pieces.push(piece)
     length += piece.length
@@ -87,6 +90,12 @@ export function parseObject(bytes: Uint8Array): object {
     throw invalid('the request body must be a JSON object')
   }
   return value
+}
+
+/** A length that is no whole number is none, so the bytes are counted. */
+function declaredLength({ headers }: Request): number | undefined {
+  const header = headers.get('content-length')
+  return header !== null && /^\d+$/.test(header) ? Number(header) : undefined
 }
 
 async function readCounted(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {

@@ -62,8 +62,8 @@ export class BoundedQueue implements ByteSource {
   }
 
   #deliver(): void {
-    // Nothing waits any more if the reader has left in between.
-    if (this.#length > 0) this.#takeWaiting()?.resolve(this.#takePieces())
+    // The reader may have left in between.
+    this.#takeWaiting()?.resolve(this.#takePieces())
   }
 
   /** Nobody will catch up with what waits, so its memory is given back at once. */
@@ -75,7 +75,6 @@ export class BoundedQueue implements ByteSource {
 
   #release(how: 'cancel' | 'drain'): void {
     const wasOpen = this.#state === 'open'
-    if (this.#state === 'released') return
     this.#state = 'released'
     this.#drop()
     this.#takeWaiting()?.resolve(undefined)

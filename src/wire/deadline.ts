@@ -12,10 +12,13 @@ export class Scope {
   readonly #listeners = new Set<(failure: UpstreamFailure) => void>()
   readonly #limits = new Set<Limit>()
   #ended: UpstreamFailure | undefined
+  readonly #parent: Scope | undefined
   #leaveParent: (() => void) | undefined
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, parent?: Scope) {
     this.#clock = clock
+    this.#parent = parent
+    this.#leaveParent = parent?.onEnd((failure) => this.end(failure))
   }
 
   /** Why the scope has ended, if it has. */
@@ -47,10 +50,10 @@ export class Scope {
     }
   }
 
-  /** The time until the nearest limit set with `endAfter`. */
+  /** The time until the nearest limit set with `endAfter`, here or further out. */
   remaining(): Millis {
     const now = this.#clock.elapsed()
-    let least = Number.POSITIVE_INFINITY
+    let least = this.#parent?.remaining() ?? Number.POSITIVE_INFINITY
     for (const { at } of this.#limits) least = Math.min(least, at - now)
     return least
   }
@@ -71,9 +74,7 @@ export class Scope {
 
   /** A scope that ends with this one, and may end sooner. */
   open(): Scope {
-    const inner = new Scope(this.#clock)
-    inner.#leaveParent = this.onEnd((failure) => inner.end(failure))
-    return inner
+    return new Scope(this.#clock, this)
   }
 
   /** Calls `listener` when the scope ends, at once if it has. Returns the way to stop listening. */

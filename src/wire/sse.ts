@@ -8,8 +8,8 @@ export interface RawEvent {
   readonly data: string | undefined
   /** The last `event:` field. */
   readonly event: string | undefined
-  /** True when every byte is ASCII, so that lengths of strings are lengths in bytes. */
-  readonly ascii: boolean
+  /** False for the event at the end of a body whose blank line never came. */
+  readonly closed: boolean
 }
 
 /** The longest event that is understood, in bytes. A longer one is no answer but an attack. */
@@ -20,7 +20,7 @@ const cr = 0x0d
 
 /**
  * Cuts a byte stream into server-sent events. Line ends LF, CRLF and CR are understood, also split
- * between chunks; concatenating the `bytes` of all events and `rest()` gives the input back.
+ * between chunks; concatenating the `bytes` of all events, the last one included, gives the input back.
  */
 export class SseSplitter {
   readonly #decoder = new TextDecoder()
@@ -30,15 +30,18 @@ export class SseSplitter {
   /** Bytes of the current line so far: a line end after none is a blank line. */
   #lineLength = 0
   #afterCr = false
+  /** Which line ends with a CR have been seen: alone, or before an LF. */
+  #usesCr = false
   #usesCrLf = false
   /** A blank line was ended by the CR at the end of the last chunk; its LF may follow. */
   #awaitsLf = false
 
   push(chunk: Uint8Array): RawEvent[] {
     const events: RawEvent[] = []
-    let start = 0
+    let start = this.#heldLength === 0 && !this.#afterCr ? this.#takeWhole(chunk, events) : 0
     let lineLength = this.#lineLength
     let afterCr = this.#afterCr
+    if (afterCr && chunk.length > 0 && chunk[0] !== lf) this.#usesCr = true
     if (this.#awaitsLf && chunk.length > 0) {
       this.#awaitsLf = false
       const end = chunk[0] === lf ? 1 : 0
@@ -56,6 +59,8 @@ export class SseSplitter {
         }
       } else if (byte === cr) {
         afterCr = true
+        const next = chunk[at + 1]
+        if (next !== undefined && next !== lf) this.#usesCr = true
       } else {
         afterCr = false
         lineLength++
@@ -72,7 +77,7 @@ export class SseSplitter {
           end++
           at++
           afterCr = false
-        } else if (end === chunk.length && this.#usesCrLf) {
+        } else if (end === chunk.length && (this.#usesCrLf || !this.#usesCr)) {
           this.#awaitsLf = true
           break
         }
@@ -86,9 +91,26 @@ export class SseSplitter {
     return events
   }
 
+  /**
+   * The usual chunk holds whole events of ASCII with plain line ends: native searches in its text
+   * find them at a fraction of the cost of the loop. Returns how far that went.
+   */
+  #takeWhole(chunk: Uint8Array, events: RawEvent[]): number {
+    const text = this.#decoder.decode(chunk)
+    // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
+    if (text.length !== chunk.length || text.includes('\r') || text.includes('\ufffd')) return 0
+    let start = 0
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n', start)) {
+      events.push(parseEvent(chunk.subarray(start, end + 2), text.slice(start, end + 2)))
+      start = end + 2
+    }
+    return start
+  }
+
   /** The event that stood at the end of the body without its blank line, if there was one. */
   end(): RawEvent[] {
-    return this.#heldLength > 0 ? [this.#complete(new Uint8Array(0))] : []
+    if (this.#heldLength === 0) return []
+    return [{ ...this.#complete(new Uint8Array(0)), closed: this.#awaitsLf }]
   }
 
   #hold(piece: Uint8Array): void {
@@ -118,7 +140,6 @@ export class SseSplitter {
 
 /** Reads the fields of one event. The usual event is a single `data:` line. */
 function parseEvent(bytes: Uint8Array, text: string): RawEvent {
-  const ascii = text.length === bytes.length
   if (text.startsWith('data:')) {
     const end = text.indexOf('\n')
     if (end === text.length - 2 && text.charCodeAt(end + 1) === lf && !text.includes('\r')) {
@@ -126,7 +147,7 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
         bytes,
         data: text.slice(text.charCodeAt(5) === 0x20 ? 6 : 5, end),
         event: undefined,
-        ascii,
+        closed: true,
       }
     }
   }
@@ -137,7 +158,7 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
     else if (name === 'event') event = value
   }
-  return { bytes, data, event, ascii }
+  return { bytes, data, event, closed: true }
 }
 
 function fieldOf(line: string): [name: string, value: string] {

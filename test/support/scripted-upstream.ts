@@ -119,7 +119,7 @@ export function silent(): Responder {
   return ({ signal }) =>
     new Promise((_, reject) => {
       const abort = () => reject(new UpstreamFault({ kind: 'network', reason: 'aborted' }))
-      signal.addEventListener('abort', abort, { once: true })
+      signal.addEventListener('abort', abort)
     })
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../core/ports.ts'
+import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { sampleOf } from './sample.ts'
-import type { DemoAnswer, DemoEvent } from './upstream.ts'
 
 const part = z.looseObject({ text: z.string().optional() })
 

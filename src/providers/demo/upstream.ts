@@ -1,25 +1,23 @@
 import { UpstreamFault } from '../../core/failure.ts'
 import type { Millis } from '../../core/ids.ts'
-import type { Clock, UpstreamPort, UpstreamRequest, UpstreamResponse } from '../../core/ports.ts'
+import type {
+  CancelSignal,
+  Clock,
+  UpstreamPort,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../../core/ports.ts'
 import type { DemoSettings } from '../../core/provider.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
+import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { demoChat } from './chat.ts'
-
-/** What a route of the demo answers: a whole body, or the pieces of a stream. */
-export type DemoAnswer =
-  | { readonly status: number; readonly json: unknown }
-  | { readonly status: 200; readonly events: readonly DemoEvent[] }
-
-export interface DemoEvent {
-  readonly data: string
-  /** How many tokens this piece stands for, for the pace. */
-  readonly tokens: number
-}
+import { demoEmbed } from './embed.ts'
 
 type DemoRoute = (body: unknown, clock: Clock) => DemoAnswer
 
 const routes: Readonly<Record<string, DemoRoute>> = {
   '/v1/chat/completions': demoChat,
+  '/v1/embeddings': demoEmbed,
 }
 
 /** An upstream without a network, with the delays and failures that its settings ask for. */
@@ -89,7 +87,7 @@ function response(status: number, type: string, body: BoundedQueue): UpstreamRes
   return { status, body, header: (name) => (name === 'content-type' ? type : undefined) }
 }
 
-function wait(delay: Millis, clock: Clock, signal: AbortSignal): Promise<void> {
+function wait(delay: Millis, clock: Clock, signal: CancelSignal): Promise<void> {
   const aborted = () => new UpstreamFault({ kind: 'network', reason: 'aborted' })
   if (signal.aborted) return Promise.reject(aborted())
   if (delay <= 0) return Promise.resolve()
@@ -102,7 +100,7 @@ function wait(delay: Millis, clock: Clock, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', stop)
       resolve()
     })
-    signal.addEventListener('abort', stop, { once: true })
+    signal.addEventListener('abort', stop)
   })
 }
 

@@ -1,10 +1,11 @@
 import { isObject } from './openai-usage.ts'
 
-const longest = 300
+/** Far more than a client will see, because the text is still to be masked, and cut after that. */
+const longest = 4000
 
 /**
  * The human text in an upstream's error body. Vendors nest it in many ways; the first hit counts.
- * HTML is dropped, white space collapsed, the rest cut to 300 characters. Empty when there is none.
+ * HTML is dropped, white space collapsed, the length bounded. Empty when there is none.
  */
 export function errorMessage(body: string): string {
   const text = body.trim()
@@ -44,7 +45,7 @@ export function messageIn(value: unknown): string {
 function tidy(message: string): string {
   const flat = message.replace(/\s+/g, ' ').trim()
   if (flat.startsWith('<')) return ''
-  return flat.length > longest ? `${flat.slice(0, longest - 1)}…` : flat
+  return flat.slice(0, longest)
 }
 
 function text(value: unknown): string | undefined {

@@ -1,9 +1,11 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint, ChatReading } from '../../core/provider.ts'
-import { isCredible, renderUsage } from '../../core/usage.ts'
+import type { Body } from '../../core/reply.ts'
+import { isCredible, renderUsage, type Usage } from '../../core/usage.ts'
 import { layoutOf, type Splice, setMember, splice } from '../../wire/json-splice.ts'
 import { errorMessage } from './error-message.ts'
-import { frameFailure, openAiFrames } from './openai-stream.ts'
+import { answerFailure } from './openai-failure.ts'
+import { openAiFrames } from './openai-stream.ts'
 import { generatedBytes } from './openai-text.ts'
 import { isObject, readUsage } from './openai-usage.ts'
 
@@ -19,7 +21,7 @@ export interface OpenAiChatOptions {
 
 /** Chat with an upstream that speaks the OpenAI format: the client's bytes with the model replaced. */
 export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
-  const model = JSON.stringify(options.upstreamId)
+  const model = encoder.encode(JSON.stringify(options.upstreamId))
   const injects = (call: ChatCall) => options.injectUsage && call.stream && !call.wantsUsageChunk
   return {
     unsupported: () => [],
@@ -39,7 +41,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   }
 }
 
-function requestBody(call: ChatCall, model: string, injectUsage: boolean): Uint8Array {
+function requestBody(call: ChatCall, model: Uint8Array, injectUsage: boolean): Uint8Array {
   const changes: Splice[] = call.layout.spans.model.map((span) => ({ span, json: model }))
   if (injectUsage) {
     const json = JSON.stringify({ ...call.request.stream_options, include_usage: true })
@@ -48,12 +50,14 @@ function requestBody(call: ChatCall, model: string, injectUsage: boolean): Uint8
   return splice(call.bytes, changes)
 }
 
+const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 function readAnswer(body: Uint8Array): ChatReading {
+  const text = decoder.decode(body)
   let value: unknown
   try {
-    value = JSON.parse(decoder.decode(body))
+    value = JSON.parse(text)
   } catch {
     return malformed('the answer is not JSON')
   }
@@ -61,10 +65,7 @@ function readAnswer(body: Uint8Array): ChatReading {
   if (!Array.isArray(value['choices'])) {
     // OpenRouter and its like put an error into a 200.
     if (value['error'] !== undefined && value['error'] !== null) {
-      const failure = frameFailure(value)
-      return failure.kind === 'status'
-        ? { ok: false, failure }
-        : malformed('the answer is an error')
+      return { ok: false, failure: answerFailure(value) }
     }
     return malformed('the answer has no choices')
   }
@@ -79,15 +80,20 @@ function readAnswer(body: Uint8Array): ChatReading {
     answer: {
       usage: isCredible(usage, outputBytes) ? usage : undefined,
       outputBytes,
-      render: (estimate) =>
-        estimate === undefined
-          ? body
-          : splice(
-              body,
-              setMember(layoutOf(body, ['usage']), 'usage', JSON.stringify(renderUsage(estimate))),
-            ),
+      render: (estimate) => (estimate ? withUsage(body, estimate) : asWritten(text, body)),
     },
   }
+}
+
+/** The answer as it came, as text where that is the same. */
+function asWritten(text: string, body: Uint8Array): Body {
+  // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
+  return text.length === body.length && !text.includes('\ufffd') ? text : body
+}
+
+function withUsage(body: Uint8Array, usage: Usage): Uint8Array {
+  const json = JSON.stringify(renderUsage(usage))
+  return splice(body, setMember(layoutOf(body, ['usage']), 'usage', json))
 }
 
 function malformed(detail: string): ChatReading {

@@ -1,8 +1,7 @@
-import type { UpstreamFailure } from '../../core/failure.ts'
 import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import type { Usage } from '../../core/usage.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
-import { messageIn } from './error-message.ts'
+import { frameFailure } from './openai-failure.ts'
 import { generatedBytes, saysAnything } from './openai-text.ts'
 import { isObject, readUsage } from './openai-usage.ts'
 
@@ -11,17 +10,27 @@ export function openAiFrames(): FrameDecoder {
   const splitter = new SseSplitter()
   return {
     push: (bytes) => splitter.push(bytes).map(frameOf),
-    end: () => splitter.end().map(closeEvent).map(frameOf),
+    end: () => splitter.end().flatMap(lastFrame),
   }
 }
 
-/** The last event of a body may lack its blank line; what follows it must still be an event of its own. */
-function closeEvent(event: RawEvent): RawEvent {
-  const bytes = new Uint8Array(event.bytes.length + 2)
-  bytes.set(event.bytes)
-  bytes.fill(0x0a, event.bytes.length)
-  return { ...event, bytes }
+/**
+ * The last event of a body may lack its blank line, and gets it here. What was torn in the middle is
+ * no frame: shown to a client it would read as broken JSON and hide the error that follows.
+ */
+function lastFrame(event: RawEvent): Frame[] {
+  if (event.closed) return [frameOf(event)]
+  const { data, bytes } = event
+  if (data === undefined) return []
+  const isWhole = data.startsWith('[DONE]') || event.event === 'error' || parse(data) !== undefined
+  if (!isWhole) return []
+  const missing = bytes.at(-1) === lf ? 1 : 2
+  const closed = new Uint8Array(bytes.length + missing).fill(lf)
+  closed.set(bytes)
+  return [frameOf({ ...event, bytes: closed })]
 }
+
+const lf = 0x0a
 
 function frameOf({ bytes, data, event }: RawEvent): Frame {
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
@@ -56,7 +65,7 @@ function chunkFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
     bytes,
     kind: content || finished ? 'content' : 'quiet',
     usage,
-    usageOnly: usage !== undefined && choices.length === 0,
+    usageOnly: choices.length === 0 && isObject(chunk['usage']),
     identity: identityOf(chunk),
     outputBytes,
     finished,
@@ -84,30 +93,6 @@ function isError(chunk: Record<string, unknown>, event: string | undefined): boo
   if (event === 'error' || chunk['object'] === 'error') return true
   if (chunk['error'] !== undefined && chunk['error'] !== null) return true
   return chunk['detail'] !== undefined && chunk['choices'] === undefined
-}
-
-/**
- * What an error inside a 200 answer means. One that plainly blames the request, the rate or the
- * credential counts as that status; every other is the upstream's own trouble.
- */
-export function frameFailure(error: unknown): UpstreamFailure {
-  const message = messageIn(error)
-  const status = statusIn(error)
-  return status !== undefined
-    ? { kind: 'status', status, message }
-    : { kind: 'error-frame', message }
-}
-
-function statusIn(body: unknown): number | undefined {
-  if (!isObject(body)) return undefined
-  const error = isObject(body['error']) ? body['error'] : body
-  const code = error['code']
-  const candidates = [code, error['status'], error['http_status_code'], body['status_code']]
-  const status = candidates.map(Number).find((number) => number >= 400 && number < 500)
-  if (status !== undefined) return status
-  if (error['type'] === 'rate_limit_error' || code === 'rate_limit_exceeded') return 429
-  if (error['type'] === 'authentication_error' || code === 'invalid_api_key') return 401
-  return error['type'] === 'invalid_request_error' ? 400 : undefined
 }
 
 function parse(data: string): unknown {

@@ -18,6 +18,8 @@ export function readUsage(value: unknown): Usage | undefined {
   const withReasoning =
     reasoning !== undefined && reasoning > reported ? reported + reasoning : reported
   const completionTokens = Math.max(withReasoning, countOr(total, 0) - promptTokens)
+  // Each may be a safe integer and their sum none.
+  if (!isCount(promptTokens + completionTokens)) return undefined
   return {
     promptTokens,
     completionTokens,

@@ -2,6 +2,7 @@ import type { ProviderKind } from '../../core/provider.ts'
 import { basePath } from '../dialects/address.ts'
 import { bearer, keyHeader } from '../dialects/credentials.ts'
 import { openAiChat } from '../dialects/openai-chat.ts'
+import { openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
 
 /** The newest dated version that is generally available for inference; later ones are previews. */
 const pinnedApiVersion = '2024-10-21'
@@ -23,6 +24,12 @@ export const azure: ProviderKind = Object.freeze({
       }),
       upstreamId,
       injectUsage: streamUsage,
+    }),
+  embed: ({ baseUrl, apiVersion, upstreamId }) =>
+    openAiEmbed({
+      ...openAiHabits,
+      url: azureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation: '/embeddings' }),
+      upstreamId,
     }),
 } satisfies ProviderKind)
 

@@ -1,6 +1,7 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { demoUpstream } from '../demo/upstream.ts'
 import { openAiChat } from '../dialects/openai-chat.ts'
+import { openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
 
 /**
  * A vendor inside the process: no key, no network. It speaks the OpenAI format through the same
@@ -21,4 +22,6 @@ export const demo: ProviderKind = Object.freeze({
       upstreamId,
       injectUsage: streamUsage,
     }),
+  embed: ({ baseUrl, upstreamId }) =>
+    openAiEmbed({ ...openAiHabits, url: `${baseUrl}/embeddings`, upstreamId }),
 } satisfies ProviderKind)

@@ -1,7 +1,12 @@
-import type { Capability, ProviderKind } from '../../core/provider.ts'
+import type { Capability, EmbedEndpoint, Probe, ProviderKind, Target } from '../../core/provider.ts'
 import { operationUrl } from '../dialects/address.ts'
 import { bearer } from '../dialects/credentials.ts'
+import { huggingFaceEmbed } from '../dialects/huggingface-embed.ts'
+import { answersAt, liveAt, unlessOn } from '../dialects/liveness.ts'
+import { imagesAsTexts, imagesInChat } from '../dialects/mixed-embed.ts'
+import { ollamaEmbed } from '../dialects/ollama-embed.ts'
 import { openAiChat } from '../dialects/openai-chat.ts'
+import { type EmbedHabits, openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
 
 /** A vendor that is only an address and a list of what it serves. */
 interface Vendor {
@@ -20,6 +25,10 @@ interface Vendor {
   readonly doneOptional?: boolean
   /** The vendor's own meaning of a status. */
   readonly statusOf?: (status: number, message: string) => number
+  /** How a server of this kind shows that it is alive. */
+  readonly probe?: (baseUrl: string) => Probe
+  /** Where its embeddings differ from OpenAI's, or a dialect of their own. */
+  readonly embed?: EmbedHabits | ((target: Target) => EmbedEndpoint)
 }
 
 const chat: readonly Capability[] = ['chat', 'embed']
@@ -27,19 +36,39 @@ const all: readonly Capability[] = ['chat', 'embed', 'rerank']
 
 // Addresses and habits by the vendors' API references and SDKs, as of November 2026.
 const vendors: readonly Vendor[] = [
-  { name: 'openai', baseUrl: 'https://api.openai.com/v1', capabilities: chat, streamUsage: 'ask' },
-  { name: 'vllm', capabilities: all, streamUsage: 'ask' },
+  {
+    name: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    capabilities: chat,
+    streamUsage: 'ask',
+    // Many servers speak this format, and few agree on a health path; LM Studio complains of any.
+    probe: answersAt('/models'),
+  },
+  {
+    name: 'vllm',
+    capabilities: all,
+    streamUsage: 'ask',
+    probe: liveAt('/health'),
+    embed: { limits: { items: 2048 }, mixed: imagesInChat },
+  },
   {
     name: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
     capabilities: chat,
     streamUsage: 'never',
+    // Nothing else may be in the body; older accounts take 16,384 tokens a request.
+    embed: {
+      limits: { items: 64, tokens: 14_000 },
+      takesTokens: false,
+      dimensions: 'output_dimension',
+    },
   },
   {
     name: 'together',
     baseUrl: 'https://api.together.ai/v1',
     capabilities: all,
     streamUsage: 'ask',
+    embed: { limits: { items: 128 }, dimensions: null },
   },
   {
     name: 'groq',
@@ -55,6 +84,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     capabilities: chat,
     streamUsage: 'always',
+    embed: { limits: { items: 128 } },
   },
   {
     name: 'deepseek',
@@ -77,6 +107,8 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
     doneOptional: true,
+    // Its vectors are bytes; as floats they would be garbage.
+    embed: { ...openAiHabits, numbersOnly: true },
   },
   {
     name: 'xai',
@@ -92,15 +124,22 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     capabilities: chat,
     streamUsage: 'ask',
+    embed: { limits: { items: 1024 } },
   },
   {
     name: 'huggingface',
     baseUrl: 'https://router.huggingface.co/v1',
     capabilities: chat,
     streamUsage: 'ask',
+    embed: huggingFaceEmbed,
   },
   // The account stands in the address, so there is no default.
-  { name: 'cloudflare', capabilities: all, streamUsage: 'ask' },
+  {
+    name: 'cloudflare',
+    capabilities: all,
+    streamUsage: 'ask',
+    embed: { limits: { items: 100 }, dimensions: null },
+  },
   {
     name: 'cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
@@ -122,6 +161,8 @@ const vendors: readonly Vendor[] = [
     streamUsage: 'ask',
     // 202: accepted, to be polled for; the gateway does not poll.
     statusOf: (status) => (status === 202 ? 503 : status),
+    probe: unlessOn('nvidia.com', liveAt('/v1/health/ready')),
+    embed: { limits: { items: 50 }, mixed: imagesAsTexts },
   },
   {
     name: 'ollama',
@@ -129,6 +170,8 @@ const vendors: readonly Vendor[] = [
     capabilities: chat,
     keyless: true,
     streamUsage: 'ask',
+    probe: liveAt('/api/version'),
+    embed: ollamaEmbed,
   },
 ]
 
@@ -145,6 +188,7 @@ function kindOf(vendor: Vendor): ProviderKind {
     ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
     ...(keyless && { keyless }),
+    ...(vendor.probe && { probe: vendor.probe }),
     authorizer: bearer,
     chat: (target) =>
       openAiChat({
@@ -154,5 +198,16 @@ function kindOf(vendor: Vendor): ProviderKind {
         doneOptional: vendor.doneOptional,
         statusOf: vendor.statusOf,
       }),
+    embed: (target) => embedOf(vendor, prefix, target),
   } satisfies ProviderKind)
+}
+
+function embedOf(
+  { embed = openAiHabits, statusOf }: Vendor,
+  prefix: string,
+  target: Target,
+): EmbedEndpoint {
+  if (typeof embed === 'function') return embed(target)
+  const url = operationUrl(target.baseUrl, prefix, '/embeddings')
+  return openAiEmbed({ ...embed, url, upstreamId: target.upstreamId, statusOf })
 }

@@ -1,0 +1,100 @@
+import type { ChatCall } from '../core/chat.ts'
+import { failureOf, UpstreamFault } from '../core/failure.ts'
+import type { Frame, FrameDecoder } from '../core/frame.ts'
+import type { ByteSource, Clock, UpstreamResponse } from '../core/ports.ts'
+import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
+import type { Attempt } from '../resilience/index.ts'
+import { CommitGate } from '../stream/commit-gate.ts'
+import type { Scope } from '../wire/deadline.ts'
+import { attempt, failed, wholeBody } from './attempt.ts'
+
+/** A stream that has shown its first content, with everything it takes to go on. */
+export interface LiveStream {
+  readonly source: ByteSource
+  readonly decoder: FrameDecoder
+  /** The frames up to and including the first content. */
+  readonly frames: Frame[]
+}
+
+export type ChatReply =
+  | { readonly kind: 'answer'; readonly answer: ChatAnswer }
+  | { readonly kind: 'stream'; readonly live: LiveStream }
+
+export interface ChatAttempt {
+  readonly call: ChatCall
+  readonly link: Model
+  readonly scope: Scope
+  readonly clock: Clock
+}
+
+/** One upstream call: up to the whole answer, or up to the first content of a stream. */
+export function attemptChat({
+  call,
+  link,
+  scope,
+  clock,
+}: ChatAttempt): Promise<Attempt<ChatReply>> {
+  // The route was chosen for its chat capability, so there is an endpoint.
+  const endpoint = link.chat as ChatEndpoint
+  return attempt<ChatReply>({
+    link,
+    scope,
+    clock,
+    streamed: call.stream,
+    request: () => endpoint.request(call),
+    refusal: (status, body, header) => endpoint.refusal(status, body, header),
+    async read(response, header) {
+      if (call.stream) {
+        if (mediaType(response) !== (endpoint.streamType ?? 'text/event-stream')) return notAStream
+        return openStream(response.body, endpoint.frames(call, header), scope)
+      }
+      const reading = endpoint.answer(await wholeBody(response, scope), call, header)
+      if (!reading.ok) return reading
+      return { ok: true, value: { kind: 'answer', answer: reading.answer } }
+    },
+  })
+}
+
+const notAStream = failed({
+  kind: 'malformed',
+  detail: 'the answer to a streamed request is no event stream',
+})
+
+/** How much a stream may send before its first content. */
+const mostWithoutContent = 8 * 1024 * 1024
+
+/** Peeks until the first content, so that a stream which fails before it can be replaced. */
+async function openStream(
+  source: ByteSource,
+  decoder: FrameDecoder,
+  scope: Scope,
+): Promise<Attempt<ChatReply>> {
+  const gate = new CommitGate(mostWithoutContent)
+  for (;;) {
+    const bytes = await scope.race(source.read()).catch(endOfOpened)
+    let verdict = gate.push(bytes === undefined ? decoder.end() : decoder.push(bytes))
+    if (verdict.state === 'held' && bytes === undefined) verdict = gate.end()
+    switch (verdict.state) {
+      case 'failed':
+        return failed(verdict.failure)
+      case 'open':
+        return {
+          ok: true,
+          opened: true,
+          value: { kind: 'stream', live: { source, decoder, frames: verdict.frames } },
+        }
+    }
+  }
+}
+
+/** The content type without its parameters. */
+function mediaType(response: UpstreamResponse): string {
+  const [type = ''] = (response.header('content-type') ?? '').split(';')
+  return type.trim().toLowerCase()
+}
+
+/** An opened stream that breaks off before its content has simply ended too early. */
+function endOfOpened(error: unknown): never {
+  const failure = failureOf(error)
+  throw new UpstreamFault(failure.kind === 'network' ? { kind: 'closed-early' } : failure)
+}

@@ -1,0 +1,80 @@
+import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
+import type { Clock } from '../core/ports.ts'
+import type { EmbedEndpoint, Model } from '../core/provider.ts'
+import type { Attempt } from '../resilience/index.ts'
+import { estimateEmbed } from '../tokens/index.ts'
+import type { Scope } from '../wire/deadline.ts'
+import { floatBytes, readFloats } from '../wire/floats.ts'
+import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
+import { attempt, failed } from './attempt.ts'
+import { scanAnswer } from './scan-answer.ts'
+
+/** The vectors of one batch, in the order of its items, all of one length. */
+export interface EmbeddedBatch {
+  readonly vectors: readonly NumberArray[]
+  readonly tokens: number
+  /** The upstream did not count. */
+  readonly estimated: boolean
+}
+
+export interface EmbedAttempt {
+  readonly batch: EmbedCall
+  readonly link: Model
+  readonly scope: Scope
+  readonly clock: Clock
+}
+
+/** One upstream call, for one batch. */
+export function attemptEmbed({
+  batch,
+  link,
+  scope,
+  clock,
+}: EmbedAttempt): Promise<Attempt<EmbeddedBatch>> {
+  // The route was chosen for its embed capability, so there is an endpoint.
+  const endpoint = link.embed as EmbedEndpoint
+  const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
+  return attempt<EmbeddedBatch>({
+    link,
+    scope,
+    clock,
+    streamed: false,
+    request: () => endpoint.request(batch),
+    refusal: (status, body, header) => endpoint.refusal(status, body, header),
+    async read(response, header) {
+      const { json, arrays } = await scanAnswer(response.body, { form, scope, clock })
+      const reading = endpoint.answer(json, header)
+      if (!reading.ok) return reading
+      const vectors = reading.vectors.flatMap((value) => vectorOf(value, arrays, form) ?? [])
+      const problem = whatIsWrong(vectors, batch.input.items.length)
+      if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
+      const tokens = reading.tokens ?? estimateEmbed(batch.input)
+      return { ok: true, value: { vectors, tokens, estimated: reading.tokens === undefined } }
+    },
+  })
+}
+
+function vectorOf(
+  value: VectorValue,
+  arrays: readonly NumberArray[],
+  form: NumberForm,
+): NumberArray | undefined {
+  if (typeof value !== 'string') return arrays[value[0]]
+  const floats = readFloats(value)
+  if (!floats) return undefined
+  const bytes = form === 'float32' ? floatBytes(floats) : encoder.encode(floats.join())
+  return { form, length: floats.length, pieces: [bytes] }
+}
+
+const encoder = new TextEncoder()
+
+/** Vectors of different length are of no use beside each other. */
+export function areComparable(vectors: readonly NumberArray[]): boolean {
+  const [first] = vectors
+  return vectors.every(({ length }) => length === first?.length)
+}
+
+function whatIsWrong(vectors: readonly NumberArray[], items: number): string | undefined {
+  if (vectors.length !== items) return `it has ${vectors.length} vectors for ${items} items`
+  return areComparable(vectors) ? undefined : 'its vectors differ in length'
+}

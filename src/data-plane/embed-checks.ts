@@ -1,0 +1,51 @@
+import { type EmbedCall, type EmbedImage, imagesOf, isTokens } from '../core/embeddings.ts'
+import { GatewayError, invalid } from '../core/errors.ts'
+import type { EmbedEndpoint, Model, Route } from '../core/provider.ts'
+import { parseDataUri } from '../wire/data-uri.ts'
+import { checkModality, isRemote } from './images.ts'
+
+/**
+ * Judges a request over the whole chain, before any upstream call: token ids and what else a dialect
+ * cannot say (LM-1001), and images by their address and by who may get them (LM-2003).
+ */
+export function checkInput(call: EmbedCall, route: Route): void {
+  for (const image of imagesOf(call.input)) {
+    checkModality(image, route)
+    checkAddress(image)
+  }
+  for (const link of route.chain) {
+    // A fallback has every capability of the model that it backs.
+    const endpoint = link.embed as EmbedEndpoint
+    checkShape(call, link, endpoint)
+    endpoint.check?.(call)
+  }
+}
+
+function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEndpoint): void {
+  const who = `provider '${provider.name}' (${provider.kind.name})`
+  if (isTokens(input) && !endpoint.takesTokens) {
+    const shape = input.shape === 'integers' ? 'array of integers' : 'array of integer arrays'
+    throw invalid(`${who} does not take pre-tokenized input (${shape})`, 'input')
+  }
+  const [image] = imagesOf(input)
+  if (image && !endpoint.takesImages) {
+    throw invalid(`${who} does not embed images with this model`, image.path)
+  }
+}
+
+function checkAddress({ url, path }: EmbedImage): void {
+  if (isRemote(url)) return
+  const uri = parseDataUri(url)
+  if (!uri) {
+    throw invalid(`${path}: must be a base64 data URI, or an http or https address`, path)
+  }
+  if (!uri.mediaType.startsWith('image/')) {
+    throw invalid(`${path}: must hold an image, and say so in its media type`, path)
+  }
+}
+
+/** LM-2005 for the first image that would have to be fetched. */
+export function refuseRemote(image: EmbedImage): never {
+  const message = 'the gateway does not fetch remote images: image_fetch is off; send a data URI'
+  throw new GatewayError('LM-2005', message, { param: image.path })
+}

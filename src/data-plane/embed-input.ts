@@ -1,0 +1,100 @@
+import {
+  type EmbedCall,
+  type EmbedInput,
+  type EmbedPart,
+  embedPart,
+  embedRequest,
+  type MixedItem,
+} from '../core/embeddings.ts'
+import { invalid } from '../core/errors.ts'
+import { invalidField } from '../core/invalid-field.ts'
+import { parseObject } from '../wire/body.ts'
+import { layoutOf } from '../wire/json-splice.ts'
+import { checkDepth } from './body-depth.ts'
+
+/** Eight of the largest batches: more would be a day's work, not a request. */
+const mostItems = 16_384
+/** Token ids are at most this everywhere. */
+const largestId = 2 ** 31 - 1
+
+/** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
+export function parseEmbed(bytes: Uint8Array): EmbedCall {
+  checkDepth(layoutOf(bytes, []))
+  const parsed = embedRequest.safeParse(parseObject(bytes))
+  if (!parsed.success) throw invalidField(parsed.error)
+  const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data
+  return {
+    model,
+    input: readInput(input),
+    encoding: encoding ?? 'float',
+    dimensions: dimensions ?? undefined,
+    inputType: inputType ?? undefined,
+  }
+}
+
+/** The type of the first element decides what the others must be. */
+function readInput(input: unknown): EmbedInput {
+  if (typeof input === 'string') return { shape: 'string', items: [nonEmpty(input, 'input')] }
+  if (!Array.isArray(input)) {
+    throw invalid('input: must be a string, or an array of strings, token ids or parts', 'input')
+  }
+  if (input.length === 0) throw invalid('input: must not be empty', 'input')
+  const [first] = input
+  if (typeof first === 'number') return { shape: 'integers', items: [readIds(input, 'input')] }
+  if (input.length > mostItems) {
+    throw invalid(`input: takes at most ${mostItems} items; send several requests`, 'input')
+  }
+  if (Array.isArray(first) && typeof first[0] === 'number') {
+    const items = input.map((item, index) => readIds(item, `input.${index}`))
+    return { shape: 'integer arrays', items }
+  }
+  const items = input.map((item, index) => readItem(item, `input.${index}`))
+  return items.every((item) => typeof item === 'string')
+    ? { shape: 'strings', items }
+    : { shape: 'parts', items }
+}
+
+function readIds(ids: unknown, path: string): readonly number[] {
+  if (!Array.isArray(ids)) throw invalid(`${path}: must be an array of token ids`, path)
+  if (ids.length === 0) throw invalid(`${path}: must not be empty`, path)
+  const wrong = ids.findIndex((id) => !Number.isInteger(id) || id < 0 || id > largestId)
+  if (wrong >= 0) {
+    throw invalid(`${path}.${wrong}: must be a token id, like the first one`, `${path}.${wrong}`)
+  }
+  return ids
+}
+
+function readItem(item: unknown, path: string): MixedItem {
+  if (typeof item === 'string') return nonEmpty(item, path)
+  if (!Array.isArray(item)) {
+    const hint = typeof item === 'object' ? '; put the parts of each item in an array' : ''
+    throw invalid(`${path}: must be a string or an array of parts${hint}`, path)
+  }
+  if (item.length === 0) throw invalid(`${path}: must not be empty`, path)
+  const parts = item.map((part, index) => readPart(part, `${path}.${index}`))
+  const [only] = parts
+  return only?.kind === 'text' && parts.length === 1 ? only.text : parts
+}
+
+function readPart(part: unknown, path: string): EmbedPart {
+  const read = embedPart.safeParse(part)
+  if (!read.success) throw invalidField(read.error, path)
+  const { data } = read
+  if (data.type === 'text') return { kind: 'text', text: nonEmpty(data.text, `${path}.text`) }
+  const { image_url: image } = data
+  return {
+    kind: 'image',
+    image: {
+      ...(typeof image === 'string'
+        ? { url: image, detail: undefined }
+        : { url: image.url, detail: image.detail ?? undefined }),
+      path: `${path}.image_url`,
+    },
+  }
+}
+
+function nonEmpty(text: string, path: string): string {
+  // Vendors answer as they like to it: an error, zeros, or one vector too few.
+  if (text === '') throw invalid(`${path}: must not be an empty string`, path)
+  return text
+}

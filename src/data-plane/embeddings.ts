@@ -1,0 +1,79 @@
+import type { EmbedCall } from '../core/embeddings.ts'
+import { errorOf } from '../core/failure.ts'
+import type { EmbedEndpoint, Model } from '../core/provider.ts'
+import { jsonBytes, type Reply } from '../core/reply.ts'
+import type { Usage } from '../core/usage.ts'
+import { runSplitChain, type Served } from '../resilience/index.ts'
+import { Pace } from '../wire/pace.ts'
+import { renderEmbeddings } from './embed-answer.ts'
+import { areComparable, attemptEmbed, type EmbeddedBatch } from './embed-attempt.ts'
+import { batchesOf } from './embed-batches.ts'
+import { checkInput } from './embed-checks.ts'
+import { parseEmbed } from './embed-input.ts'
+import type { Exchange } from './exchange.ts'
+import { servedBy } from './served-by.ts'
+import { checkFields } from './strict.ts'
+
+/** `POST /v1/embeddings`. */
+export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
+  const { snapshot, scope, clock } = exchange
+  const call = parseEmbed(await exchange.body(request))
+  const route = snapshot.route(call.model, 'embed')
+  exchange.routed(route)
+  checkInput(call, route)
+  checkFields(route, (link) => unsupported(call, link), exchange)
+
+  const served = await runSplitChain<EmbedCall, EmbeddedBatch>({
+    route,
+    scope,
+    clock,
+    arrived: exchange.arrived,
+    resilience: exchange.resilience,
+    split: (link) => batchesOf(call, dialectOf(link)),
+    attempt: async (link, batch, batchScope) => {
+      const result = await attemptEmbed({ batch, link, scope: batchScope, clock })
+      exchange.attempted(link, result)
+      return result
+    },
+  })
+  return answer(call, served, exchange)
+}
+
+async function answer(
+  call: EmbedCall,
+  { value: batches, link, scope }: Served<readonly EmbeddedBatch[]>,
+  exchange: Exchange,
+): Promise<Reply> {
+  scope.close()
+  const vectors = batches.flatMap((batch) => batch.vectors)
+  if (!areComparable(vectors)) {
+    throw errorOf({ kind: 'malformed', detail: 'its vectors differ in length' }, link.provider.name)
+  }
+  const usage = usageOf(batches)
+  const pace = new Pace(exchange.clock, exchange.scope)
+  const body = await renderEmbeddings(
+    { vectors, encoding: call.encoding, model: link.id, usage },
+    pace,
+  )
+  exchange.settle({ status: 200, served: link, usage })
+  return jsonBytes(body, { headers: servedBy(link) })
+}
+
+function usageOf(batches: readonly EmbeddedBatch[]): Usage {
+  const tokens = batches.reduce((sum, batch) => sum + batch.tokens, 0)
+  return {
+    promptTokens: tokens,
+    completionTokens: 0,
+    totalTokens: tokens,
+    estimated: batches.some((batch) => batch.estimated),
+  }
+}
+
+/** The chain was chosen for its embed capability, so every link has the dialect. */
+function dialectOf(link: Model): EmbedEndpoint {
+  return link.embed as EmbedEndpoint
+}
+
+function unsupported(call: EmbedCall, link: Model): readonly string[] {
+  return call.dimensions !== undefined && !dialectOf(link).takesDimensions ? ['dimensions'] : []
+}

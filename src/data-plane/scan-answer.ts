@@ -1,0 +1,39 @@
+import { UpstreamFault } from '../core/failure.ts'
+import type { ByteSource, Clock } from '../core/ports.ts'
+import type { Scope } from '../wire/deadline.ts'
+import type { NumberForm } from '../wire/number-reader.ts'
+import { Pace } from '../wire/pace.ts'
+import { type ScannedJson, VectorScanner } from '../wire/vector-scanner.ts'
+
+/** 2,048 vectors of 3,072 numbers, each on an indented line of its own, with much to spare. */
+const longestAnswer = 512 * 1024 * 1024
+/** A millisecond's work or two. */
+const step = 128 * 1024
+
+export interface Scanning {
+  readonly form: NumberForm
+  readonly scope: Scope
+  readonly clock: Clock
+}
+
+/** Reads an answer with vectors while it arrives, and lets others work in between. */
+export async function scanAnswer(
+  source: ByteSource,
+  { form, scope, clock }: Scanning,
+): Promise<ScannedJson> {
+  const scanner = new VectorScanner(form)
+  const pace = new Pace(clock, scope)
+  let length = 0
+  for (;;) {
+    const piece = await scope.race(source.read())
+    if (piece === undefined) return scanner.end()
+    length += piece.length
+    if (length > longestAnswer) {
+      throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is too long' })
+    }
+    for (let at = 0; at < piece.length; at += step) {
+      scanner.push(piece.subarray(at, at + step))
+      await pace.pause()
+    }
+  }
+}

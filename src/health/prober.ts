@@ -1,0 +1,116 @@
+import { failureOf } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
+import type { Clock, Timer } from '../core/ports.ts'
+import type { Probe, Provider } from '../core/provider.ts'
+import { version } from '../core/version.ts'
+import { rootAnswers } from '../providers/index.ts'
+import { Cancel } from '../wire/cancel.ts'
+import { Scope } from '../wire/deadline.ts'
+
+/** What a probe has found. `checkedAt` is unix seconds. */
+export interface ProbeResult {
+  readonly status: 'up' | 'down'
+  readonly checkedAt: number
+  readonly latency: Millis
+  /** Why it is down, without addresses. */
+  readonly detail: string | null
+}
+
+export interface ProberOptions {
+  readonly clock: Clock
+  /** The providers of the moment: a reload changes them. */
+  readonly providers: () => readonly Provider[]
+  readonly policy: () => { readonly enabled: boolean; readonly interval: Millis }
+}
+
+/** A probe that takes longer than this has failed. */
+const longestProbe: Millis = 5000
+
+/**
+ * Probes the providers whose address stands in the file, again and again. Vendors' built-in
+ * addresses are left alone; a probe never spends tokens and never shows a credential.
+ */
+export class Prober {
+  readonly #options: ProberOptions
+  readonly #results = new Map<string, ProbeResult>()
+  #scope: Scope
+  #timer: Timer | undefined
+
+  constructor(options: ProberOptions) {
+    this.#options = options
+    this.#scope = new Scope(options.clock)
+  }
+
+  start(): void {
+    void this.#round()
+  }
+
+  /** Ends the rounds and whatever probe is under way. */
+  stop(): void {
+    this.#timer?.cancel()
+    this.#scope.end({ kind: 'shutdown' })
+  }
+
+  /** What is known of a provider; undefined when it was never probed. */
+  resultOf({ name }: Provider): ProbeResult | undefined {
+    return this.#results.get(name)
+  }
+
+  async #round(): Promise<void> {
+    const { clock, policy, providers } = this.#options
+    const { enabled, interval } = policy()
+    const probed = enabled ? providers().filter(isProbed) : []
+    const names = new Set<string>(probed.map(({ name }) => name))
+    for (const name of this.#results.keys()) if (!names.has(name)) this.#results.delete(name)
+    await Promise.all(
+      probed.map(async (provider) => {
+        const result = await this.#probe(provider)
+        if (!this.#scope.ended) this.#results.set(provider.name, result)
+      }),
+    )
+    if (this.#scope.ended) return
+    this.#timer = clock.schedule(interval, () => void this.#round())
+  }
+
+  async #probe(provider: Provider): Promise<ProbeResult> {
+    const { clock } = this.#options
+    const started = clock.elapsed()
+    const scope = this.#scope.open()
+    scope.endAfter(longestProbe, { kind: 'timeout', limit: 'read' })
+    const detail = await problemOf(provider, scope).finally(() => scope.close())
+    return {
+      status: detail === null ? 'up' : 'down',
+      checkedAt: Math.floor(clock.now() / 1000),
+      latency: Math.round(clock.elapsed() - started),
+      detail,
+    }
+  }
+}
+
+function isProbed({ hasOwnBaseUrl, kind }: Provider): boolean {
+  return hasOwnBaseUrl && kind.upstream === undefined
+}
+
+/** Why a provider counts as down; null when it is up. */
+async function problemOf(provider: Provider, scope: Scope): Promise<string | null> {
+  const { url, expects }: Probe = (provider.kind.probe ?? rootAnswers)(provider.baseUrl)
+  const cancel = new Cancel()
+  scope.onEnd(() => cancel.abort())
+  try {
+    const pending = provider.send({
+      method: 'GET',
+      url,
+      headers: { 'user-agent': `model-gateway/${version}` },
+      connectTimeout: provider.connectTimeout,
+      ownClient: provider.ownClient,
+      queueLimit: 64 * 1024,
+      signal: cancel,
+    })
+    const { status, body } = await scope.race(pending)
+    body.drain()
+    return expects === 'answer' || (status >= 200 && status < 300) ? null : `status ${status}`
+  } catch (error) {
+    const failure = scope.ended ?? failureOf(error)
+    return failure.kind === 'timeout' ? 'no answer in time' : 'not reachable'
+  }
+}

@@ -1,0 +1,22 @@
+import type { Provider } from '../core/provider.ts'
+import type { Prober } from './prober.ts'
+
+/** The body of `GET /health/providers`. Nothing is known of a provider that is not probed. */
+export function healthReport(providers: readonly Provider[], prober: Prober): object {
+  return {
+    providers: Object.fromEntries(
+      providers.map((provider) => {
+        const result = prober.resultOf(provider)
+        return [
+          provider.name,
+          {
+            status: result?.status ?? 'unknown',
+            checked_at: result?.checkedAt ?? null,
+            latency_ms: result?.latency ?? null,
+            detail: result?.detail ?? null,
+          },
+        ]
+      }),
+    ),
+  }
+}

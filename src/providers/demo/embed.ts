@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import type { DemoAnswer } from './answer.ts'
+
+const demoRequest = z.looseObject({
+  model: z.string(),
+  input: z.union([
+    z.string(),
+    z.array(z.string()),
+    z.array(z.number()),
+    z.array(z.array(z.number())),
+  ]),
+  dimensions: z.int().positive().max(4096).nullish(),
+})
+
+const defaultDimensions = 256
+
+/**
+ * Embeds texts as bags of words: the same text always gives the same vector, and texts that share
+ * words point in similar directions, so that a search over them can be tried. One word is one token.
+ */
+export function demoEmbed(body: unknown): DemoAnswer {
+  const parsed = demoRequest.safeParse(body)
+  if (!parsed.success) {
+    const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
+    return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
+  }
+  const { model, input, dimensions } = parsed.data
+  const items = itemsOf(input)
+  const tokens = items.reduce((sum, words) => sum + words.length, 0)
+  return {
+    status: 200,
+    json: {
+      object: 'list',
+      data: items.map((words, index) => ({
+        object: 'embedding',
+        index,
+        embedding: vectorOf(words, dimensions ?? defaultDimensions),
+      })),
+      model,
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
+    },
+  }
+}
+
+/** The words of every item; an id stands for a word. */
+function itemsOf(input: z.infer<typeof demoRequest>['input']): string[][] {
+  if (typeof input === 'string') return [wordsOf(input)]
+  if (typeof input[0] === 'number') return [input.map(String)]
+  return input.map((item) => (typeof item === 'string' ? wordsOf(item) : [item].flat().map(String)))
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
+}
+
+/** The sum of the words' directions, of length 1. */
+function vectorOf(words: readonly string[], dimensions: number): number[] {
+  const sum = new Float64Array(dimensions)
+  for (const word of words) {
+    let state = hash(word)
+    for (let at = 0; at < dimensions; at++) {
+      state = scrambled(state)
+      sum[at] = (sum[at] ?? 0) + state / 2 ** 31
+    }
+  }
+  const length = Math.hypot(...sum)
+  return Array.from(sum, (value) => Math.fround(value / length))
+}
+
+/** FNV-1a over UTF-16 units. */
+function hash(word: string): number {
+  let value = 0x811c9dc5
+  for (let at = 0; at < word.length; at++) {
+    value = Math.imul(value ^ word.charCodeAt(at), 0x01000193)
+  }
+  return value
+}
+
+/** One step of a xorshift generator, as a signed 32-bit number; zero would stay zero. */
+function scrambled(state: number): number {
+  let next = state === 0 ? 1 : state
+  next ^= next << 13
+  next ^= next >>> 17
+  next ^= next << 5
+  return next
+}

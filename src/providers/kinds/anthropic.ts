@@ -1,0 +1,98 @@
+import { GatewayError } from '../../core/errors.ts'
+import type {
+  Authorize,
+  ChatEndpoint,
+  CredentialContext,
+  ProviderKind,
+  Target,
+} from '../../core/provider.ts'
+import { readAnthropicAnswer } from '../dialects/anthropic-answer.ts'
+import { anthropicRequest } from '../dialects/anthropic-request.ts'
+import { AnthropicFrames } from '../dialects/anthropic-stream.ts'
+import { claudeModel } from '../dialects/claude-models.ts'
+import { errorMessage } from '../dialects/error-message.ts'
+import { oncePerCall } from '../dialects/once-per-call.ts'
+
+/** The Messages API of Anthropic, and of servers that are compatible with it. */
+export const anthropic: ProviderKind = Object.freeze({
+  name: 'anthropic',
+  capabilities: ['chat'],
+  defaultBaseUrl: 'https://api.anthropic.com',
+  remoteImages: true,
+  references: 'anthropic',
+  authorizer,
+  chat: anthropicChat,
+} satisfies ProviderKind)
+
+/**
+ * Pinned: the version after it refuses `temperature`, `top_p` and `top_k` on every model, and
+ * clients of the OpenAI API send them all the time.
+ */
+const apiVersion = '2023-06-01'
+
+const encoder = new TextEncoder()
+
+function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEndpoint {
+  const url = messagesUrl(baseUrl)
+  const model = claudeModel(upstreamId)
+  const translate = oncePerCall((call) => anthropicRequest(call, upstreamId, model))
+  const created = () => Math.floor(clock.now() / 1000)
+  return {
+    unsupported(call) {
+      try {
+        return translate(call).dropped
+      } catch (error) {
+        // What makes a request impossible is told when it is sent.
+        if (error instanceof GatewayError) return []
+        throw error
+      }
+    },
+    request(call) {
+      const { body, betas } = translate(call)
+      return {
+        url,
+        headers: {
+          'anthropic-version': apiVersion,
+          ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
+        },
+        body: encoder.encode(JSON.stringify(body)),
+      }
+    },
+    answer: (bytes, { request }) =>
+      readAnthropicAnswer(bytes, {
+        modelId,
+        created: created(),
+        signed: isSet(request['reasoning_effort']) || isSet(request['thinking']),
+      }),
+    frames: ({ wantsUsageChunk: asked }) =>
+      new AnthropicFrames({ modelId, created: created(), asked }),
+    refusal: (status, body) => ({ status, message: errorMessage(body) }),
+    doneOptional: false,
+    addsUsageChunk: () => false,
+  }
+}
+
+/** `base_url` may hold the version path, as some SDKs want it, or not; a pasted full address works too. */
+function messagesUrl(base: string): string {
+  const url = new URL(base)
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/messages$/, '')
+  url.pathname = path.endsWith('/v1') ? `${path}/messages` : `${path}/v1/messages`
+  url.hash = ''
+  return url.href
+}
+
+/** The key in the vendor's own header. OAuth tokens only work as bearer tokens, and by a beta feature. */
+function authorizer({ secret }: CredentialContext): Authorize {
+  if (!secret.startsWith('sk-ant-oat')) {
+    const headers = Object.freeze({ 'x-api-key': secret })
+    return () => headers
+  }
+  return ({ headers: { 'anthropic-beta': betas } }) => ({
+    authorization: `Bearer ${secret}`,
+    'anthropic-beta': [...(betas === undefined ? [] : [betas]), 'oauth-2025-04-20'].join(','),
+  })
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
+}

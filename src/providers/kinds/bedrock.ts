@@ -1,0 +1,132 @@
+import { GatewayError } from '../../core/errors.ts'
+import { UpstreamFault } from '../../core/failure.ts'
+import type { StreamIdentity } from '../../core/frame.ts'
+import { newCompletionId } from '../../core/ids.ts'
+import type {
+  Authorize,
+  ChatEndpoint,
+  CredentialContext,
+  HeaderReader,
+  ProviderKind,
+  Target,
+} from '../../core/provider.ts'
+import { ambientAwsSecret, maskCredential, readAwsSecret } from '../dialects/aws-credential.ts'
+import { awsSignature } from '../dialects/aws-signature.ts'
+import {
+  bedrockBase,
+  bedrockBaseUrl,
+  bedrockRegion,
+  bedrockUrl,
+  modelIdIn,
+} from '../dialects/bedrock-address.ts'
+import { converseAnswer } from '../dialects/bedrock-answer.ts'
+import { bedrockEmbed } from '../dialects/bedrock-embed.ts'
+import { bedrockRefusal } from '../dialects/bedrock-error.ts'
+import { bedrockModel } from '../dialects/bedrock-model.ts'
+import { converseRequest } from '../dialects/bedrock-request.ts'
+import { ConverseStream } from '../dialects/bedrock-stream.ts'
+import { bearer } from '../dialects/credentials.ts'
+import { rootAnswers } from '../dialects/liveness.ts'
+import { oncePerCall } from '../dialects/once-per-call.ts'
+
+/** Amazon Bedrock, through Converse, which speaks to all of its models alike. */
+export const bedrock: ProviderKind = Object.freeze({
+  name: 'bedrock',
+  capabilities: ['chat', 'embed', 'rerank'],
+  defaultBaseUrl: bedrockBaseUrl,
+  takesRegion: true,
+  remoteImages: false,
+  authorizer,
+  ambientSecret: ambientAwsSecret,
+  chat: bedrockChat,
+  embed: bedrockEmbed,
+  // An address of the file is probed, and that is a URL or a region.
+  probe: (baseUrl) => rootAnswers(bedrockBase(baseUrl, baseUrl)),
+} satisfies ProviderKind)
+
+const eventStream = 'application/vnd.amazon.eventstream'
+
+const encoder = new TextEncoder()
+
+function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Target): ChatEndpoint {
+  const model = bedrockModel(upstreamId, modelId)
+  const credential = readAwsSecret(secret ?? '', env)
+  const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
+  const wholeUrl = bedrockUrl(place, 'converse')
+  const streamUrl = bedrockUrl(place, 'converse-stream')
+  const translate = oncePerCall((call) => converseRequest(call, model))
+  const mask = (text: string) => maskCredential(text, credential)
+  const identity = (header: HeaderReader): StreamIdentity => {
+    const requestId = header('x-amzn-requestid')
+    return {
+      id: requestId ? `chatcmpl-${requestId}` : newCompletionId(),
+      created: Math.floor(clock.now() / 1000),
+      model: modelId,
+    }
+  }
+  return {
+    unsupported(call) {
+      try {
+        return translate(call).dropped
+      } catch (error) {
+        // What makes a request impossible is told when it is sent.
+        if (error instanceof GatewayError) return []
+        throw error
+      }
+    },
+    request: (call) => ({
+      url: call.stream ? streamUrl : wholeUrl,
+      headers: {
+        'content-type': 'application/json',
+        accept: call.stream ? eventStream : 'application/json',
+      },
+      body: encoder.encode(JSON.stringify(translate(call).body)),
+    }),
+    answer: (body, { request }, header) =>
+      converseAnswer(body, {
+        identity: identity(header),
+        signed: isSet(request['reasoning_effort']) || isSet(request['thinking']),
+      }),
+    frames: ({ wantsUsageChunk: asked }, header) =>
+      new ConverseStream({ identity: identity(header), asked, mask }),
+    streamType: eventStream,
+    refusal: (status, body, header) => bedrockRefusal(status, mask(body), header),
+    doneOptional: false,
+    addsUsageChunk: () => false,
+  }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/** API keys as they are; access keys by a signature of each request, which holds for five minutes. */
+function authorizer(context: CredentialContext): Authorize {
+  const { baseUrl, clock, env } = context
+  const credential = readAwsSecret(context.secret, env)
+  switch (credential.kind) {
+    case 'api-key':
+      return bearer({ ...context, secret: credential.key })
+    case 'access-key':
+      return (request) =>
+        awsSignature(request, {
+          credential,
+          region: bedrockRegion({
+            baseUrl,
+            modelId: modelIdIn(request.url),
+            credentialRegion: credential.region,
+            env,
+          }),
+          // Not the `bedrock-runtime` of the address.
+          service: 'bedrock',
+          now: clock.now(),
+        })
+    case 'unusable':
+      return () => {
+        const message = `the AWS credential is unusable: ${credential.reason}`
+        throw new UpstreamFault({ kind: 'no-credential', message })
+      }
+    default:
+      return credential satisfies never
+  }
+}

@@ -1,0 +1,46 @@
+import type { ProviderKind } from '../../core/provider.ts'
+import { keyHeader } from '../dialects/credentials.ts'
+import { geminiChat } from '../dialects/gemini-chat.ts'
+import { geminiEmbed } from '../dialects/gemini-embed.ts'
+import type { GeminiDialect } from '../dialects/gemini-request.ts'
+
+/** The Gemini API, with a key of Google AI Studio. */
+export const google: ProviderKind = Object.freeze({
+  name: 'google',
+  aliases: ['gemini'],
+  capabilities: ['chat', 'embed'],
+  defaultBaseUrl: 'https://generativelanguage.googleapis.com',
+  remoteImages: false,
+  references: 'google',
+  // Not `?key=`, which would end up in logs.
+  authorizer: ({ secret, ...context }) =>
+    keyHeader('x-goog-api-key')({ ...context, secret: secret.trim() }),
+  chat: (target) =>
+    geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),
+  embed: ({ baseUrl, upstreamId }) => geminiEmbed(googleModelUrl(baseUrl, upstreamId)),
+} satisfies ProviderKind)
+
+const dialect: GeminiDialect = Object.freeze({
+  penalties: 'old-models',
+  serviceTiers: new Map([
+    ['auto', null],
+    ['default', 'standard'],
+    ['flex', 'flex'],
+    ['priority', 'priority'],
+  ]),
+  fewestLogprobs: 0,
+})
+
+/**
+ * The address of a model. A version at the end of the configured path stands, else `v1beta` is
+ * added, as newer fields are missing from `v1`; any other path is that of a proxy, and is kept.
+ */
+function googleModelUrl(baseUrl: string, upstreamId: string): URL {
+  const url = new URL(baseUrl)
+  const path = url.pathname.replace(/\/+$/, '')
+  const root = /\/v1(?:alpha|beta)?$/.test(path) ? path : `${path}/v1beta`
+  const model = /^(?:models|tunedModels)\//.test(upstreamId) ? upstreamId : `models/${upstreamId}`
+  url.pathname = `${root}/${model}`
+  url.hash = ''
+  return url
+}

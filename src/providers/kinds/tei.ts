@@ -1,0 +1,47 @@
+import type { EmbedEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import { basePath, operationUrl } from '../dialects/address.ts'
+import { bearer } from '../dialects/credentials.ts'
+import { jsonBody, textsOf } from '../dialects/embed-body.ts'
+import { headerCount, readBareVectors } from '../dialects/embed-reading.ts'
+import { liveAt } from '../dialects/liveness.ts'
+import { type EmbedHabits, openAiEmbed } from '../dialects/openai-embed.ts'
+import { refusalBy, type StatusOf } from '../dialects/refusal.ts'
+
+/** Text Embeddings Inference, a server that one runs oneself. */
+export const tei: ProviderKind = Object.freeze({
+  name: 'tei',
+  capabilities: ['embed', 'rerank'],
+  remoteImages: false,
+  authorizer: bearer,
+  probe: liveAt('/health'),
+  embed: teiEmbed,
+} satisfies ProviderKind)
+
+/** The server's `max_client_batch_size`, as it is by default. */
+const habits: EmbedHabits = { limits: { items: 32 }, takesTokens: false }
+
+/** The server's own API; its OpenAI layer where the address ends in `/v1`. */
+function teiEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
+  const path = basePath(new URL(baseUrl))
+  if (/\/v1$/.test(path)) {
+    const url = operationUrl(baseUrl, '/v1', '/embeddings')
+    return openAiEmbed({ ...habits, url, upstreamId, statusOf })
+  }
+  return {
+    limits: () => habits.limits,
+    takesTokens: false,
+    takesImages: false,
+    takesDimensions: true,
+    request: ({ input, dimensions }) => ({
+      url: operationUrl(baseUrl, '', path.endsWith('/embed') ? '' : '/embed'),
+      headers: {},
+      body: jsonBody({ inputs: textsOf(input), dimensions }),
+    }),
+    answer: (body, header) => readBareVectors(body, headerCount(header('x-compute-tokens'))),
+    refusal: refusalBy(statusOf),
+  }
+}
+
+/** 424: the backend has failed, and may do better next time, unless it is a model for other things. */
+const statusOf: StatusOf = (status, message) =>
+  status === 424 && !/not an? \w+ model/i.test(message) ? 500 : status

@@ -1,0 +1,45 @@
+import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import { geminiChat } from '../dialects/gemini-chat.ts'
+import type { GeminiDialect } from '../dialects/gemini-request.ts'
+import { googleAuthorizer } from '../dialects/google-credentials.ts'
+import { noCredential } from '../dialects/google-secret.ts'
+import { vertexModelUrl, vertexProbe } from '../dialects/vertex-address.ts'
+import { vertexEmbed } from '../dialects/vertex-embed.ts'
+
+/** Gemini models on Google Cloud: the dialect of the Gemini API at another address, for another credential. */
+export const vertexAi: ProviderKind = Object.freeze({
+  name: 'vertex_ai',
+  takesRegion: true,
+  capabilities: ['chat', 'embed'],
+  remoteImages: false,
+  references: 'google',
+  authorizer: googleAuthorizer,
+  probe: vertexProbe,
+  chat: vertexChat,
+  embed: vertexEmbed,
+} satisfies ProviderKind)
+
+const dialect: GeminiDialect = Object.freeze({
+  // A reference without a media type is a 400 here.
+  defaultMimeType: 'image/jpeg',
+  penalties: 'every-model',
+  // `v1` has no field for it.
+  serviceTiers: new Map([
+    ['auto', null],
+    ['default', null],
+  ]),
+  fewestLogprobs: 1,
+})
+
+function vertexChat(target: Target): ChatEndpoint {
+  const modelUrl = vertexModelUrl(target)
+  if (modelUrl instanceof URL) return geminiChat({ target, modelUrl, dialect })
+  // A provider without a place fails the requests that come to it, and no other.
+  const nowhere = new URL('https://aiplatform.googleapis.com')
+  return {
+    ...geminiChat({ target, modelUrl: nowhere, dialect }),
+    request() {
+      throw noCredential(modelUrl.problem)
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import type { ProviderKind } from '../../core/provider.ts'
+import { bearer } from '../dialects/credentials.ts'
+import { voyageEmbed } from '../dialects/voyage-embed.ts'
+
+/** Voyage AI. */
+export const voyage: ProviderKind = Object.freeze({
+  name: 'voyage',
+  capabilities: ['embed', 'rerank'],
+  defaultBaseUrl: 'https://api.voyageai.com/v1',
+  remoteImages: false,
+  authorizer: bearer,
+  embed: voyageEmbed,
+} satisfies ProviderKind)

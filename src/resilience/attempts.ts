@@ -1,0 +1,94 @@
+import { type UpstreamFailure, verdictOn } from '../core/failure.ts'
+import type { Model } from '../core/provider.ts'
+import type { Scope } from '../wire/deadline.ts'
+import type { BreakerPolicy } from './breaker.ts'
+import type { Breakers } from './breakers.ts'
+import { backoff, type RetryPolicy } from './retry.ts'
+
+/** What came of one upstream call. */
+export type Attempt<T> =
+  /** `opened`: the value is a stream that has only begun, and may still die. */
+  | { readonly ok: true; readonly value: T; readonly opened?: true }
+  | { readonly ok: false; readonly failure: UpstreamFailure }
+
+export interface Resilience {
+  readonly retry: RetryPolicy
+  readonly breaker: BreakerPolicy
+  readonly breakers: Breakers
+  /** From 0 up to 1. */
+  readonly random: () => number
+}
+
+export interface Attempts<T> {
+  readonly link: Model
+  /** Bounds all attempts together. */
+  readonly scope: Scope
+  readonly attempt: (link: Model, scope: Scope) => Promise<Attempt<T>>
+}
+
+/** What a link has made of its attempts. */
+export type LinkOutcome<T> =
+  | { readonly ok: true; readonly value: T; readonly attempts: number }
+  | { readonly ok: false; readonly failure: UpstreamFailure; readonly attempts: number }
+
+/** Calls one link until it answers, its circuit opens, or the policy, the time or the hope is over. */
+export async function runAttempts<T>(
+  { retry, breaker: policy, breakers, random }: Resilience,
+  { link, scope, attempt }: Attempts<T>,
+): Promise<LinkOutcome<T>> {
+  const breaker = breakers.of(link)
+  for (let attempts = 0; ; ) {
+    if (scope.ended) return { ok: false, failure: scope.ended, attempts }
+    const permit = breaker.admit(policy)
+    if (!permit.admitted) {
+      const failure: UpstreamFailure = { kind: 'circuit-open', retryAfter: permit.retryAfter }
+      return { ok: false, failure, attempts }
+    }
+    attempts++
+    const result = await attempt(link, scope).catch((error: unknown) => {
+      permit.abandon()
+      throw error
+    })
+    if (result.ok) {
+      if (result.opened) permit.opened()
+      else permit.success()
+      return { ok: true, value: result.value, attempts }
+    }
+    const { failure } = result
+    if (isProviderFault(failure)) permit.failure()
+    else permit.abandon()
+    // Without a credential nobody was called.
+    if (failure.kind === 'no-credential') attempts--
+    const given = { ok: false, failure, attempts } as const
+    if (verdictOn(failure) !== 'retry') return given
+    if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return given
+    const floor = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
+    const wait = Math.max(backoff(retry, attempts, random), floor)
+    if (wait >= scope.remaining()) return given
+    await scope.sleep(wait)
+  }
+}
+
+/** Whether a failure speaks against the provider, and so counts for its circuit. */
+export function isProviderFault(failure: UpstreamFailure): boolean {
+  switch (failure.kind) {
+    case 'status':
+      return verdictOn(failure) !== 'surface'
+    case 'timeout':
+      return failure.limit !== 'total'
+    case 'network':
+    case 'malformed':
+    case 'closed-early':
+    case 'error-frame':
+      return true
+    case 'no-credential':
+    case 'circuit-open':
+    case 'client-cancelled':
+    case 'slow-client':
+    case 'shutdown':
+    case 'abandoned':
+      return false
+    default:
+      return failure satisfies never
+  }
+}

@@ -1,0 +1,20 @@
+import { type EmbedInput, imagesIn, isTokens, type MixedItem, partsOf } from '../core/embeddings.ts'
+import { utf8Length } from '../wire/utf8.ts'
+import { tokensOfBytes } from './heuristic.ts'
+import { imageTokens } from './images.ts'
+
+/** An estimate of each item: text by its bytes, one token an id, images by their detail. */
+export function itemTokens(input: EmbedInput): number[] {
+  return isTokens(input) ? input.items.map(({ length }) => length) : input.items.map(mixedTokens)
+}
+
+/** The same for all items together. */
+export function estimateEmbed(input: EmbedInput): number {
+  return itemTokens(input).reduce((sum, tokens) => sum + tokens, 0)
+}
+
+function mixedTokens(item: MixedItem): number {
+  const texts = partsOf(item).map((part) => (part.kind === 'text' ? utf8Length(part.text) : 0))
+  const bytes = texts.reduce((sum, length) => sum + length, 0)
+  return imagesIn(item).reduce((sum, image) => sum + imageTokens(image), tokensOfBytes(bytes))
+}

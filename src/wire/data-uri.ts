@@ -1,0 +1,40 @@
+/** A `data:` URI whose payload is base64. */
+export interface DataUri {
+  /** Lower case, without parameters; empty when the URI names none. */
+  readonly mediaType: string
+  /** Standard base64 without white space. */
+  readonly payload: string
+}
+
+/**
+ * Reads `data:<media-type>;base64,<payload>`. Scheme, media type and marker may be in any case, and
+ * parameters may stand before the marker. Undefined for everything else, percent-encoding included.
+ */
+export function parseDataUri(uri: string): DataUri | undefined {
+  if (!isDataUri(uri)) return undefined
+  const comma = uri.indexOf(',')
+  if (comma < 0) return undefined
+  const [mediaType = '', ...parameters] = uri.slice(5, comma).toLowerCase().split(';')
+  const payload = withoutSpace(uri.slice(comma + 1))
+  if (parameters.at(-1)?.trim() !== 'base64' || payload === '') return undefined
+  return { mediaType: mediaType.trim(), payload }
+}
+
+/** True for every `data:` URI, also one that cannot be read. */
+export function isDataUri(uri: string): boolean {
+  return uri.slice(0, 5).toLowerCase() === 'data:'
+}
+
+/** Payloads reach megabytes and hardly ever hold white space, so they are copied only when they do. */
+function withoutSpace(payload: string): string {
+  return /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload
+}
+
+/** The bytes of a base64 text; undefined when it is none. */
+export function decodeBase64(payload: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(payload), (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}

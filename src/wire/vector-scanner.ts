@@ -1,0 +1,116 @@
+import { UpstreamFault } from '../core/failure.ts'
+import { concat } from './body.ts'
+import { type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
+
+/** A JSON document whose flat arrays of numbers stand apart. */
+export interface ScannedJson {
+  /** The document, with every such array replaced by one of its ordinal: `[0]`, `[1]`, … */
+  readonly json: unknown
+  readonly arrays: readonly NumberArray[]
+}
+
+/**
+ * Reads a JSON document that arrives in pieces and consists, but for a few bytes, of arrays of
+ * numbers. `JSON.parse` would hold up everyone for seconds and take many times the memory; here the
+ * arrays go by piece by piece, and only the document around them is parsed.
+ */
+export class VectorScanner {
+  readonly #form: NumberForm
+  readonly #arrays: NumberArray[] = []
+  readonly #around: Uint8Array[] = []
+  #aroundLength = 0
+  #numbers: NumberReader | undefined
+  /** The beginning of a number whose end has not come. */
+  #tail: Uint8Array = new Uint8Array(0)
+  #place: 'value' | 'bracket' | 'string' | 'escape' = 'value'
+
+  constructor(form: NumberForm) {
+    this.#form = form
+  }
+
+  /** Throws an `UpstreamFault` as soon as the document is malformed. */
+  push(piece: Uint8Array): void {
+    const bytes = this.#tail.length > 0 ? joined(this.#tail, piece) : piece
+    let at = 0
+    while (at < bytes.length) {
+      if (!this.#numbers) at = this.#scanAround(bytes, at)
+      if (!this.#numbers) break
+      at = this.#numbers.read(bytes, at)
+      if (bytes[at] !== closeBracket) break
+      this.#arrays.push(this.#numbers.take())
+      this.#numbers = undefined
+    }
+    this.#tail = bytes.subarray(this.#numbers ? at : bytes.length)
+  }
+
+  /** The document, once all of it has been pushed. */
+  end(): ScannedJson {
+    const text = new TextDecoder().decode(concat(this.#around, this.#aroundLength))
+    try {
+      return { json: JSON.parse(text), arrays: this.#arrays }
+    } catch {
+      throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is not JSON' })
+    }
+  }
+
+  /** Passes everything up to the next array of numbers, and returns where that one begins. */
+  #scanAround(bytes: Uint8Array, from: number): number {
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at] as number
+      switch (this.#place) {
+        case 'string':
+          if (byte === quote) this.#place = 'value'
+          else if (byte === backslash) this.#place = 'escape'
+          break
+        case 'escape':
+          this.#place = 'string'
+          break
+        case 'bracket':
+          if (byte === minus || (byte >= digit0 && byte <= digit9)) {
+            this.#keep(bytes.slice(from, at))
+            this.#beginNumbers()
+            return at
+          }
+          if (byte > space) this.#place = placeAfter(byte)
+          break
+        default:
+          this.#place = placeAfter(byte)
+      }
+    }
+    this.#keep(bytes.slice(from))
+    return bytes.length
+  }
+
+  #beginNumbers(): void {
+    this.#place = 'value'
+    this.#keep(encoder.encode(String(this.#arrays.length)))
+    // The vectors of one answer have one length.
+    this.#numbers = new NumberReader(this.#form, this.#arrays.at(-1)?.length ?? 0)
+  }
+
+  /** A copy, as `around` must not keep the pieces of the vectors alive. */
+  #keep(copy: Uint8Array): void {
+    this.#around.push(copy)
+    this.#aroundLength += copy.length
+  }
+}
+
+const encoder = new TextEncoder()
+
+const quote = 0x22
+const backslash = 0x5c
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const minus = 0x2d
+const digit0 = 0x30
+const digit9 = 0x39
+const space = 0x20
+
+function placeAfter(byte: number): 'value' | 'bracket' | 'string' {
+  if (byte === openBracket) return 'bracket'
+  return byte === quote ? 'string' : 'value'
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  return concat([first, second], first.length + second.length)
+}

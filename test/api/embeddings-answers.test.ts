@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { patiently } from '../providers/embed/support.ts'
+import { expectErrorShape } from '../support/contract.ts'
+import { bodyOf, embed, vectors } from '../support/embed.ts'
+import { providerKey } from '../support/gateway.ts'
+import { json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const config = `
+[[providers]]
+name = "p"
+kind = "openai"
+api_key_env = "P_KEY"
+[[providers.models]]
+id = "m"
+capabilities = ["embed"]
+`
+
+function indexed(...entries: [index: number, embedding: number[]][]): Responder {
+  return json({ data: entries.map(([index, embedding]) => ({ index, embedding })) })
+}
+
+describe('a 2xx that is not what the API promises is tried again, and then LM-3002', () => {
+  test.each<[string, Responder]>([
+    ['no JSON', whole('<html>')],
+    ['nothing', whole('')],
+    ['JSON that breaks off', whole('{"data":[{"embedding":[1,2')],
+    ['no data', json({ object: 'list' })],
+    ['data that is none', json({ data: 'none' })],
+    ['a vector too few', vectors([[1]])],
+    ['a vector too many', vectors([[1], [2], [3]])],
+    ['an empty vector', vectors([[], []])],
+    ['vectors of different length', vectors([[1], [1, 2]])],
+    ['a vector with a hole', whole('{"data":[{"embedding":[1,null]},{"embedding":[1,2]}]}')],
+    ['NaN', whole('{"data":[{"embedding":[1,NaN]},{"embedding":[1,2]}]}')],
+    ['a number too large', whole('{"data":[{"embedding":[1,1e999]},{"embedding":[1,2]}]}')],
+    ['an index twice', indexed([0, [1]], [0, [2]])],
+    ['an index out of range', indexed([0, [1]], [2, [2]])],
+    [
+      'vectors of vectors',
+      vectors([
+        [[1], [2]],
+        [[1], [2]],
+      ]),
+    ],
+    ['base64 of no floats', vectors(['AAAA', 'AAAA'])],
+    ['an error in a 200', json({ error: { message: 'out of order', code: 500 } })],
+  ])('%s', async (_, responder) => {
+    for (const encoding_format of ['float', 'base64']) {
+      const gateway = await watchedGateway(config)
+      gateway.upstream.always(responder)
+      const answer = embed(gateway, { input: ['x', 'y'], encoding_format })
+      const response = await patiently(gateway, answer)
+      expect(response.status).toBe(502)
+      expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3002' })
+      expect(gateway.upstream.requests).toHaveLength(3)
+    }
+  })
+})
+
+test('an answer may arrive in any pieces', async () => {
+  const body = JSON.stringify({
+    data: [
+      { index: 1, embedding: [0.25, -1.5e-3] },
+      { index: 0, embedding: [100, 0] },
+    ],
+    usage: { prompt_tokens: 3 },
+  })
+  const bytes = [...new TextEncoder().encode(body)].map((byte) => Uint8Array.of(byte))
+  const gateway = await watchedGateway(config)
+  gateway.upstream.always(stream(bytes, { headers: { 'content-type': 'application/json' } }))
+  const floats = await bodyOf(await embed(gateway, { input: ['x', 'y'] }))
+  expect(floats.data.map(({ embedding }) => embedding)).toEqual([
+    [100, 0],
+    [0.25, -1.5e-3],
+  ])
+})
+
+test('vectors that come as base64 are understood', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.always(vectors(['AAAAPwAAgL4=', 'zczMPc3MTD4='], 2))
+  const floats = await bodyOf(await embed(gateway, { input: ['x', 'y'] }))
+  expect(floats.data.map(({ embedding }) => embedding)).toEqual([
+    [0.5, -0.25],
+    [0.1, 0.2].map(Math.fround),
+  ])
+  const coded = await bodyOf(await embed(gateway, { input: ['x', 'y'], encoding_format: 'base64' }))
+  expect(coded.data[1]?.embedding).toBe('zczMPc3MTD4=')
+})
+
+test('the vectors of perplexity are bytes, so as floats they are refused', async () => {
+  const gateway = await watchedGateway(
+    config.replace('"openai"', '"perplexity"\nbase_url = "http://p.test"'),
+  )
+  gateway.upstream.always(vectors(['AAAAPwAAgL4=']))
+  const response = await patiently(gateway, embed(gateway, { input: 'x' }))
+  expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3002' })
+})
+
+test('a client’s mistake keeps its status, without the credential in its text', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(json({ error: { message: `bad ${providerKey}` } }, { status: 422 }))
+  const response = await embed(gateway, { input: 'x' })
+  expect(response.status).toBe(422)
+  const error = await expectErrorShape(response)
+  expect(error.code).toBe('LM-3003')
+  expect(error.message).not.toContain(providerKey)
+})
+
+test('a failed backend of tei is tried again, one that cannot embed is not', async () => {
+  const gateway = await watchedGateway(
+    '[[providers]]\nname = "p"\nkind = "tei"\nbase_url = "http://tei.test"\n' +
+      '[[providers.models]]\nid = "m"\ncapabilities = ["embed"]\n',
+  )
+  const backend = { error: 'out of memory', error_type: 'Backend' }
+  gateway.upstream.next(json(backend, { status: 424 }), json([[1]]))
+  const response = await patiently(gateway, embed(gateway, { input: 'x' }))
+  expect(response.status).toBe(200)
+  const other = { error: 'model is not an embedding model', error_type: 'Backend' }
+  gateway.upstream.next(json(other, { status: 424 }))
+  const refused = await embed(gateway, { input: 'x' })
+  expect(refused.status).toBe(424)
+  expect(gateway.upstream.requests).toHaveLength(3)
+})

@@ -1,0 +1,567 @@
+import { describe, expect, test } from 'vitest'
+import type { UpstreamFailure } from '../../src/core/failure.ts'
+import { chunk, chunkOf, data, done, hello, role, stop, wholeStream } from '../support/answers.ts'
+import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
+import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
+import { settled } from '../support/manual-clock.ts'
+import { isPending } from '../support/pending.ts'
+import { pieces } from '../support/pieces.ts'
+import {
+  broken,
+  json,
+  LiveUpstream,
+  type Responder,
+  silent,
+  stream,
+  whole,
+} from '../support/scripted-upstream.ts'
+import {
+  readStream,
+  StreamReader,
+  settlement,
+  streamed,
+  terminal,
+} from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const reset: UpstreamFailure = { kind: 'network', reason: 'ECONNRESET' }
+const endedEarly = terminal('the stream of provider p ended before it was complete')
+const estimate = chunkOf({
+  choices: [{ index: 0, delta: {}, finish_reason: null }],
+  usage: { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true },
+})
+const onceOnly = `[resilience]\nretry_max_attempts = 1\n${oneProvider}`
+const perplexity = oneProvider.replace('kind = "openai"', 'kind = "perplexity"')
+
+describe('the terminator', () => {
+  test.each([
+    ['in the text', chunk({ content: 'data: [DONE]\n\n' })],
+    ['as the whole text', chunk({ content: '[DONE]' })],
+    ['in a comment', ': [DONE]\n\n: data: [DONE]\n\n'],
+    ['in another field', 'event: [DONE]\nid: [DONE]\nnote: data: [DONE]\n\n'],
+    ['on a later line of the data', 'data: {"choices":[]}\ndata: [DONE]\n\n'],
+    ['after other text', 'data: x [DONE]\n\n'],
+    ['without its bracket', 'data: [DONE\n\n'],
+    ['in lower case', 'data: [done]\n\n'],
+  ])('%s is no end', async (_, frame) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([role + hello + frame + wholeStream]))
+    expect(await readStream(gateway)).toBe(role + hello + frame + wholeStream)
+  })
+
+  test.each([
+    'data:[DONE]\n\n',
+    'data: [DONE] \n\n',
+    'data: [DONE] bye\n\n',
+    'event: end\ndata: [DONE]\n\n',
+  ])('may be written %j', async (end) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([role + hello + end]))
+    expect(await readStream(gateway)).toBe(role + hello + estimate + end)
+  })
+
+  test('ends the answer although the upstream keeps its connection; the connection is kept for reuse', async () => {
+    const { chat, upstream, log } = await watchedGateway()
+    const live = new LiveUpstream()
+    upstream.next(live.responder)
+    live.push(wholeStream)
+    const reader = new StreamReader(await chat(streamed()))
+    expect(await reader.rest()).toBe(wholeStream)
+    expect(live.released).toBe('drain')
+    live.push('data: {"choices":[{"delta":{"content":"late"}}]}\n\n')
+    live.fail(reset)
+    await settled()
+    expect(settlement(log)).toMatchObject({ status: 200, tokens_in: 9 })
+  })
+
+  test('makes everything after it disappear, in the same chunk or in another', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([`${wholeStream}${hello}${done}noise`]))
+    expect(await readStream(gateway)).toBe(wholeStream)
+  })
+
+  test('makes a reset after it a success', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([wholeStream], { failure: reset }))
+    expect(await readStream(gateway)).toBe(wholeStream)
+    expect(settlement(gateway.log)).toMatchObject({ status: 200 })
+  })
+
+  test('is added for perplexity at a clean end after a finish reason', async () => {
+    const gateway = await watchedGateway(perplexity)
+    gateway.upstream.next(stream([role + hello + stop]))
+    expect(await readStream(gateway)).toBe(role + hello + stop + estimate + done)
+    expect(settlement(gateway.log)).toMatchObject({ status: 200 })
+  })
+
+  test('is missed of perplexity too when nothing has finished', async () => {
+    const gateway = await watchedGateway(perplexity)
+    gateway.upstream.next(stream([role + hello]))
+    expect(await readStream(gateway)).toBe(role + hello + endedEarly)
+  })
+
+  test('is missed of perplexity too when its connection broke', async () => {
+    const gateway = await watchedGateway(perplexity)
+    gateway.upstream.next(stream([role + hello + stop], { failure: reset }))
+    expect(await readStream(gateway)).toContain('"code":"LM-3010"')
+  })
+})
+
+/** Whether a stream that opens with this frame and then falls silent is committed. */
+const opening = async (frame: string) => {
+  const gateway = await watchedGateway()
+  const live = new LiveUpstream()
+  gateway.upstream.next(live.responder).always(stream([wholeStream]))
+  const response = gateway.chat(streamed())
+  live.push(frame)
+  const committed = !(await isPending(response))
+  live.push(stop + done)
+  const shown = await (await response).text()
+  expect(shown.startsWith(frame)).toBe(true)
+  return committed
+}
+
+describe('the first content commits a stream', () => {
+  test.each([
+    ['text', { content: 'x' }],
+    ['white space', { content: ' ' }],
+    ['text as an array of parts', { content: [{ type: 'text', text: 'x' }] }],
+    ['reasoning_content', { content: null, reasoning_content: 'x' }],
+    ['reasoning', { reasoning: 'x' }],
+    ['reasoning_details', { reasoning_details: [{ type: 'reasoning.text', text: 'x' }] }],
+    ['a refusal', { refusal: 'no' }],
+    [
+      'a tool call',
+      { tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '' } }] },
+    ],
+    ['a function call', { function_call: { name: 'f', arguments: '' } }],
+    ['audio', { audio: { id: 'a', data: 'AAAA' } }],
+  ])('%s', async (_, delta) => expect(await opening(chunk(delta))).toBe(true))
+
+  test('a finish reason', async () => {
+    expect(await opening(chunk({}, {}, 'content_filter'))).toBe(true)
+  })
+
+  test('content of a later choice', async () => {
+    const choices = [
+      { index: 0, delta: {} },
+      { index: 1, delta: { content: 'x' } },
+    ]
+    expect(await opening(chunkOf({ choices }))).toBe(true)
+  })
+
+  test.each([
+    ['a role', role],
+    ['a role without content', chunk({ role: 'assistant' })],
+    ['null content', chunk({ role: 'assistant', content: null, refusal: null, tool_calls: null })],
+    ['an empty array of parts', chunk({ content: [] })],
+    ['empty tool calls', chunk({ content: '', tool_calls: [] })],
+    ['no choices', chunkOf({ choices: [] })],
+    ['a choice without a delta', chunkOf({ choices: [{ index: 0, finish_reason: null }] })],
+    ['null as a choice', chunkOf({ choices: [null] })],
+    ['usage', chunkOf({ choices: [], usage: { prompt_tokens: 1, total_tokens: 1 } })],
+    ['a filter report', chunkOf({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] })],
+    ['comments', ': ping\n\n: OPENROUTER PROCESSING\n\n:\n\n'],
+    ['data that is no JSON', 'data: hello\n\n'],
+    ['data that is no object', 'data: "text"\n\ndata: 7\n\ndata: null\n\n'],
+    ['an event of an unknown type', 'event: metadata\ndata: {"a":1}\n\n'],
+    ['blank lines', '\n\n\n'],
+  ])('not %s', async (_, frame) => expect(await opening(frame)).toBe(false))
+})
+
+describe('before the commit', () => {
+  const deaths: readonly (readonly [string, Responder])[] = [
+    ['an empty stream', stream([])],
+    ['a role and the end', stream([role])],
+    ['a role and a reset', stream([role], { failure: reset })],
+    ['comments and the end', stream([': ping\n\n: ping\n\n'])],
+    ['a terminator and nothing else', stream([done])],
+    ['a role, usage and a terminator', stream([role + chunkOf({ choices: [], usage: {} }) + done])],
+    ['a filter report and a terminator', stream([chunkOf({ choices: [] }) + done])],
+    ['half a content frame', stream([role + hello.slice(0, 40)])],
+    [
+      'an error frame',
+      stream([role + data({ error: { message: 'boom', code: 500 } }) + hello + done]),
+    ],
+    ['an error frame and a terminator', stream([data({ error: { message: 'boom' } }) + done])],
+    ['an error event', stream(['event: error\ndata: boom\n\n'])],
+    ['an error object', stream([data({ object: 'error', message: 'boom' })])],
+    ['a detail without choices', stream([data({ detail: 'boom' })])],
+    ['no event stream but JSON', json({ choices: [{ message: { content: 'Hi' } }] })],
+    ['no event stream but HTML', whole('<html>', { headers: { 'content-type': 'text/html' } })],
+    [
+      'a stream of another type',
+      stream([wholeStream], { headers: { 'content-type': 'text/event-streams' } }),
+    ],
+    ['status 204', whole('', { status: 204, headers: { 'content-type': 'text/event-stream' } })],
+    ['status 503', json({ error: { message: 'busy' } }, { status: 503 })],
+    ['a refused connection', broken()],
+  ]
+
+  test.each(deaths)(
+    '%s is followed by a second attempt, and nothing of the first is shown',
+    async (_, death) => {
+      const gateway = await watchedGateway()
+      gateway.upstream.next(death, stream([wholeStream]))
+      const shown = readStream(gateway)
+      await gateway.clock.advance(200)
+      expect(await shown).toBe(wholeStream)
+      expect(settlement(gateway.log)).toMatchObject({ status: 200, attempts: 2 })
+    },
+  )
+
+  test('nothing is sent, not even headers or a ping, however long it takes', async () => {
+    const { chat, upstream, clock } = await watchedGateway()
+    const live = new LiveUpstream()
+    upstream.next(live.responder)
+    const response = chat(streamed())
+    live.push(role)
+    await clock.advance(119_000)
+    expect(await isPending(response)).toBe(true)
+    live.push(hello + stop + done)
+    expect(await (await response).text()).toBe(role + hello + stop + estimate + done)
+  })
+
+  test.each([
+    ['a code of 400', { message: 'bad image', code: 400 }, 400, 'LM-3003'],
+    ['a code as a string', { message: 'bad image', code: '422' }, 422, 'LM-3003'],
+    ['a status', { message: 'bad image', status: 413 }, 413, 'LM-3003'],
+    ['an http_status_code', { message: 'too long', http_status_code: 422 }, 422, 'LM-3003'],
+    [
+      'the type invalid_request_error',
+      { message: 'bad image', type: 'invalid_request_error' },
+      400,
+      'LM-3003',
+    ],
+  ])(
+    'an error frame that blames the request with %s surfaces at once',
+    async (_, error, status, code) => {
+      const { chat, upstream, log } = await watchedGateway()
+      upstream.next(stream([role + data({ error })]))
+      const response = await chat(streamed())
+      expect(response.status).toBe(status)
+      const body = await expectErrorShape(response)
+      expect(body).toMatchObject({ code, type: 'upstream_error' })
+      expect(body.message).toContain(error.message)
+      expect(settlement(log)).toMatchObject({ status, error_code: code, attempts: 1 })
+    },
+  )
+
+  test.each([
+    ['429', { message: 'slow down', code: 429 }, 429, 'LM-3001', 3],
+    ['rate_limit_error', { message: 'slow down', type: 'rate_limit_error' }, 429, 'LM-3001', 3],
+    [
+      'rate_limit_exceeded',
+      { message: 'slow down', code: 'rate_limit_exceeded' },
+      429,
+      'LM-3001',
+      3,
+    ],
+    ['408', { message: 'timeout', code: 408 }, 504, 'LM-3005', 3],
+    ['401', { message: 'no', code: 401 }, 502, 'LM-3003', 1],
+    ['402', { message: 'no', code: 402 }, 502, 'LM-3003', 1],
+    ['403', { message: 'no', code: 403 }, 502, 'LM-3003', 1],
+    ['invalid_api_key', { message: 'no', code: 'invalid_api_key' }, 502, 'LM-3003', 1],
+    ['500', { message: 'boom', code: 500 }, 502, 'LM-3010', 3],
+    ['a code that is no status', { message: 'boom', code: 'server_error' }, 502, 'LM-3010', 3],
+    ['a code with a fraction', { message: 'boom', code: 400.5 }, 502, 'LM-3010', 3],
+    ['no code', { message: 'boom' }, 502, 'LM-3010', 3],
+  ])('an error frame with %s counts as that', async (_, error, status, code, attempts) => {
+    const { chat, upstream, clock, log } = await watchedGateway()
+    upstream.always(stream([role + data({ error }) + done]))
+    const pending = chat(streamed())
+    await clock.advance(1000)
+    const response = await pending
+    expect(response.status).toBe(status)
+    expect(await expectErrorShape(response)).toMatchObject({ code })
+    expect(settlement(log)).toMatchObject({ error_code: code, attempts })
+  })
+
+  test('streams that all open and bring no content end as LM-3010 in plain JSON', async () => {
+    const { chat, upstream, clock, log } = await watchedGateway()
+    upstream.always(stream([role + done]))
+    const pending = chat(streamed())
+    await clock.advance(1000)
+    const response = await pending
+    expect(response.status).toBe(502)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(response.headers.get('x-gateway-model-used')).toBeNull()
+    expect(await expectErrorShape(response)).toMatchObject({
+      code: 'LM-3010',
+      type: 'upstream_error',
+    })
+    expect(settlement(log)).toMatchObject({ status: 502, error_code: 'LM-3010', attempts: 3 })
+  })
+
+  test('an upstream that sends comments for ever is cut off, not collected', async () => {
+    const { chat, upstream } = await watchedGateway(onceOnly)
+    const megabyte = bytes(`: ${'x'.repeat(2 ** 20)}\n\n`)
+    upstream.next(pieces(Array<Uint8Array>(10).fill(megabyte).concat(bytes(wholeStream))))
+    const error = await expectErrorShape(await chat(streamed()))
+    expect(error).toMatchObject({ code: 'LM-3002' })
+  })
+
+  test('a line of 20 MB is cut off, not collected', async () => {
+    const { chat, upstream } = await watchedGateway(onceOnly)
+    const megabyte = bytes('x'.repeat(2 ** 20))
+    const line = Array<Uint8Array>(20).fill(megabyte)
+    upstream.next(pieces([bytes(`${role}data: `), ...line, bytes(`\n\n${wholeStream}`)]))
+    const error = await expectErrorShape(await chat(streamed()))
+    expect(error).toMatchObject({ code: 'LM-3002' })
+  })
+
+  test('a line of 10 MB is content like any other', async () => {
+    const gateway = await watchedGateway(onceOnly)
+    const long = chunk({ content: 'x'.repeat(10 * 2 ** 20) })
+    gateway.upstream.next(pieces([bytes(long), bytes(stop + done)]))
+    const shown = await readStream(gateway)
+    expect(shown.startsWith(long)).toBe(true)
+    expect(settlement(gateway.log)).toMatchObject({ tokens_out: (10 * 2 ** 20) / 4 })
+  })
+})
+
+describe('the first-token timeout', () => {
+  test.each([
+    ['no answer', silent()],
+    ['headers and nothing more', new LiveUpstream().responder],
+  ])('%s: 504 LM-3011', async (_, responder) => {
+    const { chat, upstream, clock, log } = await watchedGateway()
+    upstream.next(responder)
+    const pending = chat(streamed())
+    await clock.advance(119_999)
+    expect(await isPending(pending)).toBe(true)
+    await clock.advance(1)
+    const response = await pending
+    expect(response.status).toBe(504)
+    expect(await expectErrorShape(response)).toMatchObject({
+      code: 'LM-3011',
+      type: 'upstream_error',
+    })
+    expect(settlement(log)).toMatchObject({ status: 504, latency_ms: 120_000, attempts: 1 })
+  })
+
+  test('comments, roles and usage do not put it off', async () => {
+    const { chat, upstream, clock } = await watchedGateway()
+    const live = new LiveUpstream()
+    upstream.next(live.responder)
+    const pending = chat(streamed())
+    for (let second = 0; second < 120; second++) {
+      live.push(`: keep-alive\n\n${role}`)
+      await clock.advance(1000)
+    }
+    expect((await pending).status).toBe(504)
+  })
+
+  test('is over with the first content: silence after it is waited out', async () => {
+    const { chat, upstream, clock } = await watchedGateway(
+      `[server]\nsse_heartbeat_ms = 0\n${oneProvider}`,
+    )
+    const live = new LiveUpstream()
+    upstream.next(live.responder)
+    live.push(role + hello)
+    const reader = new StreamReader(await chat(streamed()))
+    expect(await reader.next()).toBe(role + hello)
+    await clock.advance(500_000)
+    live.push(stop + done)
+    expect(await reader.rest()).toBe(stop + estimate + done)
+  })
+
+  test('a provider may have its own', async () => {
+    const { chat, upstream, clock } = await watchedGateway(
+      oneProvider.replace('kind = "openai"', 'kind = "openai"\nfirst_token_timeout_ms = 50'),
+    )
+    upstream.next(silent())
+    const pending = chat(streamed())
+    await clock.advance(50)
+    expect((await pending).status).toBe(504)
+  })
+})
+
+/** A stream whose first content the client has read. */
+const commit = async (gateway: TestGateway, live = new LiveUpstream()) => {
+  gateway.upstream.next(live.responder)
+  live.push(role + hello)
+  const response = await gateway.chat(streamed(), { headers: { 'x-request-id': 'fixed' } })
+  const reader = new StreamReader(response)
+  expect(await reader.next()).toBe(role + hello)
+  return { live, reader, response }
+}
+
+describe('after the commit', () => {
+  const deaths: readonly (readonly [string, (live: LiveUpstream) => void, string])[] = [
+    ['a clean end', (live) => live.end(), endedEarly],
+    [
+      'a reset',
+      (live) => live.fail(reset),
+      terminal('provider p could not be reached or broke off'),
+    ],
+    [
+      'half a frame and the end',
+      (live) => {
+        live.push(hello.slice(0, 60))
+        live.end()
+      },
+      endedEarly,
+    ],
+    [
+      'half a frame and a reset',
+      (live) => {
+        live.push(hello.slice(0, 60))
+        live.fail(reset)
+      },
+      terminal('provider p could not be reached or broke off'),
+    ],
+    [
+      'an error frame',
+      (live) => live.push(data({ error: { message: 'boom', code: 500 } })),
+      terminal('provider p failed in its stream: boom'),
+    ],
+    [
+      'an error frame and a terminator',
+      (live) => live.push(data({ error: 'boom' }) + done),
+      terminal('provider p failed in its stream: boom'),
+    ],
+    [
+      'an error frame that blames the request',
+      (live) => live.push(data({ error: { message: 'too long', code: 400 } })),
+      terminal('provider p refused the request with status 400: too long'),
+    ],
+  ]
+
+  test.each(deaths)(
+    '%s: one terminal frame LM-3010, no terminator, no second attempt',
+    async (_, die, frame) => {
+      const gateway = await watchedGateway()
+      const { live, reader } = await commit(gateway)
+      die(live)
+      expect(await reader.rest()).toBe(frame)
+      expect(gateway.upstream.requests).toHaveLength(1)
+      expect(settlement(gateway.log)).toMatchObject({
+        status: 502,
+        error_code: 'LM-3010',
+        attempts: 1,
+        model_used: 'm',
+        tokens_in: 8,
+        tokens_out: 2,
+        estimated: true,
+      })
+    },
+  )
+
+  test.each(deaths)(
+    '%s in the same chunk as the content: the content is shown first',
+    async (_, die, frame) => {
+      const gateway = await watchedGateway()
+      const live = new LiveUpstream(64 * 2 ** 20)
+      gateway.upstream.next(live.responder)
+      live.push(role + hello)
+      die(live)
+      expect(await readStream(gateway)).toBe(role + hello + frame)
+    },
+  )
+
+  test('a line of 20 MB is cut off, not collected', async () => {
+    const gateway = await watchedGateway()
+    const megabyte = bytes('x'.repeat(2 ** 20))
+    const line = Array<Uint8Array>(20).fill(megabyte)
+    gateway.upstream.next(pieces([bytes(role + hello), bytes('data: '), ...line]))
+    expect(await readStream(gateway)).toBe(
+      role + hello + terminal('provider p answered malformed: an event of the stream is too long'),
+    )
+  })
+
+  test('the total timeout ends the stream with LM-3013', async () => {
+    const gateway = await watchedGateway(`[server]\nsse_heartbeat_ms = 0\n${oneProvider}`)
+    const { live, reader } = await commit(gateway)
+    const rest = reader.rest()
+    await gateway.clock.advance(599_999)
+    expect(await isPending(rest)).toBe(true)
+    await gateway.clock.advance(1)
+    expect(await rest).toBe(terminal('the request took longer than its total timeout', 'LM-3013'))
+    expect(live.released).toBe('cancel')
+    expect(settlement(gateway.log)).toMatchObject({ status: 504, error_code: 'LM-3013' })
+  })
+
+  test('the total timeout runs from the arrival, and ends a stream that never falls silent', async () => {
+    const gateway = await watchedGateway(
+      oneProvider.replace('kind = "openai"', 'kind = "openai"\ntotal_timeout_ms = 10000'),
+    )
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder)
+    const response = gateway.chat(streamed(), { headers: { 'x-request-id': 'fixed' } })
+    await gateway.clock.advance(6000)
+    live.push(hello)
+    const rest = new StreamReader(await response).rest()
+    for (let second = 0; second < 4; second++) {
+      await gateway.clock.advance(1000)
+      live.push(hello)
+    }
+    const shown = await rest
+    expect(shown.startsWith(hello.repeat(4))).toBe(true)
+    expect(
+      shown.endsWith(terminal('the request took longer than its total timeout', 'LM-3013')),
+    ).toBe(true)
+  })
+
+  test('the total timeout ends a stream that nobody reads', async () => {
+    const gateway = await watchedGateway()
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder)
+    live.push(role + hello)
+    const response = await gateway.chat(streamed(), { headers: { 'x-request-id': 'fixed' } })
+    await gateway.clock.advance(600_000)
+    expect(live.released).toBe('cancel')
+    expect(gateway.gateway.inFlight).toBe(0)
+    expect(await response.text()).toBe(
+      role + hello + terminal('the request took longer than its total timeout', 'LM-3013'),
+    )
+  })
+
+  test('a shutdown ends the stream with a terminal frame', async () => {
+    const gateway = await watchedGateway()
+    const { live, reader } = await commit(gateway)
+    gateway.gateway.drain()
+    expect(await reader.rest()).toBe(terminal('the gateway is shutting down'))
+    expect(live.released).toBe('cancel')
+    expect(settlement(gateway.log)).toMatchObject({ status: 502, tokens_out: 2 })
+  })
+
+  test('usage that was reported before the death is what the request has cost', async () => {
+    const gateway = await watchedGateway()
+    const { live, reader } = await commit(gateway)
+    live.push(
+      chunk(
+        { content: '!' },
+        { usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } },
+      ),
+    )
+    live.end()
+    await reader.rest()
+    expect(settlement(gateway.log)).toMatchObject({ tokens_in: 7, tokens_out: 3, estimated: false })
+  })
+
+  test('the provider key in the text of an error frame is masked', async () => {
+    const gateway = await watchedGateway()
+    const { live, reader } = await commit(gateway)
+    live.push(data({ error: { message: `key ${providerKey} is over its quota` } }))
+    const shown = await reader.rest()
+    expect(shown).toBe(terminal('provider p failed in its stream: key *** is over its quota'))
+  })
+
+  test('the answer carries the usual headers and those of a stream', async () => {
+    const gateway = await watchedGateway()
+    const { reader, response, live } = await commit(gateway)
+    expectCommonHeaders(response)
+    expect(response.headers.get('x-request-id')).toBe('fixed')
+    expect(response.headers.get('x-gateway-model-used')).toBe('m')
+    expect(response.headers.get('x-gateway-provider')).toBe('p')
+    expect(response.headers.get('cache-control')).toBe('no-cache')
+    expect(response.headers.get('content-length')).toBeNull()
+    live.push(done)
+    await reader.rest()
+  })
+})
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import { done, hello, role, stop, usageChunk, wholeStream } from '../support/answers.ts'
+import { oneProvider } from '../support/gateway.ts'
+import { settled } from '../support/manual-clock.ts'
+import { isPending } from '../support/pending.ts'
+import { LiveUpstream } from '../support/scripted-upstream.ts'
+import { StreamReader, streamed } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const ping = ': ping\n'
+const finish = stop + usageChunk + done
+
+/** A committed stream whose first content has been read. */
+async function committed(config?: string) {
+  const { chat, upstream, clock } = await watchedGateway(config)
+  const live = new LiveUpstream()
+  upstream.next(live.responder)
+  live.push(role + hello)
+  const reader = new StreamReader(await chat(streamed()))
+  expect(await reader.next()).toBe(role + hello)
+  const end = async () => {
+    live.push(finish)
+    expect(await reader.rest()).toBe(finish)
+  }
+  return { live, reader, clock, end }
+}
+
+describe('an idle stream', () => {
+  test('gets a ping after 15 seconds, of one line end, and another after 15 more', async () => {
+    const { reader, clock, end } = await committed()
+    const first = reader.next()
+    await clock.advance(14_999)
+    expect(await isPending(first)).toBe(true)
+    await clock.advance(1)
+    expect(await first).toBe(ping)
+    const second = reader.next()
+    await clock.advance(14_999)
+    expect(await isPending(second)).toBe(true)
+    await clock.advance(1)
+    expect(await second).toBe(ping)
+    await end()
+  })
+
+  test('gets it after the interval that is configured', async () => {
+    const { reader, clock, end } = await committed(
+      `[server]\nsse_heartbeat_ms = 40\n${oneProvider}`,
+    )
+    const next = reader.next()
+    await clock.advance(40)
+    expect(await next).toBe(ping)
+    await end()
+  })
+
+  test('gets none when the interval is 0', async () => {
+    const { reader, clock, live } = await committed(
+      `[server]\nsse_heartbeat_ms = 0\n${oneProvider}`,
+    )
+    const next = reader.next()
+    await clock.advance(500_000)
+    expect(await isPending(next)).toBe(true)
+    live.push(finish)
+    expect(await next).toBe(finish)
+    expect(await reader.next()).toBeUndefined()
+  })
+})
+
+describe('a ping', () => {
+  test('is put off by everything that is written', async () => {
+    const { live, reader, clock, end } = await committed()
+    for (let turn = 0; turn < 10; turn++) {
+      const next = reader.next()
+      await clock.advance(14_999)
+      live.push(hello)
+      expect(await next).toBe(hello)
+    }
+    const next = reader.next()
+    await clock.advance(15_000)
+    expect(await next).toBe(ping)
+    await end()
+  })
+
+  test('is put off by an upstream comment too, because the client got one', async () => {
+    const { live, reader, clock, end } = await committed()
+    const next = reader.next()
+    await clock.advance(14_000)
+    live.push(': keep-alive\n\n')
+    expect(await next).toBe(': keep-alive\n\n')
+    const later = reader.next()
+    await clock.advance(14_999)
+    expect(await isPending(later)).toBe(true)
+    await clock.advance(1)
+    expect(await later).toBe(ping)
+    await end()
+  })
+
+  test.each([
+    ['in its data', hello.slice(0, 40), hello.slice(40)],
+    ['after its data', hello.slice(0, -2), hello.slice(-2)],
+    ['between its line ends', hello.slice(0, -1), hello.slice(-1)],
+    [
+      'in a CRLF of its data line',
+      hello.replaceAll('\n', '\r\n').slice(0, -3),
+      hello.replaceAll('\n', '\r\n').slice(-3),
+    ],
+    [
+      'in the CRLF of its blank line',
+      hello.replaceAll('\n', '\r\n').slice(0, -1),
+      hello.replaceAll('\n', '\r\n').slice(-1),
+    ],
+    [
+      'in a CRLF that follows a bare LF',
+      hello.replace(/\n\n$/, '\n\r\n').slice(0, -1),
+      hello.replace(/\n\n$/, '\n\r\n').slice(-1),
+    ],
+  ])('goes before a frame that is cut %s, never into it', async (_, before, after) => {
+    const { live, reader, clock, end } = await committed()
+    const next = reader.next()
+    live.push(before)
+    await clock.advance(15_000)
+    expect(await next).toBe(ping)
+    live.push(after)
+    expect(await reader.next()).toBe(before + after)
+    await end()
+  })
+
+  test('does not pile up for a client that does not read', async () => {
+    const { reader, clock, end } = await committed()
+    await clock.advance(300_000)
+    await end()
+    expect(await reader.next()).toBeUndefined()
+  })
+
+  test('never comes before the first content', async () => {
+    const { chat, upstream, clock } = await watchedGateway()
+    const live = new LiveUpstream()
+    upstream.next(live.responder)
+    const response = chat(streamed())
+    await clock.advance(100_000)
+    live.push(wholeStream)
+    expect(await (await response).text()).toBe(wholeStream)
+  })
+
+  test('never comes after the terminator', async () => {
+    const { live, reader, clock } = await committed()
+    live.push(finish)
+    expect(await reader.next()).toBe(finish)
+    await clock.advance(100_000)
+    expect(await reader.next()).toBeUndefined()
+  })
+
+  test('does not keep an abandoned stream alive', async () => {
+    const { live, reader, clock } = await committed()
+    await reader.leave()
+    await clock.advance(100_000)
+    await settled()
+    expect(live.released).toBe('cancel')
+  })
+})

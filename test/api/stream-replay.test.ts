@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { expectCommonHeaders } from '../support/contract.ts'
+import { cutsOf, pieces, singly } from '../support/pieces.ts'
+import { type VendorStream, vendorStreams } from '../support/vendor-streams.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+/** What a client and the log make of one run. */
+interface Run {
+  readonly shown: string
+  readonly status: unknown
+  readonly tokens: readonly unknown[]
+  readonly estimated: unknown
+}
+
+describe('a stream is shown as it was sent, however the network cuts it', () => {
+  test.for(vendorStreams)('$name', async (vendor) => {
+    const sent = typeof vendor.sent === 'string' ? utf8(vendor.sent) : vendor.sent
+    const run = await runnerOf(vendor)
+
+    const whole = await run([sent])
+    expect(whole.shown).toBe(vendor.shown ?? vendor.sent)
+    expect(whole).toMatchObject({
+      status: vendor.status ?? 200,
+      tokens: vendor.tokens,
+      estimated: vendor.estimated ?? false,
+    })
+    for (const cut of cutsOf(sent)) {
+      const cutRun = await run(cut)
+      if (JSON.stringify(cutRun) === JSON.stringify(whole)) continue
+      expect(cutRun, `cut after byte ${cut[0].length}`).toEqual(whole)
+    }
+    expect(await run(singly(sent)), 'byte by byte').toEqual(whole)
+  })
+})
+
+async function runnerOf({ kind, asked }: VendorStream) {
+  const address = ['azure', 'vllm'].includes(kind) ? 'base_url = "https://own.test"' : ''
+  const { chat, upstream, log } = await watchedGateway(`
+    # A failed stream must not open the circuit under the next one.
+    [resilience]
+    retry_max_attempts = 1
+    circuit_failure_threshold = 1000000
+    [[providers]]
+    name = "p"
+    kind = "${kind}"
+    api_key_env = "P_KEY"
+    ${address}
+    models = [{ id = "m" }]
+  `)
+  return async (chunks: readonly Uint8Array[]): Promise<Run> => {
+    upstream.next(pieces(chunks))
+    const body = {
+      model: 'm',
+      stream: true,
+      ...(asked && { stream_options: { include_usage: true } }),
+      messages: [{ role: 'user', content: 'Hi' }],
+    }
+    const response = await chat(body, { headers: { 'x-request-id': 'fixed' } })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expectCommonHeaders(response)
+    const shown = decoder.decode(await response.arrayBuffer())
+    const { fields } = log.splice(0).find(({ message }) => message === 'request') ?? {}
+    return {
+      shown,
+      status: fields?.['status'],
+      tokens: [fields?.['tokens_in'], fields?.['tokens_out']],
+      estimated: fields?.['estimated'],
+    }
+  }
+}
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+/** A byte order mark is shown too. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/** The rooms, from the ground up. A file imports from its own room or from a lower floor. */
+const floors: readonly (readonly string[])[] = [
+  ['src/core'],
+  ['src/wire'],
+  ['src/stream', 'src/config', 'src/store', 'src/tokens', 'src/resilience', 'src/metrics'],
+  ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks'],
+  ['src/snapshot', 'src/health'],
+  ['src/data-plane', 'src/admin'],
+  ['src'],
+  ['adapters/node'],
+]
+
+/** Rooms without a door: their files are imported one by one. */
+const open = new Set(['src/core', 'src/wire', 'src/stream', 'src'])
+
+const floorOf = new Map(
+  floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)),
+)
+
+interface Import {
+  readonly from: string
+  readonly to: string
+}
+
+const files = ['src', 'adapters']
+  .flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' }).map((file) =>
+      normalize(join(root, file)),
+    ),
+  )
+  .filter((file) => file.endsWith('.ts'))
+
+const imports: readonly Import[] = files.flatMap((from) =>
+  specifiers(from).map((specifier) => ({
+    from,
+    to: specifier.startsWith('.') ? normalize(join(dirname(from), specifier)) : specifier,
+  })),
+)
+
+const inner = imports.filter(({ to }) => to.startsWith('src/') || to.startsWith('adapters/'))
+
+describe('the house', () => {
+  test('every file stands in a known room', () => {
+    expect(files.filter((file) => !floorOf.has(roomOf(file)))).toEqual([])
+    expect(files.length).toBeGreaterThan(40)
+  })
+
+  test('a file imports from its own room or from a lower floor', () => {
+    const wrong = inner.filter(({ from, to }) => {
+      const [here, there] = [roomOf(from), roomOf(to)]
+      return here !== there && (floorOf.get(there) ?? 99) >= (floorOf.get(here) ?? -1)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('a room is entered through its door', () => {
+    const wrong = inner.filter(({ from, to }) => {
+      const room = roomOf(to)
+      return roomOf(from) !== room && !open.has(room) && to !== `${room}/index.ts`
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('files do not import each other in a circle', () => {
+    const graph = new Map<string, string[]>()
+    for (const { from, to } of inner) graph.set(from, [...(graph.get(from) ?? []), to])
+    expect(circleIn(graph)).toBeUndefined()
+  })
+
+  test('only the Node host imports from node:', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => to.startsWith('node:') && !from.startsWith('adapters/node/'),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('kinds import dialects, never each other', () => {
+    const wrong = inner.filter(
+      ({ from, to }) =>
+        from.startsWith('src/providers/kinds/') && to.startsWith('src/providers/kinds/'),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('nothing outside of the providers compares the name of a kind', () => {
+    const wrong = files.filter(
+      (file) => !file.startsWith('src/providers/') && /kind\.name\s*[!=]==?/.test(read(file)),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+function specifiers(file: string): string[] {
+  const pattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
+  return [...read(file).matchAll(pattern)].map((match) => match[1] ?? '')
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8')
+}
+
+/** The two leading folders, or `src` for the files that stand in it directly. */
+function roomOf(file: string): string {
+  const parts = file.split('/')
+  return parts[0] === 'src' && parts.length === 2 ? 'src' : parts.slice(0, 2).join('/')
+}
+
+function circleIn(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    for (const next of graph.get(file) ?? []) {
+      const circle = visit(next, [...path, file])
+      if (circle) return circle
+    }
+    done.add(file)
+    return undefined
+  }
+  for (const file of graph.keys()) {
+    const circle = visit(file, [])
+    if (circle) return circle
+  }
+  return undefined
+}

@@ -1,0 +1,390 @@
+import { describe, expect, test } from 'vitest'
+import { refused, sent, strict } from './support.ts'
+
+const user = (content: unknown, more: object = {}) => ({ role: 'user', content, ...more })
+const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
+const tool = (id: string, content: unknown, more: object = {}) => ({
+  role: 'tool',
+  tool_call_id: id,
+  content,
+  ...more,
+})
+const call = (id: string, name = 'look', args = '{}') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+})
+const calling = (...ids: string[]) => assistant(null, { tool_calls: ids.map((id) => call(id)) })
+const text = (value: string) => ({ type: 'text', text: value })
+
+/** What the conversation becomes. */
+async function turns(...messages: object[]): Promise<unknown> {
+  return (await sent({ messages }))['messages']
+}
+
+describe('instructions', () => {
+  test('every part of every one is kept, blank ones are not', async () => {
+    const body = await sent({
+      messages: [
+        { role: 'system', content: [text('One.'), text(' '), text('Two.')] },
+        user('Hi'),
+        { role: 'developer', content: 'Three.' },
+      ],
+    })
+    expect(body['system']).toBe('One.\nTwo.\nThree.')
+    expect(body['messages']).toEqual([user('Hi')])
+  })
+
+  test('there is no field for none', async () => {
+    const body = await sent({ messages: [{ role: 'system', content: '' }, user('Hi')] })
+    expect(body).not.toHaveProperty('system')
+  })
+
+  test('a request of nothing else is refused', async () => {
+    const messages = [{ role: 'system', content: 'Be brief.' }, user('  ')]
+    const error = await refused({ messages })
+    expect(error).toMatchObject({ code: 'LM-1001', param: 'messages' })
+  })
+})
+
+describe('turns', () => {
+  test('neighbours of one role become one turn', async () => {
+    expect(
+      await turns(user('a'), user([text('b')]), assistant('c'), assistant('d'), user('e')),
+    ).toEqual([user([text('a'), text('b')]), assistant([text('c'), text('d')]), user('e')])
+  })
+
+  test('a message that says nothing disappears, and its neighbours meet', async () => {
+    expect(await turns(user('a'), assistant(''), assistant(null), user('b'))).toEqual([
+      user([text('a'), text('b')]),
+    ])
+  })
+
+  test('an assistant cannot open the conversation', async () => {
+    expect(await turns(assistant('Welcome!'), user('Hi'))).toEqual([
+      user('.'),
+      assistant('Welcome!'),
+      user('Hi'),
+    ])
+  })
+
+  test('a prefill in blocks loses the white space at its end, and only there', async () => {
+    expect(await turns(user('Hi'), assistant([text('One \n'), text('Two \n')]))).toEqual([
+      user('Hi'),
+      assistant([text('One \n'), text('Two')]),
+    ])
+    expect(await turns(user('Hi'), assistant('One \n'), user('Go on'))).toContainEqual(
+      assistant('One \n'),
+    )
+  })
+
+  test('names, reasoning and audio of a message are left behind', async () => {
+    const messages = [
+      user('Hi', { name: 'bob' }),
+      assistant('Yes', { name: 'x', reasoning_content: 'hm', audio: { id: 'a' }, refusal: null }),
+      user('Go'),
+    ]
+    expect(await turns(...messages)).toEqual([user('Hi'), assistant('Yes'), user('Go')])
+  })
+
+  test('a refusal comes back as text', async () => {
+    expect(await turns(user('a'), assistant(null, { refusal: 'No.' }), user('b'))).toContainEqual(
+      assistant('No.'),
+    )
+    expect(
+      await turns(user('a'), assistant([{ type: 'refusal', refusal: 'No.' }]), user('b')),
+    ).toContainEqual(assistant([text('No.')]))
+  })
+
+  test('an unknown role is refused', async () => {
+    const error = await refused({ messages: [user('a'), { role: 'robot', content: 'b' }] })
+    expect(error).toMatchObject({ code: 'LM-1001', param: 'messages.1.role' })
+  })
+})
+
+describe('calls and results', () => {
+  test('text stands before calls, empty text nowhere', async () => {
+    expect(
+      await turns(
+        user('a'),
+        assistant('Let me see.', { tool_calls: [call('c1')] }),
+        tool('c1', 'x'),
+      ),
+    ).toEqual([
+      user('a'),
+      assistant([text('Let me see.'), { type: 'tool_use', id: 'c1', name: 'look', input: {} }]),
+      user([{ type: 'tool_result', tool_use_id: 'c1', content: 'x' }]),
+    ])
+    expect(await turns(user('a'), calling('c1'), tool('c1', 'x'))).toContainEqual(
+      assistant([{ type: 'tool_use', id: 'c1', name: 'look', input: {} }]),
+    )
+  })
+
+  test('results come first in their turn, in their order', async () => {
+    expect(
+      await turns(user('a'), calling('c1', 'c2'), tool('c1', '1'), user('b'), tool('c2', '2')),
+    ).toEqual([
+      user('a'),
+      expect.objectContaining({ role: 'assistant' }),
+      user([
+        { type: 'tool_result', tool_use_id: 'c1', content: '1' },
+        { type: 'tool_result', tool_use_id: 'c2', content: '2' },
+        text('b'),
+      ]),
+    ])
+  })
+
+  test.each([
+    ['', {}],
+    ['  ', {}],
+    ['null', {}],
+    ['{"a":1}', { a: 1 }],
+    ['[1]', { rawInvalidInput: '[1]' }],
+    ['{"a":', { rawInvalidInput: '{"a":' }],
+  ])('arguments %j are input %j', async (args, input) => {
+    const conversation = [
+      user('a'),
+      assistant(null, { tool_calls: [call('c1', 'look', args)] }),
+      tool('c1', 'x'),
+    ]
+    expect(await turns(...conversation)).toContainEqual(
+      assistant([{ type: 'tool_use', id: 'c1', name: 'look', input }]),
+    )
+  })
+
+  test('a strict provider refuses arguments that are no object', async () => {
+    const messages = [
+      user('a'),
+      assistant(null, { tool_calls: [call('c1', 'look', '[1]')] }),
+      tool('c1', 'x'),
+    ]
+    expect(await refused({ messages }, strict)).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.1.tool_calls.0.function.arguments',
+    })
+  })
+
+  test('a result that says nothing has no content', async () => {
+    expect(
+      await turns(user('a'), calling('c1', 'c2'), tool('c1', ''), tool('c2', [text(' ')])),
+    ).toContainEqual(
+      user([
+        { type: 'tool_result', tool_use_id: 'c1' },
+        { type: 'tool_result', tool_use_id: 'c2' },
+      ]),
+    )
+  })
+
+  test('a result may hold images', async () => {
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+    expect(await turns(user('a'), calling('c1'), tool('c1', [text('See:'), image]))).toContainEqual(
+      user([
+        {
+          type: 'tool_result',
+          tool_use_id: 'c1',
+          content: [
+            text('See:'),
+            { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
+          ],
+        },
+      ]),
+    )
+  })
+
+  test('ids that become equal stay apart, on both sides', async () => {
+    const [, calls, results] = await turnsOfIds(['a.b', 'a:b', 'a_b', 'a_b_2'])
+    expect(calls).toEqual(['a_b', 'a_b_2', 'a_b_3', 'a_b_2_2'])
+    expect(results).toEqual(calls)
+  })
+
+  test('an id that is used again belongs to the latest call of that id', async () => {
+    const body = await turns(
+      user('a'),
+      calling('call_0'),
+      tool('call_0', '1'),
+      calling('call_0'),
+      tool('call_0', '2'),
+    )
+    expect(JSON.stringify(body)).toContain('"tool_use_id":"call_0","content":"1"')
+    expect(JSON.stringify(body)).toContain('"tool_use_id":"call_0_2","content":"2"')
+  })
+
+  test('many equal ids take no more than their time', async () => {
+    const ids = Array.from({ length: 20_000 }, () => 'x')
+    const [, calls] = await turnsOfIds(ids)
+    expect(new Set(calls).size).toBe(20_000)
+  })
+
+  async function turnsOfIds(ids: readonly string[]) {
+    const [, asked, answered] = (await turns(
+      user('a'),
+      calling(...ids),
+      ...ids.map((id) => tool(id, 'x')),
+      // The shape is what the test before this one has checked.
+    )) as [unknown, { content: { id: string }[] }, { content: { tool_use_id: string }[] }]
+    return [
+      undefined,
+      asked.content.map(({ id }) => id),
+      answered.content.map(({ tool_use_id: id }) => id),
+    ]
+  }
+
+  test('the legacy form of a call and its result is understood', async () => {
+    expect(
+      await turns(
+        user('a'),
+        assistant(null, { function_call: { name: 'look', arguments: '{"k":1}' } }),
+        { role: 'function', name: 'look', content: 'x' },
+      ),
+    ).toEqual([
+      user('a'),
+      assistant([{ type: 'tool_use', id: 'call_1_0', name: 'look', input: { k: 1 } }]),
+      user([{ type: 'tool_result', tool_use_id: 'call_1_0', content: 'x' }]),
+    ])
+  })
+
+  test('a result without an id is refused', async () => {
+    const messages = [user('a'), calling('c1'), { role: 'tool', content: 'x' }]
+    expect(await refused({ messages })).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.2.tool_call_id',
+    })
+  })
+})
+
+describe('cache marks', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+
+  test('they stay on strings, images, results and calls’ neighbours', async () => {
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' }, ...mark }
+    const body = await sent({
+      messages: [
+        { role: 'system', content: 'Rules.', ...mark },
+        user('Doc.', mark),
+        user([image]),
+        calling('c1'),
+        tool('c1', 'x', mark),
+      ],
+    })
+    expect(body['system']).toEqual([{ ...text('Rules.'), ...mark }])
+    expect(body['messages']).toEqual([
+      user([
+        { ...text('Doc.'), ...mark },
+        { type: 'image', source: expect.anything(), ...mark },
+      ]),
+      expect.anything(),
+      user([{ type: 'tool_result', tool_use_id: 'c1', content: 'x', ...mark }]),
+    ])
+  })
+
+  test('a blank text takes its mark with it', async () => {
+    expect(await turns(user([text('a'), { ...text(' '), ...mark }]))).toEqual([user([text('a')])])
+  })
+})
+
+describe('media', () => {
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+  const block = async (part: object) =>
+    // One message with one part becomes one turn with one block.
+    ((await turns(user([part]))) as [{ content: [unknown] }])[0].content[0]
+
+  test.each([
+    ['data:image/png;base64,AAAA', 'image/png', 'AAAA'],
+    ['DATA:IMAGE/JPG;charset=x;BASE64,AA AA\n', 'image/jpeg', 'AAAA'],
+    ['data:image/webp;base64,AAAA', 'image/webp', 'AAAA'],
+    ['data:image/gif;base64,AAAA', 'image/gif', 'AAAA'],
+  ])('%j', async (url, mediaType, data) => {
+    expect(await block(image(url))).toEqual({
+      type: 'image',
+      source: { type: 'base64', media_type: mediaType, data },
+    })
+  })
+
+  test('a PDF among the images is a document', async () => {
+    expect(await block(image('data:application/pdf;base64,JVBE'))).toEqual({
+      type: 'document',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' },
+    })
+  })
+
+  test('an image may stand as a bare string', async () => {
+    expect(await block({ type: 'image_url', image_url: 'HTTP://example.com/a.png' })).toEqual({
+      type: 'image',
+      source: { type: 'url', url: 'HTTP://example.com/a.png' },
+    })
+  })
+
+  test.each([
+    'data:image/tiff;base64,AAAA',
+    'data:image/png,AAAA',
+    'data:image/png;base64,',
+    'data:,',
+    'ftp://example.com/a.png',
+    'a.png',
+    '',
+  ])('%j is refused', async (url) => {
+    expect(await refused({ messages: [user([text('a'), image(url)])] })).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.0.content.1.image_url',
+    })
+  })
+
+  test('a text file is a document of its text', async () => {
+    const data = Buffer.from('Grüße').toString('base64')
+    const file = { file_data: `data:text/plain;base64,${data}`, filename: 'a.txt' }
+    expect(await block({ type: 'file', file })).toEqual({
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: 'Grüße' },
+      title: 'a.txt',
+    })
+  })
+
+  test('a stored file is a document by its id, with the beta feature', async () => {
+    expect(await block({ type: 'file', file: { file_id: 'file_1' } })).toEqual({
+      type: 'document',
+      source: { type: 'file', file_id: 'file_1' },
+    })
+  })
+
+  test.each([
+    [{ file_data: 'JVBE' }, 'file_data'],
+    [{ file_data: 'data:text/plain;base64,*' }, 'file_data'],
+    [{}, undefined],
+  ])('a file of %j is refused', async (file, field) => {
+    const param = ['messages.0.content.0.file', field].filter(Boolean).join('.')
+    expect(await refused({ messages: [user([{ type: 'file', file }])] })).toMatchObject({
+      code: 'LM-1001',
+      param,
+    })
+  })
+
+  test.each([
+    [{ type: 'file', file: { file_data: 'data:text/csv;base64,AAAA' } }],
+    [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
+    [{ type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }],
+  ])('%j has no counterpart', async (part) => {
+    const messages = [user([text('a'), part])]
+    expect((await sent({ messages }))['messages']).toEqual([user([text('a')])])
+    expect(await refused({ messages }, strict)).toMatchObject({
+      code: 'LM-1001',
+      param: 'messages.0.content.1',
+    })
+  })
+
+  test.each([
+    ['assistant', 1],
+    ['system', 0],
+  ])('what the %s shows has no counterpart', async (role, index) => {
+    const shown = { role, content: [text('Look:'), image('https://example.com/a.png')] }
+    const messages = index === 0 ? [shown, user('Hi')] : [user('Hi'), shown, user('Go')]
+    expect(JSON.stringify(await sent({ messages }))).not.toContain('example.com')
+    expect(await refused({ messages }, strict)).toMatchObject({
+      param: `messages.${index}.content.1`,
+    })
+  })
+
+  test('a reference to Google’s store is refused with LM-2008', async () => {
+    const error = await refused({ messages: [user([image('gs://bucket/a.png')])] })
+    expect(error).toMatchObject({ code: 'LM-2008' })
+  })
+})

@@ -1,0 +1,67 @@
+import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
+import { describe, expect, test } from 'vitest'
+import { claudeSchema } from '../../../src/providers/dialects/claude-schema.ts'
+
+describe('a schema that answers are held to', () => {
+  test.each([
+    [
+      'every object is closed',
+      { type: 'object', properties: { a: { type: 'object', properties: {} } } },
+    ],
+    ['a map too', { type: 'object', properties: {}, additionalProperties: { type: 'string' } }],
+    ['an array', { type: 'array', items: { type: 'object', properties: {} }, minItems: 1 }],
+    ['a list of branches', { anyOf: [{ type: 'object', properties: {} }, { type: 'null' }] }],
+    ['oneOf', { oneOf: [{ type: 'string' }, { type: 'null' }] }],
+    ['allOf', { allOf: [{ type: 'object', properties: {} }] }],
+    [
+      'definitions',
+      {
+        type: 'object',
+        properties: { a: { $ref: '#/$defs/p' } },
+        required: ['a'],
+        $defs: { p: { type: 'object', properties: {} } },
+      },
+    ],
+    ['a format', { type: 'string', format: 'date-time' }],
+    ['a title and a description', { type: 'string', title: 'T', description: 'D' }],
+    ['the dialect', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'string' }],
+  ])('%s, as the official SDK has it', (_, schema) => {
+    expect(claudeSchema(schema)).toEqual(transformJSONSchema(schema))
+  })
+
+  test('constraints that cannot be held are told in words', () => {
+    const schema = { type: 'integer', minimum: 1, maximum: 9, description: 'A digit.' }
+    expect(claudeSchema(schema)).toEqual({
+      type: 'integer',
+      description: 'A digit.\n\nminimum: 1, maximum: 9',
+    })
+    expect(claudeSchema({ type: 'array', minItems: 2 })).toEqual({
+      type: 'array',
+      description: 'minItems: 2',
+    })
+    expect(claudeSchema({ type: 'string', format: 'regex', pattern: '^a$' })).toEqual({
+      type: 'string',
+      description: 'format: "regex", pattern: "^a$"',
+    })
+  })
+
+  test('properties may have the names of keywords, and worse', () => {
+    const names = '{"minimum":{"type":"string"},"__proto__":{"type":"object"},"constructor":{}}'
+    const schema = JSON.parse(`{"type":"object","properties":${names}}`)
+    expect(JSON.stringify(claudeSchema(schema))).toBe(
+      '{"type":"object","properties":{"minimum":{"type":"string"},"__proto__":{"type":"object","additionalProperties":false},"constructor":{}},"additionalProperties":false}',
+    )
+  })
+
+  test('what is no schema passes', () => {
+    expect(claudeSchema({ type: 'array', items: true })).toEqual({ type: 'array', items: true })
+    expect(claudeSchema({ anyOf: 5 })).toEqual({ anyOf: 5 })
+  })
+
+  test('the client’s own schema is not changed', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string', minLength: 1 } } }
+    const before = structuredClone(schema)
+    claudeSchema(schema)
+    expect(schema).toEqual(before)
+  })
+})

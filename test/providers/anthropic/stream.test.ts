@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest'
+import { assemble, readStream } from '../../support/chunks.ts'
+import { errorOf } from '../../support/gateway.ts'
+import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
+import { anthropicGateway, asking, event, patiently } from './support.ts'
+
+const start = event('message_start', {
+  message: { id: 'msg_1', content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+})
+const delta = (index: number, fields: object) =>
+  event('content_block_delta', { index, delta: fields })
+const open = (index: number, block: object) =>
+  event('content_block_start', { index, content_block: block })
+const close = (index: number) => event('content_block_stop', { index })
+const say = (text: string) => delta(0, { type: 'text_delta', text })
+const over = (stopReason: string, more: object = { usage: { output_tokens: 5 } }) =>
+  event('message_delta', { delta: { stop_reason: stopReason }, ...more })
+const stop = event('message_stop')
+const fail = (type: string) => event('error', { error: { type, message: 'because' } })
+
+/** What the client makes of these events. */
+async function streamed(...events: string[]) {
+  const { chat, upstream } = await anthropicGateway()
+  upstream.next(stream([events.join('')]))
+  const read = await readStream(await chat(asking({ stream: true })))
+  return { ...read, ...assemble(read.chunks) }
+}
+
+describe('the end', () => {
+  test.each([
+    ['end_turn', 'stop'],
+    ['max_tokens', 'length'],
+    ['refusal', 'content_filter'],
+    ['pause_turn', 'stop'],
+    ['something_new', 'stop'],
+  ])('%s is %s', async (stopReason, finish) => {
+    expect(await streamed(start, say('a'), over(stopReason), stop)).toMatchObject({
+      finish,
+      done: true,
+    })
+  })
+
+  test('a refusal tells why', async () => {
+    const details = { type: 'refusal', explanation: 'Not allowed.' }
+    const end = event('message_delta', { delta: { stop_reason: 'refusal', stop_details: details } })
+    expect(await streamed(start, say('a'), end, stop)).toMatchObject({
+      content: 'a',
+      refusal: 'Not allowed.',
+      finish: 'content_filter',
+    })
+  })
+
+  test('a compatible server may close after the stop reason', async () => {
+    const outcome = await streamed(start, say('a'), over('end_turn'))
+    expect(outcome).toMatchObject({ finish: 'stop', done: true, error: undefined })
+    expect(outcome.usage).toMatchObject({ completion_tokens: 5 })
+  })
+
+  test('a last event without its blank line counts', async () => {
+    expect(await streamed(start, say('a'), over('end_turn').trimEnd())).toMatchObject({
+      finish: 'stop',
+      done: true,
+    })
+    expect(await streamed(start, say('a'), stop.trimEnd())).toMatchObject({ done: true })
+  })
+
+  test('a last event that was cut off in its middle does not', async () => {
+    expect(await streamed(start, say('a'), say('bcd').slice(0, -9))).toMatchObject({
+      content: 'a',
+      done: false,
+      error: { code: 'LM-3010' },
+    })
+  })
+})
+
+describe('blocks', () => {
+  test('each piece is shown as soon as it has come', async () => {
+    const { chat, upstream } = await anthropicGateway()
+    const live = new LiveUpstream()
+    upstream.next(live.responder)
+    const pending = chat(asking({ stream: true }))
+    live.push(start + say('one'))
+    const reader = (await pending).body?.getReader()
+    const next = async () => new TextDecoder().decode((await reader?.read())?.value)
+    expect(await next()).toContain('"content":"one"')
+    live.push(delta(0, { type: 'thinking_delta', thinking: 'two' }))
+    expect(await next()).toContain('"reasoning_content":"two"')
+    live.push(open(1, { type: 'tool_use', id: 'toolu_1', name: 'three', input: {} }))
+    expect(await next()).toContain('"name":"three"')
+    live.push(delta(1, { type: 'input_json_delta', partial_json: '{"four' }))
+    expect(await next()).toContain('{\\"four')
+    await reader?.cancel()
+  })
+
+  test('text and thinking may come with the start of their block', async () => {
+    expect(
+      await streamed(
+        start,
+        open(0, { type: 'thinking', thinking: 'Hm.' }),
+        open(1, { type: 'text', text: 'Hello' }),
+        over('end_turn'),
+        stop,
+      ),
+    ).toMatchObject({ reasoning: 'Hm.', content: 'Hello' })
+  })
+
+  test('a call is known by its block, and numbered among the calls', async () => {
+    const tool = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
+    const { calls } = await streamed(
+      start,
+      say('a'),
+      open(3, tool('toolu_1')),
+      open(7, tool('toolu_2')),
+      delta(7, { type: 'input_json_delta', partial_json: '{"b":2}' }),
+      delta(3, { type: 'input_json_delta', partial_json: '{"a":' }),
+      delta(3, { type: 'input_json_delta', partial_json: '1}' }),
+      close(7),
+      close(3),
+      over('tool_use'),
+      stop,
+    )
+    expect(calls.map(({ id, function: { arguments: text } }) => [id, text])).toEqual([
+      ['toolu_1', '{"a":1}'],
+      ['toolu_2', '{"b":2}'],
+    ])
+  })
+
+  test.each([
+    ['{}', {}],
+    ['{"a":1}', { a: 1 }],
+    ['{}', undefined],
+  ])('a call without fragments has %s', async (text, input) => {
+    const tool = open(0, { type: 'tool_use', id: 'toolu_1', name: 'f', input })
+    // Its block may be left open.
+    for (const rest of [[close(0)], []]) {
+      const { calls } = await streamed(start, tool, ...rest, over('tool_use'), stop)
+      expect(calls.map(({ function: { arguments: shown } }) => shown)).toEqual([text])
+    }
+  })
+
+  test('a tool that runs at the vendor is not shown', async () => {
+    const outcome = await streamed(
+      start,
+      open(0, { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }),
+      delta(0, { type: 'input_json_delta', partial_json: '{"q":"x"}' }),
+      close(0),
+      open(1, { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }),
+      close(1),
+      say('Found.'),
+      over('end_turn'),
+      stop,
+    )
+    expect(outcome).toMatchObject({ calls: [], content: 'Found.', finish: 'stop' })
+  })
+
+  test('events, deltas and lines that nobody knows are skipped', async () => {
+    const outcome = await streamed(
+      ': comment\n\n',
+      start,
+      event('hologram', { text: 'x', message: 'x', delta: 'x', index: 'x' }),
+      open(0, { type: 'hologram', text: { x: 1 }, id: 5 }),
+      delta(0, { type: 'hologram_delta', text: 'x' }),
+      delta(0, { type: 'citations_delta', citation: {} }),
+      'retry: 5\ndata:\n\n',
+      say('a'),
+      over('end_turn'),
+      stop,
+      'data: [DONE]\n\n',
+    )
+    expect(outcome).toMatchObject({ content: 'a', finish: 'stop', done: true })
+  })
+
+  test('the name of the event stands in for a missing type', async () => {
+    const nameless = (name: string, fields: object) =>
+      `event: ${name}\ndata: ${JSON.stringify(fields)}\n\n`
+    const outcome = await streamed(
+      nameless('content_block_delta', { delta: { type: 'text_delta', text: 'a' } }),
+      nameless('message_stop', {}),
+    )
+    expect(outcome).toMatchObject({ content: 'a', done: true })
+    expect(outcome.chunks[0]?.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
+  })
+})
+
+describe('usage', () => {
+  test('later counters replace earlier ones, null ones do not', async () => {
+    const first = event('message_start', {
+      message: {
+        id: 'msg_1',
+        usage: { input_tokens: 130, cache_read_input_tokens: null, output_tokens: 1 },
+      },
+    })
+    const { usage } = await streamed(
+      first,
+      say('a'),
+      // A compatible server that tells only at the end what the cache has read.
+      over('end_turn', {
+        usage: { input_tokens: 30, cache_read_input_tokens: 100, output_tokens: 7 },
+      }),
+      over('end_turn', { usage: { input_tokens: null, output_tokens: 8 } }),
+      stop,
+    )
+    expect(usage).toEqual({
+      prompt_tokens: 130,
+      completion_tokens: 8,
+      total_tokens: 138,
+      prompt_tokens_details: { cached_tokens: 100, cache_creation_tokens: 0 },
+    })
+  })
+
+  test('none at all is estimated', async () => {
+    const first = event('message_start', { message: { id: 'msg_1' } })
+    const { usage } = await streamed(first, say('some words'), over('end_turn', {}), stop)
+    expect(usage).toMatchObject({ estimated: true })
+  })
+})
+
+describe('failures', () => {
+  test.each([
+    ['overloaded_error', 502, 'LM-3010', 3],
+    ['api_error', 502, 'LM-3010', 3],
+    ['timeout_error', 502, 'LM-3010', 3],
+    ['something_new', 502, 'LM-3010', 3],
+    ['rate_limit_error', 429, 'LM-3001', 3],
+    ['invalid_request_error', 400, 'LM-3003', 1],
+    ['authentication_error', 502, 'LM-3003', 1],
+    ['permission_error', 502, 'LM-3003', 1],
+    ['billing_error', 502, 'LM-3003', 1],
+    ['not_found_error', 404, 'LM-3003', 1],
+    ['request_too_large', 413, 'LM-3003', 1],
+  ])('%s before any content', async (type, status, code, calls) => {
+    const gateway = await anthropicGateway()
+    gateway.upstream.always(stream([start, fail(type)]))
+    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    expect(response.status).toBe(status)
+    const error = await errorOf(response)
+    expect(error['code']).toBe(code)
+    expect(error['message']).toContain('because')
+    expect(gateway.upstream.requests).toHaveLength(calls)
+  })
+
+  test('an error after content is told, and nothing after it is', async () => {
+    expect(
+      await streamed(start, say('a'), fail('invalid_request_error'), say('b'), stop),
+    ).toMatchObject({
+      content: 'a',
+      done: false,
+      error: { code: 'LM-3010', message: expect.stringContaining('because') },
+    })
+  })
+
+  test('an event that is no JSON ends the stream', async () => {
+    expect(await streamed(start, say('a'), 'data: {"type":\n\n', say('b'), stop)).toMatchObject({
+      content: 'a',
+      done: false,
+      error: { code: 'LM-3010' },
+    })
+  })
+
+  test('a whole answer to a streamed request is none', async () => {
+    const gateway = await anthropicGateway()
+    gateway.upstream.always(json({ type: 'error', error: { type: 'api_error' } }))
+    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    expect((await errorOf(response))['code']).toBe('LM-3002')
+  })
+})

@@ -1,0 +1,88 @@
+import { expect } from 'vitest'
+import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+
+export { event } from '../cases/anthropic.ts'
+
+export interface Setup {
+  readonly upstreamId?: string | undefined
+  /** Further settings of the provider, one TOML line each. */
+  readonly settings?: string
+  readonly secret?: string
+  /** The setting that names the secret. */
+  readonly credential?: string
+}
+
+/** A gateway with one provider `p` of the kind, and its model `m`. */
+export function anthropicGateway(setup: Setup = {}): Promise<TestGateway> {
+  const {
+    upstreamId = 'claude-sonnet-4-5',
+    settings = '',
+    secret = 'sk-ant-api03-canary',
+    credential = 'api_key_env = "P_KEY"',
+  } = setup
+  const config = `
+# A failure that a test provokes must not open the circuit under the next one.
+[resilience]
+circuit_failure_threshold = 1000000
+[[providers]]
+name = "p"
+kind = "anthropic"
+${credential}
+${settings}
+[[providers.models]]
+id = "m"
+upstream_id = "${upstreamId}"
+modalities = ["text", "image"]
+`
+  return testGateway(config, { env: { P_KEY: secret } })
+}
+
+/** A request with one question, and these fields. */
+export function asking(fields: object = {}): { model: string; messages: object[] } {
+  return { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
+}
+
+/** A whole answer of the vendor with these blocks. */
+export function message(content: readonly object[], more: object = {}): object {
+  return {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content,
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 10, output_tokens: 5 },
+    ...more,
+  }
+}
+
+/** An answer that may take retries: time passes until it is there. */
+export async function patiently(
+  { clock }: TestGateway,
+  answer: Promise<Response>,
+): Promise<Response> {
+  await clock.advance(120_000)
+  return answer
+}
+
+/** The upstream body that a request with these fields becomes. */
+export async function sent(fields: object, setup: Setup = {}): Promise<Record<string, unknown>> {
+  const { chat, upstream } = await anthropicGateway(setup)
+  upstream.next(json(message([{ type: 'text', text: 'ok' }])))
+  const response = await chat(asking(fields))
+  expect(response.status, response.status === 200 ? '' : await response.text()).toBe(200)
+  // The vendor takes objects only.
+  return upstream.body() as Record<string, unknown>
+}
+
+/** The error that a request with these fields gets, without any call. */
+export async function refused(fields: object, setup: Setup = {}): Promise<Record<string, unknown>> {
+  const { chat, upstream } = await anthropicGateway(setup)
+  const response = await chat(asking(fields))
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  return errorOf(response)
+}
+
+/** `strict` of the provider. */
+export const strict: Setup = { settings: 'strict = true' }

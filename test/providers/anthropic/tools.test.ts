@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { refused, sent, strict } from './support.ts'
+
+const f = {
+  type: 'function',
+  function: { name: 'f', parameters: { type: 'object', properties: {} } },
+}
+const g = { type: 'function', function: { name: 'g', description: 'G' } }
+const custom = { type: 'custom', custom: { name: 'c' } }
+const named = (name: string) => ({ type: 'function', function: { name } })
+const allowed = (mode: string, ...names: string[]) => ({
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: names.map(named) },
+})
+
+/** The names of the tools that were sent, and the choice. */
+async function chosen(fields: object, upstreamId?: string) {
+  const body = await sent({ tools: [f, g], ...fields }, { upstreamId })
+  // The shape is checked by the tests of the tools themselves.
+  const tools = body['tools'] as { name: string }[]
+  return [tools.map(({ name }) => name).join(' '), body['tool_choice']]
+}
+
+describe('the choice', () => {
+  test.each([
+    [undefined, 'f g', undefined],
+    ['auto', 'f g', { type: 'auto' }],
+    ['none', 'f g', { type: 'none' }],
+    ['required', 'f g', { type: 'any' }],
+    [named('g'), 'f g', { type: 'tool', name: 'g' }],
+    [allowed('auto', 'g'), 'g', { type: 'auto' }],
+    [allowed('required', 'g'), 'g', { type: 'any' }],
+    [{ type: 'custom', custom: { name: 'c' } }, 'f g', undefined],
+  ])('%j', async (choice, tools, upstream) => {
+    expect(await chosen({ tool_choice: choice })).toEqual([tools, upstream])
+  })
+
+  test.each([
+    ['required', 'f g', { type: 'auto' }],
+    [named('g'), 'g', { type: 'auto' }],
+    [allowed('required', 'g'), 'g', { type: 'auto' }],
+    ['none', 'f g', { type: 'none' }],
+  ])('%j where nothing can be forced', async (choice, tools, upstream) => {
+    for (const upstreamId of ['claude-sonnet-5-5', 'claude-opus-5-5', 'claude-mythos-5-2']) {
+      expect(await chosen({ tool_choice: choice }, upstreamId)).toEqual([tools, upstream])
+    }
+    // A budget to think with rules forcing out too.
+    expect(await chosen({ tool_choice: choice, reasoning_effort: 'low' })).toEqual([
+      tools,
+      upstream,
+    ])
+  })
+
+  test('thinking that adapts does not rule forcing out', async () => {
+    const fields = { tool_choice: 'required', reasoning_effort: 'low' }
+    expect(await chosen(fields, 'claude-opus-4-6')).toEqual(['f g', { type: 'any' }])
+  })
+
+  test('a strict provider refuses what cannot be forced', async () => {
+    const fields = { tools: [f], tool_choice: 'required' }
+    const error = await refused(fields, { ...strict, upstreamId: 'claude-sonnet-5-5' })
+    expect(error).toMatchObject({ code: 'LM-1001', param: 'tool_choice' })
+  })
+})
+
+describe('one call at a time', () => {
+  test.each([
+    [undefined, { type: 'auto', disable_parallel_tool_use: true }],
+    ['auto', { type: 'auto', disable_parallel_tool_use: true }],
+    ['required', { type: 'any', disable_parallel_tool_use: true }],
+    [named('f'), { type: 'tool', name: 'f', disable_parallel_tool_use: true }],
+    ['none', { type: 'none' }],
+  ])('with the choice %j', async (choice, upstream) => {
+    const [, sentChoice] = await chosen({ tool_choice: choice, parallel_tool_calls: false })
+    expect(sentChoice).toEqual(upstream)
+  })
+
+  test('several at a time is what happens anyway', async () => {
+    expect(await chosen({ parallel_tool_calls: true })).toEqual(['f g', undefined])
+  })
+})
+
+describe('the tools', () => {
+  const toolsOf = async (tools: unknown, setup = {}) => (await sent({ tools }, setup))['tools']
+
+  test('every part of a schema survives', async () => {
+    const parameters = JSON.parse(
+      '{"$defs":{"p":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/p"},"__proto__":{"type":"null"}},"additionalProperties":{"type":"string"},"anyOf":[{"required":["a"]}]}',
+    )
+    const [tool] = (await toolsOf([functionTool('t', { parameters })])) as [
+      { input_schema: object },
+    ]
+    expect(JSON.stringify(tool.input_schema)).toBe(
+      JSON.stringify({ type: 'object', ...parameters }),
+    )
+  })
+
+  test('a function without parameters has none', async () => {
+    const none = { type: 'object', properties: {} }
+    expect(await toolsOf([g])).toEqual([{ name: 'g', description: 'G', input_schema: none }])
+    expect(await toolsOf([functionTool('t', { parameters: null, description: null })])).toEqual([
+      { name: 't', input_schema: none },
+    ])
+  })
+
+  test('strictness where the model knows it', async () => {
+    const tool = functionTool('t', { strict: true })
+    expect(await toolsOf([tool])).toMatchObject([{ strict: true }])
+    const upstreamId = 'claude-sonnet-4-0'
+    expect(await toolsOf([tool], { upstreamId })).toEqual([
+      { name: 't', input_schema: { type: 'object', properties: {} } },
+    ])
+    expect(await refused({ tools: [tool] }, { ...strict, upstreamId })).toMatchObject({
+      param: 'tools.0.function.strict',
+    })
+  })
+
+  test('tools that are no functions are left out, or refused by a strict provider', async () => {
+    expect(await toolsOf([custom, g])).toMatchObject([{ name: 'g' }])
+    expect(await sent({ tools: [custom], tool_choice: 'auto' })).not.toHaveProperty('tool_choice')
+    expect(await refused({ tools: [g, custom] }, strict)).toMatchObject({ param: 'tools.1' })
+  })
+
+  test('the legacy fields mean the same', async () => {
+    const body = await sent({
+      functions: [{ name: 'f', parameters: { type: 'object' } }],
+      function_call: { name: 'f' },
+    })
+    expect(body).toMatchObject({
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'tool', name: 'f' },
+    })
+  })
+})
+
+function functionTool(name: string, more: object): object {
+  return { type: 'function', function: { name, ...more } }
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { json, whole } from '../../support/scripted-upstream.ts'
+import { answered, asking, bedrockGateway, type Setup, streamed } from './support.ts'
+
+const base = (url: string) => ({ settings: `base_url = "${url}"` })
+const west = { env: { AWS_REGION: 'us-west-2', AWS_DEFAULT_REGION: 'us-east-2' } }
+const arn = 'arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.amazon.nova-pro-v1:0'
+const aws = 'https://bedrock-runtime.'
+
+/** Where a request goes, without the path of the model. */
+async function addressOf(setup: Setup): Promise<string> {
+  const { chat, upstream } = await bedrockGateway(setup)
+  upstream.next(json(answered([{ text: 'Hi' }])))
+  expect((await chat(asking())).status).toBe(200)
+  return upstream.requests[0]?.url.replace(/\/model\/.*/, '') ?? ''
+}
+
+test.each([
+  ['nothing', {}, `${aws}us-east-1.amazonaws.com`],
+  ['the environment', west, `${aws}us-west-2.amazonaws.com`],
+  [
+    'its second variable',
+    { env: { AWS_DEFAULT_REGION: 'us-east-2' } },
+    `${aws}us-east-2.amazonaws.com`,
+  ],
+  ['a nonsense variable', { env: { AWS_REGION: 'evil.test/' } }, `${aws}us-east-1.amazonaws.com`],
+  [
+    'the credential',
+    { ...west, secret: '{"api_key":"k","region":"ap-south-1"}' },
+    `${aws}ap-south-1.amazonaws.com`,
+  ],
+  ['the ARN of the model', { ...west, upstreamId: arn }, `${aws}eu-central-1.amazonaws.com`],
+  [
+    'base_url, as a region',
+    { ...west, upstreamId: arn, ...base('sa-east-1') },
+    `${aws}sa-east-1.amazonaws.com`,
+  ],
+  ['a region in China', base('cn-north-1'), `${aws}cn-north-1.amazonaws.com.cn`],
+  ['a sovereign region', base('eusc-de-east-1'), `${aws}eusc-de-east-1.amazonaws.eu`],
+  [
+    'base_url, as a whole',
+    base('https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com/'),
+    'https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com',
+  ],
+  ['base_url of a proxy', base('http://localhost:4566/aws/#x'), 'http://localhost:4566/aws'],
+])('the region comes from %s', async (_, setup, address) => {
+  expect(await addressOf(setup)).toBe(address)
+})
+
+test.each([
+  ['amazon.nova-lite-v1:0', 'amazon.nova-lite-v1%3A0'],
+  ['amazon.nova-lite-v1%3A0', 'amazon.nova-lite-v1%3A0'],
+  ['arn:aws:bedrock:x:1:a/b', 'arn%3Aaws%3Abedrock%3Ax%3A1%3Aa%2Fb'],
+  ["it's (a) model!*~._-", 'it%27s%20%28a%29%20model%21%2A~._-'],
+  ['100%', '100%25'],
+])('the id %s is encoded once', async (upstreamId, segment) => {
+  const gateway = await bedrockGateway({ upstreamId, ...base('https://proxy.test') })
+  gateway.upstream.next(json(answered([{ text: 'Hi' }])), streamed([]))
+  await gateway.chat(asking())
+  expect(gateway.upstream.requests[0]?.url).toBe(`https://proxy.test/model/${segment}/converse`)
+})
+
+test.each([
+  ['eu-west-1', `${aws}eu-west-1.amazonaws.com/`],
+  ['http://localhost:4566/aws', 'http://localhost:4566/'],
+])('a provider at %s is probed without its credential', async (url, probed) => {
+  const more = '[resilience]\nhealth_check_enabled = true'
+  const { clock, gateway, upstream } = await bedrockGateway({ ...base(url), more })
+  upstream.always(whole('', { status: 403 }))
+  await clock.advance(0)
+  expect(upstream.requests[0]).toMatchObject({ method: 'GET', url: probed })
+  expect(upstream.requests[0]?.headers).not.toHaveProperty('authorization')
+  await gateway.close()
+})

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest'
+import { awsEvent, awsException, awsMessage } from '../../support/aws-event-stream.ts'
+import { assemble, readStream } from '../../support/chunks.ts'
+import { errorOf } from '../../support/gateway.ts'
+import { json, stream } from '../../support/scripted-upstream.ts'
+import {
+  argue,
+  asking,
+  bedrockGateway,
+  close,
+  metadata,
+  openCall,
+  patiently,
+  say,
+  start,
+  stop,
+  streamed,
+} from './support.ts'
+
+const streaming = asking({ stream: true })
+
+/** A stream of these messages, as the client reads it. */
+async function read(messages: readonly Uint8Array[]) {
+  const { chat, upstream } = await bedrockGateway()
+  upstream.next(streamed(messages))
+  return readStream(await chat(streaming))
+}
+
+/** How the gateway gives up on a stream of these messages before any content, and after how many calls. */
+async function failed(messages: readonly Uint8Array[]) {
+  const gateway = await bedrockGateway()
+  gateway.upstream.always(streamed(messages))
+  const response = await patiently(gateway, gateway.chat(streaming))
+  const { code, message } = await errorOf(response)
+  const calls = gateway.upstream.requests.length
+  return { status: response.status, code, message, calls }
+}
+
+test('asks for the stream under its own name', async () => {
+  const { chat, upstream } = await bedrockGateway()
+  upstream.next(streamed([start, say('Hi'), stop(), metadata]))
+  await (await chat(streaming)).text()
+  expect(upstream.requests[0]?.url).toMatch(/\/converse-stream$/)
+  expect(upstream.requests[0]?.headers['accept']).toBe('application/vnd.amazon.eventstream')
+  expect(upstream.body()).not.toHaveProperty('stream')
+})
+
+describe('calls', () => {
+  test('are numbered by themselves, and each has arguments', async () => {
+    const { chunks, done } = await read([
+      start,
+      say('Ok.'),
+      close(0),
+      openCall(1, 't1', 'f'),
+      argue(1, ''),
+      argue(1, '{"a":'),
+      argue(1, '1}'),
+      close(1),
+      openCall(3, 't2', 'g'),
+      close(3),
+      stop('end_turn'),
+      metadata,
+    ])
+    expect(done).toBe(true)
+    expect(assemble(chunks)).toMatchObject({
+      content: 'Ok.',
+      finish: 'tool_calls',
+      calls: [
+        { id: 't1', function: { name: 'f', arguments: '{"a":1}' } },
+        { id: 't2', function: { name: 'g', arguments: '{}' } },
+      ],
+    })
+  })
+
+  test('commit the stream as soon as they open', async () => {
+    const { chunks, error } = await read([start, openCall(0, 't', 'f')])
+    expect(assemble(chunks).calls).toHaveLength(1)
+    expect(error).toMatchObject({ code: 'LM-3010' })
+  })
+})
+
+describe('an event', () => {
+  test.each([
+    ['of an unknown type', awsEvent('tomorrow', { a: 1 })],
+    [
+      'of an unknown type that is no JSON',
+      awsMessage({ ':message-type': 'event', ':event-type': 'x' }, '?'),
+    ],
+    ['of another sort of message', awsMessage({ ':message-type': 'tomorrow' })],
+    [
+      'with an unknown delta',
+      awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { x: 1 } }),
+    ],
+    ['with a citation', awsEvent('contentBlockDelta', { delta: { citation: { title: 't' } } })],
+    ['with an empty text', say('')],
+    [
+      'with a signature',
+      awsEvent('contentBlockDelta', { delta: { reasoningContent: { signature: 's' } } }),
+    ],
+    ['that opens no call', awsEvent('contentBlockStart', { contentBlockIndex: 0, start: {} })],
+    ['that closes a text', close(0)],
+    ['with arguments for no call', argue(7, '{}')],
+  ])('%s has no chunk', async (_, event) => {
+    const plain = await read([start, say('a'), say('b'), stop(), metadata])
+    expect(await read([start, event, say('a'), event, say('b'), event, stop(), metadata])).toEqual(
+      plain,
+    )
+    // What commits is the text.
+    expect(await failed([start, event])).toMatchObject({ code: 'LM-3010', calls: 3 })
+  })
+
+  test('that is none of Converse breaks the stream off', async () => {
+    const nonsense = awsEvent('contentBlockDelta', { delta: { text: 7 } })
+    const { chunks, error, done } = await read([start, say('a'), nonsense, say('b')])
+    expect(assemble(chunks).content).toBe('a')
+    expect(done).toBe(false)
+    expect(error).toMatchObject({ code: 'LM-3010' })
+  })
+})
+
+describe('the end', () => {
+  test('is the usage, which comes behind the stop reason', async () => {
+    const { chunks, done } = await read([start, say('a'), stop('max_tokens'), metadata, say('b')])
+    expect(done).toBe(true)
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [{ delta: {}, finish_reason: 'length' }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    })
+  })
+
+  test('may come without any content', async () => {
+    const { chunks, done } = await read([start, stop(), metadata])
+    expect(done).toBe(true)
+    expect(assemble(chunks)).toMatchObject({ content: '', finish: 'stop' })
+  })
+
+  test.each([
+    ['before the stop reason', [start, say('a')]],
+    ['after a usage without a stop reason', [start, say('a'), metadata]],
+    ['within a message', [start, say('a'), stop(), metadata.subarray(0, 20)]],
+  ])('is none when the body ends %s', async (_, messages) => {
+    const { done, error } = await read(messages)
+    expect(done).toBe(false)
+    expect(error).toMatchObject({ code: 'LM-3010' })
+  })
+
+  test('is none when a checksum is wrong; what came before has been said', async () => {
+    const bad = say('b').slice()
+    bad[bad.length - 1] = (bad.at(-1) ?? 0) ^ 1
+    const { chunks, error } = await read([start, say('a'), bad])
+    expect(assemble(chunks).content).toBe('a')
+    expect(error).toMatchObject({ code: 'LM-3010' })
+    expect(await failed([start, bad])).toMatchObject({ status: 502, code: 'LM-3010', calls: 3 })
+  })
+})
+
+describe('an exception before the content', () => {
+  test.each([
+    ['throttlingException', 429, 'LM-3001', 3],
+    ['validationException', 400, 'LM-3003', 1],
+    ['modelTimeoutException', 504, 'LM-3005', 3],
+    ['accessDeniedException', 502, 'LM-3003', 1],
+    ['internalServerException', 502, 'LM-3010', 3],
+    ['serviceUnavailableException', 502, 'LM-3010', 3],
+    ['modelStreamErrorException', 502, 'LM-3010', 3],
+    ['tomorrowException', 502, 'LM-3010', 3],
+  ])('%s is told as %i %s after %i calls', async (type, status, code, calls) => {
+    const told = await failed([start, awsException(type, { message: 'Told so.' })])
+    expect(told).toMatchObject({ status, code, calls })
+    expect(told.message).toContain('Told so.')
+  })
+
+  test('is retried, and the client sees nothing of it', async () => {
+    const gateway = await bedrockGateway()
+    gateway.upstream.next(
+      streamed([start, awsException('throttlingException', { message: 'later' })]),
+      streamed([start, say('Hi'), stop(), metadata]),
+    )
+    const response = await patiently(gateway, gateway.chat(streaming))
+    expect(assemble((await readStream(response)).chunks).content).toBe('Hi')
+  })
+
+  test('may have the words of the model, or none', async () => {
+    const words = awsException('modelStreamErrorException', { originalMessage: 'From the model.' })
+    expect((await failed([words])).message).toContain('From the model.')
+    const none = awsException('modelStreamErrorException', {})
+    expect((await failed([none])).message).toContain('modelStreamErrorException')
+  })
+})
+
+test.each([
+  [{ ':error-code': 'InternalError', ':error-message': 'boom' }, 'boom'],
+  [{ ':error-code': 'InternalError' }, 'InternalError'],
+])('an error of the transport is retried: %j', async (headers, text) => {
+  const told = await failed([start, awsMessage({ ':message-type': 'error', ...headers })])
+  expect(told).toMatchObject({ status: 502, code: 'LM-3010', calls: 3 })
+  expect(told.message).toContain(text)
+})
+
+test('an exception after the content ends the stream', async () => {
+  const boom = awsException('validationException', { message: 'boom' })
+  const { chunks, done, error } = await read([start, say('Par'), boom, say('tial')])
+  expect(assemble(chunks).content).toBe('Par')
+  expect(done).toBe(false)
+  expect(error).toMatchObject({ code: 'LM-3010' })
+  expect(error?.['message']).toContain('boom')
+})
+
+test.each([
+  ['JSON', json({ message: 'not a stream' })],
+  ['an event stream of the web', stream(['data: {}\n\n'])],
+])('%s is no answer to a streamed request', async (_, answer) => {
+  const gateway = await bedrockGateway()
+  gateway.upstream.always(answer)
+  const response = await patiently(gateway, gateway.chat(streaming))
+  expect((await errorOf(response))['code']).toBe('LM-3002')
+})

@@ -1,0 +1,134 @@
+import type { Authorize, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
+import { bedrock } from '../../../src/providers/kinds/bedrock.ts'
+import { awsEvent } from '../../support/aws-event-stream.ts'
+import { type TestGateway, testGateway } from '../../support/gateway.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { type Responder, ScriptedUpstream, stream } from '../../support/scripted-upstream.ts'
+
+export const sonnet = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+
+export const apiKey = 'bedrock-api-key-canary-0123456789'
+
+export interface Setup {
+  readonly upstreamId?: string | undefined
+  /** The client-facing id. */
+  readonly id?: string | undefined
+  readonly strict?: boolean | undefined
+  readonly secret?: string | undefined
+  /** Further lines of the provider. */
+  readonly settings?: string | undefined
+  /** Further variables. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** Further lines of the file, behind the model. */
+  readonly more?: string | undefined
+}
+
+/** A gateway with one provider `p` of the kind, and its model `m`. */
+export function bedrockGateway(setup: Setup = {}): Promise<TestGateway> {
+  const { upstreamId = sonnet, id = 'm', strict = false, secret = apiKey } = setup
+  const config = `
+[[providers]]
+name = "p"
+kind = "bedrock"
+api_key_env = "P_KEY"
+strict = ${strict}
+${setup.settings ?? ''}
+[[providers.models]]
+id = "${id}"
+upstream_id = "${upstreamId}"
+modalities = ["text", "image"]
+${setup.more ?? ''}`
+  return testGateway(config, { env: { P_KEY: secret, ...setup.env } })
+}
+
+/** A request with one question, and these fields. */
+export function asking(fields: object = {}): { model: string; messages: object[] } {
+  return { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
+}
+
+/** An answer that may take retries: time passes until it is there. */
+export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
+  await clock.advance(120_000)
+  return answer
+}
+
+/** A whole answer of Converse with these blocks. */
+export function answered(content: readonly object[], more: object = {}): object {
+  return {
+    output: { message: { role: 'assistant', content } },
+    stopReason: 'end_turn',
+    usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+    metrics: { latencyMs: 9 },
+    ...more,
+  }
+}
+
+export const requestId = { 'x-amzn-requestid': 'rid-1' }
+
+const streamHead = {
+  headers: { 'content-type': 'application/vnd.amazon.eventstream', ...requestId },
+}
+
+/** An answer of ConverseStream in these pieces. */
+export function streamed(pieces: readonly Uint8Array[]): Responder {
+  return stream(pieces, streamHead)
+}
+
+export const start: Uint8Array = awsEvent('messageStart', { role: 'assistant' })
+
+export function say(text: string, block = 0): Uint8Array {
+  return awsEvent('contentBlockDelta', { contentBlockIndex: block, delta: { text } })
+}
+
+export function openCall(block: number, toolUseId: string, name: string): Uint8Array {
+  const toolUse = { toolUseId, name }
+  return awsEvent('contentBlockStart', { contentBlockIndex: block, start: { toolUse } })
+}
+
+export function argue(block: number, input: string): Uint8Array {
+  const delta = { toolUse: { input } }
+  return awsEvent('contentBlockDelta', { contentBlockIndex: block, delta })
+}
+
+export function close(block: number): Uint8Array {
+  return awsEvent('contentBlockStop', { contentBlockIndex: block })
+}
+
+export function stop(stopReason = 'end_turn'): Uint8Array {
+  return awsEvent('messageStop', { stopReason })
+}
+
+export const metadata: Uint8Array = awsEvent('metadata', {
+  usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+  metrics: { latencyMs: 9 },
+})
+
+export interface Bench {
+  readonly authorize: Authorize
+  /** The credential's headers for a call of that model with this body. */
+  headers(url: string, body?: string): Promise<RequestHeaders>
+}
+
+/** An authorizer by itself, at noon of 15 January 2026. */
+export function bench(
+  secret: string,
+  context: Partial<Pick<CredentialContext, 'baseUrl' | 'env'>> = {},
+): Bench {
+  const authorize = bedrock.authorizer({
+    secret,
+    baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+    clock: new ManualClock(Date.UTC(2026, 0, 15, 12)),
+    env: {},
+    send: new ScriptedUpstream().port,
+    ...context,
+  })
+  return {
+    authorize,
+    headers: async (url, body = '{}') =>
+      authorize({
+        url,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: new TextEncoder().encode(body),
+      }),
+  }
+}

@@ -1,0 +1,9 @@
+import type { ChatContractCase } from '../contract.ts'
+
+export const demo: ChatContractCase = {
+  kind: 'demo',
+  upstreamId: 'demo',
+  remoteImages: true,
+  reasoning: false,
+  jsonSchema: true,
+}

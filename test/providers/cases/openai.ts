@@ -1,0 +1,57 @@
+import { chunk, chunkOf, completion, data, done } from '../../support/answers.ts'
+import type { ChatContractCase, Said, StreamScript } from '../contract.ts'
+
+export const openai: ChatContractCase = {
+  kind: 'openai',
+  upstreamId: 'gpt-2026',
+  remoteImages: true,
+  reasoning: true,
+  jsonSchema: true,
+  script: {
+    answer: ({ text, reasoning, calls, finish, usage }) =>
+      completion('', {
+        choices: [
+          {
+            index: 0,
+            message: {
+              role: 'assistant',
+              content: text?.join('') ?? null,
+              ...(reasoning !== undefined && { reasoning_content: reasoning }),
+              ...(calls && { tool_calls: calls.map(callOf) }),
+            },
+            finish_reason: finish,
+          },
+        ],
+        ...(usage && { usage: usageOf(usage) }),
+      }),
+    events,
+    error: (status, message) => ({
+      error: { message, type: 'vendor_error', param: null, code: String(status) },
+    }),
+    streamError: (message) => data({ error: { message, type: 'server_error', code: null } }),
+  },
+}
+
+function events({ text = [], reasoning, calls = [], finish, usage, asked }: Said): StreamScript {
+  return {
+    opening: [chunk({ role: 'assistant', content: '' })],
+    content: [
+      ...(reasoning === undefined ? [] : [chunk({ reasoning_content: reasoning })]),
+      ...text.map((piece) => chunk({ content: piece })),
+      ...calls.map((call, index) => chunk({ tool_calls: [{ index, ...callOf(call) }] })),
+    ],
+    end: [
+      chunk({}, {}, finish),
+      ...(asked && usage ? [chunkOf({ choices: [], usage: usageOf(usage) })] : []),
+      done,
+    ],
+  }
+}
+
+function callOf({ id, name, arguments: input }: NonNullable<Said['calls']>[number]): object {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } }
+}
+
+function usageOf({ prompt, completion: output }: NonNullable<Said['usage']>): object {
+  return { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output }
+}

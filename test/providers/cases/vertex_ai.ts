@@ -1,0 +1,11 @@
+import type { ChatContractCase } from '../contract.ts'
+import { google } from './google.ts'
+
+/** The dialect of the Gemini API; a newer model than there, whose calls have ids on the wire. */
+export const vertexAi: ChatContractCase = {
+  ...google,
+  kind: 'vertex_ai',
+  upstreamId: 'gemini-3.8-flash',
+  settings:
+    'base_url = "https://us-central1-aiplatform.googleapis.com/v1/projects/my-proj/locations/us-central1"',
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf, testGateway } from '../../support/gateway.ts'
+import { json, whole } from '../../support/scripted-upstream.ts'
+import { answered, asking, cohereGateway, patiently } from './support.ts'
+
+describe('a status of the vendor', () => {
+  test.each([
+    // status, what the client gets, upstream calls
+    [400, 400, 'LM-3003', 1],
+    [401, 502, 'LM-3003', 1],
+    [402, 502, 'LM-3003', 1],
+    [403, 502, 'LM-3003', 1],
+    [404, 404, 'LM-3003', 1],
+    [405, 502, 'LM-3003', 1],
+    [408, 504, 'LM-3005', 3],
+    [413, 413, 'LM-3003', 1],
+    [422, 422, 'LM-3003', 1],
+    [429, 429, 'LM-3001', 3],
+    [498, 498, 'LM-3003', 1],
+    [499, 499, 'LM-3003', 1],
+    [500, 502, 'LM-3003', 3],
+    [501, 502, 'LM-3003', 3],
+    [503, 502, 'LM-3003', 3],
+    [504, 502, 'LM-3003', 3],
+  ])('%i is answered with %i %s after %i calls', async (status, expected, code, calls) => {
+    const gateway = await cohereGateway()
+    gateway.upstream.always(json({ id: 'e-1', message: 'why it is so' }, { status }))
+    const response = await patiently(gateway, gateway.chat(asking()))
+    expect(response.status).toBe(expected)
+    const error = await errorOf(response)
+    expect(error).toMatchObject({ code, message: expect.stringContaining('why it is so') })
+    expect(gateway.upstream.requests).toHaveLength(calls)
+  })
+
+  test.each(['<html><h1>502 Bad Gateway</h1></html>', ''])(
+    'with the body %j keeps its markup to itself',
+    async (body) => {
+      const gateway = await cohereGateway()
+      gateway.upstream.always(whole(body, { status: 502 }))
+      const response = await patiently(gateway, gateway.chat(asking()))
+      expect((await errorOf(response))['message']).toBe(
+        'provider p refused the request with status 502',
+      )
+    },
+  )
+
+  test('405 points to the address, and a fallback takes over', async () => {
+    const { chat, upstream } = await testGateway(withFallback)
+    upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
+    upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
+    const response = await chat(asking())
+    expect((await errorOf(response))['message']).toContain('is base_url right?')
+    expect(upstream.requests.map(({ url }) => new URL(url).host)).toEqual(['a.test', 'b.test'])
+  })
+
+  test('a refused text is not carried to a fallback', async () => {
+    const { chat, upstream } = await testGateway(withFallback)
+    upstream.next(json({ message: 'blocked' }, { status: 498 }))
+    expect((await chat(asking())).status).toBe(498)
+    expect(upstream.requests).toHaveLength(1)
+  })
+})
+
+const withFallback = `
+[[providers]]
+name = "a"
+kind = "cohere"
+base_url = "https://a.test"
+[[providers.models]]
+id = "m"
+fallbacks = ["n"]
+[[providers]]
+name = "b"
+kind = "cohere"
+base_url = "https://b.test"
+[[providers.models]]
+id = "n"
+`
+
+describe('the wait after a rate limit', () => {
+  test('is what Retry-After says', async () => {
+    const reset = { 'x-ratelimit-reset': String(now + 40) }
+    expect(await wait({ 'retry-after': '7', ...reset })).toBe(7)
+  })
+
+  test('else lasts until the limit is reset', async () => {
+    const gateway = await cohereGateway()
+    const headers = { 'x-ratelimit-reset': String(now + 40) }
+    gateway.upstream.next(json({ message: 'slow down' }, { status: 429, headers }))
+    gateway.upstream.next(json(answered({})))
+    const pending = gateway.chat(asking())
+    await gateway.clock.advance(39_999)
+    expect(gateway.upstream.requests).toHaveLength(1)
+    await gateway.clock.advance(1)
+    expect((await pending).status).toBe(200)
+  })
+
+  test.each(['soon', '40', '-1', ''])('is not %j, which is no unix second', async (reset) => {
+    expect(await wait({ 'x-ratelimit-reset': reset })).toBeUndefined()
+  })
+})
+
+/** The unix second at which the clock of the tests stands. */
+const now = 1_764_000_000
+
+/** The wait that a client is told of when every attempt was refused with these headers. */
+async function wait(headers: Readonly<Record<string, string>>): Promise<unknown> {
+  const gateway = await cohereGateway()
+  gateway.upstream.always(json({ message: 'slow down' }, { status: 429, headers }))
+  const response = await patiently(gateway, gateway.chat(asking()))
+  return (await errorOf(response))['retry_after']
+}

@@ -1,0 +1,8 @@
+import { anthropic } from './cases/anthropic.ts'
+import { bedrock } from './cases/bedrock.ts'
+import { demo } from './cases/demo.ts'
+import { google } from './cases/google.ts'
+import { openai } from './cases/openai.ts'
+import { chatContract } from './contract.ts'
+
+for (const kindCase of [openai, demo, anthropic, google, bedrock]) chatContract(kindCase)

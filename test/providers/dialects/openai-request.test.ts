@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { parseChat } from '../../../src/data-plane/chat-input.ts'
+import { argumentsOf, textOf } from '../../../src/providers/dialects/openai-messages.ts'
+import { fieldsInUse } from '../../../src/providers/dialects/openai-neutral.ts'
+import { callableTools, readRequest } from '../../../src/providers/dialects/openai-request.ts'
+
+const call = (fields: object) => {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
+  return parseChat(new TextEncoder().encode(JSON.stringify(body)))
+}
+const read = (fields: object) => readRequest(call(fields))
+
+function paramOf(fields: object): string | undefined {
+  try {
+    read(fields)
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'LM-1001') return error.detail.param
+    throw error
+  }
+  return undefined
+}
+
+describe('a request', () => {
+  test('of nothing but a question', () => {
+    expect(read({})).toMatchObject({
+      messages: [{ role: 'user', content: 'Hi', path: 'messages.0' }],
+      tools: [],
+      otherTools: [],
+      toolChoice: undefined,
+      responseFormat: { kind: 'text' },
+      stop: [],
+      maxTokens: undefined,
+      reasoningEffort: undefined,
+    })
+  })
+
+  test('null is the same as nothing', () => {
+    const names = Object.keys(read({})).filter((name) => name !== 'messages' && name !== 'raw')
+    const wire = names.map((name) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`))
+    const nulls = Object.fromEntries(wire.map((name) => [name, null]))
+    const { raw: _, ...fromNulls } = read(nulls)
+    const { raw: __, ...fromNothing } = read({})
+    expect(fromNulls).toEqual(fromNothing)
+  })
+
+  test('is read once, and never changed', () => {
+    const once = call({ tools: [{ type: 'function', function: { name: 'f' } }] })
+    const before = structuredClone(once.request)
+    expect(readRequest(once)).toBe(readRequest(once))
+    expect(once.request).toEqual(before)
+  })
+
+  test.each([
+    [{ stop: 'a' }, { stop: ['a'] }],
+    [{ stop: ['a', ''] }, { stop: ['a', ''] }],
+    [{ max_tokens: 1, max_completion_tokens: 2 }, { maxTokens: 2 }],
+    [{ max_tokens: 1 }, { maxTokens: 1 }],
+    [{ response_format: { type: 'json_object' } }, { responseFormat: { kind: 'json_object' } }],
+    [
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { a: 1 } } } },
+      { responseFormat: { kind: 'json_schema', name: 'n', schema: { a: 1 }, strict: false } },
+    ],
+    [{ seed: 2 ** 60 }, { seed: 2 ** 60 }],
+  ])('%j', (fields, expected) => {
+    expect(read(fields)).toMatchObject(expected)
+  })
+
+  test.each([
+    [{ stop: [1] }, 'stop.0'],
+    [{ seed: 1.5 }, 'seed'],
+    [{ temperature: '1' }, 'temperature'],
+    [{ parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
+    [{ reasoning_effort: 'extreme' }, 'reasoning_effort'],
+    [{ response_format: 'json' }, 'response_format'],
+    [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
+    [{ tool_choice: { type: 'function' } }, 'tool_choice.function'],
+    [{ tool_choice: { type: 'any' } }, 'tool_choice.type'],
+    [
+      { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'x', tools: [] } } },
+      'tool_choice.allowed_tools.mode',
+    ],
+    [{ tools: [{ function: { name: 'f', parameters: 'x' } }] }, 'tools.0.function.parameters'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      'messages.0.content.0.image_url',
+    ],
+    [{ messages: [{ role: 'user', content: [{ type: 'file' }] }] }, 'messages.0.content.0.file'],
+    [
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] },
+      'messages.0.tool_calls.0.function',
+    ],
+    [{ messages: [{ role: 'assistant', reasoning_content: 5 }] }, 'messages.0.reasoning_content'],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
+    [{ messages: [{ role: 'boss', content: 'x' }] }, 'messages.0.role'],
+  ])('%j is refused', (fields, param) => {
+    expect(paramOf(fields)).toBe(param)
+  })
+})
+
+describe('a long body is no burden', () => {
+  test('of wrong items only the first is looked at', () => {
+    const wrong = call({ stop: Array.from({ length: 1_000_000 }, () => 1) })
+    const before = performance.now()
+    expect(() => readRequest(wrong)).toThrow('stop.0')
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
+
+  test('results of legacy calls are not searched for', () => {
+    const results = Array.from({ length: 50_000 }, () => ({ role: 'function', content: 'x' }))
+    const asked = { role: 'assistant', function_call: { name: 'f', arguments: '{}' } }
+    const long = call({ messages: [asked, ...results] })
+    const before = performance.now()
+    expect(readRequest(long).messages.at(-1)).toMatchObject({ callId: 'call_0_0' })
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
+})
+
+describe('tools', () => {
+  const f = {
+    type: 'function',
+    function: { name: 'f', strict: true, parameters: { type: 'object' } },
+  }
+
+  test('functions and others are told apart', () => {
+    const request = read({ tools: [{ type: 'custom', custom: { name: 'c' } }, f] })
+    expect(request.tools).toEqual([
+      {
+        name: 'f',
+        description: undefined,
+        parameters: { type: 'object' },
+        strict: true,
+        path: 'tools.1',
+        raw: f,
+      },
+    ])
+    expect(request.otherTools).toEqual(['tools.0'])
+  })
+
+  test('the legacy fields, unless there are newer ones', () => {
+    const legacy = { functions: [{ name: 'old' }], function_call: { name: 'old' } }
+    expect(read(legacy)).toMatchObject({
+      tools: [{ name: 'old', path: 'functions.0' }],
+      toolChoice: { kind: 'function', name: 'old' },
+    })
+    expect(read({ ...legacy, tools: [f], tool_choice: 'auto' })).toMatchObject({
+      tools: [{ name: 'f' }],
+      toolChoice: { kind: 'auto' },
+    })
+  })
+
+  test('a choice of some leaves the others out', () => {
+    const tools = [f, { type: 'function', function: { name: 'g' } }]
+    const some = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [f] } }
+    const request = read({ tools, tool_choice: some })
+    expect(request.toolChoice).toEqual({ kind: 'allowed', mode: 'auto', names: ['f'] })
+    expect(callableTools(request).map(({ name }) => name)).toEqual(['f'])
+    expect(callableTools(read({ tools }))).toHaveLength(2)
+  })
+})
+
+describe('messages', () => {
+  const messagesOf = (...messages: object[]) => read({ messages }).messages
+
+  test('content stays as it was written', () => {
+    const [one, two, three] = messagesOf(
+      { role: 'developer', content: 'a' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'b' },
+          { type: 'refusal', refusal: 'c' },
+        ],
+      },
+      { role: 'assistant', content: null },
+    )
+    expect(one).toMatchObject({ role: 'system', content: 'a' })
+    expect(two?.content).toMatchObject([
+      { type: 'text', text: 'b', path: 'messages.1.content.0' },
+      { type: 'text', text: 'c', path: 'messages.1.content.1' },
+    ])
+    expect(two && textOf(two)).toBe('bc')
+    expect(three?.content).toBeUndefined()
+  })
+
+  test('parts of every type', () => {
+    const [message] = messagesOf({
+      role: 'user',
+      content: [
+        { text: 'no type' },
+        { type: 'image_url', image_url: { url: 'u', detail: 'low' } },
+        { type: 'image_url', image_url: 'u' },
+        { type: 'input_audio', input_audio: { data: 'd', format: 'wav' } },
+        { type: 'file', file: { file_data: 'd', filename: 'n' } },
+        { type: 'hologram' },
+      ],
+    })
+    expect(message?.content).toMatchObject([
+      { type: 'text', text: 'no type' },
+      { type: 'image', url: 'u', detail: 'low' },
+      { type: 'image', url: 'u', detail: undefined },
+      { type: 'audio', data: 'd', format: 'wav' },
+      { type: 'file', data: 'd', id: undefined, name: 'n' },
+      { type: 'other', raw: { type: 'hologram' } },
+    ])
+  })
+
+  test('a refusal is the text of a message that has no other', () => {
+    const said = (fields: object) => messagesOf({ role: 'assistant', ...fields })[0]?.content
+    expect(said({ content: null, refusal: 'No.' })).toBe('No.')
+    expect(said({ content: '', refusal: 'No.' })).toBe('No.')
+    expect(said({ content: 'Yes.', refusal: 'No.' })).toBe('Yes.')
+    expect(said({ content: '', refusal: null })).toBe('')
+  })
+
+  test('calls of every form', () => {
+    const messages = messagesOf(
+      {
+        role: 'assistant',
+        tool_calls: [
+          { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+          { type: 'function', function: { name: 'f' } },
+          { id: 'c', type: 'custom', custom: { name: 'g', input: 'free "text"' } },
+        ],
+      },
+      { role: 'assistant', function_call: { name: 'old', arguments: '' } },
+      { role: 'function', name: 'old', content: 'x' },
+      { role: 'tool', tool_call_id: 'a', content: 'y' },
+    )
+    expect(messages).toMatchObject([
+      {
+        calls: [
+          { id: 'a', name: 'f', arguments: '{"x":1}', path: 'messages.0.tool_calls.0' },
+          { id: 'call_0_1', name: 'f', arguments: '' },
+          { id: 'c', name: 'g', arguments: '{"input":"free \\"text\\""}' },
+        ],
+      },
+      { calls: [{ id: 'call_1_0', name: 'old' }] },
+      { role: 'tool', callId: 'call_1_0', name: 'old' },
+      { role: 'tool', callId: 'a', name: undefined },
+    ])
+  })
+
+  test.each([
+    ['', {}],
+    [' \n', {}],
+    ['null', {}],
+    ['{"a":[1]}', { a: [1] }],
+    ['[1]', undefined],
+    ['5', undefined],
+    ['{"a":', undefined],
+    ['{"a":'.repeat(128) + '1' + '}'.repeat(128), expect.any(Object)],
+    ['{"a":'.repeat(129) + '1' + '}'.repeat(129), undefined],
+    ['{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000), undefined],
+  ])('the arguments %j are %j', (text, expected) => {
+    const [message] = messagesOf({
+      role: 'assistant',
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],
+    })
+    const [made] = message?.role === 'assistant' ? message.calls : []
+    expect(made && argumentsOf(made)).toEqual(expected)
+  })
+})
+
+describe('fields in use', () => {
+  test.each([
+    [{ n: 1, logprobs: false, top_logprobs: 0, store: false, parallel_tool_calls: true }],
+    [{ frequency_penalty: 0, presence_penalty: 0, logit_bias: {}, modalities: ['text'] }],
+    [{ service_tier: 'auto', verbosity: 'medium', response_format: { type: 'text' }, seed: null }],
+  ])('%j asks for nothing', (fields) => {
+    expect(fieldsInUse(read(fields), Object.keys(fields))).toEqual([])
+  })
+
+  test('the others are named in the order that was asked for', () => {
+    const request = read({ n: 2, logit_bias: { 1: 1 }, seed: 0, modalities: ['audio'] })
+    expect(fieldsInUse(request, ['seed', 'n', 'modalities', 'store'])).toEqual([
+      'seed',
+      'n',
+      'modalities',
+    ])
+  })
+})

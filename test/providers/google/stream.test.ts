@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf } from '../../support/gateway.ts'
+import { json, type Responder, stream } from '../../support/scripted-upstream.ts'
+import {
+  answered,
+  asking,
+  counts,
+  end,
+  event,
+  failing,
+  googleGateway,
+  patiently,
+  payloads,
+} from './support.ts'
+
+interface Chunk {
+  readonly id: string
+  readonly choices: readonly {
+    readonly index: number
+    readonly delta: Record<string, unknown>
+    readonly finish_reason: string | null
+    readonly logprobs?: unknown
+  }[]
+  readonly usage?: object
+}
+
+/** The frames that a client gets when the upstream streams this. */
+async function heard(upstreamStream: Responder, fields: object = {}): Promise<unknown[]> {
+  const { chat, upstream } = await googleGateway()
+  upstream.next(upstreamStream)
+  const response = await chat(asking({ stream: true, ...fields }))
+  expect(response.status).toBe(200)
+  return payloads(response)
+}
+
+/** The same of a stream that was complete: its chunks. */
+async function chunksOf(...events: string[]): Promise<Chunk[]> {
+  const frames = await heard(stream(events))
+  expect(frames.at(-1)).toBe('[DONE]')
+  return frames.slice(0, -1) as Chunk[]
+}
+
+const deltas = (chunks: readonly Chunk[]) => chunks.map(({ choices }) => choices[0]?.delta)
+const finishes = (chunks: readonly Chunk[]) =>
+  chunks.flatMap(({ choices }) => choices.flatMap(({ finish_reason }) => finish_reason ?? []))
+
+const say = (text: string, candidate: object = {}) => event(answered([{ text }], candidate))
+const call = event(answered([{ functionCall: { name: 'f', args: { a: 1 } } }]))
+const stop = { finishReason: 'STOP' }
+const broken = { failure: { kind: 'network', reason: 'ECONNRESET' } } as const
+
+describe('what is said', () => {
+  test('thoughts, text and images have deltas of their own', async () => {
+    const chunks = await chunksOf(
+      event(answered([{ text: 'Hm', thought: true }, { text: '' }, { thoughtSignature: 'YQ==' }])),
+      event(answered([{ text: 'A' }, { inlineData: { mimeType: 'image/png', data: 'iVBO' } }])),
+      end,
+    )
+    expect(deltas(chunks)).toEqual([
+      { role: 'assistant', reasoning_content: 'Hm' },
+      { content: 'A' },
+      { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } }] },
+      {},
+    ])
+  })
+
+  test('calls are numbered over the whole stream', async () => {
+    const chunks = await chunksOf(call, call, end)
+    const calls = deltas(chunks).flatMap((delta) => (delta?.['tool_calls'] ?? []) as object[])
+    expect(calls).toMatchObject([
+      { index: 0, id: expect.stringMatching(/^call_/), function: { name: 'f', arguments: '' } },
+      { index: 0, function: { arguments: '{"a":1}' } },
+      { index: 1, id: expect.stringMatching(/^call_/), function: { name: 'f', arguments: '' } },
+      { index: 1, function: { arguments: '{"a":1}' } },
+    ])
+    expect(calls[1]).toEqual({ index: 0, function: { arguments: '{"a":1}' } })
+    expect(finishes(chunks)).toEqual(['tool_calls'])
+  })
+
+  test('log probabilities stand beside their text', async () => {
+    const logprobsResult = { chosenCandidates: [{ token: 'A', logProbability: -1 }] }
+    const chunks = await chunksOf(say('A', { logprobsResult }), end)
+    expect(chunks[0]?.choices[0]?.logprobs).toEqual({
+      content: [{ token: 'A', logprob: -1, bytes: [65], top_logprobs: [] }],
+      refusal: null,
+    })
+    expect(chunks[1]?.choices[0]).not.toHaveProperty('logprobs')
+  })
+
+  test('every chunk has the first id', async () => {
+    const other = event({
+      candidates: [{ content: { parts: [{ text: 'B' }] } }],
+      responseId: 'r-2',
+    })
+    const chunks = await chunksOf(say('A'), other, end)
+    expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['r-1']))
+  })
+
+  test('an id is made up once where there is none', async () => {
+    const text = (part: string) => event({ candidates: [{ content: { parts: [{ text: part }] } }] })
+    const chunks = await chunksOf(text('A'), text('B'), event({ candidates: [stop] }))
+    expect(chunks[0]?.id).toMatch(/^chatcmpl-/)
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
+  })
+})
+
+describe('the end', () => {
+  test('a call after the finish reason still counts', async () => {
+    expect(finishes(await chunksOf(say('A', stop), call))).toEqual(['tool_calls'])
+  })
+
+  test('a limit stays one whatever was called', async () => {
+    const limit = event(answered([], { finishReason: 'MAX_TOKENS' }))
+    expect(finishes(await chunksOf(call, limit))).toEqual(['length'])
+  })
+
+  test('an unspecified reason is none', async () => {
+    const unsaid = say('A', { finishReason: 'FINISH_REASON_UNSPECIFIED' })
+    expect((await heard(stream([unsaid]))).at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  })
+
+  test('a prompt that is found wanting in the middle is filtered', async () => {
+    const blocked = event({ promptFeedback: { blockReason: 'SAFETY' } })
+    expect(finishes(await chunksOf(say('A'), blocked))).toEqual(['content_filter'])
+  })
+
+  test('one candidate of two is not the end', async () => {
+    const frames = await heard(
+      stream([say('A', stop), event(answered([{ text: 'B' }], { index: 1 }))]),
+    )
+    expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  })
+
+  test('the last event needs no blank line', async () => {
+    expect(finishes(await chunksOf(say('A'), end.trimEnd()))).toEqual(['stop'])
+  })
+
+  test('a connection that breaks after the last word has cost nothing', async () => {
+    const frames = await heard(stream([say('A'), end], broken))
+    expect(frames.at(-1)).toBe('[DONE]')
+  })
+
+  test('a connection that breaks before the last word ends in a terminal frame', async () => {
+    const frames = await heard(stream([say('A')], broken))
+    expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  })
+
+  test('an error after the last word has cost nothing', async () => {
+    const frames = await heard(stream([say('A'), end, event(failing(503, 'UNAVAILABLE'))]))
+    expect(frames.at(-1)).toBe('[DONE]')
+  })
+
+  test('the terminator of a proxy ends the stream once', async () => {
+    const frames = await heard(stream([say('A'), end, 'data: [DONE]\n\n', say('B')]))
+    expect(frames.filter((frame) => frame === '[DONE]')).toHaveLength(1)
+    expect(JSON.stringify(frames)).not.toContain('"B"')
+  })
+
+  test('the terminator of a proxy does not complete what is not complete', async () => {
+    const frames = await heard(stream([say('A'), 'data: [DONE]\n\n']))
+    expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  })
+})
+
+describe('usage', () => {
+  const counting = (usageMetadata: unknown, text = 'A') =>
+    event({ ...answered([{ text }]), usageMetadata })
+
+  test('is the last count of each field, never a sum', async () => {
+    const chunks = await chunksOf(
+      counting({ promptTokenCount: 9, thoughtsTokenCount: 4, totalTokenCount: 13 }),
+      counting({ promptTokenCount: 9, candidatesTokenCount: 1, totalTokenCount: 14 }),
+      event({
+        ...answered([], stop),
+        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3, totalTokenCount: 16 },
+      }),
+    )
+    expect(chunks.filter(({ usage }) => usage)).toHaveLength(1)
+    expect(chunks.at(-1)?.usage).toEqual({
+      prompt_tokens: 9,
+      completion_tokens: 7,
+      total_tokens: 16,
+      completion_tokens_details: { reasoning_tokens: 4 },
+    })
+  })
+
+  test('may come after the finish reason', async () => {
+    const chunks = await chunksOf(say('A', stop), event({ usageMetadata: counts }))
+    expect(chunks.at(-1)?.usage).toEqual({
+      prompt_tokens: 2,
+      completion_tokens: 3,
+      total_tokens: 5,
+    })
+  })
+
+  test.each([[undefined], [{ trafficType: 'ON_DEMAND' }], [{ ...counts, totalTokenCount: -1 }]])(
+    'of %j is estimated',
+    async (usageMetadata) => {
+      const last = event({ ...answered([], stop), usageMetadata })
+      const chunks = await chunksOf(say('Hello there'), last)
+      expect(chunks.flatMap(({ usage }) => usage ?? [])).toEqual([
+        expect.objectContaining({ estimated: true }),
+      ])
+    },
+  )
+})
+
+describe('errors', () => {
+  test.each<[string, string]>([
+    ['an event', event(failing(503, 'UNAVAILABLE'))],
+    ['a list in an event', event([failing(503, 'UNAVAILABLE')])],
+    ['bare JSON', JSON.stringify(failing(503, 'UNAVAILABLE'), null, 2)],
+    ['a bare list', `${JSON.stringify([failing(503, 'UNAVAILABLE')])}\n\n`],
+    ['a status by name', event({ error: { status: 'UNAVAILABLE', message: 'no' } })],
+    ['an error without a name', event({ error: { message: 'no' } })],
+    ['text that is no JSON', 'data: {"candidates":\n\n'],
+    ['JSON that is no answer', event({ candidates: 'A' })],
+    ['a role alone', event({ ...answered([]), usageMetadata: counts })],
+  ])('%s before content is tried again', async (_, first) => {
+    const gateway = await googleGateway()
+    gateway.upstream.next(stream([first]), stream([say('A'), end]))
+    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    expect((await payloads(response)).at(-1)).toBe('[DONE]')
+    expect(gateway.upstream.requests).toHaveLength(2)
+  })
+
+  test.each([
+    [failing(400, 'INVALID_ARGUMENT'), 400, 'LM-3003', 1],
+    [{ error: { status: 'NOT_FOUND', message: 'no' } }, 404, 'LM-3003', 1],
+    [failing(403, 'PERMISSION_DENIED'), 502, 'LM-3003', 1],
+    [failing(429, 'RESOURCE_EXHAUSTED'), 429, 'LM-3001', 3],
+    [failing(500, 'INTERNAL'), 502, 'LM-3003', 3],
+  ])('%j before content is what its status says', async (error, status, code, calls) => {
+    const gateway = await googleGateway()
+    gateway.upstream.always(stream([event(error)]))
+    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    expect(response.status).toBe(status)
+    expect((await errorOf(response))['code']).toBe(code)
+    expect(gateway.upstream.requests).toHaveLength(calls)
+  })
+
+  test.each<[string, string]>([
+    ['an error', event(failing(400, 'INVALID_ARGUMENT'))],
+    ['text that is no JSON', 'data: oops\n\n'],
+  ])('%s after content ends in a terminal frame', async (_, last) => {
+    const frames = await heard(stream([say('A'), last, say('B')]))
+    expect(frames).toHaveLength(2)
+    expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  })
+
+  test('comments and events without data are skipped', async () => {
+    const chunks = await chunksOf(': hello\n\n', 'event: ping\n\n', say('A'), 'data:\n\n', end)
+    expect(deltas(chunks)).toEqual([{ role: 'assistant', content: 'A' }, {}])
+  })
+
+  test('a list of answers instead of events is no stream', async () => {
+    const gateway = await googleGateway()
+    gateway.upstream.always(json([answered([{ text: 'A' }], stop)]))
+    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    expect((await errorOf(response))['code']).toBe('LM-3002')
+  })
+})
+
+test('a finish reason alone commits the stream before its body ends', async () => {
+  const { chat, upstream } = await googleGateway()
+  upstream.next(stream([event({ candidates: [{ finishReason: 'SAFETY' }] })], broken))
+  const frames = await payloads(await chat(asking({ stream: true })))
+  expect(frames.at(-1)).toBe('[DONE]')
+  expect(upstream.requests).toHaveLength(1)
+})

@@ -1,0 +1,132 @@
+import { expect } from 'vitest'
+import { errorOf, providerKey, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+
+export interface Setup {
+  readonly kind?: string
+  readonly upstreamId?: string | undefined
+  readonly strict?: boolean | undefined
+  /** Further lines of the provider. */
+  readonly settings?: string
+  /** Further lines of the file, behind the model. */
+  readonly more?: string
+}
+
+/** A gateway with one provider `p` of the kind, and its model `g`. */
+export function googleGateway(setup: Setup = {}, key = providerKey): Promise<TestGateway> {
+  const { kind = 'google', upstreamId = 'gemini-2.5-flash', strict = false } = setup
+  const { settings = '', more = '' } = setup
+  const config = `
+[[providers]]
+name = "p"
+kind = "${kind}"
+api_key_env = "P_KEY"
+strict = ${strict}
+${settings}
+[[providers.models]]
+id = "g"
+upstream_id = "${upstreamId}"
+modalities = ["text", "image"]
+${more}`
+  return testGateway(config, { env: { P_KEY: key } })
+}
+
+/** An answer that may take retries: time passes until it is there. */
+export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
+  await clock.advance(300_000)
+  return answer
+}
+
+/** A request with one question, and these fields. */
+export function asking(fields: object = {}): object {
+  return { model: 'g', messages: [{ role: 'user', content: 'Hi' }], ...fields }
+}
+
+/** A whole answer, or one event of a stream, with these parts of a candidate. */
+export function answered(parts: readonly object[], candidate: object = {}): object {
+  return {
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...candidate }],
+    responseId: 'r-1',
+  }
+}
+
+export const counts = { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 }
+
+/** A whole answer that says this. */
+export function saying(text: string): object {
+  return { ...answered([{ text }], { finishReason: 'STOP' }), usageMetadata: counts }
+}
+
+/** One event as the service writes it. */
+export function event(payload: object): string {
+  return `data: ${JSON.stringify(payload)}\r\n\r\n`
+}
+
+export const end: string = event({
+  ...answered([{ text: '' }], { finishReason: 'STOP' }),
+  usageMetadata: counts,
+})
+
+/** An error as Google's APIs answer it. */
+export function failing(code: number, status: string, details: readonly object[] = []): object {
+  return { error: { code, message: `the vendor said ${status}`, status, details } }
+}
+
+/** The payloads of a stream as the client gets them. */
+export async function payloads(response: Response): Promise<unknown[]> {
+  const text = await response.text()
+  return [...text.matchAll(/^data: (.+)\n\n/gm)].map(([, data = '']) =>
+    data === '[DONE]' ? data : JSON.parse(data),
+  )
+}
+
+interface Content {
+  readonly role: string
+  readonly parts: readonly Record<string, unknown>[]
+}
+
+/** What the tests look at of an upstream body. */
+export interface SentBody {
+  readonly contents: readonly Content[]
+  readonly systemInstruction?: { readonly parts: readonly object[] }
+  readonly tools?: readonly [{ readonly functionDeclarations: readonly Record<string, unknown>[] }]
+  readonly toolConfig?: object
+  readonly generationConfig?: Record<string, unknown>
+  readonly serviceTier?: string
+}
+
+/** The upstream body that a request becomes. */
+export async function sent(request: object, setup?: Setup): Promise<SentBody> {
+  const { chat, upstream } = await googleGateway(setup)
+  upstream.next(json(saying('Hi')))
+  const response = await chat(request)
+  expect(response.status, response.ok ? '' : await response.text()).toBe(200)
+  // The dialect writes bodies of this shape.
+  return upstream.body() as SentBody
+}
+
+/** The error that a request is refused with, before any upstream call. */
+export async function refused(request: object, setup?: Setup): Promise<Record<string, unknown>> {
+  const { chat, upstream } = await googleGateway(setup)
+  const response = await chat(request)
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  return errorOf(response)
+}
+
+/** A question, the model's calls, and their results. */
+export function called(calls: readonly object[], results: readonly object[]): object {
+  const tool_calls = calls.map((call, at) => ({
+    id: `c${at}`,
+    type: 'function',
+    function: { name: `f${at}`, arguments: '{}' },
+    ...call,
+  }))
+  return asking({
+    messages: [
+      { role: 'user', content: 'Go' },
+      { role: 'assistant', content: null, tool_calls },
+      ...results.map((result) => ({ role: 'tool', ...result })),
+    ],
+  })
+}

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { checkConfig } from '../../../src/index.ts'
+
+const page = readFileSync(new URL('../../../docs/providers/vertex_ai.md', import.meta.url), 'utf8')
+
+test('the examples of the page are valid, and warned about in nothing', async () => {
+  const examples = [...page.matchAll(/^```toml\n([^]*?)^```$/gm)].map(([, text = '']) => text)
+  expect(examples).toHaveLength(1)
+  for (const example of examples) {
+    expect(await checkConfig(example, {})).toMatchObject({ ok: true, summary: { warnings: [] } })
+  }
+})

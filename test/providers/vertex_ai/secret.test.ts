@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { readGoogleSecret } from '../../../src/providers/dialects/google-secret.ts'
+import { authorizedUser, canaries, serviceAccount } from './support.ts'
+
+const account = {
+  kind: 'service-account',
+  email: serviceAccount.client_email,
+  privateKey: serviceAccount.private_key,
+  keyId: 'kid-1',
+  tokenUri: 'https://oauth2.googleapis.com/token',
+  project: 'sa-proj',
+  quotaProject: undefined,
+}
+
+describe('the shape of a secret is told by its text', () => {
+  const asJson = JSON.stringify(serviceAccount)
+
+  test.each([
+    ['compact', asJson],
+    ['indented, as the console writes it', JSON.stringify(serviceAccount, undefined, 2)],
+    ['with white space around it', `\n ${asJson}\r\n`],
+    ['with line ends as two characters', asJson.replaceAll(String.raw`\n`, String.raw`\\n`)],
+    ['in base64', btoa(asJson)],
+    ['indented in base64', btoa(JSON.stringify(serviceAccount, undefined, 2))],
+  ])('JSON of a service account, %s', (_, secret) => {
+    expect(readGoogleSecret(secret)).toEqual(account)
+  })
+
+  test('JSON of a signed-in user', () => {
+    expect(readGoogleSecret(JSON.stringify({ ...authorizedUser, quota_project_id: 'q' }))).toEqual({
+      kind: 'authorized-user',
+      clientId: authorizedUser.client_id,
+      clientSecret: authorizedUser.client_secret,
+      refreshToken: authorizedUser.refresh_token,
+      tokenUri: 'https://oauth2.googleapis.com/token',
+      quotaProject: 'q',
+    })
+  })
+
+  test.each([
+    '/run/secrets/sa',
+    './sa',
+    '../sa',
+    '~/sa',
+    'keys/sa.json',
+    String.raw`C:\keys\sa.json`,
+  ])('a path: %s', (path) => expect(readGoogleSecret(`${path}\n`)).toEqual({ kind: 'file', path }))
+
+  test.each(['AIzaSyTest', 'AQ.test'])('an API key: %s', (key) => {
+    expect(readGoogleSecret(`${key}\n`)).toEqual({ kind: 'api-key', key })
+  })
+
+  test.each(['ya29.test', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'])('an access token: %s', (token) => {
+    expect(readGoogleSecret(` ${token}`)).toEqual({ kind: 'token', token })
+  })
+})
+
+/** The service account with these fields changed. */
+function having(fields: object): string {
+  return JSON.stringify({ ...serviceAccount, ...fields })
+}
+
+describe('a secret that cannot be used names its problem and nothing of its content', () => {
+  const otherType = 'the credentials JSON is not of type service_account or authorized_user'
+
+  test.each([
+    ['blank', '  ', 'it is neither JSON, a path, a key nor a token'],
+    ['several lines', 'ya29.a\nya29.b', 'it is neither JSON, a path, a key nor a token'],
+    ['cut JSON', JSON.stringify(serviceAccount).slice(0, -1), 'the credentials are not valid JSON'],
+    ['no type', having({ type: undefined }), otherType],
+    ['a type that needs more', having({ type: 'external_account' }), otherType],
+    [
+      'no client_email',
+      having({ client_email: undefined }),
+      'the credentials JSON has no usable client_email',
+    ],
+    [
+      'no private_key',
+      having({ private_key: undefined }),
+      'the credentials JSON has no usable private_key',
+    ],
+    ['an empty key', having({ private_key: '' }), 'the credentials JSON has no usable private_key'],
+    ['no address', having({ token_uri: 'x' }), 'the credentials JSON has no usable token_uri'],
+    [
+      'a project that would change the path',
+      having({ project_id: 'a/../b' }),
+      'the credentials JSON has no usable project_id',
+    ],
+    [
+      'another universe',
+      having({ universe_domain: 'example.com' }),
+      'the credentials JSON has no usable universe_domain',
+    ],
+  ])('%s', (_, secret, problem) => {
+    expect(readGoogleSecret(secret)).toEqual({ kind: 'unusable', problem })
+    expect(canaries.some((canary) => problem.includes(canary))).toBe(false)
+  })
+})
+
+test('empty optional fields count as absent', () => {
+  const secret = JSON.stringify({ ...serviceAccount, project_id: '', private_key_id: '' })
+  expect(readGoogleSecret(secret)).toMatchObject({ project: undefined, keyId: undefined })
+})

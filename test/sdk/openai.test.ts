@@ -1,0 +1,180 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { nodePorts, serve } from '../../adapters/node/index.ts'
+import { createGateway, type Gateway } from '../../src/index.ts'
+import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
+
+/*
+ * The official SDK as a client, over real sockets on both sides of the gateway.
+ */
+
+let vendor: FakeVendor
+let gateway: Gateway
+let host: Awaited<ReturnType<typeof serve>>
+let client: OpenAI
+
+beforeAll(async () => {
+  vendor = await startFakeVendor()
+  gateway = await createGateway({
+    ...nodePorts(),
+    env: {},
+    config: `
+      [server]
+      port = 1
+      sse_heartbeat_ms = 20
+      [resilience]
+      retry_base_ms = 1
+      [[providers]]
+      name = "vendor"
+      kind = "openai"
+      base_url = "${vendor.address}/v1"
+      [[providers.models]]
+      id = "vendor/gpt"
+      upstream_id = "gpt"
+      modalities = ["text", "image"]
+      [[providers.models]]
+      id = "plain"
+    `,
+  })
+  host = await serve(gateway, { port: 0 })
+  client = new OpenAI({ baseURL: `${host.address}/v1`, apiKey: 'any', maxRetries: 0 })
+})
+
+afterAll(async () => {
+  await host?.close()
+  await vendor?.close()
+})
+
+const messages = [{ role: 'user' as const, content: 'Hello' }]
+
+describe('the official openai package', () => {
+  test('gets a completion, its usage and the request id', async () => {
+    const completion = await client.chat.completions.create({ model: 'vendor/gpt', messages })
+    expect(completion.choices[0]?.message.content).toBe('Hi there')
+    expect(completion.usage?.total_tokens).toBe(11)
+    expect(completion._request_id).toMatch(/^[\w-]+$/)
+    expect(vendor.lastBody()).toMatchObject({ model: 'gpt', messages })
+  })
+
+  test.each(['/v1', '/v1/'])('takes %s as base URL', async (path) => {
+    const other = new OpenAI({ baseURL: `${host.address}${path}`, apiKey: 'any' })
+    const completion = await other.chat.completions.create({ model: 'plain', messages })
+    expect(completion.choices).toHaveLength(1)
+  })
+
+  test('reads a stream to its end, with the estimate of an upstream that sends no usage', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'vendor/gpt',
+      messages,
+      stream: true,
+    })
+    let text = ''
+    let usage: OpenAI.CompletionUsage | null | undefined
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.delta.content ?? ''
+      usage = chunk.usage ?? usage
+    }
+    expect(text).toBe('Hi there')
+    expect(usage).toMatchObject({ estimated: true })
+    expect(usage?.prompt_tokens).toBeGreaterThan(0)
+  })
+
+  test('reads the upstream’s own usage chunk when it asks for one', async () => {
+    const stream = client.chat.completions.stream({
+      model: 'vendor/gpt',
+      messages,
+      stream_options: { include_usage: true },
+    })
+    const completion = await stream.finalChatCompletion()
+    expect(completion.choices[0]?.message.content).toBe('Hi there')
+    expect(completion.usage).toMatchObject({ total_tokens: 11 })
+    expect(completion.usage).not.toHaveProperty('estimated')
+  })
+
+  test('runs tools in two legs', async () => {
+    const seen: string[] = []
+    const runner = client.chat.completions.runTools({
+      model: 'vendor/gpt',
+      messages,
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'weather',
+            description: 'the weather of a city',
+            parse: (text: string): { city: string } => JSON.parse(text),
+            parameters: { type: 'object', properties: { city: { type: 'string' } } },
+            function: ({ city }: { city: string }) => {
+              seen.push(city)
+              return `sunny in ${city}`
+            },
+          },
+        },
+      ],
+    })
+    expect(await runner.finalContent()).toBe('It is sunny in Lima')
+    expect(seen).toEqual(['Lima'])
+  })
+
+  test('aborts a stream, and the upstream call ends with it', async () => {
+    const ended = vendor.nextClose()
+    const stream = await client.chat.completions.create({
+      model: 'vendor/gpt',
+      messages: [{ role: 'user', content: 'endless' }],
+      stream: true,
+    })
+    for await (const chunk of stream) {
+      if (chunk.choices[0]?.delta.content) break
+    }
+    const left = performance.now()
+    await ended
+    expect(performance.now() - left).toBeLessThan(100)
+    await expect.poll(() => gateway.inFlight).toBe(0)
+  })
+
+  test('reads a slow stream through heartbeats', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'vendor/gpt',
+      messages: [{ role: 'user', content: 'slow' }],
+      stream: true,
+    })
+    let text = ''
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+    expect(text).toBe('Hi there')
+  })
+
+  test('throws when a stream dies after its start', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'vendor/gpt',
+      messages: [{ role: 'user', content: 'die' }],
+      stream: true,
+    })
+    const reading = async () => {
+      for await (const chunk of stream) expect(chunk.choices).toBeDefined()
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'LM-3010' })
+  })
+
+  test.each([
+    ['an unknown model', 'nobody', 404, OpenAI.NotFoundError, 'LM-2001'],
+    ['a refused request', 'status 400', 400, OpenAI.BadRequestError, 'LM-3003'],
+    ['an unprocessable one', 'status 422', 422, OpenAI.UnprocessableEntityError, 'LM-3003'],
+    ['a rate limit', 'status 429', 429, OpenAI.RateLimitError, 'LM-3001'],
+    ['a refused credential', 'status 401', 502, OpenAI.InternalServerError, 'LM-3003'],
+    ['a broken upstream', 'status 500', 502, OpenAI.InternalServerError, 'LM-3003'],
+  ])('%s is the right exception', async (_, content, status, type, code) => {
+    const model = content === 'nobody' ? content : 'plain'
+    const call = client.chat.completions.create({ model, messages: [{ role: 'user', content }] })
+    const error = await call.catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(type)
+    expect(error).toMatchObject({ status, code, requestID: expect.any(String) })
+  })
+
+  test('lists and retrieves models, also with a slash in the id', async () => {
+    const ids: string[] = []
+    for await (const model of client.models.list()) ids.push(model.id)
+    expect(ids).toEqual(['vendor/gpt', 'plain'])
+    expect(await client.models.retrieve('vendor/gpt')).toMatchObject({ owned_by: 'vendor' })
+    await expect(client.models.retrieve('vendor/none')).rejects.toMatchObject({ status: 404 })
+  })
+})

@@ -1,0 +1,61 @@
+import type { UpstreamRequest } from '../../src/index.ts'
+import type { ManualClock } from './manual-clock.ts'
+import type { Responder, ScriptedUpstream } from './scripted-upstream.ts'
+
+/** What a link of a test chain has beyond its address. */
+export interface LinkSettings {
+  readonly settings?: string
+  readonly keyVariable?: string
+}
+
+/**
+ * A configuration of so many links: models `m`, `m2`, … of providers `p`, `p2`, …, each at
+ * `https://p.test`, `https://p2.test`, … Model `m` falls back to all others.
+ */
+export function chainOf(links: readonly LinkSettings[], resilience = ''): string {
+  const nameOf = (letter: string, at: number) => (at === 0 ? letter : `${letter}${at + 1}`)
+  const others = links.slice(1).map((_, at) => nameOf('m', at + 1))
+  const providers = links.map(({ settings = '', keyVariable = 'P_KEY' }, at) => {
+    const fallbacks = at === 0 ? `, fallbacks = ${JSON.stringify(others)}` : ''
+    return `
+      [[providers]]
+      name = "${nameOf('p', at)}"
+      kind = "openai"
+      api_key_env = "${keyVariable}"
+      base_url = "https://${nameOf('p', at)}.test"
+      ${settings}
+      models = [{ id = "${nameOf('m', at)}"${fallbacks} }]
+    `
+  })
+  return `[resilience]\n${resilience}\n${providers.join('')}`
+}
+
+/** Answers by the provider that is called: its name is the first label of the host. */
+export function byProvider(
+  upstream: ScriptedUpstream,
+  responders: Readonly<Record<string, Responder>>,
+): void {
+  upstream.always((request) => {
+    const name = providerOf(request)
+    const responder = responders[name]
+    if (!responder) throw new Error(`nothing is scripted for provider ${name}`)
+    return responder(request)
+  })
+}
+
+/** The names of the providers that were called, in order. */
+export function called({ requests }: ScriptedUpstream): string[] {
+  return requests.map(providerOf)
+}
+
+function providerOf({ url }: UpstreamRequest): string {
+  return new URL(url).hostname.split('.')[0] ?? ''
+}
+
+/** Keeps the time of every call that goes to this responder. */
+export function timed(clock: ManualClock, times: number[], responder: Responder): Responder {
+  return (request) => {
+    times.push(clock.elapsed())
+    return responder(request)
+  }
+}

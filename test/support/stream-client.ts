@@ -1,0 +1,60 @@
+import { expect } from 'vitest'
+import type { LogLine, TestGateway } from './gateway.ts'
+
+/** A streamed chat request of model `m` with these further fields. */
+export function streamed(more: object = {}): object {
+  return { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }], ...more }
+}
+
+export const asked = { stream_options: { include_usage: true } } as const
+
+/** What a client makes of one streamed request that is read to its end. */
+export async function readStream(
+  { chat }: Pick<TestGateway, 'chat'>,
+  more: object = {},
+): Promise<string> {
+  const response = await chat(streamed(more), { headers: { 'x-request-id': 'fixed' } })
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer())
+}
+
+/** The terminal frame that a client gets under the request id `fixed`. */
+export function terminal(message: string, code = 'LM-3010'): string {
+  return `data: {"error":{"code":"${code}","type":"upstream_error","message":${JSON.stringify(message)},"param":null,"request_id":"fixed"}}\n\n`
+}
+
+/** A client that takes its stream chunk by chunk. */
+export class StreamReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #decoder = new TextDecoder()
+
+  constructor(response: Response) {
+    if (!response.body) throw new Error('the answer has no body')
+    this.#reader = response.body.getReader()
+  }
+
+  /** The next chunk as text; undefined at the end. */
+  async next(): Promise<string | undefined> {
+    const { done, value } = await this.#reader.read()
+    return done ? undefined : this.#decoder.decode(value)
+  }
+
+  /** Everything that still comes. */
+  async rest(): Promise<string> {
+    let text = ''
+    for (let next = await this.next(); next !== undefined; next = await this.next()) text += next
+    return text
+  }
+
+  /** Leaves without reading on. */
+  async leave(): Promise<void> {
+    await this.#reader.cancel()
+  }
+}
+
+/** The fields of the line that every finished request leaves in the log; there must be exactly one. */
+export function settlement(log: readonly LogLine[]): Readonly<Record<string, unknown>> {
+  const lines = log.filter(({ message }) => message === 'request')
+  expect(lines).toHaveLength(1)
+  return lines[0]?.fields ?? {}
+}

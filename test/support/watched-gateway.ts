@@ -1,0 +1,87 @@
+import { expect, onTestFinished } from 'vitest'
+import type {
+  ByteSource,
+  GatewayOptions,
+  UpstreamPort,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../../src/index.ts'
+import { oneProvider, type TestGateway, testGateway } from './gateway.ts'
+import { settled } from './manual-clock.ts'
+import { ScriptedUpstream } from './scripted-upstream.ts'
+
+/**
+ * A test gateway that must leave nothing behind: when the test is over, no request is in flight,
+ * no timer waits, and every upstream exchange has been read to its end, released or aborted.
+ */
+export async function watchedGateway(
+  config: string = oneProvider,
+  options: Partial<GatewayOptions> = {},
+): Promise<TestGateway> {
+  const upstream = new ScriptedUpstream()
+  const watch = new UpstreamWatch(options.upstream ?? upstream.port)
+  const test = await testGateway(config, { ...options, upstream: watch.port })
+  onTestFinished(async () => {
+    await settled()
+    expect(test.gateway.inFlight, 'requests in flight').toBe(0)
+    expect(test.clock.pending, 'timers').toBe(0)
+    expect(watch.open, 'upstream exchanges still open').toEqual([])
+  })
+  return { ...test, upstream }
+}
+
+/** Knows of every upstream exchange whether the gateway still holds it. */
+class UpstreamWatch {
+  readonly #inner: UpstreamPort
+  readonly #exchanges: { readonly request: UpstreamRequest; over: boolean }[] = []
+
+  constructor(inner: UpstreamPort) {
+    this.#inner = inner
+  }
+
+  readonly port: UpstreamPort = async (request) => {
+    const exchange = { request, over: false }
+    this.#exchanges.push(exchange)
+    const over = () => {
+      exchange.over = true
+    }
+    try {
+      return watched(await this.#inner(request), over)
+    } catch (error) {
+      over()
+      throw error
+    }
+  }
+
+  /** The addresses of the exchanges that nobody has ended. */
+  get open(): string[] {
+    return this.#exchanges
+      .filter(({ request, over }) => !over && !request.signal.aborted)
+      .map(({ request }) => request.url)
+  }
+}
+
+function watched(response: UpstreamResponse, over: () => void): UpstreamResponse {
+  const { body } = response
+  const source: ByteSource = {
+    async read() {
+      try {
+        const bytes = await body.read()
+        if (bytes === undefined) over()
+        return bytes
+      } catch (error) {
+        over()
+        throw error
+      }
+    },
+    cancel() {
+      over()
+      body.cancel()
+    },
+    drain() {
+      over()
+      body.drain()
+    },
+  }
+  return { status: response.status, header: (name) => response.header(name), body: source }
+}

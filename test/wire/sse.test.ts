@@ -1,0 +1,117 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { UpstreamFault } from '../../src/core/failure.ts'
+import { maxEventBytes, type RawEvent, SseSplitter } from '../../src/wire/sse.ts'
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+const textOf = (events: readonly RawEvent[]) =>
+  events.map(({ bytes }) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)).join('')
+
+function split(...chunks: readonly Uint8Array[]): RawEvent[] {
+  const splitter = new SseSplitter()
+  return [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()]
+}
+
+/** What an event means, without its bytes. */
+const meaning = ({ data, event }: RawEvent) => ({ data, event })
+
+/** What a stream of events tells. */
+const told = (events: readonly RawEvent[]) =>
+  events.map(meaning).filter(({ data, event }) => data !== undefined || event !== undefined)
+
+/** Streams of the bytes that matter, so that every order of line ends comes up. */
+const stream = fc
+  .array(
+    fc.constantFrom('\n', '\r', '\r\n', '\n\n', 'data: a', 'data:b', ': c', 'event: e', 'ż', ':'),
+    {
+      maxLength: 30,
+    },
+  )
+  .map((parts) => parts.join(''))
+const cuts = fc.array(fc.nat(200), { maxLength: 8 })
+
+function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const ordered = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].sort(
+    (a, b) => a - b,
+  )
+  return ordered.slice(1).map((end, at) => bytes.subarray(ordered[at], end))
+}
+
+describe('cutting a stream into events', () => {
+  test('loses and adds no byte, whatever the line ends and however it is cut', () => {
+    fc.assert(
+      fc.property(stream, cuts, (text, places) => {
+        expect(textOf(split(...cutAt(utf8(text), places)))).toBe(text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('finds the same events however the stream is cut', () => {
+    fc.assert(
+      fc.property(stream, cuts, (text, places) => {
+        const bytes = utf8(text)
+        expect(told(split(...cutAt(bytes, places)))).toEqual(told(split(bytes)))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test.each([
+    ['LF', 'data: a\n\n'],
+    ['CRLF', 'data: a\r\n\r\n'],
+    ['CR', 'data: a\r\r'],
+    ['LF and CRLF', 'data: a\n\r\n'],
+    ['CRLF and LF', 'data: a\r\n\n'],
+  ])('%s: an event is complete when its blank line is', (_, text) => {
+    const [first, ...others] = split(utf8(`${text}data: next\n\n`))
+    expect(first).toMatchObject({ data: 'a', closed: true })
+    expect(textOf(first ? [first] : [])).toBe(text)
+    expect(others.map(meaning)).toEqual([{ data: 'next', event: undefined }])
+  })
+
+  test('an event of a stream that ends its lines with CR is not held back for an LF', () => {
+    expect(new SseSplitter().push(utf8('data: a\r\r'))).toHaveLength(1)
+  })
+})
+
+describe('the fields of an event', () => {
+  test.each([
+    ['one space after the colon belongs to the field', 'data:  a \n\n', { data: ' a ' }],
+    ['no space is needed', 'data:a\n\n', { data: 'a' }],
+    ['a colon in the value is part of it', 'data: a: b\n\n', { data: 'a: b' }],
+    ['lines of data are joined', 'data: a\ndata: b\ndata:\n\n', { data: 'a\nb\n' }],
+    ['a field without a colon is empty', 'data\n\n', { data: '' }],
+    ['a comment is no field', ': data: a\n\n', { data: undefined, event: undefined }],
+    ['unknown fields are passed over', 'dat: a\ndatax: b\nid: 1\n\n', { data: undefined }],
+    ['the last event type counts', 'event: a\nevent: b\ndata: x\n\n', { event: 'b', data: 'x' }],
+    [
+      'a byte order mark before the first field is no part of it',
+      '\uFEFFdata: a\n\n',
+      { data: 'a' },
+    ],
+    ['field names are lower case', 'Data: a\n\n', { data: undefined }],
+  ])('%s', (_, text, expected) => {
+    expect(split(utf8(text))).toMatchObject([expected])
+  })
+})
+
+test('an event without its blank line comes at the end, and says so', () => {
+  expect(split(utf8('data: a\n\ndata: b\n'))).toMatchObject([
+    { data: 'a', closed: true },
+    { data: 'b', closed: false },
+  ])
+})
+
+test('a blank line whose LF never came is a blank line', () => {
+  expect(split(utf8('data: a\r\n\r'))).toMatchObject([{ data: 'a', closed: true }])
+})
+
+test('an event that grows without end is malformed', () => {
+  const splitter = new SseSplitter()
+  const megabyte = new Uint8Array(2 ** 20).fill(0x61)
+  const push = () => {
+    for (let pushed = 0; pushed <= maxEventBytes; pushed += megabyte.length) splitter.push(megabyte)
+  }
+  expect(push).toThrow(UpstreamFault)
+})

@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { UpstreamFault } from '../../src/core/failure.ts'
+import type { NumberArray, NumberForm } from '../../src/wire/number-reader.ts'
+import { type ScannedJson, VectorScanner } from '../../src/wire/vector-scanner.ts'
+
+function scan(text: string, form: NumberForm, cuts: readonly number[] = []): ScannedJson {
+  const scanner = new VectorScanner(form)
+  const bytes = new TextEncoder().encode(text)
+  let from = 0
+  for (const cut of [...cuts, bytes.length]) {
+    scanner.push(bytes.subarray(from, cut))
+    from = cut
+  }
+  return scanner.end()
+}
+
+function textOf({ pieces }: NumberArray): string {
+  return pieces.map((piece) => new TextDecoder().decode(piece)).join('')
+}
+
+function floatsOf({ pieces, length }: NumberArray): number[] {
+  const view = new DataView(Uint8Array.from(pieces.flatMap((piece) => [...piece])).buffer)
+  return Array.from({ length }, (_, index) => view.getFloat32(index * 4, true))
+}
+
+/** Numbers in all the ways that JSON can write them. */
+const numberText = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 }).map(String),
+  fc.float({ noNaN: true, noDefaultInfinity: true, max: Math.fround(1e30) }).map(String),
+  fc.integer().map(String),
+  fc
+    .tuple(fc.bigInt({ min: 0n, max: 10n ** 25n }), fc.bigInt({ min: 0n, max: 10n ** 25n }))
+    .map(([whole, fraction]) => `-${whole}.${fraction}`),
+  fc
+    .tuple(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: -60, max: 20 }))
+    .map(([mantissa, power]) => `${mantissa}.5E${power >= 0 ? '+' : ''}${power}`),
+  fc.constantFrom('0', '-0', '0.0', '1e-400', '16777217', '0.1', '1.00000017881393432617187499'),
+)
+
+describe('numbers', () => {
+  test('are read to the same float32 as JSON.parse gives, wherever the pieces are cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(numberText, { minLength: 1, maxLength: 20 }),
+        fc.array(fc.nat(400), { maxLength: 6 }),
+        (numbers, cuts) => {
+          const text = `{"v":[${numbers.join(' ,\n')}],"n":[[1,2]]}`
+          const ordered = cuts.filter((cut) => cut <= text.length).sort((a, b) => a - b)
+          const [array] = scan(text, 'float32', ordered).arrays
+          const expected = Float32Array.from(numbers, Number)
+          expect(array && floatsOf(array)).toEqual([...expected])
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('keep their text', () => {
+    const numbers = '0.10000000000000000555, -1e-7,3 ,\t0.5000'
+    const { arrays } = scan(`[[${numbers}]]`, 'text', [5, 6, 7, 20, 30])
+    expect(arrays.map(textOf)).toEqual([numbers])
+    expect(arrays[0]?.length).toBe(4)
+  })
+
+  test.each([
+    'NaN',
+    'Infinity',
+    '-',
+    '01',
+    '1.',
+    '.5',
+    '+1',
+    '1e',
+    '1e+',
+    '--1',
+    '1.2.3',
+    '1 2',
+    '1,',
+    '1,,2',
+    '1,null',
+    '1,"2"',
+    '1,[2]',
+    '1,{}',
+    '0x1',
+    '1e400',
+    '3.5e38',
+    '-1e39',
+    '1_0',
+    '1}',
+  ])('[%s] is no vector', (numbers) => {
+    for (const form of ['text', 'float32'] as const) {
+      expect(() => scan(`{"v":[${numbers}]}`, form)).toThrow(UpstreamFault)
+    }
+  })
+
+  test('a number without end does not pile up', () => {
+    const scanner = new VectorScanner('text')
+    const digits = new TextEncoder().encode(`[${'1'.repeat(900)}`)
+    scanner.push(digits)
+    expect(() => scanner.push(digits.subarray(1))).toThrow(UpstreamFault)
+  })
+})
+
+describe('what is around the numbers', () => {
+  const text =
+    '{"a":[[1,2],[3]],"text":"[1,2] \\"[3]\\" \\\\","e":[],"o":[ {"x":1}],"s":["1"],"m":[\n -4 ]}'
+
+  test('is parsed as it is, with the ordinal of each array in its place', () => {
+    const { json, arrays } = scan(text, 'text')
+    expect(json).toEqual({
+      a: [[0], [1]],
+      text: '[1,2] "[3]" \\',
+      e: [],
+      o: [{ x: 1 }],
+      s: ['1'],
+      m: [2],
+    })
+    expect(arrays.map(textOf)).toEqual(['1,2', '3', '-4 '])
+  })
+
+  test('is the same wherever the pieces are cut', () => {
+    const whole = scan(text, 'text').json
+    for (let cut = 0; cut <= text.length; cut++) {
+      const { json, arrays } = scan(text, 'text', [cut])
+      expect(json).toEqual(whole)
+      expect(arrays.map(textOf)).toEqual(['1,2', '3', '-4 '])
+    }
+    const everywhere = Array.from({ length: text.length }, (_, index) => index)
+    expect(scan(text, 'text', everywhere).json).toEqual(whole)
+  })
+
+  test.each(['', '<html>', '{"a":[1,2]', '{"a":[1,2', '[', '{"a":[1]]}', '"', '{"a":"[1,2]'])(
+    '%j is no JSON',
+    (broken) => {
+      expect(() => scan(broken, 'float32')).toThrow(UpstreamFault)
+    },
+  )
+})
