@@ -1,9 +1,18 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
 export default defineConfig({
+  resolve: {
+    // The examples of the documentation import the package by its name.
+    alias: [
+      { find: 'model-gateway/node', replacement: here('adapters/node/index.ts') },
+      { find: 'model-gateway', replacement: here('src/index.ts') },
+    ],
+  },
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
-    dangerouslyIgnoreUnhandledErrors: false,
   },
 })

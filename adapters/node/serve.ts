@@ -63,7 +63,7 @@ function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic
   })
   server.maxConnections = limits.maxConnections
   server.on('request', listen)
-  answerClientErrors(server, { listen, limits, bodyLimit: gateway.settings.bodyLimit })
+  answerClientErrors(server, { listen, bodyLimit: gateway.settings.bodyLimit })
   logDrops(server, gateway, limits)
   return server
 }

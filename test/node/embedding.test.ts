@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { requestListener } from '../../adapters/node/index.ts'
-import { httpServer } from './support/servers.ts'
-import { stubGateway, text } from './support/stub-gateway.ts'
+import { rawClient } from './support/raw-client.ts'
+import { deferred, httpServer, timed } from './support/servers.ts'
+import { clientGone, stubGateway, text } from './support/stub-gateway.ts'
 
 const echo = () =>
   stubGateway(async (request) => {
@@ -30,10 +31,24 @@ describe('under a server of Node', () => {
     expect(await (await fetch(`${url}/llm/v1`)).text()).toBe('GET /llm/v1 ')
   })
 
-  test('other listeners may watch its answers time out', async () => {
-    const { url } = await httpServer(requestListener(echo()))
-    const answers = await Promise.all([1, 2, 3].map(() => fetch(url)))
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  test('a client that leaves is noticed while another listener still owes it an answer', async () => {
+    const asked = deferred()
+    const gone = deferred()
+    const gateway = stubGateway(async (_, context) => {
+      asked.resolve()
+      await clientGone(context)
+      gone.resolve()
+      return text('too late')
+    })
+    const listen = requestListener(gateway)
+    const { port } = await httpServer((request, response) => {
+      if (request.url !== '/other') listen(request, response)
+    })
+    const client = rawClient(port)
+    client.send('GET /other HTTP/1.1\r\nhost: a\r\n\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    await asked.promise
+    client.socket.destroy()
+    expect(await timed(gone.promise)).toBeLessThan(250)
   })
 })
 

@@ -57,6 +57,13 @@ describe('an answer', () => {
     },
   )
 
+  test('whose body cannot be written breaks off', async () => {
+    const gateway = stubGateway(() => Object.assign(text('body'), { bodyInit: 5 }))
+    const { port } = await served(gateway)
+    await rawAnswer(port, get)
+    expect(gateway.lines).toMatchObject([{ level: 'error', fields: { error: 'TypeError' } }])
+  })
+
   test('whose body fails breaks off, so that it does not look complete', async () => {
     const gateway = stubGateway(() =>
       stream({
@@ -110,6 +117,30 @@ describe('what is no request is answered in the form of the gateway', () => {
     const gateway = stubGateway(async (request) => text(await request.text()))
     const { port } = await served(gateway, { limits: quick })
     expect(parsed(await rawAnswer(port, `${post(10)}part`)).status).toBe(408)
+  })
+
+  test('is answered once, however long it goes on', async () => {
+    const { port } = await noRequest()
+    const client = rawClient(port)
+    for (let piece = 0; piece < 3; piece++) {
+      client.send('NOT HTTP AT ALL\r\n\r\n')
+      await new Promise(setImmediate)
+    }
+    const answer = await client.whole
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1)
+    expect(parsed(answer).body).toMatch(/\}\}$/)
+  })
+
+  test('but never in the middle of an answer that has begun', async () => {
+    const gateway = stubGateway(() =>
+      stream({ start: (controller) => controller.enqueue(new TextEncoder().encode('first')) }),
+    )
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n')
+    await client.until('first')
+    client.send('no chunk\r\n')
+    expect(await client.whole).not.toContain('HTTP/1.1 400')
   })
 
   test('but never in the place of an answer that is still being made', async () => {
@@ -169,6 +200,46 @@ describe('an answer that comes before the body has been read', () => {
     expect(early.headers['connection']).not.toBe('close')
     client.send(get)
     expect(parsed(await client.until('next')).status).toBe(200)
+  })
+
+  test('may be followed by the rest of the body, and the connection serves on', async () => {
+    const { port } = await served(
+      stubGateway(() => text('early')),
+      { limits: { discardTime: 30 } },
+    )
+    const client = rawClient(port)
+    client.send(`${post(8)}half`)
+    await client.until('early')
+    client.send('half')
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    client.send(get)
+    expect(await client.until(/early[^]*early/)).toContain('200 OK')
+  })
+
+  test('takes the rest away from a reader that is still at it', async () => {
+    const read = deferred<number>()
+    const gateway = stubGateway((request) => {
+      request.arrayBuffer().then(
+        ({ byteLength }) => read.resolve(byteLength),
+        () => read.resolve(0),
+      )
+      return text('early')
+    })
+    const { port } = await served(gateway)
+    const client = rawClient(port)
+    client.send(post(body.length))
+    await client.until('early')
+    client.send(body)
+    expect(await read.promise).toBe(0)
+  })
+
+  test('goes for requests that are refused as well', async () => {
+    const { port } = await served(
+      stubGateway(() => text('never')),
+      { limits: { discardTime: 20 } },
+    )
+    const head = 'POST // HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n'
+    expect(parsed(await rawAnswer(port, head)).status).toBe(400)
   })
 
   test.each([

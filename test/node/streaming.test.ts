@@ -2,7 +2,14 @@ import { describe, expect, test, vi } from 'vitest'
 import type { CancelSignal } from '../../src/index.ts'
 import { rawClient } from './support/raw-client.ts'
 import { deferred, timed } from './support/servers.ts'
-import { type Answer, clientGone, served, stream, stubGateway } from './support/stub-gateway.ts'
+import {
+  type Answer,
+  clientGone,
+  served,
+  stream,
+  stubGateway,
+  text,
+} from './support/stub-gateway.ts'
 
 const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 const post = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
@@ -146,6 +153,26 @@ describe('a client that leaves', () => {
     client.socket.destroy()
     expect(await timed(gone.promise)).toBeLessThan(250)
     await expect.poll(() => serving.running).toBe(0)
+  })
+
+  test('during the second request of its connection: its signal aborts', async () => {
+    const gone = deferred()
+    const { port, serving } = await served(
+      stubGateway(async (request, context) => {
+        if (request.method === 'GET') return text('first')
+        await clientGone(context)
+        gone.resolve()
+        return text('too late')
+      }),
+    )
+    const client = rawClient(port)
+    client.send(get)
+    await client.until('first')
+    client.send(post)
+    await expect.poll(() => serving.running).toBe(1)
+    client.socket.destroy()
+    expect(await timed(gone.promise)).toBeLessThan(250)
+    expect(serving.running).toBe(0)
   })
 
   test('while the body is being read: the read fails', async () => {

@@ -1,8 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError, invalid } from '../../../src/core/errors.ts'
-import { discardRest } from './discard.ts'
-import type { HostLimits } from './limits.ts'
 import { refuse, refuseSocket } from './refusal.ts'
 import { Turns } from './turns.ts'
 
@@ -24,7 +22,7 @@ export function answerClientErrors(server: Server, options: ExpectOptions): void
   server.on('checkContinue', (request, response) => checkContinue(request, response, options))
   server.on('checkExpectation', (request, response) => {
     const error = new GatewayError('LM-1001', 'unknown expectation', { status: 417 })
-    refuseUnsent(request, response, error, options.limits)
+    refuseUnsent(request, response, error)
   })
 }
 
@@ -32,7 +30,6 @@ const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
 interface ExpectOptions {
   readonly listen: (request: IncomingMessage, response: ServerResponse) => void
-  readonly limits: HostLimits
   /** The longest body, in bytes. */
   readonly bodyLimit: number
 }
@@ -41,14 +38,14 @@ interface ExpectOptions {
 function checkContinue(
   request: IncomingMessage,
   response: ServerResponse,
-  { listen, limits, bodyLimit }: ExpectOptions,
+  { listen, bodyLimit }: ExpectOptions,
 ): void {
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
     const error = new GatewayError(
       'LM-1002',
       `the request body is over the limit of ${bodyLimit} bytes`,
     )
-    return refuseUnsent(request, response, error, limits)
+    return refuseUnsent(request, response, error)
   }
   response.writeContinue()
   listen(request, response)
@@ -59,11 +56,9 @@ function refuseUnsent(
   request: IncomingMessage,
   response: ServerResponse,
   error: GatewayError,
-  limits: HostLimits,
 ): void {
   response.setHeader('connection', 'close')
   refuse(request, response, error)
-  discardRest(request, limits)
 }
 
 function errorOf(code: string | undefined): GatewayError {

@@ -16,8 +16,6 @@ export function discardRest(request: IncomingMessage, limits: HostLimits): void 
     left -= bytes.length
     if (left < 0) request.socket.destroy()
   })
-  // Marks the message as being read: Node drops the listeners of unread ones after the answer.
-  request.read(0)
   request.resume()
   const timer = setTimeout(() => request.socket.destroy(), limits.discardTime).unref()
   request.once('close', () => clearTimeout(timer))

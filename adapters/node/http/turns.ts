@@ -43,10 +43,9 @@ export class Turns {
   private constructor(socket: Duplex, maxWaiting: number) {
     this.#socket = socket
     this.#maxWaiting = maxWaiting
-    socket.once('close', () => {
-      this.#waiting.length = 0
-      this.#running?.abandon()
-    })
+    // Node tells an answer of it only when its turn on the wire has come, which in front of other
+    // listeners may be later.
+    socket.once('close', () => this.#running?.abandon())
   }
 
   /** Runs the request when those before it are done; closes the connection if too many wait. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { refused, sent, strict } from './support.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { anthropicGateway, asking, message, refused, sent, strict } from './support.ts'
 
 const user = (content: unknown, more: object = {}) => ({ role: 'user', content, ...more })
 const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
@@ -339,11 +340,19 @@ describe('media', () => {
     })
   })
 
-  test('a stored file is a document by its id, with the beta feature', async () => {
-    expect(await block({ type: 'file', file: { file_id: 'file_1' } })).toEqual({
-      type: 'document',
-      source: { type: 'file', file_id: 'file_1' },
+  test('a stored file is a document by its id, with the beta feature it needs', async () => {
+    const { chat, upstream } = await anthropicGateway()
+    upstream.always(json(message([])))
+    await chat(asking({ messages: [user([{ type: 'file', file: { file_id: 'file_1' } }])] }))
+    await chat(asking())
+    const source = { type: 'file', file_id: 'file_1' }
+    expect(upstream.body(0)).toMatchObject({
+      messages: [user([{ type: 'document', source }])],
     })
+    expect(upstream.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual([
+      'files-api-2025-04-14',
+      undefined,
+    ])
   })
 
   test.each([

@@ -207,6 +207,13 @@ describe('calls and results', () => {
     ])
   })
 
+  test('an empty text beside a call is no part', async () => {
+    const { messages } = called([{}], []) as { messages: object[] }
+    const [question, calling] = messages
+    const { contents } = await sent(asking({ messages: [question, { ...calling, content: '' }] }))
+    expect(contents[1]?.parts).toEqual([{ functionCall: { name: 'f0', args: {} } }])
+  })
+
   test('newer models get the same id on call and result', async () => {
     const { contents } = await sent(called([city], [{ tool_call_id: 'c0', content: 'a' }]), newer)
     expect(contents[1]?.parts[0]).toMatchObject({ functionCall: { id: 'c0' } })
