@@ -13,7 +13,7 @@ import {
 
 const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 const post = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
-const bytes = (text: string) => new TextEncoder().encode(text)
+const bytes = (content: string) => new TextEncoder().encode(content)
 
 describe('a streamed answer', () => {
   test('arrives in the pieces and the order of the source', async () => {
