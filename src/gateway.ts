@@ -8,6 +8,7 @@ import type {
   Clock,
   Environment,
   FetchApi,
+  ImageFetchPort,
   Log,
   ReadFile,
   UpstreamPort,
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   readonly log?: ((format: LogFormat) => Log) | undefined
   readonly upstream?: UpstreamPort | undefined
   readonly fetchApi?: FetchApi | undefined
+  /** Fetches remote images for embeddings, where the configuration allows it. */
+  readonly imageFetch?: ImageFetchPort | undefined
   /** Reads the files that credentials name; without it they must be given as contents. */
   readonly readFile?: ReadFile | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
@@ -115,6 +118,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
     fetchApi,
+    imageFetch: options.imageFetch,
     breakers,
     random,
     record: (settlement) => recorders.forEach((record) => record(settlement)),

@@ -6,7 +6,7 @@ export function logRecorder(log: Log): Recorder {
   return (settlement) => {
     const level = settlement.status >= 500 ? 'warn' : 'info'
     if (!log.enabled(level)) return
-    const { usage, served, metadata } = settlement
+    const { usage, served, media, metadata } = settlement
     log.write(level, 'request', {
       request_id: settlement.requestId,
       capability: settlement.capability,
@@ -22,6 +22,8 @@ export function logRecorder(log: Log): Recorder {
       tokens_in: usage?.promptTokens,
       tokens_out: usage?.completionTokens,
       estimated: usage?.estimated,
+      media_count: media?.count || undefined,
+      media_bytes: media?.bytes || undefined,
       metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
     })
   }

@@ -1,7 +1,16 @@
-import type { Clock, Environment, FetchApi, Log, LogFormat, UpstreamPort } from '../../src/index.ts'
+import type {
+  Clock,
+  Environment,
+  FetchApi,
+  ImageFetchPort,
+  Log,
+  LogFormat,
+  UpstreamPort,
+} from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
 import { systemClock } from './ports/clock.ts'
 import { fetchApi } from './ports/fetch-api.ts'
+import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeUpstream } from './ports/upstream.ts'
 
 export type { HostedGateway } from './http/client-exchange.ts'
@@ -16,6 +25,7 @@ export interface NodePorts {
   readonly upstream: UpstreamPort
   readonly log: (format: LogFormat) => Log
   readonly fetchApi: FetchApi
+  readonly imageFetch: ImageFetchPort
   readonly env: Environment
   /** Writes out what waits of the log, at once. */
   flush(): void
@@ -41,6 +51,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
       return log
     },
     fetchApi,
+    imageFetch: nodeImageFetch,
     env,
     flush,
     close() {

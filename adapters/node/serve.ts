@@ -36,6 +36,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   const traffic = new Traffic()
   const server = createHost(gateway, limits, traffic)
   await listening(server, host, port)
+  logTrouble(server, gateway, limits)
   let closing: Promise<void> | undefined
   return {
     address: addressOf(server),
@@ -64,19 +65,22 @@ function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic
   server.maxConnections = limits.maxConnections
   server.on('request', listen)
   answerClientErrors(server, { listen, bodyLimit: gateway.settings.bodyLimit })
-  logDrops(server, gateway, limits)
   return server
 }
 
-/** One line for a wave of connections that are turned away, not one for each. */
-function logDrops(server: Server, { log }: HostedGateway, { maxConnections }: HostLimits): void {
-  const waveTime = 1_000
+/** Connections that cannot be taken, one line for a wave of them. */
+function logTrouble(server: Server, { log }: HostedGateway, { maxConnections }: HostLimits): void {
+  const calm = 1_000
   let last = Number.NEGATIVE_INFINITY
-  server.on('drop', () => {
+  const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
     const now = performance.now()
-    if (now - last > waveTime) log.write('warn', 'too many connections', { maxConnections })
+    if (now - last > calm) log.write('warn', message, fields)
     last = now
-  })
+  }
+  server.on('drop', () => report('too many connections', { maxConnections }))
+  server.on('error', ({ code }: NodeJS.ErrnoException) =>
+    report('a connection cannot be accepted', { code }),
+  )
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

@@ -9,11 +9,12 @@ export interface StreamIdentity {
 }
 
 /**
- * One whole server-sent event: the bytes the client will get, and what the pipeline must know of
- * it. A dialect fills this in once; no later stage looks into the bytes again.
+ * A whole server-sent event, or a few that belong together: the bytes the client will get, and what
+ * the pipeline must know of them. A dialect fills this in once; no later stage looks into the bytes
+ * again.
  */
 export interface Frame {
-  /** The event as it goes to the client, its blank line included. */
+  /** As it goes to the client, blank lines included. */
   readonly bytes: Uint8Array
   /** `content` commits the stream; `quiet` is all else that passes; `done` and `error` end it. */
   readonly kind: 'content' | 'quiet' | 'done' | 'error'

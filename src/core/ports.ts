@@ -74,6 +74,26 @@ export interface UpstreamResponse {
  */
 export type UpstreamPort = (request: UpstreamRequest) => Promise<UpstreamResponse>
 
+/** Fetches remote images, as the policy of the data plane says: it decides, the port obeys. */
+export interface ImageFetchPort {
+  /** Every address that a host name has. Rejects when it has none. */
+  resolve(host: string): Promise<readonly string[]>
+  /** Like an `UpstreamPort`, but it connects to `address` and to no other. */
+  fetch(request: PinnedRequest): Promise<UpstreamResponse>
+}
+
+export interface PinnedRequest {
+  readonly url: string
+  /** An IP address, which has been found to be harmless. */
+  readonly address: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
+  readonly queueLimit: number
+  /** Aborts the exchange at any point; the connection is freed at once. */
+  readonly signal: CancelSignal
+}
+
 /** The constructors of the host's Fetch API that the gateway makes answers with. */
 export interface FetchApi {
   readonly Response: typeof Response

@@ -6,6 +6,12 @@ import type { Usage } from './usage.ts'
 /** A client's own labels for a request: flat, small, and checked. */
 export type Metadata = Readonly<Record<string, string | number | boolean>>
 
+/** The images of a request. */
+export interface Media {
+  readonly count: number
+  readonly bytes: number
+}
+
 /** What is known of a finished request. Written once, at its end, whatever the end was. */
 export interface Settlement {
   readonly requestId: RequestId
@@ -19,6 +25,8 @@ export interface Settlement {
   readonly status: number
   readonly errorCode: ErrorCode | undefined
   readonly usage: Usage | undefined
+  /** Undefined where they are not counted. */
+  readonly media: Media | undefined
   readonly latency: Millis
   /** From the request's arrival to the first content of its stream. */
   readonly timeToFirstToken: Millis | undefined

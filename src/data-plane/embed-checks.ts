@@ -1,5 +1,5 @@
 import { type EmbedCall, type EmbedImage, imagesOf, isTokens } from '../core/embeddings.ts'
-import { GatewayError, invalid } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import type { EmbedEndpoint, Model, Route } from '../core/provider.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
 import { checkModality, isRemote } from './images.ts'
@@ -42,10 +42,4 @@ function checkAddress({ url, path }: EmbedImage): void {
   if (!uri.mediaType.startsWith('image/')) {
     throw invalid(`${path}: must hold an image, and say so in its media type`, path)
   }
-}
-
-/** LM-2005 for the first image that would have to be fetched. */
-export function refuseRemote(image: EmbedImage): never {
-  const message = 'the gateway does not fetch remote images: image_fetch is off; send a data URI'
-  throw new GatewayError('LM-2005', message, { param: image.path })
 }

@@ -9,6 +9,7 @@ import { renderEmbeddings } from './embed-answer.ts'
 import { areComparable, attemptEmbed, type EmbeddedBatch } from './embed-attempt.ts'
 import { batchesOf } from './embed-batches.ts'
 import { checkInput } from './embed-checks.ts'
+import { mediaOf, withFetchedImages } from './embed-images.ts'
 import { parseEmbed } from './embed-input.ts'
 import type { Exchange } from './exchange.ts'
 import { servedBy } from './served-by.ts'
@@ -17,11 +18,13 @@ import { checkFields } from './strict.ts'
 /** `POST /v1/embeddings`. */
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, scope, clock } = exchange
-  const call = parseEmbed(await exchange.body(request))
-  const route = snapshot.route(call.model, 'embed')
+  const sent = parseEmbed(await exchange.body(request))
+  const route = snapshot.route(sent.model, 'embed')
   exchange.routed(route)
-  checkInput(call, route)
-  checkFields(route, (link) => unsupported(call, link), exchange)
+  checkInput(sent, route)
+  checkFields(route, (link) => unsupported(sent, link), exchange)
+  const call = await withFetchedImages(sent, exchange)
+  exchange.media = mediaOf(call)
 
   const served = await runSplitChain<EmbedCall, EmbeddedBatch>({
     route,

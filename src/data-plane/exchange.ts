@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
-import type { Clock, FetchApi, Log } from '../core/ports.ts'
+import type { Clock, FetchApi, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Capability, Model, Route } from '../core/provider.ts'
-import type { Metadata, Recorder } from '../core/settlement.ts'
+import type { Media, Metadata, Recorder } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Attempt, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
@@ -18,6 +18,8 @@ export interface ExchangeOptions {
   readonly clock: Clock
   readonly log: Log
   readonly fetchApi: FetchApi
+  /** Absent where the host cannot fetch images. */
+  readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   readonly metadata: Metadata
   readonly record: Recorder
@@ -48,10 +50,12 @@ export class Exchange {
   readonly clock: Clock
   readonly log: Log
   readonly fetchApi: FetchApi
+  readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   /** On the clock that never jumps. */
   readonly arrived: Millis
   stream = false
+  media: Media | undefined
   readonly #options: ExchangeOptions
   #route: Route | undefined
   #firstToken: Millis | undefined
@@ -66,6 +70,7 @@ export class Exchange {
     this.clock = options.clock
     this.log = options.log
     this.fetchApi = options.fetchApi
+    this.imageFetch = options.imageFetch
     this.resilience = options.resilience
     this.arrived = options.clock.elapsed()
   }
@@ -106,6 +111,7 @@ export class Exchange {
       requestId: this.id,
       capability: this.#options.capability,
       stream: this.stream,
+      media: this.media,
       model: this.#route?.model,
       served: outcome.served,
       status: outcome.status,

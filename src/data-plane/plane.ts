@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { errorOf, UpstreamFault } from '../core/failure.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { CancelSignal, Clock, FetchApi, Log } from '../core/ports.ts'
+import type { CancelSignal, Clock, FetchApi, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Capability, Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { Metadata, Recorder } from '../core/settlement.ts'
@@ -16,6 +16,7 @@ export interface DataPlaneOptions {
   readonly clock: Clock
   readonly log: Log
   readonly fetchApi: FetchApi
+  readonly imageFetch: ImageFetchPort | undefined
   readonly breakers: Breakers
   /** From 0 up to 1. */
   readonly random: () => number
@@ -82,7 +83,8 @@ export class DataPlane {
 
   #open(opening: Opening): Exchange {
     const { id, signal, scope, capability, metadata } = opening
-    const { snapshot, clock, log, fetchApi, breakers, random, record, attempted } = this.#options
+    const { snapshot, clock, log, fetchApi, imageFetch, breakers, random, record, attempted } =
+      this.#options
     const view = snapshot()
     const gone = () => scope.end({ kind: 'client-cancelled' })
     this.#running.add(scope)
@@ -96,6 +98,7 @@ export class DataPlane {
       clock,
       log,
       fetchApi,
+      imageFetch,
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
       metadata,
       attempted,

@@ -14,7 +14,7 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
     const served = settlement.served ?? settlement.model
     const model = served?.id ?? ''
     const provider = served?.provider.name ?? ''
-    const { capability, timeToFirstToken, usage, metadata } = settlement
+    const { capability, timeToFirstToken, usage, media, metadata } = settlement
     series.duration.observe(
       { capability, model, provider, status: settlement.status },
       settlement.latency / 1000,
@@ -23,6 +23,7 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
       series.timeToFirstToken.observe({ model, provider }, timeToFirstToken / 1000)
     }
     if (!usage) return
+    if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
     const extra = labelsOf(metadata)
     const estimated = String(usage.estimated)
     const count = (direction: 'input' | 'output', tokens: number) => {
@@ -40,21 +41,25 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
  */
 function metadataLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   const seen = new Set<string>()
-  const other = Object.fromEntries(metadataLabels.map((label) => [label, 'other']))
   return (metadata: Metadata): Record<string, string> | undefined => {
     if (metadataLabels.length === 0) return undefined
-    const values = metadataLabels.map((label) => printable(metadata[label]))
+    const values = metadataLabels.map((label) => labelValue(metadata, label))
     const key = values.join('\u0000')
-    if (!seen.has(key)) {
-      if (seen.size >= maxSeries) return other
-      seen.add(key)
-    }
-    return Object.fromEntries(metadataLabels.map((label, index) => [label, values[index] ?? '']))
+    const isOver = !seen.has(key) && seen.size >= maxSeries
+    if (!isOver) seen.add(key)
+    return Object.fromEntries(
+      metadataLabels.map((label, index) => {
+        const value = values[index] ?? ''
+        return [label, isOver && value !== '' ? 'other' : value]
+      }),
+    )
   }
 }
 
-/** A label value without control characters; an absent key reads empty. */
-function printable(value: Metadata[string] | undefined): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  return value === undefined ? '' : String(value).replace(/[\u0000-\u001f\u007f-\u009f]/g, '')
+/** A label value of characters that any scraper takes; an absent key reads empty. */
+function labelValue(metadata: Metadata, label: string): string {
+  // A label may be called `constructor`, which every object has.
+  if (!Object.hasOwn(metadata, label)) return ''
+  // Control characters and lone surrogates.
+  return String(metadata[label]).replace(/[\p{Cc}\p{Cs}]/gu, '')
 }

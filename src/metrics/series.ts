@@ -52,6 +52,12 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     labelNames: ['provider', 'model', 'outcome'],
     registers,
   })
+  const media = new Counter({
+    name: 'gateway_media_total',
+    help: 'Images in embeddings requests that were served.',
+    labelNames: ['capability', 'model', 'provider'],
+    registers,
+  })
   const metadataRejected = new Counter({
     name: 'gateway_metadata_rejected_total',
     help: 'Metadata headers that were dropped because they broke a rule.',
@@ -89,5 +95,5 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
       }
     },
   })
-  return { registry, tokens, duration, timeToFirstToken, attempts, metadataRejected }
+  return { registry, tokens, duration, timeToFirstToken, attempts, media, metadataRejected }
 }

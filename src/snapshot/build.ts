@@ -34,7 +34,7 @@ export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
       fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
   }
-  const { resilience } = config
+  const { resilience, image_fetch: imageFetch } = config
   return new Snapshot({
     providers,
     routes: buildRoutes(models, fallbacks),
@@ -52,6 +52,15 @@ export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
     healthCheck: {
       enabled: resilience.health_check_enabled,
       interval: resilience.health_check_interval_ms,
+    },
+    imageFetch: {
+      enabled: imageFetch.enabled,
+      maxBytes: imageFetch.max_bytes,
+      timeout: imageFetch.timeout_ms,
+      maxImages: imageFetch.max_images,
+      schemes: imageFetch.allowed_schemes,
+      hosts: imageFetch.allowed_hosts,
+      prefixes: imageFetch.allowed_url_prefixes,
     },
     created: Math.floor(ports.clock.now() / 1000),
   })

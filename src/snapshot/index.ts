@@ -1,2 +1,2 @@
 export { buildSnapshot, type SnapshotPorts } from './build.ts'
-export type { Snapshot } from './snapshot.ts'
+export type { ImageFetchPolicy, Snapshot } from './snapshot.ts'

@@ -14,6 +14,7 @@ export class Snapshot {
   readonly retry: RetryPolicy
   readonly breaker: BreakerPolicy
   readonly healthCheck: HealthCheckPolicy
+  readonly imageFetch: ImageFetchPolicy
   /** Unix seconds. */
   readonly created: number
   readonly #routes: ReadonlyMap<string, Route>
@@ -25,6 +26,7 @@ export class Snapshot {
     this.retry = parts.retry
     this.breaker = parts.breaker
     this.healthCheck = parts.healthCheck
+    this.imageFetch = parts.imageFetch
     this.created = parts.created
     this.#routes = parts.routes
   }
@@ -66,7 +68,23 @@ export interface SnapshotParts {
   readonly retry: RetryPolicy
   readonly breaker: BreakerPolicy
   readonly healthCheck: HealthCheckPolicy
+  readonly imageFetch: ImageFetchPolicy
   readonly created: number
+}
+
+/** Which remote images the gateway fetches for embeddings, and how much of them. */
+export interface ImageFetchPolicy {
+  readonly enabled: boolean
+  readonly maxBytes: number
+  /** For one image, redirects included. */
+  readonly timeout: Millis
+  /** In one request. */
+  readonly maxImages: number
+  readonly schemes: readonly string[]
+  /** Lower case; a leading dot stands for every subdomain. Empty: any host. */
+  readonly hosts: readonly string[]
+  /** Empty: any address. */
+  readonly prefixes: readonly string[]
 }
 
 export interface HealthCheckPolicy {

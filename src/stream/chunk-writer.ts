@@ -1,5 +1,6 @@
 import type { Frame, StreamIdentity } from '../core/frame.ts'
 import { renderUsage, type Usage } from '../core/usage.ts'
+import { concat } from '../wire/body.ts'
 import { utf8Length } from '../wire/utf8.ts'
 
 const encoder = new TextEncoder()
@@ -53,8 +54,9 @@ export interface ToolCallStart {
 }
 
 /**
- * Writes the chunks of a translated stream. The first delta carries the role; ids, names and types
- * of tool calls stand only where a call opens, because clients add up what they get.
+ * Writes the chunks of a translated stream. A chunk with the role goes ahead of the first content,
+ * together with it; ids, names and types of tool calls stand only where a call opens, because
+ * clients add up what they get.
  */
 export class ChunkWriter {
   readonly #identity: StreamIdentity
@@ -73,6 +75,11 @@ export class ChunkWriter {
     const other = new ChunkWriter(this.#identity, this.#asked)
     other.#index = index
     return other
+  }
+
+  /** The role's chunk alone: an answer that has begun, and commits its stream, without a word yet. */
+  role(): Frame {
+    return this.#frame(this.#opened(new Uint8Array(0)), '')
   }
 
   /** `logprobs`: those of the tokens of this text, in the shape of the OpenAI API. */
@@ -112,10 +119,9 @@ export class ChunkWriter {
 
   /** The end of a choice alone, for a stream in which others are still to end. */
   finishChoice(reason: FinishReason, usage?: Usage): Frame {
-    const choice = { index: this.#index, delta: this.#withRole({}), finish_reason: reason }
     const withUsage = usage && !this.#asked ? { usage: renderUsage(usage) } : {}
     return {
-      bytes: this.#chunk([choice], withUsage),
+      bytes: this.#opened(this.#chunk({ delta: {}, finish_reason: reason }, withUsage)),
       kind: 'content',
       usage,
       identity: this.#identity,
@@ -125,28 +131,25 @@ export class ChunkWriter {
   }
 
   #content(delta: object, text: string, logprobs?: unknown): Frame {
-    const choice = {
-      index: this.#index,
-      delta: this.#withRole(delta),
-      ...(logprobs !== undefined && { logprobs }),
-      finish_reason: null,
-    }
-    return {
-      bytes: this.#chunk([choice], {}),
-      kind: 'content',
-      identity: this.#identity,
-      outputBytes: utf8Length(text),
-    }
+    const choice = { delta, ...(logprobs !== undefined && { logprobs }), finish_reason: null }
+    return this.#frame(this.#opened(this.#chunk(choice)), text)
   }
 
-  #withRole(delta: object): object {
-    if (this.#started) return delta
+  #frame(bytes: Uint8Array, text: string): Frame {
+    return { bytes, kind: 'content', identity: this.#identity, outputBytes: utf8Length(text) }
+  }
+
+  /** The bytes of a chunk, with the role's chunk ahead of those of the first one. */
+  #opened(bytes: Uint8Array): Uint8Array {
+    if (this.#started) return bytes
     this.#started = true
-    return { role: 'assistant', ...delta }
+    const role = this.#chunk({ delta: { role: 'assistant', content: '' }, finish_reason: null })
+    return concat([role, bytes], role.length + bytes.length)
   }
 
-  #chunk(choices: readonly object[], more: object): Uint8Array {
+  #chunk(choice: object, more: object = {}): Uint8Array {
     const { id, created, model } = this.#identity
+    const choices = [{ index: this.#index, ...choice }]
     return dataEvent({ id, object: 'chat.completion.chunk', created, model, choices, ...more })
   }
 }

@@ -1,6 +1,12 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { concat } from './body.ts'
-import { type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
+import {
+  isDigit,
+  isInNumber,
+  type NumberArray,
+  type NumberForm,
+  NumberReader,
+} from './number-reader.ts'
 
 /** A JSON document whose flat arrays of numbers stand apart. */
 export interface ScannedJson {
@@ -30,17 +36,11 @@ export class VectorScanner {
 
   /** Throws an `UpstreamFault` as soon as the document is malformed. */
   push(piece: Uint8Array): void {
-    const bytes = this.#tail.length > 0 ? joined(this.#tail, piece) : piece
-    let at = 0
-    while (at < bytes.length) {
-      if (!this.#numbers) at = this.#scanAround(bytes, at)
-      if (!this.#numbers) break
-      at = this.#numbers.read(bytes, at)
-      if (bytes[at] !== closeBracket) break
-      this.#arrays.push(this.#numbers.take())
-      this.#numbers = undefined
-    }
-    this.#tail = bytes.subarray(this.#numbers ? at : bytes.length)
+    if (this.#tail.length === 0) return this.#read(piece)
+    // Only the number that was cut is put together; the piece itself is not copied.
+    const end = piece.findIndex((byte) => !isInNumber(byte)) + 1 || piece.length
+    this.#read(joined(this.#tail, piece.subarray(0, end)))
+    if (end < piece.length) this.#read(piece.subarray(end))
   }
 
   /** The document, once all of it has been pushed. */
@@ -51,6 +51,19 @@ export class VectorScanner {
     } catch {
       throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is not JSON' })
     }
+  }
+
+  #read(bytes: Uint8Array): void {
+    let at = 0
+    while (at < bytes.length) {
+      if (!this.#numbers) at = this.#scanAround(bytes, at)
+      if (!this.#numbers) break
+      at = this.#numbers.read(bytes, at)
+      if (bytes[at] !== closeBracket) break
+      this.#arrays.push(this.#numbers.take())
+      this.#numbers = undefined
+    }
+    this.#tail = bytes.subarray(at)
   }
 
   /** Passes everything up to the next array of numbers, and returns where that one begins. */
@@ -66,7 +79,7 @@ export class VectorScanner {
           this.#place = 'string'
           break
         case 'bracket':
-          if (byte === minus || (byte >= digit0 && byte <= digit9)) {
+          if (byte === minus || isDigit(byte)) {
             this.#keep(bytes.slice(from, at))
             this.#beginNumbers()
             return at
@@ -102,8 +115,6 @@ const backslash = 0x5c
 const openBracket = 0x5b
 const closeBracket = 0x5d
 const minus = 0x2d
-const digit0 = 0x30
-const digit9 = 0x39
 const space = 0x20
 
 function placeAfter(byte: number): 'value' | 'bracket' | 'string' {

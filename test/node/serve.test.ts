@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { Server } from 'node:http'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parsed, rawAnswer, rawClient } from './support/raw-client.ts'
 import { deferred } from './support/servers.ts'
 import { clientGone, served, stream, stubGateway, text } from './support/stub-gateway.ts'
@@ -356,4 +357,15 @@ test('too many connections are turned away with one line in the log', async () =
   await first.until('answer')
   await Promise.all([rawClient(port).whole, rawClient(port).whole])
   expect(gateway.lines).toMatchObject([{ level: 'warn', fields: { maxConnections: 1 } }])
+})
+
+test('an error of the listening socket is a line in the log', async () => {
+  const gateway = stubGateway(() => text('answer'))
+  const emit = vi.spyOn(Server.prototype, 'listen')
+  onTestFinished(() => emit.mockRestore())
+  const { address } = await served(gateway)
+  const server = emit.mock.contexts[0] as Server
+  server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  expect(gateway.lines).toMatchObject([{ level: 'warn', fields: { code: 'EMFILE' } }])
+  expect((await fetch(address)).status).toBe(200)
 })

@@ -1,8 +1,9 @@
 import { anthropic } from './cases/anthropic.ts'
 import { bedrock } from './cases/bedrock.ts'
+import { cohere } from './cases/cohere.ts'
 import { demo } from './cases/demo.ts'
 import { google } from './cases/google.ts'
 import { openai } from './cases/openai.ts'
 import { chatContract } from './contract.ts'
 
-for (const kindCase of [openai, demo, anthropic, google, bedrock]) chatContract(kindCase)
+for (const kindCase of [openai, demo, anthropic, google, bedrock, cohere]) chatContract(kindCase)

@@ -53,6 +53,12 @@ async function answerOf({ chat, clock }: TestGateway, body: object): Promise<Res
   return pending
 }
 
+async function streamOf(gateway: TestGateway): Promise<string> {
+  const pending = readStream(gateway)
+  await gateway.clock.advance(0)
+  return pending
+}
+
 describe('an answer that is not streamed', () => {
   test('and is reset after any number of bytes is asked for again', async () => {
     const gateway = await watchedGateway(config)
@@ -110,9 +116,9 @@ describe('an answer that is not streamed', () => {
 
   test.each(broken)(
     'and is %s every time ends as 502, without a word of markup',
-    async (_, broken) => {
+    async (_, every) => {
       const gateway = await watchedGateway(config)
-      gateway.upstream.always(broken)
+      gateway.upstream.always(every)
       const response = await answerOf(gateway, request)
       expect(response.status).toBe(502)
       const error = await expectErrorShape(response)
@@ -222,8 +228,7 @@ describe('a stream', () => {
   const ended = terminal('the stream of provider p ended before it was complete')
 
   /** The frames that are whole within the first `length` bytes. */
-  const framesWithin = (length: number) =>
-    text.slice(0, ends.filter((end) => end <= length).at(-1) ?? 0)
+  const framesWithin = (length: number) => text.slice(0, ends.findLast((end) => end <= length) ?? 0)
 
   test('that is reset after k bytes: a second attempt before its content, a terminal frame after it', async () => {
     const gateway = await watchedGateway(config)
@@ -231,7 +236,7 @@ describe('a stream', () => {
     for (let at = 0; at <= sent.length; at++) {
       gateway.upstream.next(cutOff(sent.subarray(0, at), 'text/event-stream'))
       if (at < committedAt) gateway.upstream.next(stream([wholeStream]))
-      const shown = await readStream(gateway)
+      const shown = await streamOf(gateway)
       const line = settlement(gateway.log.splice(0))
       if (at < committedAt) {
         expect(shown, `after ${at} bytes`).toBe(wholeStream)
@@ -250,14 +255,14 @@ describe('a stream', () => {
     const gateway = await watchedGateway(config)
     for (let at = 0; at <= text.length; at++) {
       // A frame is whole when only its line ends are missing.
-      const whole =
+      const length =
         ends.includes(at + 1) || ends.includes(at + 2) ? (ends.find((end) => end >= at) ?? at) : at
       gateway.upstream.next(stream([text.slice(0, at)]))
-      if (whole < committedAt) gateway.upstream.next(stream([wholeStream]))
-      const shown = await readStream(gateway)
-      if (whole < committedAt) expect(shown, `after ${at} bytes`).toBe(wholeStream)
-      else if (whole < text.length)
-        expect(shown, `after ${at} bytes`).toBe(framesWithin(whole) + ended)
+      if (length < committedAt) gateway.upstream.next(stream([wholeStream]))
+      const shown = await streamOf(gateway)
+      if (length < committedAt) expect(shown, `after ${at} bytes`).toBe(wholeStream)
+      else if (length < text.length)
+        expect(shown, `after ${at} bytes`).toBe(framesWithin(length) + ended)
       else expect(shown).toBe(text)
     }
   })
@@ -279,7 +284,7 @@ describe('a stream', () => {
   ])('of %s has no content, and is asked for again', async (_, noise) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([noise]), stream([wholeStream]))
-    expect(await readStream(gateway)).toBe(wholeStream)
+    expect(await streamOf(gateway)).toBe(wholeStream)
   })
 
   test('of noise is asked for again, whatever the noise', async () => {
@@ -292,7 +297,7 @@ describe('a stream', () => {
       })
     for (let round = 0; round < 50; round++) {
       gateway.upstream.next(stream([noise(997)]), stream([wholeStream]))
-      expect(await readStream(gateway)).toBe(wholeStream)
+      expect(await streamOf(gateway)).toBe(wholeStream)
     }
   })
 
@@ -307,7 +312,7 @@ describe('a stream', () => {
     ].join('')
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([hello + odd + wholeStream]))
-    expect(await readStream(gateway)).toBe(hello + odd + wholeStream)
+    expect(await streamOf(gateway)).toBe(hello + odd + wholeStream)
   })
 })
 

@@ -225,12 +225,12 @@ test('a long message in small pieces takes no longer than its length', () => {
   const payload = 'x'.repeat(8 * 1024 * 1024)
   const message = awsMessage({ a: 'b' }, payload)
   const stream = new AwsEventStream()
-  const read: AwsMessage[] = []
+  const messages: AwsMessage[] = []
   for (let at = 0; at < message.length; at += 1024) {
-    read.push(...stream.push(message.subarray(at, at + 1024)))
+    messages.push(...stream.push(message.subarray(at, at + 1024)))
   }
-  expect(read).toHaveLength(1)
-  expect(read[0]?.payload).toHaveLength(payload.length)
+  expect(messages).toHaveLength(1)
+  expect(messages[0]?.payload).toHaveLength(payload.length)
 })
 
 /** CRC-32 by its definition, bit by bit. */

@@ -33,6 +33,13 @@ const numberText = fc.oneof(
     .tuple(fc.bigInt({ min: 0n, max: 10n ** 25n }), fc.bigInt({ min: 0n, max: 10n ** 25n }))
     .map(([whole, fraction]) => `-${whole}.${fraction}`),
   fc
+    .tuple(fc.nat(9), fc.nat(14), fc.bigInt({ min: 0n, max: 10n ** 20n }))
+    .map(([whole, zeros, digits]) => `${whole}.${'0'.repeat(zeros)}${digits}`),
+  fc
+    .tuple(fc.float({ noNaN: true, min: 0, max: 1 }), fc.constantFrom(1, -1))
+    // Exactly between two float32 values, or nearly.
+    .map(([value, side]) => (value + side * value * 2 ** -25).toFixed(40)),
+  fc
     .tuple(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: -60, max: 20 }))
     .map(([mantissa, power]) => `${mantissa}.5E${power >= 0 ? '+' : ''}${power}`),
   fc.constantFrom('0', '-0', '0.0', '1e-400', '16777217', '0.1', '1.00000017881393432617187499'),

@@ -27,9 +27,9 @@ export const fetchApi: FetchApi = {
 class SourceReadable extends Readable {
   readonly #source: Source
   readonly #controller: ReadableStreamDefaultController<Uint8Array>
-  readonly #started: unknown
+  /** The source is at work; it is pulled once at a time, for the first time when it has started. */
+  #busy = true
   #asked = false
-  #pulling = false
   #closed = false
 
   constructor(source: Source) {
@@ -37,11 +37,12 @@ class SourceReadable extends Readable {
     super({ highWaterMark: 1 })
     this.#source = source
     this.#controller = this.#createController()
-    this.#started = source.start?.(this.#controller)
+    this.#settle(source.start?.(this.#controller))
   }
 
   override _read(): void {
-    void this.#pull()
+    this.#asked = true
+    if (!this.#busy) this.#pull()
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -49,22 +50,27 @@ class SourceReadable extends Readable {
     done(error)
   }
 
-  /** One pull at a time; what is asked for meanwhile is pulled right after. */
-  async #pull(): Promise<void> {
-    this.#asked = true
-    if (this.#pulling) return
-    this.#pulling = true
+  #pull(): void {
+    this.#asked = false
+    this.#busy = true
     try {
-      await this.#started
-      while (this.#asked && !this.#closed && !this.destroyed) {
-        this.#asked = false
-        await this.#source.pull?.(this.#controller)
-      }
+      this.#settle(this.#source.pull?.(this.#controller))
     } catch (error) {
-      this.#controller.error(error)
-    } finally {
-      this.#pulling = false
+      this.#fail(error)
     }
+  }
+
+  #settle(work: unknown): void {
+    Promise.resolve(work).then(this.#rest, this.#fail)
+  }
+
+  readonly #rest = () => {
+    this.#busy = false
+    if (this.#asked && !this.#closed && !this.destroyed) this.#pull()
+  }
+
+  readonly #fail = (reason: unknown) => {
+    this.destroy(reason instanceof Error ? reason : new Error('the body has failed'))
   }
 
   async #cancel(): Promise<void> {
@@ -86,8 +92,7 @@ class SourceReadable extends Readable {
         this.#closed = true
         this.push(null)
       },
-      error: (reason) =>
-        void this.destroy(reason instanceof Error ? reason : new Error('the body has failed')),
+      error: this.#fail,
     }
   }
 }

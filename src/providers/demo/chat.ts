@@ -3,7 +3,14 @@ import type { Clock } from '../../core/ports.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { sampleOf } from './sample.ts'
 
-const part = z.looseObject({ text: z.string().optional() })
+/** As many choices as OpenAI makes of one request. */
+const maxChoices = 128
+/** So much of what it was told the demo repeats, however much that was. */
+const maxQuoted = 2000
+/** In so many pieces the arguments of a call are streamed at most. */
+const maxPieces = 100
+
+const part = z.looseObject({ text: z.string().nullish() })
 
 const demoRequest = z.looseObject({
   model: z.string(),
@@ -12,13 +19,13 @@ const demoRequest = z.looseObject({
   ),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  n: z.number().nullish(),
+  n: z.int().min(1).max(maxChoices).nullish(),
   max_tokens: z.number().nullish(),
   max_completion_tokens: z.number().nullish(),
   tools: z
     .array(
       z.looseObject({
-        function: z.looseObject({ name: z.string(), parameters: z.unknown() }).optional(),
+        function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
       }),
     )
     .nullish(),
@@ -31,7 +38,7 @@ const demoRequest = z.looseObject({
   response_format: z
     .looseObject({
       type: z.string(),
-      json_schema: z.looseObject({ schema: z.unknown() }).optional(),
+      json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
     })
     .nullish(),
 })
@@ -105,7 +112,7 @@ function replyTo(request: DemoRequest): Reply {
 function textFor(request: DemoRequest, said: readonly string[]): string {
   const format = request.response_format
   if (format?.type === 'json_schema') return JSON.stringify(sampleOf(format.json_schema?.schema))
-  const last = said.at(-1) ?? ''
+  const last = (said.at(-1) ?? '').slice(0, maxQuoted)
   if (format?.type === 'json_object') return JSON.stringify({ you_said: last })
   return request.messages.at(-1)?.role === 'tool'
     ? `The tool answered: ${last}`
@@ -169,11 +176,15 @@ function eventsOf(
 
 /** Id, type and name first, then the arguments in pieces. */
 function callDeltas({ id, type, function: { name, arguments: text } }: ToolCall): object[] {
-  const pieces = text.match(/.{1,8}/gs) ?? []
-  return [
+  const deltas: object[] = [
     { tool_calls: [{ index: 0, id, type, function: { name, arguments: '' } }] },
-    ...pieces.map((piece) => ({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
   ]
+  const size = Math.max(8, Math.ceil(text.length / maxPieces))
+  for (let at = 0; at < text.length; at += size) {
+    const piece = text.slice(at, at + size)
+    deltas.push({ tool_calls: [{ index: 0, function: { arguments: piece } }] })
+  }
+  return deltas
 }
 
 function textOf({ content }: DemoRequest['messages'][number]): string {

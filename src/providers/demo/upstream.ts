@@ -9,6 +9,7 @@ import type {
 } from '../../core/ports.ts'
 import type { DemoSettings } from '../../core/provider.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
+import { Cancel } from '../../wire/cancel.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { demoChat } from './chat.ts'
 import { demoEmbed } from './embed.ts'
@@ -70,15 +71,18 @@ function streamed(
   clock: Clock,
   { queueLimit, signal }: UpstreamRequest,
 ): UpstreamResponse {
-  const body = new BoundedQueue(queueLimit)
+  // A reader that leaves ends the exchange as the signal does.
+  const over = new Cancel()
+  const body = new BoundedQueue(queueLimit, () => over.abort())
+  signal.addEventListener('abort', () => over.abort())
   const write = async () => {
     for (const { data, tokens } of events) {
-      if (tokensPerSecond > 0) await wait((tokens * 1000) / tokensPerSecond, clock, signal)
+      if (tokensPerSecond > 0) await wait((tokens * 1000) / tokensPerSecond, clock, over)
       body.push(encoder.encode(`data: ${data}\n\n`))
     }
     body.end()
   }
-  // A wait that the signal ends is the only way to fail, and then nobody reads any more.
+  // A wait that was ended is the only way to fail, and then nobody reads any more.
   write().catch(() => body.cancel())
   return response(200, 'text/event-stream', body)
 }

@@ -15,7 +15,11 @@ const operations = ['/chat/completions', '/embeddings']
 
 /** The configured path without trailing slashes and without an operation at its end. */
 export function basePath(url: URL): string {
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = withoutSlashes(url.pathname)
   const pasted = operations.find((operation) => path.toLowerCase().endsWith(operation))
-  return pasted === undefined ? path : path.slice(0, -pasted.length)
+  return pasted === undefined ? path : withoutSlashes(path.slice(0, -pasted.length))
+}
+
+function withoutSlashes(path: string): string {
+  return path.replace(/\/+$/, '')
 }

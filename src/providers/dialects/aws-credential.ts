@@ -40,14 +40,13 @@ export function readAwsSecret(value: string, env: Environment): AwsCredential {
  * there. Undefined when there is none.
  */
 export function ambientAwsSecret(env: Environment): string | undefined {
-  if (env['AWS_BEARER_TOKEN_BEDROCK'])
-    return JSON.stringify({ api_key: env['AWS_BEARER_TOKEN_BEDROCK'] })
-  if (!env['AWS_ACCESS_KEY_ID'] || !env['AWS_SECRET_ACCESS_KEY']) return undefined
-  return JSON.stringify({
-    access_key_id: env['AWS_ACCESS_KEY_ID'],
-    secret_access_key: env['AWS_SECRET_ACCESS_KEY'],
-    session_token: env['AWS_SESSION_TOKEN'] || undefined,
-  })
+  const apiKey = env['AWS_BEARER_TOKEN_BEDROCK']
+  if (apiKey) return JSON.stringify({ api_key: apiKey })
+  const id = env['AWS_ACCESS_KEY_ID']
+  const secret = env['AWS_SECRET_ACCESS_KEY']
+  if (!id || !secret) return undefined
+  const token = env['AWS_SESSION_TOKEN'] || undefined
+  return JSON.stringify({ access_key_id: id, secret_access_key: secret, session_token: token })
 }
 
 /** Hides what is secret of a credential: AWS quotes session tokens in its signature errors. */
@@ -80,8 +79,9 @@ const storedSecret = z.looseObject({
 
 function readJson(text: string): AwsCredential {
   const parsed = storedSecret.safeParse(jsonIn(text))
-  if (!parsed.success)
+  if (!parsed.success) {
     return { kind: 'unusable', reason: 'it starts like JSON and is no valid object' }
+  }
   const fields = parsed.data
   const region = fields.region ?? undefined
   if (fields.api_key) return { kind: 'api-key', key: fields.api_key, region }

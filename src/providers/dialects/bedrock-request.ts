@@ -68,21 +68,23 @@ function filled(members: object): object | undefined {
   return Object.values(members).some((value) => value !== undefined) ? members : undefined
 }
 
-/** Numbers from 0 to 1. Claude models since 4 take one of the two only. */
+/** Numbers from 0 to 1, of which Claude models since 4 take one only. */
 function samplingOf(
   { temperature, topP }: OpenAiRequest,
   model: BedrockModel,
   reasoning: Reasoning,
   drop: Drop,
 ): object {
+  // From 0.99 on it is what Anthropic takes for the default.
+  const narrows = topP !== undefined && topP < 0.99
   if (!mayVary(model, reasoning)) {
     if (temperature !== undefined && temperature !== 1) drop('temperature')
-    if (topP !== undefined && topP !== 1) drop('top_p')
+    if (narrows) drop('top_p')
     return {}
   }
   if (temperature !== undefined && temperature > 1) drop('temperature')
   const isOneTooMany = model.claude !== undefined && temperature !== undefined
-  if (isOneTooMany && topP !== undefined && topP !== 1) drop('top_p')
+  if (isOneTooMany && narrows) drop('top_p')
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     topP: isOneTooMany ? undefined : topP,

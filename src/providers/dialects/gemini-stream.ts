@@ -35,7 +35,6 @@ export class GeminiStream implements FrameDecoder {
   #id: string | null | undefined
   #writer: ChunkWriter | undefined
   #usage: Record<string, unknown> = {}
-  #isOver = false
 
   /** `asked`: the client asked for a usage chunk. */
   constructor(target: Target, asked: boolean) {
@@ -56,7 +55,6 @@ export class GeminiStream implements FrameDecoder {
   }
 
   #read({ data, bytes }: RawEvent): Frame[] {
-    if (this.#isOver) return []
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
     // An error may also come as bare JSON, without `data:`.
@@ -97,12 +95,14 @@ export class GeminiStream implements FrameDecoder {
     return new ChunkWriter({ id, created, model: modelId }, this.#asked)
   }
 
-  /** The end of a stream that has said everything; nothing when it has not. */
+  /**
+   * The end of a stream that has said everything; nothing when it has not. It may be told again, as
+   * nothing after a terminator reaches the client.
+   */
   #finish(): Frame[] {
     const choices = [...this.#choices.values()].sort((a, b) => a.index - b.index)
     const last = choices.pop()
-    if (this.#isOver || !last?.isFinished || !choices.every((other) => other.isFinished)) return []
-    this.#isOver = true
+    if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
     return [
       ...choices.map(({ writer, finishReason }) => writer.finishChoice(finishReason)),
       ...last.writer.finish(last.finishReason, usageOf(this.#usage)),
@@ -141,7 +141,7 @@ class Choice {
     if (finishReason && finishReason !== 'FINISH_REASON_UNSPECIFIED') {
       this.#finishReason = finishReason
       // A finish reason is an answer, even as the only word: the stream must not be replaced now.
-      if (!this.#hasSpoken && frames.length === 0) frames.push(this.writer.text(''))
+      if (!this.#hasSpoken && frames.length === 0) frames.push(this.writer.role())
     }
     if (frames.length > 0) this.#hasSpoken = true
     return frames

@@ -54,7 +54,8 @@ export function azureUrl({ baseUrl, apiVersion, deployment, operation }: AzureAd
   url.hash = ''
   const version = apiVersion === 'v1' ? undefined : apiVersion
   const fallback = isV1 ? null : pinnedApiVersion
-  const inForce = version ?? url.searchParams.get('api-version') ?? fallback
+  // One that stands in the query without a value is none.
+  const inForce = version ?? (url.searchParams.get('api-version') || fallback)
   if (inForce !== null) url.searchParams.set('api-version', inForce)
   return url.href
 }

@@ -23,7 +23,7 @@ const habits: EmbedHabits = { limits: { items: 32 }, takesTokens: false }
 /** The server's own API; its OpenAI layer where the address ends in `/v1`. */
 function teiEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
   const path = basePath(new URL(baseUrl))
-  if (/\/v1$/.test(path)) {
+  if (path.endsWith('/v1')) {
     const url = operationUrl(baseUrl, '/v1', '/embeddings')
     return openAiEmbed({ ...habits, url, upstreamId, statusOf })
   }

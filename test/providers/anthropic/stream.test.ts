@@ -56,6 +56,13 @@ describe('the end', () => {
     expect(outcome.usage).toMatchObject({ completion_tokens: 5 })
   })
 
+  test('a compatible server may end with the terminator of another API', async () => {
+    expect(await streamed(start, say('a'), over('end_turn'), 'data: [DONE]\n\n')).toMatchObject({
+      finish: 'stop',
+      done: true,
+    })
+  })
+
   test('a last event without its blank line counts', async () => {
     expect(await streamed(start, say('a'), over('end_turn').trimEnd())).toMatchObject({
       finish: 'stop',
@@ -71,6 +78,13 @@ describe('the end', () => {
       error: { code: 'LM-3010' },
     })
   })
+})
+
+test('a stream that is cut off in an event before its content has ended early', async () => {
+  const gateway = await anthropicGateway()
+  gateway.upstream.always(stream([start, say('abc').slice(0, -9)]))
+  const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+  expect((await errorOf(response))['code']).toBe('LM-3010')
 })
 
 describe('blocks', () => {

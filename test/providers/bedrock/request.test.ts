@@ -59,7 +59,7 @@ describe('sampling', () => {
     ['clamped', llama, { temperature: 1.9 }, { temperature: 1 }, 'temperature'],
     ['zero', llama, { temperature: 0, top_p: 0 }, { temperature: 0, topP: 0 }, undefined],
     ['none on newer Claude', opus48, { temperature: 0.2 }, undefined, 'temperature'],
-    ['defaults on newer Claude', opus48, { temperature: 1, top_p: 1 }, undefined, undefined],
+    ['defaults on newer Claude', opus48, { temperature: 1, top_p: 0.99 }, undefined, undefined],
     ['none on OpenAI', gpt, { top_p: 0.2 }, undefined, 'top_p'],
     ['as it is on gpt-oss', gptOss, { temperature: 0.2 }, { temperature: 0.2 }, undefined],
     ['a limit', llama, { max_completion_tokens: 7 }, { maxTokens: 7 }, undefined],
@@ -301,9 +301,9 @@ describe('tools', () => {
     const body = await sent(sonnet, {
       tools: [tool('f', { description: 'Does f', parameters }), tool('g', { description: ' ' })],
     })
-    const json = { type: 'object', ...parameters }
+    const inputSchema = { json: { type: 'object', ...parameters } }
     expect(body.toolConfig).toEqual({
-      tools: [{ toolSpec: { name: 'f', description: 'Does f', inputSchema: { json } } }, spec('g')],
+      tools: [{ toolSpec: { name: 'f', description: 'Does f', inputSchema } }, spec('g')],
     })
   })
 

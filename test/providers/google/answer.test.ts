@@ -61,7 +61,9 @@ describe('parts', () => {
 
   test.each([[undefined], [null], [{}]])('arguments %j are an empty object', async (args) => {
     const { choices } = await heard(answered([{ functionCall: { id: '', name: 'f', args } }], stop))
-    expect(choices[0]?.message.tool_calls).toMatchObject([{ function: { arguments: '{}' } }])
+    expect(choices[0]?.message.tool_calls).toMatchObject([
+      { id: expect.stringMatching(/^call_/), function: { arguments: '{}' } },
+    ])
   })
 
   test('an image is shown as a data URI', async () => {
@@ -214,6 +216,7 @@ describe('no answer', () => {
     ['nothing', {}],
     ['no candidates', { candidates: [] }],
     ['no block reason', { promptFeedback: {} }],
+    ['no real block reason', { promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } }],
     ['a list', []],
     ['candidates that are none', { candidates: 'A' }],
     ['a part that is none', { candidates: [{ content: { parts: ['A'] } }] }],

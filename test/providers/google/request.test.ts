@@ -129,6 +129,7 @@ describe('sampling and limits', () => {
     ['gemini-3.6-flash', undefined],
     ['gemini-3.10-flash', undefined],
     ['gemini-flash-latest', undefined],
+    ['models/Gemini-Flash-Latest', undefined],
     ['gemini-pro', { temperature: 0.5, topP: 0.5, topK: 5 }],
   ])('sampling for %s', async (upstreamId, expected) => {
     expect(await configSent({ temperature: 0.5, top_p: 0.5, top_k: 5 }, upstreamId)).toEqual(

@@ -57,7 +57,8 @@ describe('what is said', () => {
       end,
     )
     expect(deltas(chunks)).toEqual([
-      { role: 'assistant', reasoning_content: 'Hm' },
+      { role: 'assistant', content: '' },
+      { reasoning_content: 'Hm' },
       { content: 'A' },
       { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } }] },
       {},
@@ -79,12 +80,13 @@ describe('what is said', () => {
 
   test('log probabilities stand beside their text', async () => {
     const logprobsResult = { chosenCandidates: [{ token: 'A', logProbability: -1 }] }
-    const chunks = await chunksOf(say('A', { logprobsResult }), end)
-    expect(chunks[0]?.choices[0]?.logprobs).toEqual({
+    const parts = [{ text: 'A' }, { text: 'B' }]
+    const chunks = await chunksOf(event(answered(parts, { logprobsResult })), end)
+    expect(chunks[1]?.choices[0]?.logprobs).toEqual({
       content: [{ token: 'A', logprob: -1, bytes: [65], top_logprobs: [] }],
       refusal: null,
     })
-    expect(chunks[1]?.choices[0]).not.toHaveProperty('logprobs')
+    expect(chunks[2]?.choices[0]).not.toHaveProperty('logprobs')
   })
 
   test('every chunk has the first id', async () => {
@@ -94,6 +96,15 @@ describe('what is said', () => {
     })
     const chunks = await chunksOf(say('A'), other, end)
     expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['r-1']))
+  })
+
+  test('the first id may come before the first word', async () => {
+    const chunks = await chunksOf(
+      event({ responseId: 'r-0' }),
+      event({ candidates: [{ content: { parts: [{ text: 'A' }] } }] }),
+      end,
+    )
+    expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['r-0']))
   })
 
   test('an id is made up once where there is none', async () => {
@@ -124,11 +135,27 @@ describe('the end', () => {
     expect(finishes(await chunksOf(say('A'), blocked))).toEqual(['content_filter'])
   })
 
-  test('one candidate of two is not the end', async () => {
+  test.each([
+    [0, 1],
+    [1, 0],
+  ])('candidate %d of two is not the end', async (ended, open) => {
     const frames = await heard(
-      stream([say('A', stop), event(answered([{ text: 'B' }], { index: 1 }))]),
+      stream([say('A', { ...stop, index: ended }), say('B', { index: open })]),
     )
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  })
+
+  test('candidates end in their order, and usage comes with the last', async () => {
+    const chunks = await chunksOf(
+      say('B', { ...stop, index: 1 }),
+      say('A', { ...stop, index: 0 }),
+      event({ usageMetadata: counts }),
+    )
+    const ends = chunks.slice(4).map(({ choices, usage }) => [choices[0]?.index, !!usage])
+    expect(ends).toEqual([
+      [0, false],
+      [1, true],
+    ])
   })
 
   test('the last event needs no blank line', async () => {
@@ -228,6 +255,7 @@ describe('errors', () => {
     [failing(400, 'INVALID_ARGUMENT'), 400, 'LM-3003', 1],
     [{ error: { status: 'NOT_FOUND', message: 'no' } }, 404, 'LM-3003', 1],
     [failing(403, 'PERMISSION_DENIED'), 502, 'LM-3003', 1],
+    [{ error: { code: 429, message: 'no' } }, 429, 'LM-3001', 3],
     [failing(429, 'RESOURCE_EXHAUSTED'), 429, 'LM-3001', 3],
     [failing(500, 'INTERNAL'), 502, 'LM-3003', 3],
   ])('%j before content is what its status says', async (error, status, code, calls) => {
@@ -239,18 +267,24 @@ describe('errors', () => {
     expect(gateway.upstream.requests).toHaveLength(calls)
   })
 
+  test('bare JSON tells its status too', async () => {
+    const { chat, upstream } = await googleGateway()
+    upstream.next(stream([JSON.stringify([failing(400, 'INVALID_ARGUMENT')], null, 2)]))
+    expect((await chat(asking({ stream: true }))).status).toBe(400)
+  })
+
   test.each<[string, string]>([
     ['an error', event(failing(400, 'INVALID_ARGUMENT'))],
     ['text that is no JSON', 'data: oops\n\n'],
   ])('%s after content ends in a terminal frame', async (_, last) => {
     const frames = await heard(stream([say('A'), last, say('B')]))
-    expect(frames).toHaveLength(2)
+    expect(frames).toHaveLength(3)
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
   })
 
   test('comments and events without data are skipped', async () => {
     const chunks = await chunksOf(': hello\n\n', 'event: ping\n\n', say('A'), 'data:\n\n', end)
-    expect(deltas(chunks)).toEqual([{ role: 'assistant', content: 'A' }, {}])
+    expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'A' }, {}])
   })
 
   test('a list of answers instead of events is no stream', async () => {

@@ -202,6 +202,16 @@ describe('a token', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t2' })
   })
 
+  test('that was refused while another is being got does not stand in for it', async () => {
+    const { authorize, headers, upstream, clock } = bench(authorizedUser)
+    upstream.next(token('t1', 3600), broken())
+    const refused = await headers()
+    await clock.advance(3_300_000)
+    const failure = failureOf(headers())
+    authorize.renew?.(refused)
+    expect(await failure).toMatchObject({ kind: 'network' })
+  })
+
   test('refused to several requests is replaced once', async () => {
     const { authorize, headers, upstream } = bench(serviceAccount)
     upstream.next(token('t1'), token('t2'))

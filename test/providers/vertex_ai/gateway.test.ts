@@ -194,6 +194,16 @@ describe('statuses of the service', () => {
   })
 })
 
+test.each(['auto', 'default'])(
+  'a strict provider takes the tier %s, which asks for nothing',
+  async (tier) => {
+    const { chat, upstream } = await vertexGateway({ strict: true })
+    upstream.next(json(saying('Hi')))
+    expect((await chat(asking({ service_tier: tier }))).status).toBe(200)
+    expect(upstream.text()).not.toContain('ier')
+  },
+)
+
 test('a base_url that is only a region is a whole address upstream', async () => {
   const gateway = await vertexGateway({ baseUrl: 'europe-west4', secret: serviceAccount })
   gateway.upstream.next(token('t1'), stream([event(saying('Hi'))]))

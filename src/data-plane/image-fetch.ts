@@ -1,0 +1,134 @@
+import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import type { ByteSource, ImageFetchPort, UpstreamResponse } from '../core/ports.ts'
+import { version } from '../core/version.ts'
+import type { ImageFetchPolicy } from '../snapshot/index.ts'
+import { concat } from '../wire/body.ts'
+import { Cancel } from '../wire/cancel.ts'
+import type { Scope } from '../wire/deadline.ts'
+import { base64Length, writeBase64 } from '../wire/floats.ts'
+import { isAddress, isPublicAddress } from '../wire/public-address.ts'
+import { hostOf, imageTypeOf, refusalOf } from './image-policy.ts'
+
+export interface ImageFetch {
+  readonly policy: ImageFetchPolicy
+  readonly port: ImageFetchPort
+  readonly scope: Scope
+}
+
+/** A fetched image as a data URI; or why there is none: a guard `refused` it, or the host `failed`. */
+export type FetchedImage =
+  | { readonly kind: 'image'; readonly uri: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+const mostRedirects = 3
+
+/** Fetches one image under one time limit. Every address on the way is checked like the first. */
+export async function fetchImage(address: string, fetch: ImageFetch): Promise<FetchedImage> {
+  const scope = fetch.scope.open()
+  scope.endAfter(fetch.policy.timeout, { kind: 'timeout', limit: 'read' })
+  const cancel = new Cancel()
+  scope.onEnd(() => cancel.abort())
+  try {
+    if (scope.ended) return failed('called off')
+    let url = urlOf(address)
+    for (let hops = 0; url && hops <= mostRedirects; hops++) {
+      const step = await visit(url, { ...fetch, scope }, cancel)
+      if (!(step instanceof URL)) return step
+      url = step
+    }
+    return url ? refused('redirects') : refused('address')
+  } catch (error) {
+    const failure = scope.ended ?? failureOf(error)
+    // More has come at once than may come at all.
+    return failure.kind === 'slow-client' ? refused('size') : failed(reasonOf(failure))
+  } finally {
+    cancel.abort()
+    scope.close()
+  }
+}
+
+/** Asks one address: the image, why not, or where it has moved to. */
+async function visit(
+  url: URL,
+  { policy, port, scope }: ImageFetch,
+  signal: Cancel,
+): Promise<FetchedImage | URL> {
+  const objection = refusalOf(url, policy)
+  if (objection !== undefined) return refused(objection)
+  const host = hostOf(url)
+  const addresses = isAddress(host) ? [host] : await scope.race(port.resolve(host))
+  const [address] = addresses
+  if (address === undefined) return failed('no address')
+  // One harmless address among others proves nothing: the next answer may be in another order.
+  if (!addresses.every(isPublicAddress)) return refused('private address')
+  const response = await scope.race(
+    port.fetch({
+      url: url.href,
+      address,
+      headers: { accept: 'image/*', 'user-agent': `model-gateway/${version}` },
+      queueLimit: policy.maxBytes + 1,
+      signal,
+    }),
+  )
+  return readImage(response, url, { policy, scope })
+}
+
+async function readImage(
+  { status, header, body }: UpstreamResponse,
+  url: URL,
+  { policy: { maxBytes }, scope }: Pick<ImageFetch, 'policy' | 'scope'>,
+): Promise<FetchedImage | URL> {
+  if (status >= 300 && status < 400) {
+    body.cancel()
+    const location = header('location')
+    const next = location === undefined ? undefined : urlOf(location, url)
+    return next ?? failed('redirect without address')
+  }
+  if (status < 200 || status >= 300) return failed(`status ${status}`)
+  const type = imageTypeOf(header('content-type'))
+  if (type === undefined) return refused('type')
+  if (Number(header('content-length') ?? 0) > maxBytes) return refused('size')
+  const bytes = await readUpTo(body, maxBytes, scope)
+  if (!bytes) return refused('size')
+  return bytes.length === 0 ? failed('empty') : { kind: 'image', uri: dataUri(type, bytes) }
+}
+
+/** The whole body, or undefined as soon as it is over the limit. */
+async function readUpTo(
+  source: ByteSource,
+  limit: number,
+  scope: Scope,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for (;;) {
+    const piece = await scope.race(source.read())
+    if (piece === undefined) return concat(pieces, length)
+    length += piece.length
+    if (length > limit) return undefined
+    pieces.push(piece)
+  }
+}
+
+function dataUri(type: string, bytes: Uint8Array): string {
+  const base64 = new Uint8Array(base64Length(bytes.length))
+  writeBase64(bytes, base64, 0)
+  return `data:${type};base64,${new TextDecoder().decode(base64)}`
+}
+
+function urlOf(address: string, base?: URL): URL | undefined {
+  return URL.canParse(address, base?.href) ? new URL(address, base) : undefined
+}
+
+function refused(reason: string): FetchedImage {
+  return { kind: 'refused', reason }
+}
+
+function failed(reason: string): FetchedImage {
+  return { kind: 'failed', reason }
+}
+
+function reasonOf(failure: UpstreamFailure): string {
+  return failure.kind === 'network' ? failure.reason : failure.kind
+}

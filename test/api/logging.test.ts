@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest'
+import { completion, data, done, hello, role, wholeStream } from '../support/answers.ts'
+import { chainOf } from '../support/chain.ts'
+import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
+import { broken, json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
+import { settlement, streamed } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+async function run(gateway: TestGateway, body: unknown = request, init?: RequestInit) {
+  const pending = gateway.chat(body, init)
+  await gateway.clock.advance(1000)
+  const response = await pending
+  return { status: response.status, text: await response.text() }
+}
+
+describe('every request of a capability leaves one line', () => {
+  test('with ids, counts and codes of a served one', async () => {
+    const gateway = await watchedGateway(chainOf([{}, {}]))
+    gateway.upstream.next(json({}, { status: 500 }), json({}, { status: 401 }), json(completion()))
+    await run(gateway, request, {
+      headers: { 'x-request-id': 'r1', 'x-gateway-metadata': '{"team":"a"}' },
+    })
+    expect(gateway.log).toEqual([
+      {
+        level: 'info',
+        message: 'request',
+        fields: {
+          request_id: 'r1',
+          capability: 'chat',
+          model: 'm',
+          model_used: 'm2',
+          provider: 'p2',
+          status: 200,
+          error_code: undefined,
+          stream: false,
+          latency_ms: 100,
+          ttft_ms: undefined,
+          attempts: 3,
+          tokens_in: 9,
+          tokens_out: 2,
+          estimated: false,
+          metadata: { team: 'a' },
+        },
+      },
+    ])
+  })
+
+  test('with the time to the first token of a stream', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(json({}, { status: 500 }), stream([wholeStream]))
+    await run(gateway, streamed())
+    expect(settlement(gateway.log)).toMatchObject({ stream: true, ttft_ms: 100, attempts: 2 })
+  })
+
+  test.each([
+    ['no JSON', 'x', 400, 'LM-1001'],
+    ['an unknown model', { ...request, model: 'x' }, 404, 'LM-2001'],
+    ['a missing field', { model: 'm' }, 400, 'LM-1001'],
+  ])('refused for %s', async (_, body, status, code) => {
+    const gateway = await watchedGateway()
+    await run(gateway, body)
+    expect(gateway.log.map(({ level }) => level)).toEqual(['info'])
+    expect(settlement(gateway.log)).toMatchObject({
+      status,
+      error_code: code,
+      attempts: 0,
+      model_used: undefined,
+    })
+  })
+
+  test('as a warning when it ended in a 5xx', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.always(json({}, { status: 500 }))
+    await run(gateway)
+    expect(gateway.log.map(({ level }) => level)).toEqual(['warn'])
+  })
+
+  test('and no other request leaves any', async () => {
+    const { get, log } = await watchedGateway()
+    for (const path of ['/health', '/health/providers', '/metrics', '/v1/models', '/nowhere'])
+      await get(path)
+    expect(log).toEqual([])
+  })
+})
+
+describe('a provider’s key and a client’s text stay out of the log, the metrics and the errors', () => {
+  const prompt = 'prompt-canary'
+  const said = 'answer-canary'
+  const echoed = `key ${providerKey} of Bearer ${providerKey} is bad`
+  const body = (more: object = {}) => ({
+    model: 'm',
+    messages: [{ role: 'user', content: prompt, name: prompt }],
+    user: prompt,
+    tools: [{ type: 'function', function: { name: prompt } }],
+    ...more,
+  })
+  const errors: readonly (readonly [string, Responder])[] = [
+    ['error.message', json({ error: { message: echoed } }, { status: 401 })],
+    ['error as text', json({ error: echoed }, { status: 400 })],
+    ['message', json({ message: echoed }, { status: 403 })],
+    ['detail', json({ detail: [{ loc: [prompt], msg: echoed }] }, { status: 422 })],
+    ['plain text', whole(echoed, { status: 500 })],
+    ['an object of its own', json({ why: echoed }, { status: 400 })],
+    ['a 200 with an error', json({ error: { message: echoed } })],
+    ['a 200 with an error and a status', json({ error: { message: echoed, code: 400 } })],
+    ['a network error', broken({ kind: 'network', reason: echoed })],
+  ]
+
+  const secrets = [providerKey, providerKey.slice(0, 12)]
+
+  test.each(errors)('in an answer: %s', async (_, responder) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.always(responder)
+    const { status, text } = await run(gateway, body())
+    expect(status).toBeGreaterThanOrEqual(400)
+    for (const secret of secrets) expect(text).not.toContain(secret)
+    await expectClean(gateway)
+  })
+
+  const streams: readonly (readonly [string, string])[] = [
+    ['an error frame before content', role + data({ error: { message: echoed } }) + done],
+    ['an error frame that blames the request', data({ error: { message: echoed, code: 400 } })],
+    ['an error event', `event: error\ndata: ${echoed}\n\n`],
+    ['an error frame after content', role + hello + data({ error: { message: echoed } })],
+    ['an error event after content', `${role}${hello}event: error\ndata: ${echoed}\n\n`],
+    [
+      'an error with a status after content',
+      role + hello + data({ error: { message: echoed, code: 429 } }),
+    ],
+  ]
+
+  test.each(streams)('in a stream: %s', async (_, sent) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.always(stream([sent]))
+    const { text } = await run(gateway, streamed(body()))
+    expect(text).toContain('LM-3')
+    for (const secret of secrets) expect(text).not.toContain(secret)
+    await expectClean(gateway)
+  })
+
+  test('in a chain that lists what every link said', async () => {
+    const gateway = await watchedGateway(chainOf([{}, {}]))
+    gateway.upstream.always(json({ error: { message: echoed } }, { status: 401 }))
+    const { text } = await run(gateway, body())
+    expect(text).toContain('LM-3004')
+    for (const secret of secrets) expect(text).not.toContain(secret)
+    await expectClean(gateway)
+  })
+
+  test('in requests that are refused, served, streamed or cut off', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(
+      json(completion(said)),
+      stream([wholeStream]),
+      stream([role + hello]),
+      whole(said),
+      whole(said),
+      whole(said),
+    )
+    const headers = {
+      authorization: `Bearer ${prompt}`,
+      'x-gateway-metadata': `{"${prompt}`,
+      cookie: prompt,
+    }
+    await run(gateway, body(), { headers })
+    await run(gateway, streamed(body()), { headers })
+    await run(gateway, streamed(body()), { headers })
+    await run(gateway, body(), { headers })
+    await run(gateway, body({ n: prompt }), { headers })
+    await run(gateway, body({ model: prompt }), { headers })
+    await run(gateway, `{"model":"m","messages":${prompt}`, { headers })
+    expect(gateway.log).toHaveLength(7)
+    await expectClean(gateway)
+  })
+
+  test('even when a key is short, or shaped like no other', async () => {
+    for (const secret of ['abcd', 'a+b/c==', '{"type":"x"}', '$&$1', 'Ünïcode']) {
+      const gateway = await watchedGateway(oneProvider, { env: { P_KEY: secret } })
+      gateway.upstream.next(json({ error: { message: `<${secret}> ${secret}` } }, { status: 400 }))
+      const { text } = await run(gateway)
+      expect(JSON.parse(text).error.message).not.toContain(secret)
+    }
+  })
+
+  async function expectClean({ log, get }: TestGateway): Promise<void> {
+    const told = JSON.stringify(log) + (await (await get('/metrics')).text())
+    for (const canary of [...secrets, prompt, said, 'Bearer']) expect(told).not.toContain(canary)
+  }
+})
+
+test('an error that nobody foresaw is LM-5001 without detail; its kind goes to the log with the request id', async () => {
+  const gateway = await watchedGateway(oneProvider, {
+    random: () => {
+      throw new RangeError('internal-canary')
+    },
+  })
+  gateway.upstream.always(json({}, { status: 500 }))
+  const { status, text } = await run(gateway, request, { headers: { 'x-request-id': 'r1' } })
+  expect(status).toBe(500)
+  expect(JSON.parse(text)).toEqual({
+    error: {
+      code: 'LM-5001',
+      type: 'internal',
+      message: 'internal error',
+      param: null,
+      request_id: 'r1',
+    },
+  })
+  expect(gateway.log.find(({ level }) => level === 'error')?.fields).toMatchObject({
+    request_id: 'r1',
+    error: 'RangeError',
+  })
+  expect(JSON.stringify(gateway.log)).not.toContain('internal-canary')
+})

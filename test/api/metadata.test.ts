@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { completion } from '../support/answers.ts'
+import { series } from '../support/exposition.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { settlement } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+async function rejected({ get }: TestGateway): Promise<number> {
+  const [sample] = series(await (await get('/metrics')).text(), 'gateway_metadata_rejected_total')
+  return sample?.value ?? Number.NaN
+}
+
+/** Sends a request with these headers and returns what was made of its metadata. */
+async function readingOf(headers: HeadersInit) {
+  const gateway = await watchedGateway()
+  gateway.upstream.next(json(completion()))
+  const response = await gateway.chat(request, { headers })
+  expect(response.status).toBe(200)
+  return { metadata: settlement(gateway.log)['metadata'], rejected: await rejected(gateway) }
+}
+
+/** A header value holds one character a byte; this is how UTF-8 stands in it. */
+const asHeader = (value: unknown) =>
+  String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value)))
+
+/** An object of so many keys. */
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]))
+
+describe('metadata within its bounds is kept with its types', () => {
+  test.each([
+    ['strings, numbers and booleans', { team: 'a', n: 1.5, big: -1e21, yes: true, no: false }],
+    ['an empty object', undefined, {}],
+    ['an empty key and an empty value', { '': '' }],
+    ['16 keys', keys(16)],
+    ['a key of 64 bytes', { ['k'.repeat(64)]: 1 }],
+    ['a key of 64 bytes in 32 letters', { ['é'.repeat(32)]: 1 }],
+    ['a value of 256 bytes', { k: 'v'.repeat(256) }],
+    ['a value of 256 bytes in 64 letters', { k: '🦆'.repeat(64) }],
+    ['letters of every script', { equipe: 'żółć 世界' }],
+    ['keys that every object has', { constructor: 'x', toString: 1 }],
+  ])('%s', async (_, expected, sent: object = expected ?? {}) => {
+    const reading = await readingOf({ 'x-gateway-metadata': asHeader(sent) })
+    expect(reading).toEqual({ metadata: expected, rejected: 0 })
+  })
+
+  test('up to 4 KiB of header', async () => {
+    const sent = asHeader({ k: 1 })
+    const padded = `${sent.slice(0, -1).padEnd(4095, ' ')}}`
+    expect(await readingOf({ 'x-gateway-metadata': padded })).toEqual({
+      metadata: { k: 1 },
+      rejected: 0,
+    })
+  })
+
+  test('under its other name too', async () => {
+    const reading = await readingOf({ 'cf-aig-metadata': '{"k":1}' })
+    expect(reading).toEqual({ metadata: { k: 1 }, rejected: 0 })
+  })
+
+  test('of the two names its own wins', async () => {
+    const headers = { 'cf-aig-metadata': '{"k":1}', 'x-gateway-metadata': '{"k":2}' }
+    expect(await readingOf(headers)).toEqual({ metadata: { k: 2 }, rejected: 0 })
+  })
+})
+
+describe('metadata that breaks a rule is dropped and counted, and the request is served', () => {
+  test.each([
+    ['nothing', ''],
+    ['no JSON', 'team=a'],
+    ['truncated', '{"k":1'],
+    ['null', 'null'],
+    ['a string', '"k"'],
+    ['a number', '1'],
+    ['an array', '[1]'],
+    ['nested', '{"k":{"a":1}}'],
+    ['an array as a value', '{"k":[1]}'],
+    ['null as a value', '{"k":null}'],
+    ['a number beyond every double', '{"k":1e400}'],
+    ['17 keys', asHeader(keys(17))],
+    ['a key of 65 bytes', asHeader({ ['k'.repeat(65)]: 1 })],
+    ['a key of 66 bytes in 33 letters', asHeader({ ['é'.repeat(33)]: 1 })],
+    ['a value of 257 bytes', asHeader({ k: 'v'.repeat(257) })],
+    ['a value of 258 bytes in 129 letters', asHeader({ k: 'é'.repeat(129) })],
+    ['one good value and one bad', '{"a":1,"b":[]}'],
+    ['more than 4 KiB', `{"k":1${' '.repeat(4090)}}`],
+    ['not UTF-8', '{"k":"\u00ff"}'],
+    ['two headers in one', '{"k":1}, {"k":2}'],
+  ])('%s', async (_, header) => {
+    expect(await readingOf({ 'x-gateway-metadata': header })).toEqual({
+      metadata: undefined,
+      rejected: 1,
+    })
+  })
+
+  test('and its other name does not stand in for it', async () => {
+    const headers = { 'x-gateway-metadata': 'bad', 'cf-aig-metadata': '{"k":1}' }
+    expect(await readingOf(headers)).toEqual({ metadata: undefined, rejected: 1 })
+  })
+
+  test('even when the request itself is refused', async () => {
+    const gateway = await watchedGateway()
+    const response = await gateway.chat({}, { headers: { 'x-gateway-metadata': 'bad' } })
+    expect(response.status).toBe(400)
+    expect(await rejected(gateway)).toBe(1)
+  })
+})
+
+test('absent metadata is not counted as rejected', async () => {
+  expect(await readingOf({})).toEqual({ metadata: undefined, rejected: 0 })
+})

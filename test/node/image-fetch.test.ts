@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { nodeImageFetch } from '../../adapters/node/ports/image-fetch.ts'
+import { Cancel } from '../../src/wire/cancel.ts'
+
+let server: Server | undefined
+
+afterEach(async () => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function listen(listener: RequestListener): Promise<number> {
+  server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+function request(port: number) {
+  return {
+    url: `http://pictures.invalid:${port}/a.png?x=1`,
+    address: '127.0.0.1',
+    headers: { accept: 'image/*' },
+    queueLimit: 1000,
+    signal: new Cancel(),
+  }
+}
+
+test('connects to the given address, whatever the name would resolve to', async () => {
+  const port = await listen((incoming, response) => {
+    const { host, accept } = incoming.headers
+    response.setHeader('content-type', 'image/png')
+    response.end(`${incoming.url} ${host} ${accept}`)
+  })
+  const { status, header, body } = await nodeImageFetch.fetch(request(port))
+  expect(status).toBe(200)
+  expect(header('content-type')).toBe('image/png')
+  const text = new TextDecoder().decode(await body.read())
+  expect(text).toBe(`/a.png?x=1 pictures.invalid:${port} image/*`)
+  expect(await body.read()).toBeUndefined()
+})
+
+test('follows no redirect', async () => {
+  const port = await listen((_, response) => {
+    response.writeHead(302, { location: '/elsewhere' }).end()
+  })
+  const { status, header } = await nodeImageFetch.fetch(request(port))
+  expect([status, header('location')]).toEqual([302, '/elsewhere'])
+})
+
+test('a body over the limit closes the connection, and so does a cancel', async () => {
+  const closed: Promise<unknown>[] = []
+  const port = await listen((_, response) => {
+    closed.push(once(response, 'close'))
+    response.write(Buffer.alloc(5000))
+  })
+  const long = await nodeImageFetch.fetch(request(port))
+  await closed[0]
+  await expect(long.body.read()).rejects.toMatchObject({ failure: { kind: 'slow-client' } })
+  const called = request(port)
+  const pending = await nodeImageFetch.fetch({ ...called, queueLimit: 10_000 })
+  called.signal.abort()
+  await closed[1]
+  await pending.body.read().catch(() => {})
+})
+
+test('an address where nobody listens, and a connection that breaks off, are network failures', async () => {
+  const port = await listen((incoming) => incoming.socket.destroy())
+  const failure = { failure: { kind: 'network' } }
+  await expect(nodeImageFetch.fetch(request(port))).rejects.toMatchObject(failure)
+  await expect(nodeImageFetch.fetch(request(1))).rejects.toMatchObject(failure)
+})
+
+test('resolves a name to all of its addresses', async () => {
+  expect(await nodeImageFetch.resolve('localhost')).toContain('127.0.0.1')
+})

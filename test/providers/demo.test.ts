@@ -1,0 +1,483 @@
+import { describe, expect, test } from 'vitest'
+import { demoUpstream } from '../../src/providers/demo/upstream.ts'
+import { expectErrorShape } from '../support/contract.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { isPending } from '../support/pending.ts'
+import { StreamReader, settlement, streamed } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const config = (settings = '', more = '') => `
+  [resilience]
+  retry_max_attempts = 1
+  circuit_failure_threshold = 1000
+  ${more}
+  [[providers]]
+  name = "p"
+  kind = "demo"
+  ${settings}
+  models = [{ id = "m" }]
+`
+
+const said = (content: unknown, more: object = {}) => ({
+  model: 'm',
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+
+interface Answer {
+  readonly choices: readonly {
+    readonly index: number
+    readonly finish_reason: string
+    readonly message: { readonly content: string | null; readonly tool_calls?: readonly Call[] }
+  }[]
+  readonly usage: Readonly<Record<string, unknown>>
+}
+interface Call {
+  readonly id: string
+  readonly type: string
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+async function ask({ chat }: TestGateway, body: object): Promise<Answer> {
+  const response = await chat(body)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Answer
+}
+
+const weather = {
+  type: 'function',
+  function: {
+    name: 'weather',
+    parameters: {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        days: { type: 'integer', minimum: 3 },
+        unit: { enum: ['celsius', 'kelvin'] },
+        optional: { type: 'string' },
+      },
+      required: ['city', 'days', 'unit'],
+    },
+  },
+}
+const time = { type: 'function', function: { name: 'time' } }
+
+describe('failure_rate', () => {
+  test.each([
+    [0, '........'],
+    [0.25, '...x...x'],
+    [0.5, '.x.x.x.x'],
+    [0.75, '.xxx.xxx'],
+    [1, 'xxxxxxxx'],
+  ])('of %f fails that share of the calls, evenly spread', async (rate, expected) => {
+    const gateway = await watchedGateway(config(`failure_rate = ${rate}`))
+    let pattern = ''
+    for (let call = 0; call < 8; call++) {
+      const { status } = await gateway.chat(said('Hi'))
+      pattern += status === 200 ? '.' : 'x'
+    }
+    expect(pattern).toBe(expected)
+  })
+
+  test.each([0.001, 0.01, 0.1, 1 / 3, 0.7, 0.999])(
+    'of %f fails exactly its share of a thousand',
+    async (rate) => {
+      const gateway = await watchedGateway(config(`failure_rate = ${rate}`))
+      let failed = 0
+      for (let call = 0; call < 1000; call++) {
+        const response = await gateway.chat(said('Hi'))
+        await response.body?.cancel()
+        if (response.status !== 200) failed++
+      }
+      expect(failed).toBe(Math.floor(1000 * rate))
+    },
+  )
+
+  test('is answered as 503, so that retries and fallbacks can be rehearsed', async () => {
+    const gateway = await watchedGateway(config('failure_rate = 1'))
+    const response = await gateway.chat(said('Hi'))
+    expect(response.status).toBe(502)
+    const error = await expectErrorShape(response)
+    expect(error.code).toBe('LM-3003')
+    expect(error.message).toContain('status 503: the demo provider was told to fail')
+  })
+
+  test('meets a retry that helps', async () => {
+    const gateway = await watchedGateway(config('failure_rate = 0.5').replace('= 1\n', '= 3\n'))
+    await gateway.chat(said('Hi'))
+    gateway.log.length = 0
+    const pending = gateway.chat(said('Hi'))
+    await gateway.clock.advance(1000)
+    expect((await pending).status).toBe(200)
+    expect(settlement(gateway.log)).toMatchObject({ attempts: 2 })
+  })
+
+  test('is counted for each provider by itself', async () => {
+    const other = config('failure_rate = 1')
+      .replaceAll('"p"', '"q"')
+      .replace('"m"', '"n"')
+      .replace(/\[resilience\][^[]*/, '')
+    const gateway = await watchedGateway(config() + other)
+    expect((await gateway.chat(said('Hi'))).status).toBe(200)
+    expect((await gateway.chat(said('Hi', { model: 'n' }))).status).toBe(502)
+    expect((await gateway.chat(said('Hi'))).status).toBe(200)
+  })
+})
+
+describe('latency_ms', () => {
+  test.each([
+    ['a whole answer', said('Hi')],
+    ['a stream', streamed()],
+  ])('is waited before %s', async (_, body) => {
+    const gateway = await watchedGateway(config('latency_ms = 250'))
+    const pending = gateway.chat(body)
+    await gateway.clock.advance(249)
+    expect(await isPending(pending)).toBe(true)
+    await gateway.clock.advance(1)
+    const response = await pending
+    expect(response.status).toBe(200)
+    await response.text()
+  })
+
+  test('is waited before a failure too', async () => {
+    const gateway = await watchedGateway(config('latency_ms = 250\nfailure_rate = 1'))
+    const pending = gateway.chat(said('Hi'))
+    await gateway.clock.advance(249)
+    expect(await isPending(pending)).toBe(true)
+    await gateway.clock.advance(1)
+    expect((await pending).status).toBe(502)
+  })
+
+  test('ends with a client that leaves', async () => {
+    const gateway = await watchedGateway(config('latency_ms = 60000'))
+    const controller = new AbortController()
+    const pending = gateway.chat(said('Hi'), { signal: controller.signal })
+    await gateway.clock.advance(1000)
+    controller.abort()
+    expect((await pending).status).toBe(499)
+    expect(gateway.clock.pending).toBe(0)
+  })
+
+  test('that is longer than the first-token timeout is a timeout', async () => {
+    const gateway = await watchedGateway(config('latency_ms = 5000\nfirst_token_timeout_ms = 1000'))
+    const pending = gateway.chat(said('Hi'))
+    await gateway.clock.advance(1000)
+    expect((await pending).status).toBe(504)
+  })
+})
+
+describe('tokens_per_second', () => {
+  test('paces a stream, one word a token', async () => {
+    const gateway = await watchedGateway(config('tokens_per_second = 10'))
+    const pending = gateway.chat(streamed({ max_tokens: 3 }))
+    await gateway.clock.advance(99)
+    expect(await isPending(pending)).toBe(true)
+    await gateway.clock.advance(1)
+    const reader = new StreamReader(await pending)
+    const words = async () => ((await reader.next()) ?? '').match(/"content":"\w+ "/g)
+    expect(await reader.next()).toContain('"role":"assistant"')
+    expect(await words()).toEqual(['"content":"Hello "'])
+    for (const word of ['from ', 'the ']) {
+      const next = words()
+      await gateway.clock.advance(99)
+      expect(await isPending(next)).toBe(true)
+      await gateway.clock.advance(1)
+      expect(await next).toEqual([`"content":"${word}"`])
+    }
+    expect(await reader.rest()).toContain('data: [DONE]')
+    expect(settlement(gateway.log)).toMatchObject({ latency_ms: 300, ttft_ms: 100 })
+  })
+
+  test('of 0 is at once', async () => {
+    const gateway = await watchedGateway(config())
+    const text = await (await gateway.chat(streamed())).text()
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+
+  test('ends with a client that leaves its stream', async () => {
+    const gateway = await watchedGateway(config('tokens_per_second = 1'))
+    const pending = gateway.chat(streamed())
+    await gateway.clock.advance(1000)
+    const reader = new StreamReader(await pending)
+    await reader.next()
+    await reader.leave()
+    expect(gateway.clock.pending).toBe(0)
+    expect(settlement(gateway.log)).toMatchObject({ status: 499 })
+  })
+})
+
+describe('what it says', () => {
+  test('repeats what it was told, in the shape of a chat completion', async () => {
+    const gateway = await watchedGateway(config())
+    expect(await ask(gateway, said('two words'))).toEqual({
+      id: expect.stringMatching(/^chatcmpl-demo-/),
+      object: 'chat.completion',
+      created: 1_764_000_000,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: 'Hello from the demo provider of Model Gateway. You said: two words',
+            refusal: null,
+          },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage: { prompt_tokens: 2, completion_tokens: 12, total_tokens: 14 },
+    })
+  })
+
+  test('a stream says the same as an answer, piece by piece', async () => {
+    const gateway = await watchedGateway(config())
+    const whole = await ask(gateway, said('Hi  there\nyou'))
+    const text = await (await gateway.chat(said('Hi  there\nyou', { stream: true }))).text()
+    const chunks = text
+      .split('\n\n')
+      .filter((frame) => frame.startsWith('data: {'))
+      .map((frame) => JSON.parse(frame.slice(6)))
+    const content = chunks.map(({ choices: [choice] }) => choice?.delta?.content ?? '').join('')
+    expect(content).toBe(whole.choices[0]?.message.content)
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test('its usage chunk comes when it is asked for; else the gateway estimates', async () => {
+    const gateway = await watchedGateway(config())
+    const asked = await (
+      await gateway.chat(streamed({ stream_options: { include_usage: true } }))
+    ).text()
+    expect(asked).toContain(
+      '"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":11,"total_tokens":12}',
+    )
+    expect(settlement(gateway.log.splice(0))).toMatchObject({ tokens_out: 11, estimated: false })
+    await (await gateway.chat(streamed())).text()
+    expect(settlement(gateway.log)).toMatchObject({ estimated: true })
+  })
+
+  test.each([
+    [
+      'parts',
+      [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+      'You said: a b',
+    ],
+    ['null', null, 'You said: '],
+    [
+      'parts without text',
+      [
+        { type: 'image_url', image_url: null },
+        { type: 'text', text: null },
+      ],
+      'You said:  ',
+    ],
+  ])('content of %s', async (_, content, expected) => {
+    const gateway = await watchedGateway(config())
+    const { choices } = await ask(gateway, said(content))
+    expect(choices[0]?.message.content?.trimEnd().endsWith(expected.trimEnd())).toBe(true)
+  })
+
+  test.each([
+    ['max_tokens', { max_tokens: 2 }],
+    ['max_completion_tokens, which wins', { max_completion_tokens: 2, max_tokens: 9 }],
+  ])('%s cuts it', async (_, limit) => {
+    const gateway = await watchedGateway(config())
+    const { choices, usage } = await ask(gateway, said('Hi', limit))
+    expect(choices[0]).toMatchObject({
+      message: { content: 'Hello from ' },
+      finish_reason: 'length',
+    })
+    expect(usage).toMatchObject({ completion_tokens: 2 })
+  })
+
+  test('n makes as many choices, whole and streamed', async () => {
+    const gateway = await watchedGateway(config())
+    const { choices, usage } = await ask(gateway, said('Hi', { n: 3 }))
+    expect(choices.map(({ index }) => index)).toEqual([0, 1, 2])
+    expect(usage).toMatchObject({ completion_tokens: 33 })
+    const text = await (await gateway.chat(streamed({ n: 2 }))).text()
+    expect(text.match(/"finish_reason":"stop"/g)).toHaveLength(2)
+  })
+
+  test.each([129, 1e9, Number.MAX_SAFE_INTEGER])('n of %d is refused, not made', async (n) => {
+    const gateway = await watchedGateway(config())
+    const response = await gateway.chat(said('Hi', { n }))
+    expect(response.status).toBe(400)
+    expect((await expectErrorShape(response)).message).toContain('cannot read n')
+  })
+
+  test('a prompt of megabytes is not repeated word by word', async () => {
+    const gateway = await watchedGateway(config())
+    const text = await (await gateway.chat(said('a '.repeat(2_000_000), { stream: true }))).text()
+    expect(text.length).toBeLessThan(1_000_000)
+    expect(settlement(gateway.log)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('tools', () => {
+  test('the first that is offered is called, with arguments of its schema', async () => {
+    const gateway = await watchedGateway(config())
+    const { choices } = await ask(gateway, said('Hi', { tools: [weather, time] }))
+    expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })
+    const [call] = choices[0]?.message.tool_calls ?? []
+    expect(call).toMatchObject({
+      id: expect.stringMatching(/^call_/),
+      type: 'function',
+      function: { name: 'weather' },
+    })
+    expect(JSON.parse(call?.function.arguments ?? '')).toEqual({
+      city: 'demo',
+      days: 3,
+      unit: 'celsius',
+    })
+  })
+
+  test('the one that is named is called', async () => {
+    const gateway = await watchedGateway(config())
+    const choice = { type: 'function', function: { name: 'time' } }
+    const { choices } = await ask(
+      gateway,
+      said('Hi', { tools: [weather, time], tool_choice: choice }),
+    )
+    expect(choices[0]?.message.tool_calls).toMatchObject([
+      { function: { name: 'time', arguments: '{}' } },
+    ])
+  })
+
+  test.each([
+    ['tool_choice is none', { tools: [weather], tool_choice: 'none' }],
+    ['none is offered', { tools: [] }],
+    ['null is offered', { tools: null }],
+    [
+      'nobody of the name that is asked for is there',
+      { tools: [weather], tool_choice: { function: { name: 'x' } } },
+    ],
+  ])('none is called when %s', async (_, more) => {
+    const gateway = await watchedGateway(config())
+    const { choices } = await ask(gateway, said('Hi', more))
+    expect(choices[0]?.finish_reason).toBe('stop')
+  })
+
+  test('the second leg says what the tool said', async () => {
+    const gateway = await watchedGateway(config())
+    const body = {
+      model: 'm',
+      tools: [weather],
+      messages: [
+        { role: 'user', content: 'Hi' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: 'c', type: 'function', function: { name: 'weather', arguments: '{}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c', content: '21 degrees' },
+      ],
+    }
+    const { choices } = await ask(gateway, body)
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: 'The tool answered: 21 degrees' },
+    })
+  })
+
+  test('streamed: id, type and name once, then the arguments in pieces', async () => {
+    const gateway = await watchedGateway(config())
+    const text = await (await gateway.chat(streamed({ tools: [weather] }))).text()
+    const deltas = [...text.matchAll(/data: (\{.*\})/g)].flatMap(([, chunk = '']) =>
+      JSON.parse(chunk).choices.flatMap(
+        (choice: { delta: { tool_calls?: Call[] } }) => choice.delta.tool_calls ?? [],
+      ),
+    )
+    expect(deltas[0]).toMatchObject({
+      index: 0,
+      type: 'function',
+      function: { name: 'weather', arguments: '' },
+    })
+    expect(deltas.slice(1).every((delta) => !('id' in delta) && !('name' in delta.function))).toBe(
+      true,
+    )
+    const joined = deltas.map((delta) => delta.function.arguments).join('')
+    expect(JSON.parse(joined)).toEqual({ city: 'demo', days: 3, unit: 'celsius' })
+  })
+})
+
+describe('response_format', () => {
+  test('json_schema: a value of that schema', async () => {
+    const gateway = await watchedGateway(config())
+    const schema = {
+      type: 'object',
+      properties: {
+        name: { type: 'string' },
+        tags: { type: 'array', items: { type: 'string' } },
+        nested: {
+          type: 'object',
+          properties: { ok: { type: 'boolean' }, n: { type: ['number', 'null'] } },
+        },
+        either: { anyOf: [{ const: 7 }, { type: 'string' }] },
+      },
+      required: ['name', 'tags', 'nested', 'either'],
+    }
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+    const { choices } = await ask(gateway, said('Hi', { response_format: format }))
+    expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({
+      name: 'demo',
+      tags: ['demo'],
+      nested: { ok: true, n: 1 },
+      either: 7,
+    })
+  })
+
+  test.each([
+    ['no schema', undefined],
+    ['null', null],
+    ['a schema that is true', true],
+    [
+      'keys that every object has',
+      { type: 'object', properties: {}, required: ['constructor', '__proto__'] },
+    ],
+    [
+      'a schema 120 deep',
+      JSON.parse(`${'{"type":"array","items":'.repeat(60)}{}${'}'.repeat(60)}`),
+    ],
+  ])('json_schema with %s is some JSON all the same', async (_, schema) => {
+    const gateway = await watchedGateway(config())
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+    const { choices } = await ask(gateway, said('Hi', { response_format: format }))
+    expect(() => JSON.parse(choices[0]?.message.content ?? '')).not.toThrow()
+  })
+
+  test('json_object: an object', async () => {
+    const gateway = await watchedGateway(config())
+    const { choices } = await ask(gateway, said('Hi', { response_format: { type: 'json_object' } }))
+    expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ you_said: 'Hi' })
+  })
+})
+
+test('a request that it cannot read is told so, as the client’s own mistake', async () => {
+  const gateway = await watchedGateway(config())
+  const response = await gateway.chat(said('Hi', { tool_choice: 7 }))
+  expect(response.status).toBe(400)
+  expect((await expectErrorShape(response)).message).toContain(
+    'the demo provider cannot read tool_choice',
+  )
+})
+
+test('it is an upstream like any other: an unknown path is 404', async () => {
+  const gateway = await watchedGateway(config())
+  const upstream = demoUpstream({ latency: 0, tokensPerSecond: 0, failureRate: 0 }, gateway.clock)
+  const response = await upstream({
+    method: 'POST',
+    url: 'http://demo.invalid/v1/nowhere',
+    headers: {},
+    body: new TextEncoder().encode('{}'),
+    connectTimeout: 1000,
+    queueLimit: 1000,
+    signal: new AbortController().signal,
+  })
+  expect(response.status).toBe(404)
+})
