@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type {
   Clock,
   Environment,
@@ -5,6 +6,7 @@ import type {
   ImageFetchPort,
   Log,
   LogFormat,
+  ReadFile,
   UpstreamPort,
 } from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
@@ -26,6 +28,7 @@ export interface NodePorts {
   readonly log: (format: LogFormat) => Log
   readonly fetchApi: FetchApi
   readonly imageFetch: ImageFetchPort
+  readonly readFile: ReadFile
   readonly env: Environment
   /** Writes out what waits of the log, at once. */
   flush(): void
@@ -52,6 +55,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     },
     fetchApi,
     imageFetch: nodeImageFetch,
+    readFile: (path) => readFile(path, 'utf8'),
     env,
     flush,
     close() {

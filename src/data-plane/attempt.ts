@@ -96,11 +96,14 @@ export function failed(failure: UpstreamFailure): { ok: false; failure: Upstream
 }
 
 async function exchange<T>(call: UpstreamCall<T>, signal: CancelSignal): Promise<Attempt<T>> {
-  const { provider } = call.link
   const request = call.request()
-  const given = provider.authorize(request)
-  const credential = given instanceof Promise ? await call.scope.race(given) : given
-  const response = await send(call, { request, credential, signal })
+  let sent = await sendWithCredential(call, request, signal)
+  // A token may be withdrawn before its time. With a fresh one this is still the same attempt.
+  if (sent.response.status === 401 && call.link.provider.authorize.renew?.(sent.credential)) {
+    sent.response.body.drain()
+    sent = await sendWithCredential(call, request, signal)
+  }
+  const { response } = sent
   const header: HeaderReader = (name) => response.header(name)
   if (isAnswer(response.status)) return call.read(response, header)
   const failure = await readRefusal(call, response, header)
@@ -110,6 +113,21 @@ async function exchange<T>(call: UpstreamCall<T>, signal: CancelSignal): Promise
 /** 202 is no answer: the work has only begun, and would have to be asked for again and again. */
 function isAnswer(status: number): boolean {
   return status >= 200 && status < 300 && status !== 202
+}
+
+interface Sent {
+  readonly response: UpstreamResponse
+  readonly credential: RequestHeaders
+}
+
+async function sendWithCredential<T>(
+  call: UpstreamCall<T>,
+  request: DialectRequest,
+  signal: CancelSignal,
+): Promise<Sent> {
+  const given = call.link.provider.authorize(request)
+  const credential = given instanceof Promise ? await call.scope.race(given) : given
+  return { response: await send(call, { request, credential, signal }), credential }
 }
 
 interface Sending {

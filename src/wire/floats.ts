@@ -4,8 +4,13 @@
  */
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-const signs = Uint8Array.from(alphabet, (sign) => sign.charCodeAt(0))
 const padding = 0x3d
+
+/** The two signs of every twelve bits, the first one in the upper byte. */
+const pairs = Uint16Array.from(
+  { length: 4096 },
+  (_, bits) => (alphabet.charCodeAt(bits >> 6) << 8) | alphabet.charCodeAt(bits & 63),
+)
 
 /** The length of so many bytes in base64. */
 export function base64Length(bytes: number): number {
@@ -21,18 +26,21 @@ export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): 
   const whole = bytes.length - rest
   let to = at
   for (let from = 0; from < whole; from += 3) {
-    const group = (at8(bytes, from) << 16) | (at8(bytes, from + 1) << 8) | at8(bytes, from + 2)
-    target[to] = at8(signs, group >> 18)
-    target[to + 1] = at8(signs, (group >> 12) & 63)
-    target[to + 2] = at8(signs, (group >> 6) & 63)
-    target[to + 3] = at8(signs, group & 63)
+    const middle = byteAt(bytes, from + 1)
+    const first = pairOf((byteAt(bytes, from) << 4) | (middle >> 4))
+    const second = pairOf(((middle & 15) << 8) | byteAt(bytes, from + 2))
+    target[to] = first >> 8
+    target[to + 1] = first & 255
+    target[to + 2] = second >> 8
+    target[to + 3] = second & 255
     to += 4
   }
   if (rest === 0) return to
-  const group = (at8(bytes, whole) << 16) | (at8(bytes, whole + 1) << 8)
-  target[to] = at8(signs, group >> 18)
-  target[to + 1] = at8(signs, (group >> 12) & 63)
-  target[to + 2] = rest === 2 ? at8(signs, (group >> 6) & 63) : padding
+  const middle = rest === 2 ? byteAt(bytes, whole + 1) : 0
+  const first = pairOf((byteAt(bytes, whole) << 4) | (middle >> 4))
+  target[to] = first >> 8
+  target[to + 1] = first & 255
+  target[to + 2] = rest === 2 ? pairOf((middle & 15) << 8) >> 8 : padding
   target[to + 3] = padding
   return to + 4
 }
@@ -62,6 +70,10 @@ export function floatBytes(floats: Float32Array): Uint8Array {
 }
 
 /** A byte that is known to be there. */
-function at8(bytes: Uint8Array, index: number): number {
+function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] as number
+}
+
+function pairOf(bits: number): number {
+  return pairs[bits] as number
 }

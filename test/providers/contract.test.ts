@@ -4,6 +4,8 @@ import { cohere } from './cases/cohere.ts'
 import { demo } from './cases/demo.ts'
 import { google } from './cases/google.ts'
 import { openai } from './cases/openai.ts'
+import { vertexAi } from './cases/vertex_ai.ts'
 import { chatContract } from './contract.ts'
 
-for (const kindCase of [openai, demo, anthropic, google, bedrock, cohere]) chatContract(kindCase)
+for (const kindCase of [openai, demo, anthropic, google, vertexAi, bedrock, cohere])
+  chatContract(kindCase)

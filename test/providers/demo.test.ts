@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { DemoSettings } from '../../src/core/provider.ts'
 import { demoUpstream } from '../../src/providers/demo/upstream.ts'
+import { Cancel } from '../../src/wire/cancel.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import type { TestGateway } from '../support/gateway.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
 import { StreamReader, settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -81,15 +84,11 @@ describe('failure_rate', () => {
 
   test.each([0.001, 0.01, 0.1, 1 / 3, 0.7, 0.999])(
     'of %f fails exactly its share of a thousand',
-    async (rate) => {
-      const gateway = await watchedGateway(config(`failure_rate = ${rate}`))
+    async (failureRate) => {
+      const call = upstreamOf({ failureRate })
       let failed = 0
-      for (let call = 0; call < 1000; call++) {
-        const response = await gateway.chat(said('Hi'))
-        await response.body?.cancel()
-        if (response.status !== 200) failed++
-      }
-      expect(failed).toBe(Math.floor(1000 * rate))
+      for (let turn = 0; turn < 1000; turn++) failed += (await call()).status === 503 ? 1 : 0
+      expect(failed).toBe(Math.floor(1000 * failureRate))
     },
   )
 
@@ -468,16 +467,25 @@ test('a request that it cannot read is told so, as the client’s own mistake', 
 })
 
 test('it is an upstream like any other: an unknown path is 404', async () => {
-  const gateway = await watchedGateway(config())
-  const upstream = demoUpstream({ latency: 0, tokensPerSecond: 0, failureRate: 0 }, gateway.clock)
-  const response = await upstream({
-    method: 'POST',
-    url: 'http://demo.invalid/v1/nowhere',
-    headers: {},
-    body: new TextEncoder().encode('{}'),
-    connectTimeout: 1000,
-    queueLimit: 1000,
-    signal: new AbortController().signal,
-  })
-  expect(response.status).toBe(404)
+  const call = upstreamOf({})
+  expect((await call('/v1/nowhere')).status).toBe(404)
 })
+
+/** The demo without a gateway in front of it. */
+function upstreamOf(settings: Partial<DemoSettings>) {
+  const upstream = demoUpstream(
+    { latency: 0, tokensPerSecond: 0, failureRate: 0, ...settings },
+    new ManualClock(),
+  )
+  const body = new TextEncoder().encode(JSON.stringify(said('Hi')))
+  return (path = '/v1/chat/completions') =>
+    upstream({
+      method: 'POST',
+      url: `http://demo.invalid${path}`,
+      headers: {},
+      body,
+      connectTimeout: 1000,
+      queueLimit: 100_000,
+      signal: new Cancel(),
+    })
+}

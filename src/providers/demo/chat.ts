@@ -25,7 +25,9 @@ const demoRequest = z.looseObject({
   tools: z
     .array(
       z.looseObject({
-        function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
+        function: z
+          .looseObject({ name: z.string(), parameters: z.unknown().optional() })
+          .optional(),
       }),
     )
     .nullish(),

@@ -8,13 +8,13 @@ const longest = 4000
  * HTML is dropped, white space collapsed, the length bounded. Empty when there is none.
  */
 export function errorMessage(body: string): string {
-  const text = body.trim()
-  if (text === '' || text.startsWith('<')) return ''
+  const trimmed = body.trim()
+  if (trimmed === '' || trimmed.startsWith('<')) return ''
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(trimmed)
   } catch {
-    return tidy(text)
+    return tidy(trimmed)
   }
   return messageIn(value)
 }

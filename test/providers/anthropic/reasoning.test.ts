@@ -18,6 +18,7 @@ describe('an effort', () => {
     // One that gets a budget, and one that knows levels besides.
     ['claude-sonnet-4-5', 'minimal', { type: 'enabled', budget_tokens: 1024 }, undefined],
     ['claude-sonnet-4-5', 'low', { type: 'enabled', budget_tokens: 1024 }, undefined],
+    ['Anthropic/Claude-Sonnet-4.5', 'low', { type: 'enabled', budget_tokens: 1024 }, undefined],
     ['claude-sonnet-4-5', 'medium', { type: 'enabled', budget_tokens: 2048 }, undefined],
     ['claude-sonnet-4-5', 'high', { type: 'enabled', budget_tokens: 4096 }, undefined],
     ['claude-sonnet-4-5', 'xhigh', { type: 'enabled', budget_tokens: 8192 }, undefined],

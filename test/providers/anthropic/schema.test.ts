@@ -45,6 +45,23 @@ describe('a schema that answers are held to', () => {
     })
   })
 
+  test('an object that may be null is closed too', () => {
+    const schema = { type: ['object', 'null'], properties: {} }
+    expect(claudeSchema(schema)).toEqual({ ...schema, additionalProperties: false })
+    expect(claudeSchema({ properties: {} })).toEqual({
+      properties: {},
+      additionalProperties: false,
+    })
+  })
+
+  test('of two lists of branches the one that can be held is kept', () => {
+    const schema = { anyOf: [{ type: 'string' }], oneOf: [{ type: 'null' }] }
+    expect(claudeSchema(schema)).toEqual({
+      anyOf: [{ type: 'string' }],
+      description: 'oneOf: [{"type":"null"}]',
+    })
+  })
+
   test('properties may have the names of keywords, and worse', () => {
     const names = '{"minimum":{"type":"string"},"__proto__":{"type":"object"},"constructor":{}}'
     const schema = JSON.parse(`{"type":"object","properties":${names}}`)

@@ -87,10 +87,11 @@ describe('sampling and limits', () => {
     ['null', { temperature: null, stop: null, seed: null, modalities: null }],
     [
       'neutral values',
-      { n: 1, presence_penalty: 0, stop: '', modalities: ['text'], logprobs: false },
+      { n: 1, presence_penalty: 0, frequency_penalty: 0, stop: '', modalities: ['text'] },
     ],
   ])('%s sends no generationConfig', async (_, fields) => {
     expect(await configSent(fields)).toBeUndefined()
+    expect(await configSent(fields, 'gemini-2.0-flash')).toBeUndefined()
   })
 
   test.each([

@@ -159,6 +159,7 @@ describe('the OpenAPI form', () => {
       { properties: { a: { type: 'string' }, b: false }, required: ['b'] },
       { type: 'OBJECT', properties: { a: { type: 'STRING' } } },
     ],
+    ['the null of OpenAPI', { type: 'string', nullable: true }, { type: 'STRING', nullable: true }],
     ['types in capitals', { type: 'STRING', pattern: '^a' }, { type: 'STRING', pattern: '^a' }],
     [
       'what annotates',
