@@ -22,6 +22,7 @@ export function logRecorder(log: Log): Recorder {
       tokens_in: usage?.promptTokens,
       tokens_out: usage?.completionTokens,
       estimated: usage?.estimated,
+      search_units: settlement.searchUnits,
       media_count: media?.count || undefined,
       media_bytes: media?.bytes || undefined,
       metadata: Object.keys(metadata).length > 0 ? metadata : undefined,

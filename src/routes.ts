@@ -7,6 +7,7 @@ import {
   describeModel,
   embeddings,
   listModels,
+  rerank,
 } from './data-plane/index.ts'
 import { healthReport, type Prober } from './health/index.ts'
 import type { Routes } from './router.ts'
@@ -21,6 +22,9 @@ export interface RouteOptions {
 
 /** Every route of the gateway. */
 export function routesOf({ plane, snapshot, prober, registry }: RouteOptions): Routes<Arrival> {
+  const reranking: Routes<Arrival>[string] = {
+    POST: ({ request, context }) => plane.serve('rerank', rerank, request, context),
+  }
   return {
     '/v1/chat/completions': {
       POST: ({ request, context }) => plane.serve('chat', chat, request, context),
@@ -28,6 +32,10 @@ export function routesOf({ plane, snapshot, prober, registry }: RouteOptions): R
     '/v1/embeddings': {
       POST: ({ request, context }) => plane.serve('embed', embeddings, request, context),
     },
+    '/v1/rerank': reranking,
+    // Where the clients of Cohere and of Jina-like servers look for it.
+    '/v2/rerank': reranking,
+    '/rerank': reranking,
     '/v1/models': { GET: () => jsonReply(listModels(snapshot())) },
     '/v1/models/:id+': {
       GET: ({ params: { id = '' } }) => jsonReply(describeModel(snapshot(), id)),

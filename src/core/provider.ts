@@ -5,6 +5,7 @@ import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
 import type { Body } from './reply.ts'
+import type { Ranking, RerankCall } from './rerank.ts'
 import type { Usage } from './usage.ts'
 
 export const capabilities = ['chat', 'embed', 'rerank'] as const
@@ -48,6 +49,8 @@ export interface ProviderKind extends KindFacts {
   readonly chat?: (target: Target) => ChatEndpoint
   /** Binds the embeddings dialect in the same way. */
   readonly embed?: (target: Target) => EmbedEndpoint
+  /** Binds the rerank dialect in the same way. */
+  readonly rerank?: (target: Target) => RerankEndpoint
   /** How to see that an upstream at this address is alive; by default any answer of its root is. */
   readonly probe?: (baseUrl: string) => Probe
   /** An upstream inside this process, instead of the network. */
@@ -157,6 +160,7 @@ export interface Model {
   readonly prices: Prices
   readonly chat: ChatEndpoint | undefined
   readonly embed: EmbedEndpoint | undefined
+  readonly rerank: RerankEndpoint | undefined
 }
 
 /** A model as asked for, with everything that may serve it: itself, then its fallbacks in order. */
@@ -250,6 +254,33 @@ export interface EmbedEndpoint {
   request(batch: EmbedCall): DialectRequest
   /** Reads a 2xx answer whose arrays of numbers have been taken out. */
   answer(body: unknown, header: HeaderReader): EmbedReading
+  /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
+  refusal(status: number, body: string, header: HeaderReader): Refusal
+}
+
+/** A vendor's answer, its results in any order. */
+export type RerankReading =
+  | {
+      readonly ok: true
+      readonly results: readonly Ranking[]
+      /** What the vendor bills; undefined when it does not say, or bills in another unit. */
+      readonly searchUnits: number | undefined
+      /** What the vendor counted; undefined when it did not, or when its count is not to be used. */
+      readonly tokens: number | undefined
+    }
+  | { readonly ok: false; readonly failure: UpstreamFailure }
+
+/** A rerank dialect bound to one model. Functions are pure and may run once per attempt. */
+export interface RerankEndpoint {
+  /**
+   * How many documents go into one call, where the vendor has a limit and scores each document by
+   * itself, so that a request may be split. Undefined: all go at once.
+   */
+  readonly mostDocuments?: number
+  /** Says one call. */
+  request(call: RerankCall): DialectRequest
+  /** Reads a 2xx answer; undefined where it is no JSON. */
+  answer(body: unknown): RerankReading
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
   refusal(status: number, body: string, header: HeaderReader): Refusal
 }

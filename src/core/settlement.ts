@@ -25,6 +25,8 @@ export interface Settlement {
   readonly status: number
   readonly errorCode: ErrorCode | undefined
   readonly usage: Usage | undefined
+  /** What rerank is billed by; undefined for everything else. */
+  readonly searchUnits: number | undefined
   /** Undefined where they are not counted. */
   readonly media: Media | undefined
   readonly latency: Millis

@@ -36,6 +36,7 @@ export interface Outcome {
   readonly errorCode?: ErrorCode | undefined
   readonly served?: Model | undefined
   readonly usage?: Usage | undefined
+  readonly searchUnits?: number | undefined
 }
 
 /**
@@ -117,6 +118,7 @@ export class Exchange {
       status: outcome.status,
       errorCode: outcome.errorCode,
       usage: outcome.usage,
+      searchUnits: outcome.searchUnits,
       latency: this.clock.elapsed() - this.arrived,
       timeToFirstToken: this.#firstToken,
       attempts: this.#attempts,

@@ -14,7 +14,7 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
     const served = settlement.served ?? settlement.model
     const model = served?.id ?? ''
     const provider = served?.provider.name ?? ''
-    const { capability, timeToFirstToken, usage, media, metadata } = settlement
+    const { capability, timeToFirstToken, usage, media, searchUnits, metadata } = settlement
     series.duration.observe(
       { capability, model, provider, status: settlement.status },
       settlement.latency / 1000,
@@ -24,6 +24,7 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
     }
     if (!usage) return
     if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
+    if (searchUnits !== undefined) series.searchUnits.inc({ model, provider }, searchUnits)
     const extra = labelsOf(metadata)
     const estimated = String(usage.estimated)
     const count = (direction: 'input' | 'output', tokens: number) => {

@@ -58,6 +58,12 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     labelNames: ['capability', 'model', 'provider'],
     registers,
   })
+  const searchUnits = new Counter({
+    name: 'gateway_rerank_search_units_total',
+    help: 'Search units of rerank requests that were served, as reported by the upstream or estimated.',
+    labelNames: ['model', 'provider'],
+    registers,
+  })
   const metadataRejected = new Counter({
     name: 'gateway_metadata_rejected_total',
     help: 'Metadata headers that were dropped because they broke a rule.',
@@ -95,5 +101,5 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
       }
     },
   })
-  return { registry, tokens, duration, timeToFirstToken, attempts, media, metadataRejected }
+  return { registry, tokens, duration, timeToFirstToken, attempts, media, searchUnits, metadataRejected }
 }

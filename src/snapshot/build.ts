@@ -147,6 +147,7 @@ function buildModel(
     prices: pricesOf(entry),
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
+    rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type Package,
   type Setting,
 } from './support/command.ts'
-import { tcpServer, timed } from './support/servers.ts'
+import { httpServer, tcpServer, timed } from './support/servers.ts'
 
 let built: Package
 
@@ -123,6 +123,17 @@ describe('serving', () => {
     const { code, stderr } = await finished(gateway(['health'], { config: demo() }))
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'not healthy: ECONNREFUSED\n' })
     expect(await finished(gateway(['health']))).toMatchObject({ code: 1 })
+  })
+
+  test('the health of what answers with an error is 1', async () => {
+    const { port } = await httpServer((_, response) => response.writeHead(503).end())
+    const { code, stderr } = await finished(
+      gateway(['health'], { env: portAs(port), config: demo() }),
+    )
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'not healthy: it answers with status 503\n',
+    })
   })
 
   test('a second signal ends the process at once with 1', async () => {

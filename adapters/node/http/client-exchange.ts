@@ -28,6 +28,10 @@ export interface Hosting {
 /**
  * One request of a client, from its head to the last byte of its answer. It is also the context
  * that the gateway gets: the signal aborts when the client has left.
+ *
+ * Requests are made with the adapter's class and answers written by its writer, but its listener
+ * is left out: that one answers a failure with its stack, loses the client's leaving on a POST, and
+ * takes path, query and body from what Express has made of them.
  */
 export class ClientExchange implements Turn, RequestContext {
   readonly signal = new Cancel()

@@ -127,7 +127,7 @@ export function bedrockModel(upstreamId: string, modelId: string): BedrockModel 
   return {
     ...facts,
     claude: facts.reasoning === 'claude' ? claudeModel(name) : undefined,
-    forcesWithoutThinking: /sonnet-5(?!-5)/.test(name),
+    forcesWithoutThinking: name.includes('sonnet-5'),
   }
 }
 

@@ -1,0 +1,63 @@
+import { GatewayError, invalid } from '../core/errors.ts'
+import { invalidField } from '../core/invalid-field.ts'
+import { type RerankCall, rerankRequest } from '../core/rerank.ts'
+import { parseObject } from '../wire/body.ts'
+import { layoutOf } from '../wire/json-splice.ts'
+import { checkDepth } from './body-depth.ts'
+
+/** More than any vendor takes; a server that takes few a call would be called without end. */
+const mostDocuments = 16_384
+
+/** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
+export function parseRerank(bytes: Uint8Array): RerankCall {
+  checkDepth(layoutOf(bytes, []))
+  const parsed = rerankRequest.safeParse(parseObject(bytes))
+  if (!parsed.success) throw invalidField(parsed.error)
+  const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data
+  const documents = readDocuments(parsed.data.documents, [parsed.data.rank_fields ?? []].flat())
+  const most = topN ?? topK ?? undefined
+  return {
+    model,
+    query,
+    documents,
+    // Some vendors refuse to give more results than there are documents.
+    topN: most && Math.min(most, documents.length),
+    returnDocuments: returnDocuments === true,
+  }
+}
+
+function readDocuments(documents: unknown, fields: readonly string[]): readonly string[] {
+  if (!Array.isArray(documents)) {
+    throw invalid('documents: must be an array of strings or objects', 'documents')
+  }
+  if (documents.length === 0) {
+    throw new GatewayError('LM-2010', 'documents: must not be empty', { param: 'documents' })
+  }
+  if (documents.length > mostDocuments) {
+    throw invalid(`documents: takes at most ${mostDocuments}; send several requests`, 'documents')
+  }
+  return documents.map((document, index) => textOf(document, fields, `documents.${index}`))
+}
+
+/** The one text that stands for a document: chosen fields line by line, else its `text`. */
+function textOf(document: unknown, fields: readonly string[], path: string): string {
+  if (typeof document === 'string') return document
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    throw invalid(`${path}: must be a string or an object`, path)
+  }
+  // Own members alone: a field may be called `constructor`, which every object has.
+  const members = new Map<string, unknown>(Object.entries(document))
+  if (fields.length === 0) {
+    const text = members.get('text')
+    if (typeof text === 'string') return text
+    throw invalid(`${path}: needs a text, or rank_fields that choose its fields`, path)
+  }
+  const values = fields.map((name) => members.get(name) ?? undefined)
+  const chosen = values.filter((value) => value !== undefined)
+  if (chosen.length === 0) throw invalid(`${path}: has none of the rank_fields`, path)
+  return chosen.map(asText).join('\n')
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
