@@ -3,6 +3,7 @@ import { type Config, loadConfig, renderProblem } from './config/index.ts'
 import { GatewayError, internal } from './core/errors.ts'
 import { errorOf, UpstreamFault } from './core/failure.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
+import { outline } from './core/outline.ts'
 import type {
   CancelSignal,
   Clock,
@@ -171,7 +172,7 @@ export async function checkConfig(text: string, env: Environment): Promise<Confi
   try {
     const { config, warnings } = await readConfig(text, env)
     const snapshot = buildSnapshot(config, { env, clock: webClock, upstream: webUpstream })
-    const models = [...snapshot.models()].length
+    const models = snapshot.models().length
     return { ok: true, summary: { providers: snapshot.providers.length, models, warnings } }
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, problems: error.problems }
@@ -201,10 +202,6 @@ function newRequestId(): RequestId {
 function asGatewayError(error: unknown, id: RequestId, log: Log): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamFault) return errorOf(error.failure, '')
-  log.write('error', 'internal error', {
-    request_id: id,
-    error: error instanceof Error ? error.name : typeof error,
-    at: error instanceof Error ? error.stack?.split('\n')[1]?.trim() : undefined,
-  })
+  log.write('error', 'internal error', { request_id: id, ...outline(error) })
   return internal()
 }

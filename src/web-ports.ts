@@ -25,7 +25,9 @@ export const webFetchApi: FetchApi = { Response, ReadableStream }
 /** Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect timeout. */
 export const webUpstream: UpstreamPort = async (request) => {
   const abort = new AbortController()
-  request.signal.addEventListener('abort', () => abort.abort())
+  const stop = () => abort.abort()
+  request.signal.addEventListener('abort', stop)
+  const over = () => request.signal.removeEventListener('abort', stop)
   const response = await fetch(request.url, {
     method: request.method,
     headers: request.headers,
@@ -33,10 +35,12 @@ export const webUpstream: UpstreamPort = async (request) => {
     signal: abort.signal,
     ...(request.body && { body: request.body as Uint8Array<ArrayBuffer> }),
   }).catch(() => {
+    over()
     throw networkFault()
   })
-  const body = new BoundedQueue(request.queueLimit)
-  void pump(response.body, body)
+  // fetch has no way to let the rest of a body pass unread, so its connection is not used again.
+  const body = new BoundedQueue(request.queueLimit, stop)
+  void pump(response.body, body).finally(over)
   return {
     status: response.status,
     header: (name) => response.headers.get(name) ?? undefined,

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander'
+import { outline } from '../../src/core/outline.ts'
 import { checkConfig, version } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { configText, defaultConfig, demoText } from './config-text.ts'
-import { outline } from './guard.ts'
 import { checkHealth } from './health.ts'
 import { start } from './start.ts'
 

@@ -1,3 +1,4 @@
+import { outline } from '../../src/core/outline.ts'
 import type { Log } from '../../src/index.ts'
 
 /**
@@ -9,21 +10,6 @@ import type { Log } from '../../src/index.ts'
 export function guardProcess(log: Log): void {
   process.on('uncaughtException', (error) => report(log, 'an error nobody caught', error))
   process.on('unhandledRejection', (error) => report(log, 'a rejection nobody caught', error))
-}
-
-/** What may be told of an error without telling its message. */
-export function outline(error: unknown): Readonly<Record<string, unknown>> {
-  if (!(error instanceof Error)) return { error: typeof error }
-  const { code } = error as NodeJS.ErrnoException
-  return { error: error.name, code, at: placeOf(error) }
-}
-
-/** The innermost frame of the stack, which begins with the message, whatever that looks like. */
-function placeOf({ stack = '', message }: Error): string | undefined {
-  const start = stack.indexOf(message)
-  if (start === -1) return undefined
-  const frames = stack.slice(start + message.length).split('\n')
-  return frames.find((line) => line.startsWith('    at '))?.trim()
 }
 
 function report(log: Log, message: string, error: unknown): void {

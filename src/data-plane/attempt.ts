@@ -35,8 +35,9 @@ export interface UpstreamCall<T> {
 /** The longest answer that is not streamed, and how much of a stream may wait for a slow client. */
 const longestAnswer = 64 * 1024 * 1024
 const streamQueue = 8 * 1024 * 1024
-/** Of an error answer only the beginning is read. */
+/** Of an error answer only the beginning is read, and only for a while: its status has come. */
 const errorExcerpt = 64 * 1024
+const errorPatience = 2000
 
 /** Makes one upstream call. After a failure, as after the scope's end, nothing of it is left behind. */
 export async function attempt<T>(call: UpstreamCall<T>): Promise<Attempt<T>> {
@@ -172,7 +173,11 @@ async function readRefusal<T>(
   response: UpstreamResponse,
   header: HeaderReader,
 ): Promise<UpstreamFailure> {
-  const body = await scope.race(excerpt(response.body, errorExcerpt))
+  const patience = scope.open()
+  patience.onEnd(() => response.body.cancel())
+  patience.endAfter(errorPatience, { kind: 'timeout', limit: 'read' })
+  const reading = scope.race(excerpt(response.body, errorExcerpt))
+  const body = await reading.finally(() => patience.close())
   const told = refusal(response.status, body, header)
   return {
     kind: 'status',

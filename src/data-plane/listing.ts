@@ -3,7 +3,7 @@ import type { Snapshot } from '../snapshot/index.ts'
 
 /** The body of `GET /v1/models`. */
 export function listModels(snapshot: Snapshot): object {
-  return { object: 'list', data: [...snapshot.models()].map((model) => entry(model, snapshot)) }
+  return { object: 'list', data: snapshot.models().map((model) => entry(model, snapshot)) }
 }
 
 /** The body of `GET /v1/models/{id}`; LM-2001 when there is no such model. */

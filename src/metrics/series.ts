@@ -101,5 +101,14 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
       }
     },
   })
-  return { registry, tokens, duration, timeToFirstToken, attempts, media, searchUnits, metadataRejected }
+  return {
+    registry,
+    tokens,
+    duration,
+    timeToFirstToken,
+    attempts,
+    media,
+    searchUnits,
+    metadataRejected,
+  }
 }

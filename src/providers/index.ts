@@ -8,6 +8,7 @@ import { google } from './kinds/google.ts'
 import { jina } from './kinds/jina.ts'
 import { mixedbread } from './kinds/mixedbread.ts'
 import { openAiCompatibleKinds } from './kinds/openai-compatible.ts'
+import { pinecone } from './kinds/pinecone.ts'
 import { tei } from './kinds/tei.ts'
 import { vertexAi } from './kinds/vertex_ai.ts'
 import { voyage } from './kinds/voyage.ts'
@@ -26,6 +27,7 @@ export const kinds: readonly ProviderKind[] = [
   jina,
   voyage,
   mixedbread,
+  pinecone,
   tei,
   demo,
 ]

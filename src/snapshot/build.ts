@@ -11,7 +11,7 @@ import type {
   Target,
 } from '../core/provider.ts'
 import { kindNamed } from '../providers/index.ts'
-import { Snapshot } from './snapshot.ts'
+import { createSnapshot, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotPorts {
   readonly env: Environment
@@ -35,7 +35,7 @@ export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
     }
   }
   const { resilience, image_fetch: imageFetch } = config
-  return new Snapshot({
+  return createSnapshot({
     providers,
     routes: buildRoutes(models, fallbacks),
     bodyLimit: config.server.body_limit,

@@ -4,62 +4,40 @@ import type { Capability, Model, Provider, Route } from '../core/provider.ts'
 import type { BreakerPolicy, RetryPolicy } from '../resilience/index.ts'
 
 /**
- * One view of a valid configuration, everything in it resolved. A request keeps the snapshot that
- * it began with, whatever is reloaded meanwhile.
+ * One view of a valid configuration. A request keeps the snapshot that it began with, whatever is
+ * reloaded meanwhile.
  */
-export class Snapshot {
-  readonly providers: readonly Provider[]
-  readonly bodyLimit: number
-  readonly heartbeat: Millis
-  readonly retry: RetryPolicy
-  readonly breaker: BreakerPolicy
-  readonly healthCheck: HealthCheckPolicy
-  readonly imageFetch: ImageFetchPolicy
-  /** Unix seconds. */
-  readonly created: number
-  readonly #routes: ReadonlyMap<string, Route>
-
-  constructor(parts: SnapshotParts) {
-    this.providers = parts.providers
-    this.bodyLimit = parts.bodyLimit
-    this.heartbeat = parts.heartbeat
-    this.retry = parts.retry
-    this.breaker = parts.breaker
-    this.healthCheck = parts.healthCheck
-    this.imageFetch = parts.imageFetch
-    this.created = parts.created
-    this.#routes = parts.routes
-  }
-
+export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
   /** Every model in the order of the file. */
-  *models(): Generator<Model> {
-    for (const { model } of this.#routes.values()) yield model
-  }
-
+  models(): readonly Model[]
   /** The model of that id, or LM-2001. */
-  model(id: string): Model {
-    return this.#known(id).model
-  }
-
+  model(id: string): Model
   /** The chain that serves a model: LM-2001 for an unknown id, LM-2002 without the capability. */
-  route(id: string, capability: Capability): Route {
-    const route = this.#known(id)
-    if (!route.model.capabilities.includes(capability)) {
-      const message = `model ${id} does not have the capability ${capability}`
-      throw new GatewayError('LM-2002', message, { param: 'model' })
-    }
-    return route
-  }
+  route(id: string, capability: Capability): Route
+}
 
-  #known(id: string): Route {
-    const route = this.#routes.get(id)
+export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
+  const known = (id: string): Route => {
+    const route = routes.get(id)
     if (route) return route
     // What a client sends as an id may be anything, so it is not repeated.
     const message = 'the model is not configured; GET /v1/models lists those that are'
     throw new GatewayError('LM-2001', message, { param: 'model' })
   }
+  return Object.freeze({
+    ...parts,
+    models: () => [...routes.values()].map(({ model }) => model),
+    model: (id: string) => known(id).model,
+    route(id: string, capability: Capability) {
+      const route = known(id)
+      if (route.model.capabilities.includes(capability)) return route
+      const message = `model ${id} does not have the capability ${capability}`
+      throw new GatewayError('LM-2002', message, { param: 'model' })
+    },
+  })
 }
 
+/** What a configuration settles, everything in it resolved. */
 export interface SnapshotParts {
   readonly providers: readonly Provider[]
   readonly routes: ReadonlyMap<string, Route>

@@ -526,6 +526,22 @@ describe('after the commit', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 502, tokens_out: 2 })
   })
 
+  test('a shutdown before the commit is told in plain JSON, and is no fault of the provider', async () => {
+    const gateway = await watchedGateway(
+      `[resilience]\ncircuit_failure_threshold = 1\n${oneProvider}`,
+    )
+    gateway.upstream.next(silent())
+    const pending = gateway.chat(streamed())
+    expect(await isPending(pending)).toBe(true)
+    gateway.gateway.drain()
+    const response = await pending
+    expect(response.status).toBe(502)
+    expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3010' })
+    gateway.upstream.next(json({ choices: [] }))
+    const next = await gateway.chat({ model: 'm', messages: [{ role: 'user' }] })
+    expect(next.status).toBe(200)
+  })
+
   test('usage that was reported before the death is what the request has cost', async () => {
     const gateway = await watchedGateway()
     const { live, reader } = await commit(gateway)

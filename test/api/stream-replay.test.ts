@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { chunk, done, stop, usageChunk } from '../support/answers.ts'
 import { expectCommonHeaders } from '../support/contract.ts'
 import { cutsOf, pieces, singly } from '../support/pieces.ts'
+import { LiveUpstream } from '../support/scripted-upstream.ts'
 import { type VendorStream, vendorStreams } from '../support/vendor-streams.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
@@ -31,6 +33,35 @@ describe('a stream is shown as it was sent, however the network cuts it', () => 
     }
     expect(await run(singly(sent)), 'byte by byte').toEqual(whole)
   })
+})
+
+test('a thousand streams at once stay unmixed', async () => {
+  const { chat, upstream, clock } = await watchedGateway()
+  const open: { name: string; live: LiveUpstream }[] = []
+  upstream.always(async (request) => {
+    const { user: name } = JSON.parse(decoder.decode(request.body))
+    const live = new LiveUpstream()
+    open.push({ name, live })
+    return live.responder(request)
+  })
+  const shown = Array.from({ length: 1000 }, async (_, at) => {
+    const response = await chat({
+      model: 'm',
+      stream: true,
+      user: `user-${at}`,
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+    return response.text()
+  })
+  for (let round = 0; round < 5; round++) {
+    await clock.advance(100)
+    for (const { name, live } of open) live.push(chunk({ content: `${name}, round ${round}` }))
+  }
+  for (const { live } of open) live.push(stop + usageChunk + done)
+  for (const [at, text] of (await Promise.all(shown)).entries()) {
+    const rounds = [0, 1, 2, 3, 4].map((round) => chunk({ content: `user-${at}, round ${round}` }))
+    expect(text).toBe(rounds.join('') + stop + usageChunk + done)
+  }
 })
 
 async function runnerOf({ kind, asked }: VendorStream) {

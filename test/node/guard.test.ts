@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { outline } from '../../adapters/node/guard.ts'
+import { outline } from '../../src/core/outline.ts'
 import { command, finished } from './support/command.ts'
 
 describe('what is told of an error', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
 import { completion, done, role, wholeStream } from '../support/answers.ts'
 import { byProvider, called, chainOf, type LinkSettings } from '../support/chain.ts'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
@@ -608,6 +609,24 @@ describe('what a refusal says', () => {
     const error = await expectErrorShape(await answerOf(gateway))
     expect(error.message).toBe('provider p refused the request with status 502')
   })
+
+  test.each([
+    [400, 400],
+    [500, 502],
+  ])(
+    'a refusal %i whose body never ends is judged by its status after a moment',
+    async (code, shown) => {
+      const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+      const queue = new BoundedQueue(1000)
+      queue.push(new TextEncoder().encode('no, because'))
+      gateway.upstream.next(async () => ({ status: code, header: () => undefined, body: queue }))
+      const pending = gateway.chat(request)
+      await gateway.clock.advance(2000)
+      const response = await pending
+      expect(response.status).toBe(shown)
+      expect((await expectErrorShape(response)).message).toContain('no, because')
+    },
+  )
 
   test('a refusal whose body breaks off is judged by its status and by what came of it', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}]))

@@ -23,6 +23,8 @@ const config = chainOf(
   [{}],
   'retry_base_ms = 0\nretry_max_attempts = 2\ncircuit_failure_threshold = 100000',
 )
+/** The same with a second link instead of a second attempt, which needs no time to pass. */
+const twoLinks = chainOf([{}, {}], 'retry_max_attempts = 1\ncircuit_failure_threshold = 100000')
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const answerText = JSON.stringify(completion())
 const answer = whole(answerText)
@@ -61,21 +63,21 @@ async function streamOf(gateway: TestGateway): Promise<string> {
 
 describe('an answer that is not streamed', () => {
   test('and is reset after any number of bytes is asked for again', async () => {
-    const gateway = await watchedGateway(config)
+    const gateway = await watchedGateway(twoLinks)
     const sent = utf8(answerText)
     for (let at = 0; at <= sent.length; at++) {
       gateway.upstream.next(cutOff(sent.subarray(0, at), 'application/json'), answer)
-      const response = await answerOf(gateway, request)
+      const response = await gateway.chat(request)
       expect(await response.text()).toBe(answerText)
       expect(settlement(gateway.log.splice(0))).toMatchObject({ status: 200, attempts: 2 })
     }
   })
 
   test('and ends cleanly before its end is asked for again', async () => {
-    const gateway = await watchedGateway(config)
+    const gateway = await watchedGateway(twoLinks)
     for (let at = 0; at < answerText.length; at++) {
       gateway.upstream.next(whole(answerText.slice(0, at)), answer)
-      const response = await answerOf(gateway, request)
+      const response = await gateway.chat(request)
       expect(await response.text()).toBe(answerText)
       expect(settlement(gateway.log.splice(0))).toMatchObject({ status: 200, attempts: 2 })
     }
@@ -231,12 +233,12 @@ describe('a stream', () => {
   const framesWithin = (length: number) => text.slice(0, ends.findLast((end) => end <= length) ?? 0)
 
   test('that is reset after k bytes: a second attempt before its content, a terminal frame after it', async () => {
-    const gateway = await watchedGateway(config)
+    const gateway = await watchedGateway(twoLinks)
     const sent = utf8(text)
     for (let at = 0; at <= sent.length; at++) {
       gateway.upstream.next(cutOff(sent.subarray(0, at), 'text/event-stream'))
       if (at < committedAt) gateway.upstream.next(stream([wholeStream]))
-      const shown = await streamOf(gateway)
+      const shown = await readStream(gateway)
       const line = settlement(gateway.log.splice(0))
       if (at < committedAt) {
         expect(shown, `after ${at} bytes`).toBe(wholeStream)
@@ -252,14 +254,14 @@ describe('a stream', () => {
   })
 
   test('that ends after k bytes: the same, and a last frame counts without its blank line', async () => {
-    const gateway = await watchedGateway(config)
+    const gateway = await watchedGateway(twoLinks)
     for (let at = 0; at <= text.length; at++) {
       // A frame is whole when only its line ends are missing.
       const length =
         ends.includes(at + 1) || ends.includes(at + 2) ? (ends.find((end) => end >= at) ?? at) : at
       gateway.upstream.next(stream([text.slice(0, at)]))
       if (length < committedAt) gateway.upstream.next(stream([wholeStream]))
-      const shown = await streamOf(gateway)
+      const shown = await readStream(gateway)
       if (length < committedAt) expect(shown, `after ${at} bytes`).toBe(wholeStream)
       else if (length < text.length)
         expect(shown, `after ${at} bytes`).toBe(framesWithin(length) + ended)
@@ -288,7 +290,7 @@ describe('a stream', () => {
   })
 
   test('of noise is asked for again, whatever the noise', async () => {
-    const gateway = await watchedGateway(config)
+    const gateway = await watchedGateway(twoLinks)
     let seed = 1
     const noise = (length: number) =>
       new Uint8Array(length).map(() => {
@@ -297,7 +299,7 @@ describe('a stream', () => {
       })
     for (let round = 0; round < 50; round++) {
       gateway.upstream.next(stream([noise(997)]), stream([wholeStream]))
-      expect(await streamOf(gateway)).toBe(wholeStream)
+      expect(await readStream(gateway)).toBe(wholeStream)
     }
   })
 

@@ -12,10 +12,7 @@ import type { Traffic } from './traffic.ts'
 import type { Turn } from './turns.ts'
 
 /** What a host needs of a gateway. */
-export type HostedGateway = Pick<
-  Gateway,
-  'fetch' | 'settings' | 'log' | 'inFlight' | 'drain' | 'close'
->
+export type HostedGateway = Pick<Gateway, 'fetch' | 'settings' | 'log' | 'drain' | 'close'>
 
 export interface Hosting {
   readonly gateway: HostedGateway
@@ -30,8 +27,8 @@ export interface Hosting {
  * that the gateway gets: the signal aborts when the client has left.
  *
  * Requests are made with the adapter's class and answers written by its writer, but its listener
- * is left out: that one answers a failure with its stack, loses the client's leaving on a POST, and
- * takes path, query and body from what Express has made of them.
+ * is left out: that one answers a failure with its stack, and takes path, query and body from what
+ * Express has made of them.
  */
 export class ClientExchange implements Turn, RequestContext {
   readonly signal = new Cancel()

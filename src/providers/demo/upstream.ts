@@ -13,12 +13,14 @@ import { Cancel } from '../../wire/cancel.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { demoChat } from './chat.ts'
 import { demoEmbed } from './embed.ts'
+import { demoRerank } from './rerank.ts'
 
 type DemoRoute = (body: unknown, clock: Clock) => DemoAnswer
 
 const routes: Readonly<Record<string, DemoRoute>> = {
   '/v1/chat/completions': demoChat,
   '/v1/embeddings': demoEmbed,
+  '/v1/rerank': demoRerank,
 }
 
 /** An upstream without a network, with the delays and failures that its settings ask for. */

@@ -11,7 +11,7 @@ export function operationUrl(base: string, prefix: string, operation: string): s
   return url.href
 }
 
-const operations = ['/chat/completions', '/embeddings']
+const operations = ['/chat/completions', '/embeddings', '/rerank', '/reranking']
 
 /** The configured path without trailing slashes and without an operation at its end. */
 export function basePath(url: URL): string {

@@ -3,6 +3,7 @@ import { newCompletionId } from '../../core/ids.ts'
 import type { ChatReading, Target } from '../../core/provider.ts'
 import { isCount, type Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
+import { jsonIn } from '../../wire/json.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from './completion.ts'
 import { geminiFailure } from './gemini-error.ts'
 import { isObject } from './openai-usage.ts'
@@ -53,7 +54,7 @@ const decoder = new TextDecoder()
 
 /** Reads a 2xx answer that is not streamed. */
 export function geminiAnswer(body: Uint8Array, { modelId, clock }: Target): ChatReading {
-  const value = parseJson(decoder.decode(body))
+  const value = jsonIn(decoder.decode(body))
   const failure = geminiFailure(value)
   if (failure) return { ok: false, failure }
   const answer = parseGemini(value)
@@ -75,15 +76,6 @@ export function geminiAnswer(body: Uint8Array, { modelId, clock }: Target): Chat
 /** Undefined when it is no such response. */
 export function parseGemini(value: unknown): GeminiResponse | undefined {
   return response.safeParse(value).data
-}
-
-/** The value of a JSON text; undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { Refusal } from '../../core/provider.ts'
+import { jsonIn } from '../../wire/json.ts'
 import { errorMessage, messageIn } from './error-message.ts'
 
 /*
@@ -25,7 +26,7 @@ type GoogleError = z.infer<typeof errorBody>['error']
 
 /** What a status outside 2xx means, by its body where that is one of Google's. */
 export function geminiRefusal(status: number, body: string): Refusal {
-  const value = parse(body)
+  const value = jsonIn(body)
   const error = errorIn(value)
   return {
     status: error ? statusOf(error, status) : status,
@@ -83,12 +84,4 @@ function retryDelayOf({ details }: GoogleError): number | undefined {
 
 function errorIn(value: unknown): GoogleError | undefined {
   return errorBody.safeParse(Array.isArray(value) ? value[0] : value).data?.error
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@ import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import type { Target } from '../../core/provider.ts'
 import { ChunkWriter, type FinishReason } from '../../stream/chunk-writer.ts'
+import { jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import {
   candidatesOf,
@@ -13,7 +14,6 @@ import {
   imageOf,
   logprobsOf,
   parseGemini,
-  parseJson,
   toolCallOf,
   usageOf,
 } from './gemini-answer.ts'
@@ -58,7 +58,7 @@ export class GeminiStream implements FrameDecoder {
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
     // An error may also come as bare JSON, without `data:`.
-    const value = parseJson(data ?? decoder.decode(bytes))
+    const value = jsonIn(data ?? decoder.decode(bytes))
     const failure = geminiFailure(value)
     if (failure) return this.#fail(bytes, failure)
     if (!data) return []

@@ -7,6 +7,7 @@ import { version } from '../../core/version.ts'
 import { excerpt } from '../../wire/body.ts'
 import { Cancel } from '../../wire/cancel.ts'
 import { Scope } from '../../wire/deadline.ts'
+import { jsonIn } from '../../wire/json.ts'
 import { maskSecrets } from '../../wire/mask.ts'
 import { retryAfter } from '../../wire/retry-after.ts'
 import { messageIn } from './error-message.ts'
@@ -127,7 +128,7 @@ const tokenAnswer = z.object({
 })
 
 function readToken(body: string): FreshToken {
-  const answer = tokenAnswer.safeParse(parse(body))
+  const answer = tokenAnswer.safeParse(jsonIn(body))
   // Without a token nothing is sent on: `Bearer` and nothing after it would be a puzzling 401.
   if (answer.success) {
     return { value: answer.data.access_token, lifetime: answer.data.expires_in * 1000 }
@@ -160,15 +161,7 @@ const oauthError = z.object({ error: z.string(), error_description: z.string().o
 
 /** `invalid_grant: Invalid JWT Signature.`; empty when the body is no OAuth error. */
 function oauthMessage(body: string): string {
-  const { success, data } = oauthError.safeParse(parse(body))
+  const { success, data } = oauthError.safeParse(jsonIn(body))
   if (!success) return ''
   return [data.error, data.error_description].filter(Boolean).join(': ')
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

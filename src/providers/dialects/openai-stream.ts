@@ -1,5 +1,6 @@
 import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import type { Usage } from '../../core/usage.ts'
+import { jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { frameFailure } from './openai-failure.ts'
 import { generatedBytes, saysAnything } from './openai-text.ts'
@@ -22,7 +23,7 @@ function lastFrame(event: RawEvent): Frame[] {
   if (event.closed) return [frameOf(event)]
   const { data, bytes } = event
   if (data === undefined) return []
-  const isWhole = data.startsWith('[DONE]') || event.event === 'error' || parse(data) !== undefined
+  const isWhole = data.startsWith('[DONE]') || event.event === 'error' || jsonIn(data) !== undefined
   if (!isWhole) return []
   const missing = bytes.at(-1) === lf ? 1 : 2
   const closed = new Uint8Array(bytes.length + missing).fill(lf)
@@ -36,7 +37,7 @@ function frameOf({ bytes, data, event }: RawEvent): Frame {
   const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
   if (data === undefined) return quiet
   if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
-  const chunk = parse(data)
+  const chunk = jsonIn(data)
   if (!isObject(chunk)) {
     return event === 'error' ? { ...quiet, kind: 'error', failure: frameFailure(data) } : quiet
   }
@@ -93,12 +94,4 @@ function isError(chunk: Record<string, unknown>, event: string | undefined): boo
   if (event === 'error' || chunk['object'] === 'error') return true
   if (chunk['error'] !== undefined && chunk['error'] !== null) return true
   return chunk['detail'] !== undefined && chunk['choices'] === undefined
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
-  }
 }

@@ -24,6 +24,7 @@ import { bedrockEmbed } from '../dialects/bedrock-embed.ts'
 import { bedrockRefusal } from '../dialects/bedrock-error.ts'
 import { bedrockModel } from '../dialects/bedrock-model.ts'
 import { converseRequest } from '../dialects/bedrock-request.ts'
+import { bedrockRerank } from '../dialects/bedrock-rerank.ts'
 import { ConverseStream } from '../dialects/bedrock-stream.ts'
 import { bearer } from '../dialects/credentials.ts'
 import { rootAnswers } from '../dialects/liveness.ts'
@@ -40,6 +41,7 @@ export const bedrock: ProviderKind = Object.freeze({
   ambientSecret: ambientAwsSecret,
   chat: bedrockChat,
   embed: bedrockEmbed,
+  rerank: bedrockRerank,
   // An address of the file is probed, and that is a URL or a region.
   probe: (baseUrl) => rootAnswers(bedrockBase(baseUrl, baseUrl)),
 } satisfies ProviderKind)

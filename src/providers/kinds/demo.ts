@@ -2,6 +2,7 @@ import type { ProviderKind } from '../../core/provider.ts'
 import { demoUpstream } from '../demo/upstream.ts'
 import { openAiChat } from '../dialects/openai-chat.ts'
 import { openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
+import { resultsRerank } from '../dialects/results-rerank.ts'
 
 /**
  * A vendor inside the process: no key, no network. It speaks the OpenAI format through the same
@@ -24,4 +25,5 @@ export const demo: ProviderKind = Object.freeze({
     }),
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({ ...openAiHabits, url: `${baseUrl}/embeddings`, upstreamId }),
+  rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),
 } satisfies ProviderKind)

@@ -5,6 +5,7 @@ import { bearer } from '../dialects/credentials.ts'
 import type { MixedDialect } from '../dialects/embed-body.ts'
 import { checkSingleModality, singleModality } from '../dialects/mixed-embed.ts'
 import { openAiEmbed } from '../dialects/openai-embed.ts'
+import { resultsRerank } from '../dialects/results-rerank.ts'
 
 /** Jina AI. */
 export const jina: ProviderKind = Object.freeze({
@@ -21,6 +22,13 @@ export const jina: ProviderKind = Object.freeze({
       takesTokens: false,
       mixed: objects,
       countsTotal: true,
+    }),
+  rerank: ({ baseUrl, upstreamId }) =>
+    resultsRerank({
+      url: operationUrl(baseUrl, '/v1', '/rerank'),
+      upstreamId,
+      echoes: true,
+      countsTokens: true,
     }),
 } satisfies ProviderKind)
 

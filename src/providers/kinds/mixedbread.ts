@@ -1,6 +1,7 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { operationUrl } from '../dialects/address.ts'
 import { bearer } from '../dialects/credentials.ts'
+import { mixedbreadRerank } from '../dialects/mixedbread-rerank.ts'
 import { openAiEmbed } from '../dialects/openai-embed.ts'
 
 /** Mixedbread. */
@@ -16,4 +17,5 @@ export const mixedbread: ProviderKind = Object.freeze({
       upstreamId,
       limits: { items: 256 },
     }),
+  rerank: mixedbreadRerank,
 } satisfies ProviderKind)

@@ -1,12 +1,23 @@
-import type { Capability, EmbedEndpoint, Probe, ProviderKind, Target } from '../../core/provider.ts'
+import type {
+  Capability,
+  EmbedEndpoint,
+  Probe,
+  ProviderKind,
+  RerankEndpoint,
+  Target,
+} from '../../core/provider.ts'
 import { operationUrl } from '../dialects/address.ts'
+import { cloudflareRerank } from '../dialects/cloudflare-rerank.ts'
 import { bearer } from '../dialects/credentials.ts'
 import { huggingFaceEmbed } from '../dialects/huggingface-embed.ts'
 import { answersAt, liveAt, unlessOn } from '../dialects/liveness.ts'
 import { imagesAsTexts, imagesInChat } from '../dialects/mixed-embed.ts'
+import { nvidiaRerank } from '../dialects/nvidia-rerank.ts'
 import { ollamaEmbed } from '../dialects/ollama-embed.ts'
 import { openAiChat } from '../dialects/openai-chat.ts'
 import { type EmbedHabits, openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
+import type { StatusOf } from '../dialects/refusal.ts'
+import { resultsRerank } from '../dialects/results-rerank.ts'
 
 /** A vendor that is only an address and a list of what it serves. */
 interface Vendor {
@@ -24,11 +35,12 @@ interface Vendor {
   /** Streams may end without `[DONE]`. */
   readonly doneOptional?: boolean
   /** The vendor's own meaning of a status. */
-  readonly statusOf?: (status: number, message: string) => number
+  readonly statusOf?: StatusOf
   /** How a server of this kind shows that it is alive. */
   readonly probe?: (baseUrl: string) => Probe
   /** Where its embeddings differ from OpenAI's, or a dialect of their own. */
   readonly embed?: EmbedHabits | ((target: Target) => EmbedEndpoint)
+  readonly rerank?: (target: Target, statusOf: StatusOf | undefined) => RerankEndpoint
 }
 
 const chat: readonly Capability[] = ['chat', 'embed']
@@ -50,6 +62,7 @@ const vendors: readonly Vendor[] = [
     streamUsage: 'ask',
     probe: liveAt('/health'),
     embed: { limits: { items: 2048 }, mixed: imagesInChat },
+    rerank: rerankUnderV1,
   },
   {
     name: 'mistral',
@@ -69,6 +82,7 @@ const vendors: readonly Vendor[] = [
     capabilities: all,
     streamUsage: 'ask',
     embed: { limits: { items: 128 }, dimensions: null },
+    rerank: rerankUnderV1,
   },
   {
     name: 'groq',
@@ -139,6 +153,7 @@ const vendors: readonly Vendor[] = [
     capabilities: all,
     streamUsage: 'ask',
     embed: { limits: { items: 100 }, dimensions: null },
+    rerank: cloudflareRerank,
   },
   {
     name: 'cerebras',
@@ -163,6 +178,7 @@ const vendors: readonly Vendor[] = [
     statusOf: (status) => (status === 202 ? 503 : status),
     probe: unlessOn('nvidia.com', liveAt('/v1/health/ready')),
     embed: { limits: { items: 50 }, mixed: imagesAsTexts },
+    rerank: nvidiaRerank,
   },
   {
     name: 'ollama',
@@ -179,7 +195,7 @@ const vendors: readonly Vendor[] = [
 export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(kindOf)
 
 function kindOf(vendor: Vendor): ProviderKind {
-  const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless } = vendor
+  const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank, statusOf } = vendor
   const prefix = baseUrl === undefined ? '/v1' : new URL(baseUrl).pathname.replace(/\/+$/, '')
   return Object.freeze({
     name,
@@ -199,6 +215,7 @@ function kindOf(vendor: Vendor): ProviderKind {
         statusOf: vendor.statusOf,
       }),
     embed: (target) => embedOf(vendor, prefix, target),
+    ...(rerank && { rerank: (target: Target) => rerank(target, statusOf) }),
   } satisfies ProviderKind)
 }
 
@@ -210,4 +227,8 @@ function embedOf(
   if (typeof embed === 'function') return embed(target)
   const url = operationUrl(target.baseUrl, prefix, '/embeddings')
   return openAiEmbed({ ...embed, url, upstreamId: target.upstreamId, statusOf })
+}
+
+function rerankUnderV1({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  return resultsRerank({ url: operationUrl(baseUrl, '/v1', '/rerank'), upstreamId })
 }

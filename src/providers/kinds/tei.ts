@@ -6,6 +6,7 @@ import { headerCount, readBareVectors } from '../dialects/embed-reading.ts'
 import { liveAt } from '../dialects/liveness.ts'
 import { type EmbedHabits, openAiEmbed } from '../dialects/openai-embed.ts'
 import { refusalBy, type StatusOf } from '../dialects/refusal.ts'
+import { teiRerank } from '../dialects/tei-rerank.ts'
 
 /** Text Embeddings Inference, a server that one runs oneself. */
 export const tei: ProviderKind = Object.freeze({
@@ -15,6 +16,7 @@ export const tei: ProviderKind = Object.freeze({
   authorizer: bearer,
   probe: liveAt('/health'),
   embed: teiEmbed,
+  rerank: (target) => teiRerank(target, statusOf),
 } satisfies ProviderKind)
 
 /** The server's `max_client_batch_size`, as it is by default. */
@@ -44,4 +46,4 @@ function teiEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
 
 /** 424: the backend has failed, and may do better next time, unless it is a model for other things. */
 const statusOf: StatusOf = (status, message) =>
-  status === 424 && !/not an? \w+ model/i.test(message) ? 500 : status
+  status === 424 && !/not an? [\w-]+ model/i.test(message) ? 500 : status

@@ -1,6 +1,7 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { bearer } from '../dialects/credentials.ts'
 import { voyageEmbed } from '../dialects/voyage-embed.ts'
+import { voyageRerank } from '../dialects/voyage-rerank.ts'
 
 /** Voyage AI. */
 export const voyage: ProviderKind = Object.freeze({
@@ -10,4 +11,5 @@ export const voyage: ProviderKind = Object.freeze({
   remoteImages: false,
   authorizer: bearer,
   embed: voyageEmbed,
+  rerank: voyageRerank,
 } satisfies ProviderKind)

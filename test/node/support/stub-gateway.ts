@@ -39,7 +39,6 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
       enabled: () => true,
       write: (level, message, fields) => lines.push({ level, message, fields }),
     },
-    inFlight: 0,
     drain: () => {
       calls.push('drain')
       drain()

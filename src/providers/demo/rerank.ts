@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { DemoAnswer } from './answer.ts'
+
+const demoRequest = z.looseObject({
+  model: z.string(),
+  query: z.string(),
+  documents: z.array(z.string()),
+  top_n: z.int().positive().nullish(),
+})
+
+/**
+ * Ranks documents by the words that they share with the query, 0 for none and 1 for the same words,
+ * so that rerank can be tried. One word is one token.
+ */
+export function demoRerank(body: unknown): DemoAnswer {
+  const parsed = demoRequest.safeParse(body)
+  if (!parsed.success) {
+    const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
+    return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
+  }
+  const { model, query, documents, top_n: topN } = parsed.data
+  const asked = countsOf(query)
+  const results = documents
+    .map((text, index) => ({ index, relevance_score: cosine(asked, countsOf(text)) }))
+    .sort((a, b) => b.relevance_score - a.relevance_score)
+    .slice(0, topN ?? documents.length)
+  return { status: 200, json: { model, results } }
+}
+
+type WordCounts = ReadonlyMap<string, number>
+
+function countsOf(text: string): WordCounts {
+  const counts = new Map<string, number>()
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** How much two bags of words point in one direction. */
+function cosine(a: WordCounts, b: WordCounts): number {
+  let product = 0
+  for (const [word, count] of a) product += count * (b.get(word) ?? 0)
+  return product === 0 ? 0 : product / (lengthOf(a) * lengthOf(b))
+}
+
+function lengthOf(counts: WordCounts): number {
+  return Math.hypot(...counts.values())
+}
