@@ -7,12 +7,14 @@ import type {
   Log,
   LogFormat,
   ReadFile,
+  Tokenizer,
   UpstreamPort,
 } from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
 import { systemClock } from './ports/clock.ts'
 import { fetchApi } from './ports/fetch-api.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
+import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
 
 export type { HostedGateway } from './http/client-exchange.ts'
@@ -28,11 +30,15 @@ export interface NodePorts {
   readonly log: (format: LogFormat) => Log
   readonly fetchApi: FetchApi
   readonly imageFetch: ImageFetchPort
+  readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
   readonly env: Environment
   /** Writes out what waits of the log, at once. */
   flush(): void
-  /** Writes out the log and closes the connections to upstreams. For the end of the process. */
+  /**
+   * Writes out the log, closes the connections to upstreams and ends the thread that counts tokens.
+   * For the end of the process.
+   */
   close(): void
 }
 
@@ -43,6 +49,7 @@ export interface NodePorts {
 export function nodePorts(env: Environment = process.env): NodePorts {
   const level = logLevel(env) ?? 'info'
   const upstream = nodeUpstream()
+  const tokenizer = nodeTokenizer()
   const logs: NodeLog[] = []
   const flush = () => logs.forEach((log) => log.flush())
   return {
@@ -55,12 +62,14 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     },
     fetchApi,
     imageFetch: nodeImageFetch,
+    tokenizer,
     readFile: (path) => readFile(path, 'utf8'),
     env,
     flush,
     close() {
       flush()
       upstream.close()
+      tokenizer.close()
     },
   }
 }

@@ -79,15 +79,15 @@ async function askTimed<T>(
 ): Promise<LinkOutcome<T>> {
   const { totalTimeout, firstTokenTimeout } = link.provider
   const left = arrived + totalTimeout - clock.elapsed()
-  scope.endAfter(left, { kind: 'timeout', limit: 'total' })
-  const stopFirstToken = scope.endAfter(firstTokenTimeout, {
-    kind: 'timeout',
-    limit: 'first-token',
-  })
+  scope.endAfter(left, totalTimeoutFired)
+  const stopFirstToken = scope.endAfter(firstTokenTimeout, firstTokenTimeoutFired)
   const outcome = await ask(link, scope)
   stopFirstToken()
   return outcome
 }
+
+const totalTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'total' } as const)
+const firstTokenTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'first-token' } as const)
 
 function verdictOnEnd({ breaker, breakers }: Resilience, link: Model): Served<unknown>['over'] {
   return (failure) => {

@@ -11,6 +11,8 @@ export class Scope {
   readonly #clock: Clock
   readonly #listeners = new Set<(failure: UpstreamFailure) => void>()
   readonly #limits = new Set<Limit>()
+  #timer: Timer | undefined
+  #wakesAt: Millis = 0
   #ended: UpstreamFailure | undefined
   readonly #parent: Scope | undefined
   #leaveParent: (() => void) | undefined
@@ -42,12 +44,11 @@ export class Scope {
       this.end(failure)
       return () => {}
     }
-    const limit = { at: this.#clock.elapsed() + delay, timer: this.#after(delay, failure) }
+    const limit = { at: this.#clock.elapsed() + delay, failure }
     this.#limits.add(limit)
-    return () => {
-      limit.timer.cancel()
-      this.#limits.delete(limit)
-    }
+    this.#wakeAt(limit.at)
+    // The timer stays: when it fires for nothing it is set anew for what is left.
+    return () => void this.#limits.delete(limit)
   }
 
   /** The time until the nearest limit set with `endAfter`, here or further out. */
@@ -91,26 +92,49 @@ export class Scope {
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = this.onEnd((failure) => reject(new UpstreamFault(failure)))
-      work.then(resolve, reject).finally(stop)
+      work.then(
+        (value) => {
+          stop()
+          resolve(value)
+        },
+        (error: unknown) => {
+          stop()
+          reject(error)
+        },
+      )
     })
   }
 
   /** Frees timers and listeners. Nothing that happens later ends the scope's work. */
   close(): void {
-    for (const { timer } of this.#limits) timer.cancel()
+    this.#timer?.cancel()
+    this.#timer = undefined
     this.#limits.clear()
     this.#listeners.clear()
     this.#leaveParent?.()
     this.#leaveParent = undefined
   }
 
-  #after(delay: Millis, failure: UpstreamFailure): Timer {
-    return this.#clock.schedule(delay, () => this.end(failure))
+  /** One timer serves all limits: most requests have two, and need neither. */
+  #wakeAt(at: Millis): void {
+    if (this.#timer && this.#wakesAt <= at) return
+    this.#timer?.cancel()
+    this.#wakesAt = at
+    this.#timer = this.#clock.schedule(at - this.#clock.elapsed(), () => this.#wake())
+  }
+
+  #wake(): void {
+    this.#timer = undefined
+    const [nearest] = [...this.#limits].sort((a, b) => a.at - b.at)
+    if (!nearest) return
+    // Timers may be a fraction of a millisecond early.
+    if (nearest.at - this.#clock.elapsed() < 1) this.end(nearest.failure)
+    else this.#wakeAt(nearest.at)
   }
 }
 
 interface Limit {
   /** On the clock that never jumps. */
   readonly at: Millis
-  readonly timer: Timer
+  readonly failure: UpstreamFailure
 }

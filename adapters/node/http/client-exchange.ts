@@ -81,8 +81,10 @@ export class ClientExchange implements Turn, RequestContext {
       discardRest(request, limits)
       if (traffic.isDraining) response.setHeader('connection', 'close')
       const sent = sendNodeResponse(answer, response, request, true)
-      // Afterwards: for streams the adapter switches the timeout off.
-      response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
+      // Afterwards: for streams the adapter switches the timeout off. What is out needs none.
+      if (!response.writableEnded || response.writableLength > 0) {
+        response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
+      }
       await sent
     } catch (error) {
       this.#fail(error)

@@ -1,0 +1,136 @@
+import { Worker } from 'node:worker_threads'
+import type { Encoding, Tokenizer } from '../../../src/index.ts'
+import type { CountJob } from '../tokenizer/count.ts'
+
+export interface NodeTokenizer extends Tokenizer {
+  /** Ends the thread; what waits, and all that comes later, is not counted. */
+  close(): void
+}
+
+export interface TokenizerOptions {
+  /** Milliseconds that one count may take. */
+  readonly timeLimit?: number
+  /** Counts that may wait. */
+  readonly mostWaiting?: number
+  /** The program of the thread. */
+  readonly entry?: URL
+}
+
+/** Characters that may wait to be counted, over all counts. */
+const mostCharacters = 16 * 1024 * 1024
+/** A thread that ends so many times in a row without a count is not started again. */
+const mostCrashes = 3
+
+/** Counts in one worker thread, which starts with the first count. */
+export function nodeTokenizer(options: TokenizerOptions = {}): NodeTokenizer {
+  const counter = new CountingThread(options)
+  return {
+    count: (encoding, texts) => counter.count(encoding, texts),
+    close: () => counter.close(),
+  }
+}
+
+type Counts = readonly number[] | undefined
+
+interface Waiting {
+  readonly job: CountJob
+  readonly characters: number
+  readonly resolve: (counts: Counts) => void
+}
+
+/** Hands the thread one job at a time, so that a crash costs one count and no more. */
+class CountingThread {
+  readonly #timeLimit: number
+  readonly #mostWaiting: number
+  readonly #entry: URL
+  readonly #waiting: Waiting[] = []
+  #characters = 0
+  #worker: Worker | undefined
+  #current: Waiting | undefined
+  #scheduled: NodeJS.Immediate | undefined
+  #crashes = 0
+  #closed = false
+
+  constructor({ timeLimit = 2_000, mostWaiting = 100, entry = ownEntry }: TokenizerOptions) {
+    this.#timeLimit = timeLimit
+    this.#mostWaiting = mostWaiting
+    this.#entry = entry
+  }
+
+  count(encoding: Encoding, texts: readonly string[]): Promise<Counts> {
+    const characters = texts.reduce((sum, text) => sum + text.length, 0)
+    const isFull =
+      this.#waiting.length >= this.#mostWaiting || this.#characters + characters > mostCharacters
+    if (this.#closed || isFull || this.#crashes >= mostCrashes) return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      const job = { encoding, texts, timeLimit: this.#timeLimit }
+      this.#waiting.push({ job, characters, resolve })
+      this.#characters += characters
+      // The answer that this count is for goes out first: starting a thread, and copying megabytes
+      // of text to it, takes milliseconds.
+      this.#scheduled ??= setImmediate(() => this.#next())
+    })
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#giveUp()
+    void this.#worker?.terminate()
+  }
+
+  #next(): void {
+    this.#scheduled = undefined
+    if (this.#current) return
+    this.#current = this.#waiting.shift()
+    if (!this.#current) {
+      this.#worker?.unref()
+      return
+    }
+    this.#worker ??= this.#start()
+    // A count that is asked for is waited for; afterwards the thread holds nobody up.
+    this.#worker.ref()
+    this.#worker.postMessage(this.#current.job)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#entry)
+    worker.on('message', (counts: Counts) => {
+      this.#crashes = 0
+      this.#finish(counts)
+      this.#next()
+    })
+    // The exit follows; without a listener the error would end the process.
+    worker.on('error', () => {})
+    worker.on('exit', () => {
+      this.#worker = undefined
+      this.#crashes++
+      this.#finish(undefined)
+      if (this.#closed || this.#crashes >= mostCrashes) this.#giveUp()
+      else this.#next()
+    })
+    return worker
+  }
+
+  #finish(counts: Counts): void {
+    const current = this.#current
+    if (!current) return
+    this.#current = undefined
+    this.#characters -= current.characters
+    current.resolve(counts)
+  }
+
+  #giveUp(): void {
+    clearImmediate(this.#scheduled)
+    this.#finish(undefined)
+    for (const { characters, resolve } of this.#waiting.splice(0)) {
+      this.#characters -= characters
+      resolve(undefined)
+    }
+  }
+}
+
+/** The thread's program: bundled next to the host's, or as it stands in the source. */
+const ownEntry = new URL(
+  import.meta.url.endsWith('.ts') ? '../tokenizer/from-source.mjs' : './tokenizer-worker.js',
+  import.meta.url,
+)

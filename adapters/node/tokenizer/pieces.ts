@@ -1,0 +1,36 @@
+/** Encoding takes time with the square of a piece's length, so no piece is longer, in characters. */
+const longest = 256
+
+/**
+ * A text in pieces that can be encoded one by one. It is cut between words, where no token reaches
+ * across, so the counts of the pieces add up to the count of the whole; only a run without such a
+ * place is cut anywhere.
+ */
+export function* piecesOf(text: string): Generator<string> {
+  let start = 0
+  while (text.length - start > longest) {
+    const end = cutWithin(text, start)
+    yield text.slice(start, end)
+    start = end
+  }
+  if (start < text.length) yield text.slice(start)
+}
+
+function cutWithin(text: string, start: number): number {
+  for (let at = start + longest; at > start; at--) {
+    if (text[at] === ' ' && isLetter(text, at + 1) && isLetter(text, at - 1)) return at
+  }
+  const end = start + longest
+  return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
+}
+
+/** A letter of ASCII: where one stands next to a blank, every encoding begins a token at the blank. */
+function isLetter(text: string, at: number): boolean {
+  // The bit that tells lower case from upper.
+  const unit = text.charCodeAt(at) | 0x20
+  return unit >= 0x61 && unit <= 0x7a
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
+}
