@@ -36,6 +36,17 @@ await build({
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
 })
+// The thread that counts tokens. Each table of tokens is a file of its own, read when it is needed.
+await build({
+  ...shared,
+  entryPoints: { 'tokenizer-worker': 'adapters/node/tokenizer/worker.ts' },
+  outdir: 'dist',
+  splitting: true,
+  chunkNames: 'tokens/[name]-[hash]',
+  minifySyntax: true,
+  legalComments: 'none',
+})
+
 chmodSync('dist/gateway.js', 0o755)
 
 if (!process.argv.includes('--no-types')) {

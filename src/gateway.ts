@@ -12,6 +12,7 @@ import type {
   ImageFetchPort,
   Log,
   ReadFile,
+  Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
 import { DataPlane } from './data-plane/index.ts'
@@ -38,6 +39,8 @@ export interface GatewayOptions {
   readonly fetchApi?: FetchApi | undefined
   /** Fetches remote images for embeddings, where the configuration allows it. */
   readonly imageFetch?: ImageFetchPort | undefined
+  /** Counts tokens exactly, for `tokenizer.mode` `accurate`; without it they are estimated by bytes. */
+  readonly tokenizer?: Tokenizer | undefined
   /** Reads the files that credentials name; without it they must be given as contents. */
   readonly readFile?: ReadFile | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
@@ -96,6 +99,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, warnings } = await readConfig(options.config, env)
   const log = options.log?.(config.log_format) ?? silentLog
   for (const warning of warnings) log.write('warn', warning)
+  if (config.tokenizer.mode === 'accurate' && !options.tokenizer) {
+    log.write(
+      'warn',
+      'tokenizer.mode is accurate, but this host cannot count: tokens are estimated',
+    )
+  }
 
   const current = buildSnapshot(config, { env, clock, upstream, readFile: options.readFile })
   const snapshot = () => current
@@ -120,6 +129,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     fetchApi,
     imageFetch: options.imageFetch,
+    tokenizer: options.tokenizer,
     breakers,
     random,
     record: (settlement) => recorders.forEach((record) => record(settlement)),
@@ -153,6 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     async close() {
       prober.stop()
       plane.drain()
+      await plane.close()
     },
   }
 }

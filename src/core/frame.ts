@@ -25,7 +25,9 @@ export interface Frame {
   /** True for a chunk that exists only to carry usage: no choices. */
   readonly usageOnly?: boolean | undefined
   readonly identity?: StreamIdentity | undefined
-  /** UTF-8 bytes of generated text in this frame, for the estimate. */
+  /** The generated text in this frame, of all choices; absent where there is none. */
+  readonly output?: string | undefined
+  /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
   /** True when a choice has ended with this frame. */
   readonly finished?: boolean | undefined

@@ -100,6 +100,18 @@ export interface FetchApi {
   readonly ReadableStream: typeof ReadableStream
 }
 
+/** An encoding of OpenAI's models. */
+export type Encoding = 'o200k_base' | 'cl100k_base'
+
+/** Counts tokens exactly, and not on the event loop. */
+export interface Tokenizer {
+  /**
+   * The tokens of each text. Undefined when they are not counted: it would take too long, too many
+   * counts wait, or the counter is broken.
+   */
+  count(encoding: Encoding, texts: readonly string[]): Promise<readonly number[] | undefined>
+}
+
 /** The text of a file that a credential names. Rejects when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string>
 

@@ -179,7 +179,9 @@ export interface DialectRequest {
 /** A non-streamed answer that a dialect has understood. */
 export interface ChatAnswer {
   readonly usage: Usage | undefined
-  /** UTF-8 bytes of generated text, for the estimate. */
+  /** The generated text, of all choices. */
+  readonly output: string
+  /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
   /** The client's body; `estimate` stands in when the upstream reported no usage. */
   render(estimate: Usage | undefined): Body

@@ -3,12 +3,13 @@ import type { GatewayError } from '../core/errors.ts'
 import { streamErrorOf, type UpstreamFailure } from '../core/failure.ts'
 import type { StreamIdentity } from '../core/frame.ts'
 import { newCompletionId } from '../core/ids.ts'
+import type { Encoding } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
-import { estimateChat } from '../tokens/index.ts'
+import { countableChat, estimateChat } from '../tokens/index.ts'
 import { presentable } from './attempt.ts'
 import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
 import { parseChat } from './chat-input.ts'
@@ -59,7 +60,10 @@ function answerWhole(
   scope.close()
   const estimate = answer.usage ? undefined : estimateChat(call.request, answer.outputBytes)
   const body = answer.render(estimate)
-  exchange.settle({ status: 200, served: link, usage: answer.usage ?? estimate })
+  const encoding = estimate && exchange.encodingOf(link)
+  const countable =
+    encoding && countableChat({ encoding, request: call.request, output: answer.output })
+  exchange.settle({ status: 200, served: link, usage: answer.usage ?? estimate, countable })
   return jsonBytes(body, { headers: servedBy(link) })
 }
 
@@ -72,11 +76,13 @@ function answerStream(
   exchange.committed()
   // What has been served was served by the dialect of this link.
   const endpoint = link.chat as ChatEndpoint
+  const encoding = streamEncoding(call, link, exchange)
   const tap = new UsageTap({
     asked: call.wantsUsageChunk,
     hidesUsageChunk: endpoint.addsUsageChunk(call),
     identity: () => newIdentity(link, exchange),
     estimate: (outputBytes) => estimateChat(call.request, outputBytes),
+    keepsOutput: encoding !== undefined,
   })
   const reply = new StreamReply({
     live,
@@ -91,7 +97,12 @@ function answerStream(
       over(failure)
       const error = failure && errorOfEnd(failure, link)
       const end = error ? { status: error.status, errorCode: error.code } : { status: 200 }
-      exchange.settle({ ...end, served: link, usage: tap.usage })
+      const { usage, output } = tap
+      const isCounted = encoding && usage.estimated && output !== undefined
+      const countable = isCounted
+        ? countableChat({ encoding, request: call.request, output })
+        : undefined
+      exchange.settle({ ...end, served: link, usage, countable })
     },
   })
   return {
@@ -99,6 +110,15 @@ function answerStream(
     headers: { ...streamHeaders, ...servedBy(link) },
     body: new exchange.fetchApi.ReadableStream<Uint8Array>(reply, { highWaterMark: 0 }),
   }
+}
+
+/** Several choices come interleaved, and their pieces add up to words only one choice at a time. */
+function streamEncoding(
+  { request }: ChatCall,
+  link: Model,
+  exchange: Exchange,
+): Encoding | undefined {
+  return (request.n ?? 1) > 1 ? undefined : exchange.encodingOf(link)
 }
 
 function errorOfEnd(failure: UpstreamFailure, { provider }: Model): GatewayError {

@@ -1,12 +1,13 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
-import type { Clock, FetchApi, ImageFetchPort, Log } from '../core/ports.ts'
+import type { Clock, Encoding, FetchApi, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Capability, Model, Route } from '../core/provider.ts'
-import type { Media, Metadata, Recorder } from '../core/settlement.ts'
+import type { Media, Metadata, Settlement } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Attempt, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
+import { type Countable, encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { Scope } from '../wire/deadline.ts'
 
@@ -22,7 +23,9 @@ export interface ExchangeOptions {
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   readonly metadata: Metadata
-  readonly record: Recorder
+  /** Someone can count exactly. */
+  readonly canCount: boolean
+  readonly record: (settlement: Settlement, countable: Countable | undefined) => void
   /** Told of every upstream call, when it is over. */
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
 }
@@ -37,6 +40,8 @@ export interface Outcome {
   readonly served?: Model | undefined
   readonly usage?: Usage | undefined
   readonly searchUnits?: number | undefined
+  /** Present where `usage` is an estimate that an exact count is to replace. */
+  readonly countable?: Countable | undefined
 }
 
 /**
@@ -98,6 +103,12 @@ export class Exchange {
     this.#options.attempted(link, outcome)
   }
 
+  /** How to count exactly what a link has served; undefined where that is not to be done. */
+  encodingOf(link: Model): Encoding | undefined {
+    const isAsked = this.snapshot.tokenizer === 'accurate' && this.#options.canCount
+    return isAsked ? encodingOf(link) : undefined
+  }
+
   /** The first content has come; only the first call counts. */
   committed(): void {
     this.#firstToken ??= this.clock.elapsed() - this.arrived
@@ -108,7 +119,7 @@ export class Exchange {
     if (this.#settled) return
     this.#settled = true
     this.scope.close()
-    this.#options.record({
+    const settlement: Settlement = {
       requestId: this.id,
       capability: this.#options.capability,
       stream: this.stream,
@@ -123,6 +134,7 @@ export class Exchange {
       timeToFirstToken: this.#firstToken,
       attempts: this.#attempts,
       metadata: this.#options.metadata,
-    })
+    }
+    this.#options.record(settlement, outcome.countable)
   }
 }

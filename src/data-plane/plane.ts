@@ -1,7 +1,14 @@
 import { GatewayError } from '../core/errors.ts'
 import { errorOf, UpstreamFault } from '../core/failure.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { CancelSignal, Clock, FetchApi, ImageFetchPort, Log } from '../core/ports.ts'
+import type {
+  CancelSignal,
+  Clock,
+  FetchApi,
+  ImageFetchPort,
+  Log,
+  Tokenizer,
+} from '../core/ports.ts'
 import type { Capability, Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { Metadata, Recorder } from '../core/settlement.ts'
@@ -10,6 +17,7 @@ import type { Snapshot } from '../snapshot/index.ts'
 import { Scope } from '../wire/deadline.ts'
 import { type AttemptOutcome, Exchange } from './exchange.ts'
 import { readMetadata } from './metadata.ts'
+import { Recounts } from './recount.ts'
 
 export interface DataPlaneOptions {
   readonly snapshot: () => Snapshot
@@ -17,6 +25,8 @@ export interface DataPlaneOptions {
   readonly log: Log
   readonly fetchApi: FetchApi
   readonly imageFetch: ImageFetchPort | undefined
+  /** Absent where the host cannot count exactly. */
+  readonly tokenizer: Tokenizer | undefined
   readonly breakers: Breakers
   /** From 0 up to 1. */
   readonly random: () => number
@@ -38,9 +48,12 @@ type Serve = (request: Request, exchange: Exchange) => Promise<Reply>
 export class DataPlane {
   readonly #options: DataPlaneOptions
   readonly #running = new Set<Scope>()
+  readonly #recounts: Recounts | undefined
 
   constructor(options: DataPlaneOptions) {
     this.#options = options
+    const { tokenizer, clock, record } = options
+    if (tokenizer) this.#recounts = new Recounts({ tokenizer, clock, record })
   }
 
   /** Requests that have not ended, streams included. */
@@ -50,7 +63,12 @@ export class DataPlane {
 
   /** Ends everything that is still running. */
   drain(): void {
-    for (const scope of [...this.#running]) scope.end({ kind: 'shutdown' })
+    for (const scope of this.#running) scope.end({ kind: 'shutdown' })
+  }
+
+  /** Waits a moment for the records of what has ended. */
+  async close(): Promise<void> {
+    await this.#recounts?.close()
   }
 
   /** Serves one request of a capability; rejects with the error that the client is to get. */
@@ -102,10 +120,12 @@ export class DataPlane {
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
       metadata,
       attempted,
-      record: (settlement) => {
+      canCount: this.#recounts !== undefined,
+      record: (settlement, countable) => {
         signal.removeEventListener('abort', gone)
         this.#running.delete(scope)
-        record(settlement)
+        if (countable) void this.#recounts?.record(settlement, countable)
+        else record(settlement)
       },
     })
   }

@@ -21,7 +21,10 @@ export interface RankedPart {
 }
 
 /** Cuts a request into calls that the upstream takes. */
-export function partsOf(call: RerankCall, { mostDocuments }: RerankEndpoint): RerankPart[] {
+export function partsOf(
+  call: RerankCall,
+  { mostDocuments }: Pick<RerankEndpoint, 'mostDocuments'>,
+): RerankPart[] {
   const { documents } = call
   if (mostDocuments === undefined || documents.length <= mostDocuments) return [{ call, start: 0 }]
   const count = Math.ceil(documents.length / mostDocuments)

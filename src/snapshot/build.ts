@@ -62,6 +62,7 @@ export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
       hosts: imageFetch.allowed_hosts,
       prefixes: imageFetch.allowed_url_prefixes,
     },
+    tokenizer: config.tokenizer.mode,
     created: Math.floor(ports.clock.now() / 1000),
   })
 }

@@ -47,8 +47,12 @@ export interface SnapshotParts {
   readonly breaker: BreakerPolicy
   readonly healthCheck: HealthCheckPolicy
   readonly imageFetch: ImageFetchPolicy
+  readonly tokenizer: TokenizerMode
   readonly created: number
 }
+
+/** How tokens are counted that no upstream has. */
+export type TokenizerMode = 'heuristic' | 'accurate'
 
 /** Which remote images the gateway fetches for embeddings, and how much of them. */
 export interface ImageFetchPolicy {

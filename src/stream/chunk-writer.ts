@@ -136,7 +136,13 @@ export class ChunkWriter {
   }
 
   #frame(bytes: Uint8Array, text: string): Frame {
-    return { bytes, kind: 'content', identity: this.#identity, outputBytes: utf8Length(text) }
+    return {
+      bytes,
+      kind: 'content',
+      identity: this.#identity,
+      output: text,
+      outputBytes: utf8Length(text),
+    }
   }
 
   /** The bytes of a chunk, with the role's chunk ahead of those of the first one. */

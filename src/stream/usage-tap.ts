@@ -11,7 +11,12 @@ export interface UsageTapOptions {
   readonly identity: () => StreamIdentity
   /** Counts for the upstream that does not, from the bytes of text it has sent. */
   readonly estimate: (outputBytes: number) => Usage
+  /** The text is wanted at the end, to be counted exactly. */
+  readonly keepsOutput: boolean
 }
+
+/** The longest text that is kept, in UTF-8 bytes. */
+const mostKept = 1024 * 1024
 
 /**
  * Reads the token counts that pass. A stream that reaches its end without any gets a chunk with an
@@ -22,9 +27,11 @@ export class UsageTap implements Stage {
   #reported: Usage | undefined
   #identity: StreamIdentity | undefined
   #outputBytes = 0
+  #output: string | undefined
 
   constructor(options: UsageTapOptions) {
     this.#options = options
+    if (options.keepsOutput) this.#output = ''
   }
 
   push(frames: Frame[]): Frame[] {
@@ -33,6 +40,7 @@ export class UsageTap implements Stage {
       if (frame.usage) this.#reported = frame.usage
       if (frame.identity) this.#identity = frame.identity
       this.#outputBytes += frame.outputBytes
+      if (this.#output !== undefined && frame.output) this.#keep(this.#output + frame.output)
     }
     const { asked, hidesUsageChunk, identity } = this.#options
     const shown = hidesUsageChunk ? frames.filter((frame) => !frame.usageOnly) : frames
@@ -42,10 +50,19 @@ export class UsageTap implements Stage {
     return [...shown.slice(0, -1), chunk, last]
   }
 
+  /** All that was generated so far; undefined where it is not kept, or has become too long. */
+  get output(): string | undefined {
+    return this.#output
+  }
+
   /** What the stream has cost so far: as reported, else estimated from what has passed. */
   get usage(): Usage {
     return isCredible(this.#reported, this.#outputBytes)
       ? this.#reported
       : this.#options.estimate(this.#outputBytes)
+  }
+
+  #keep(output: string): void {
+    this.#output = this.#outputBytes > mostKept ? undefined : output
   }
 }

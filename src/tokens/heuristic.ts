@@ -6,8 +6,8 @@ import { imageTokens } from './images.ts'
 /** English text has about four bytes a token. */
 const bytesPerToken = 4
 /** What a chat template adds around each message, and before the reply. */
-const tokensPerMessage = 3
-const tokensPerReply = 3
+export const tokensPerMessage = 3
+export const tokensPerReply = 3
 
 /** Tokens of so many UTF-8 bytes of text: a quarter, rounded up. */
 export function tokensOfBytes(bytes: number): number {

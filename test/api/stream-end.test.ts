@@ -210,6 +210,17 @@ describe('before the commit', () => {
     },
   )
 
+  test('a terminator without content is a failed attempt at once, even if the connection stays', async () => {
+    const gateway = await watchedGateway()
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder, stream([wholeStream]))
+    live.push(role + done)
+    const shown = readStream(gateway)
+    await gateway.clock.advance(200)
+    expect(await shown).toBe(wholeStream)
+    expect(gateway.upstream.requests[0]?.signal.aborted).toBe(true)
+  })
+
   test('nothing is sent, not even headers or a ping, however long it takes', async () => {
     const { chat, upstream, clock } = await watchedGateway()
     const live = new LiveUpstream()

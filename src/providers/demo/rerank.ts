@@ -5,12 +5,11 @@ const demoRequest = z.looseObject({
   model: z.string(),
   query: z.string(),
   documents: z.array(z.string()),
-  top_n: z.int().positive().nullish(),
 })
 
 /**
- * Ranks documents by the words that they share with the query, 0 for none and 1 for the same words,
- * so that rerank can be tried. One word is one token.
+ * Scores documents by the words that they share with the query, 0 for none and 1 for the same words,
+ * so that rerank can be tried.
  */
 export function demoRerank(body: unknown): DemoAnswer {
   const parsed = demoRequest.safeParse(body)
@@ -18,12 +17,13 @@ export function demoRerank(body: unknown): DemoAnswer {
     const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
     return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
   }
-  const { model, query, documents, top_n: topN } = parsed.data
+  const { model, query, documents } = parsed.data
   const asked = countsOf(query)
-  const results = documents
-    .map((text, index) => ({ index, relevance_score: cosine(asked, countsOf(text)) }))
-    .sort((a, b) => b.relevance_score - a.relevance_score)
-    .slice(0, topN ?? documents.length)
+  const results = documents.map((text, index) => ({
+    index,
+    relevance_score: cosine(asked, countsOf(text)),
+  }))
+  // In no order, and all of them: the gateway sees to both.
   return { status: 200, json: { model, results } }
 }
 

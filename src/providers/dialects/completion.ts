@@ -1,7 +1,8 @@
 import type { ChatAnswer } from '../../core/provider.ts'
 import { isCredible, renderUsage, type Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
-import { generatedBytes } from './openai-text.ts'
+import { utf8Length } from '../../wire/utf8.ts'
+import { generatedText } from './openai-text.ts'
 
 export interface ToolCall {
   readonly id: string
@@ -37,10 +38,12 @@ const encoder = new TextEncoder()
 
 /** The answer of a translated kind, written as the OpenAI API writes it. */
 export function completionAnswer({ id, created, model, choices, usage }: Completion): ChatAnswer {
-  const outputBytes = choices.reduce((sum, { message }) => sum + generatedBytes(message), 0)
+  const output = choices.map(({ message }) => generatedText(message)).join('')
+  const outputBytes = utf8Length(output)
   const reported = isCredible(usage, outputBytes) ? usage : undefined
   return {
     usage: reported,
+    output,
     outputBytes,
     render(estimate) {
       const counted = reported ?? estimate

@@ -3,14 +3,11 @@ import type { RerankEndpoint, Target } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { operationUrl } from './address.ts'
 import { jsonBody } from './embed-body.ts'
-import { refusalBy, type StatusOf } from './refusal.ts'
+import { refusalBy } from './refusal.ts'
 import { notRanked, place, ranked } from './rerank-reading.ts'
 
 /** Rerank of NVIDIA, hosted or in a server of one's own. It always ranks all, by raw logits. */
-export function nvidiaRerank(
-  { baseUrl, upstreamId }: Target,
-  statusOf: StatusOf | undefined,
-): RerankEndpoint {
+export function nvidiaRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
   const url = rankingUrl(baseUrl, upstreamId)
   return {
     mostDocuments: 512,
@@ -27,7 +24,7 @@ export function nvidiaRerank(
       const parsed = nvidiaAnswer.safeParse(body)
       return parsed.success ? ranked(parsed.data.rankings) : notRanked(body)
     },
-    refusal: refusalBy(statusOf),
+    refusal: refusalBy(),
   }
 }
 

@@ -3,10 +3,11 @@ import type { ChatEndpoint, ChatReading } from '../../core/provider.ts'
 import type { Body } from '../../core/reply.ts'
 import { isCredible, renderUsage, type Usage } from '../../core/usage.ts'
 import { layoutOf, type Splice, setMember, splice } from '../../wire/json-splice.ts'
+import { utf8Length } from '../../wire/utf8.ts'
 import { errorMessage } from './error-message.ts'
 import { answerFailure } from './openai-failure.ts'
 import { openAiFrames } from './openai-stream.ts'
-import { generatedBytes } from './openai-text.ts'
+import { generatedText } from './openai-text.ts'
 import { isObject, readUsage } from './openai-usage.ts'
 
 export interface OpenAiChatOptions {
@@ -69,16 +70,17 @@ function readAnswer(body: Uint8Array): ChatReading {
     }
     return malformed('the answer has no choices')
   }
-  let outputBytes = 0
+  let output = ''
   for (const choice of value['choices']) {
-    if (isObject(choice) && isObject(choice['message']))
-      outputBytes += generatedBytes(choice['message'])
+    if (isObject(choice) && isObject(choice['message'])) output += generatedText(choice['message'])
   }
+  const outputBytes = utf8Length(output)
   const usage = readUsage(value['usage'])
   return {
     ok: true,
     answer: {
       usage: isCredible(usage, outputBytes) ? usage : undefined,
+      output,
       outputBytes,
       render: (estimate) => (estimate ? withUsage(body, estimate) : asWritten(text, body)),
     },

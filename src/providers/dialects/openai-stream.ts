@@ -2,8 +2,9 @@ import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import type { Usage } from '../../core/usage.ts'
 import { jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { utf8Length } from '../../wire/utf8.ts'
 import { frameFailure } from './openai-failure.ts'
-import { generatedBytes, saysAnything } from './openai-text.ts'
+import { generatedText, saysAnything } from './openai-text.ts'
 import { isObject, readUsage } from './openai-usage.ts'
 
 /** Reads a stream of OpenAI-shaped chunks, whose bytes the client gets as they are. */
@@ -49,7 +50,7 @@ function chunkFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
   const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
   let content = false
   let finished = false
-  let outputBytes = 0
+  let output = ''
   for (const choice of choices) {
     if (!isObject(choice)) continue
     if (typeof choice['finish_reason'] === 'string') finished = true
@@ -58,7 +59,7 @@ function chunkFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
     if (!isObject(delta)) continue
     if (saysAnything(delta)) {
       content = true
-      outputBytes += generatedBytes(delta)
+      output += generatedText(delta)
     }
   }
   const usage = usageIn(chunk)
@@ -68,7 +69,8 @@ function chunkFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
     usage,
     usageOnly: choices.length === 0 && isObject(chunk['usage']),
     identity: identityOf(chunk),
-    outputBytes,
+    output,
+    outputBytes: utf8Length(output),
     finished,
   }
 }

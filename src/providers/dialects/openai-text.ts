@@ -1,4 +1,3 @@
-import { utf8Length } from '../../wire/utf8.ts'
 import { isObject } from './openai-usage.ts'
 
 /** True when a message or delta says anything to the user: text, reasoning, refusal, a call, audio. */
@@ -15,13 +14,11 @@ export function saysAnything(delta: Record<string, unknown>): boolean {
   )
 }
 
-/** UTF-8 bytes of the text that a message or delta generates, calls and reasoning included. */
-export function generatedBytes(delta: Record<string, unknown>): number {
+/** The text that a message or delta generates, calls and reasoning included. */
+export function generatedText(delta: Record<string, unknown>): string {
   // The same reasoning often comes under two names; it was generated once.
   const reasoning = delta['reasoning_content'] ?? delta['reasoning']
-  return (
-    bytesOf(delta['content']) + bytesOf(reasoning) + bytesOf(delta['refusal']) + callBytes(delta)
-  )
+  return textOf(delta['content']) + textOf(reasoning) + textOf(delta['refusal']) + callText(delta)
 }
 
 function isFilled(value: unknown): boolean {
@@ -29,27 +26,27 @@ function isFilled(value: unknown): boolean {
 }
 
 /** Text, or the parts of text that some vendors send instead (Mistral's thinking nests once). */
-function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return utf8Length(value)
-  if (!Array.isArray(value)) return 0
-  let bytes = 0
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return ''
+  let text = ''
   for (const part of value) {
-    if (isObject(part)) bytes += bytesOf(part['text']) + bytesOf(part['thinking'])
+    if (isObject(part)) text += textOf(part['text']) + textOf(part['thinking'])
   }
-  return bytes
+  return text
 }
 
-function callBytes(delta: Record<string, unknown>): number {
+function callText(delta: Record<string, unknown>): string {
   const calls = delta['tool_calls']
-  let bytes = functionBytes(delta['function_call'])
-  if (!Array.isArray(calls)) return bytes
+  let text = functionText(delta['function_call'])
+  if (!Array.isArray(calls)) return text
   for (const call of calls) {
-    if (isObject(call)) bytes += functionBytes(call['function']) + functionBytes(call['custom'])
+    if (isObject(call)) text += functionText(call['function']) + functionText(call['custom'])
   }
-  return bytes
+  return text
 }
 
-function functionBytes(called: unknown): number {
-  if (!isObject(called)) return 0
-  return bytesOf(called['name']) + bytesOf(called['arguments']) + bytesOf(called['input'])
+function functionText(called: unknown): string {
+  if (!isObject(called)) return ''
+  return textOf(called['name']) + textOf(called['arguments']) + textOf(called['input'])
 }

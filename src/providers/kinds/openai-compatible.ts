@@ -40,7 +40,7 @@ interface Vendor {
   readonly probe?: (baseUrl: string) => Probe
   /** Where its embeddings differ from OpenAI's, or a dialect of their own. */
   readonly embed?: EmbedHabits | ((target: Target) => EmbedEndpoint)
-  readonly rerank?: (target: Target, statusOf: StatusOf | undefined) => RerankEndpoint
+  readonly rerank?: (target: Target) => RerankEndpoint
 }
 
 const chat: readonly Capability[] = ['chat', 'embed']
@@ -195,7 +195,7 @@ const vendors: readonly Vendor[] = [
 export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(kindOf)
 
 function kindOf(vendor: Vendor): ProviderKind {
-  const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank, statusOf } = vendor
+  const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank } = vendor
   const prefix = baseUrl === undefined ? '/v1' : new URL(baseUrl).pathname.replace(/\/+$/, '')
   return Object.freeze({
     name,
@@ -215,7 +215,7 @@ function kindOf(vendor: Vendor): ProviderKind {
         statusOf: vendor.statusOf,
       }),
     embed: (target) => embedOf(vendor, prefix, target),
-    ...(rerank && { rerank: (target: Target) => rerank(target, statusOf) }),
+    ...(rerank && { rerank }),
   } satisfies ProviderKind)
 }
 

@@ -1,0 +1,69 @@
+import { type ChatRequest, imageParts } from '../core/chat.ts'
+import type { Encoding, Tokenizer } from '../core/ports.ts'
+import type { Usage } from '../core/usage.ts'
+import { tokensPerMessage, tokensPerReply } from './heuristic.ts'
+import { imageTokens } from './images.ts'
+import { toolTexts } from './tools.ts'
+
+const tokensPerName = 1
+
+/** What an exact count of one request and its answer has to count. */
+export interface Countable {
+  readonly encoding: Encoding
+  readonly prompt: readonly string[]
+  readonly output: string
+  /** Tokens of the prompt that stand for no text: around messages, names and tools, and of images. */
+  readonly overhead: number
+}
+
+export interface CountedChat {
+  readonly encoding: Encoding
+  readonly request: ChatRequest
+  /** The generated text. */
+  readonly output: string
+}
+
+/** Picks out the texts of a chat request; it counts nothing yet. */
+export function countableChat({ encoding, request, output }: CountedChat): Countable {
+  const prompt: string[] = []
+  let overhead = tokensPerReply
+  for (const { role, content, name, tool_calls: calls } of request.messages) {
+    overhead += tokensPerMessage
+    prompt.push(role)
+    if (name !== undefined && name !== null) {
+      overhead += tokensPerName
+      prompt.push(name)
+    }
+    if (typeof content === 'string') prompt.push(content)
+    else for (const { text } of content ?? []) prompt.push(text ?? '')
+    for (const { function: called } of calls ?? []) {
+      prompt.push(called?.name ?? '', called?.arguments ?? '')
+    }
+  }
+  for (const image of imageParts(request)) overhead += imageTokens(image)
+  const tools = toolTexts(request, encoding)
+  return {
+    encoding,
+    prompt: prompt.concat(tools.texts),
+    output,
+    overhead: overhead + tools.overhead,
+  }
+}
+
+/** The exact usage; undefined where the tokenizer does not count, whatever its reason. */
+export async function countExactly(
+  tokenizer: Tokenizer,
+  { encoding, prompt, output, overhead }: Countable,
+): Promise<Usage | undefined> {
+  const counts = await tokenizer.count(encoding, [...prompt, output])
+  if (!counts) return undefined
+  const completionTokens = counts.at(-1) ?? 0
+  const promptTokens = counts.slice(0, -1).reduce((sum, tokens) => sum + tokens, overhead)
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    // By the gateway and not by the upstream, however well.
+    estimated: true,
+  }
+}

@@ -1,0 +1,68 @@
+import type { ChatRequest } from '../core/chat.ts'
+import type { Encoding } from '../core/ports.ts'
+
+/*
+ * How a model is told of its tools is not published. These are the figures of OpenAI's cookbook,
+ * right within a few percent.
+ */
+
+const perFunction: Readonly<Record<Encoding, number>> = { o200k_base: 7, cl100k_base: 10 }
+const perParameters = 3
+const perParameter = 3
+const perEnum = -3
+const perEnumItem = 3
+const perList = 12
+
+/** The texts that tool definitions put into a prompt, and the tokens around them. */
+export interface ToolTexts {
+  readonly texts: readonly string[]
+  readonly overhead: number
+}
+
+export function toolTexts({ tools }: ChatRequest, encoding: Encoding): ToolTexts {
+  const texts: string[] = []
+  let overhead = tools && tools.length > 0 ? perList : 0
+  for (const tool of tools ?? []) {
+    overhead += perFunction[encoding]
+    const definition = tool['function']
+    if (!isObject(definition)) {
+      texts.push(JSON.stringify(tool))
+      continue
+    }
+    texts.push(`${textOf(definition['name'])}:${described(definition)}`)
+    overhead += parameterTexts(definition['parameters'], texts)
+  }
+  return { texts, overhead }
+}
+
+/** Adds the texts of an object's parameters; returns the tokens around them. */
+function parameterTexts(schema: unknown, texts: string[]): number {
+  const properties = isObject(schema) ? schema['properties'] : undefined
+  if (!isObject(properties) || Object.keys(properties).length === 0) return 0
+  let overhead = perParameters
+  for (const [name, property] of Object.entries(properties)) {
+    overhead += perParameter
+    if (!isObject(property)) continue
+    texts.push(`${name}:${textOf(property['type'])}:${described(property)}`)
+    const choices = property['enum']
+    if (Array.isArray(choices)) {
+      overhead += perEnum + perEnumItem * choices.length
+      texts.push(...choices.map(String))
+    }
+    overhead += parameterTexts(property, texts) + parameterTexts(property['items'], texts)
+  }
+  return overhead
+}
+
+/** A description, which stands there without its last full stop. */
+function described({ description }: Readonly<Record<string, unknown>>): string {
+  return textOf(description).replace(/\.$/, '')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+import { patiently } from '../providers/embed/support.ts'
+import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
+import { series } from '../support/exposition.ts'
+import {
+  bodyOf,
+  otters,
+  otterTokens,
+  type RerankBody,
+  rerank,
+  rerankConfig,
+  scores,
+} from '../support/rerank.ts'
+import { json, whole } from '../support/scripted-upstream.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const config = rerankConfig({ kind: 'cohere' })
+const billed = (units: unknown) => ({ meta: { billed_units: { search_units: units } } })
+
+const ranking = scores(
+  [
+    [0, 0.4],
+    [2, 0.9],
+    [1, 0.02],
+  ],
+  billed(1),
+)
+
+/** As many texts as that. */
+const texts = (count: number) => Array.from({ length: count }, () => 'text')
+
+test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('%s ranks', async (path) => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(ranking)
+  const response = await rerank(gateway, otters, path)
+  expect(response.status).toBe(200)
+  expectCommonHeaders(response)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.get('x-gateway-model-used')).toBe('m')
+  expect(response.headers.get('x-gateway-provider')).toBe('p')
+  expect(await response.json()).toEqual({
+    model: 'm',
+    results: [
+      { index: 2, relevance_score: 0.9 },
+      { index: 0, relevance_score: 0.4 },
+      { index: 1, relevance_score: 0.02 },
+    ],
+    usage: { search_units: 1, total_tokens: otterTokens, tokens_estimated: true },
+  })
+})
+
+test('it is there for POST alone', async () => {
+  const gateway = await watchedGateway(config)
+  const response = await gateway.get('/rerank')
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('POST')
+})
+
+test('documents that score the same stand in the order of the request', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(
+    scores([
+      [2, 0.5],
+      [1, -1],
+      [0, 0.5],
+    ]),
+  )
+  const { results } = await bodyOf(await rerank(gateway, otters))
+  expect(results.map(({ index }) => index)).toEqual([0, 2, 1])
+})
+
+test('scores pass with every digit, whatever their range', async () => {
+  const gateway = await watchedGateway(config)
+  const exact = [12.25, 0.1234567890123456, 1e-9, -7.5]
+  gateway.upstream.next(scores(exact.map((score, index) => [index, score])))
+  const { results } = await bodyOf(await rerank(gateway, { query: 'q', documents: texts(4) }))
+  expect(results.map(({ relevance_score: score }) => score)).toEqual(exact)
+})
+
+test('a text that is not ASCII comes back as it was, and counts by its bytes', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(scores([[0, 0.5]]))
+  const documents = ['Öttér 🦦']
+  const fields = { query: '水獭', documents, return_documents: true }
+  const { results, usage } = await bodyOf(await rerank(gateway, fields))
+  expect(results[0]?.document).toEqual({ text: 'Öttér 🦦' })
+  // 6 and 12 bytes.
+  expect(usage).toMatchObject({ total_tokens: 2 + 3 })
+})
+
+describe('search units', () => {
+  test.each([
+    [1, 1],
+    [100, 1],
+    [101, 2],
+    [250, 3],
+  ])('unreported, %i documents are %i units, and flagged', async (count, units) => {
+    const gateway = await watchedGateway(config)
+    gateway.upstream.next(scores([[0, 0.5]]))
+    const fields = { query: 'q', documents: texts(count) }
+    const { usage } = await bodyOf(await rerank(gateway, fields))
+    expect(usage).toMatchObject({ search_units: units, estimated: true })
+  })
+
+  test('the upstream’s figure holds, however many documents there are', async () => {
+    const gateway = await watchedGateway(config)
+    gateway.upstream.next(scores([[0, 0.5]], billed(7)))
+    const { usage } = await bodyOf(await rerank(gateway, otters))
+    expect(usage).toEqual({ search_units: 7, total_tokens: otterTokens, tokens_estimated: true })
+  })
+
+  test.each([-1, '1', null, 1e300])('%j is no figure', async (units) => {
+    const gateway = await watchedGateway(config)
+    gateway.upstream.next(scores([[0, 0.5]], billed(units)))
+    const { usage } = await bodyOf(await rerank(gateway, otters))
+    expect(usage).toMatchObject({ search_units: 1, estimated: true })
+  })
+})
+
+test('the log and the metrics know of tokens and search units', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(ranking, scores([[0, 0.5]], billed(3)))
+  await rerank(gateway, { ...otters, top_n: 3 })
+  await rerank(gateway, { ...otters, top_n: 1 })
+  expect(gateway.log.filter(({ message }) => message === 'request')[1]?.fields).toMatchObject({
+    capability: 'rerank',
+    model_used: 'm',
+    status: 200,
+    attempts: 1,
+    tokens_in: otterTokens,
+    tokens_out: 0,
+    estimated: true,
+    search_units: 3,
+  })
+  const metrics = await (await gateway.get('/metrics')).text()
+  expect(series(metrics, 'gateway_rerank_search_units_total')).toEqual([
+    { labels: { model: 'm', provider: 'p' }, value: 4 },
+  ])
+  expect(series(metrics, 'gateway_tokens_total')).toContainEqual({
+    labels: {
+      capability: 'rerank',
+      model: 'm',
+      provider: 'p',
+      direction: 'input',
+      estimated: 'true',
+    },
+    value: 2 * otterTokens,
+  })
+})
+
+test('a refused request counts no search units', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(json({ message: 'no' }, { status: 400 }))
+  await rerank(gateway, otters)
+  const metrics = await (await gateway.get('/metrics')).text()
+  expect(series(metrics, 'gateway_rerank_search_units_total')).toEqual([])
+})
+
+describe('an answer that is no ranking is tried again, and ends as LM-3002', () => {
+  test.each([
+    ['no result', scores([])],
+    ['a place outside of the list', scores([[3, 0.5]])],
+    ['a place before the list', scores([[-1, 0.5]])],
+    ['a place that is no integer', scores([[0.5, 0.5]])],
+    [
+      'a place twice',
+      scores([
+        [1, 0.5],
+        [1, 0.4],
+      ]),
+    ],
+    ['a score that is null', scores([[0, null]])],
+    ['a score that is no number', scores([[0, '0.5']])],
+    ['a score beyond all numbers', whole('{"results":[{"index":0,"relevance_score":1e999}]}')],
+    ['NaN as Python writes it', whole('{"results":[{"index":0,"relevance_score":NaN}]}')],
+    ['another shape', json({ data: [] })],
+    ['no JSON', whole('<html>')],
+    ['nothing', whole('')],
+  ])('%s', async (_, responder) => {
+    const gateway = await watchedGateway(config)
+    gateway.upstream.always(responder)
+    const response = await patiently(gateway, rerank(gateway, otters))
+    expect(response.status).toBe(502)
+    expect((await expectErrorShape(response)).code).toBe('LM-3002')
+    expect(gateway.upstream.requests).toHaveLength(3)
+  })
+})
+
+test('a vendor that leaves documents out has answered, and the log tells', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(scores([[1, 0.5]]), scores([[1, 0.5]]))
+  const { results } = await bodyOf(await rerank(gateway, otters))
+  expect(results).toEqual([{ index: 1, relevance_score: 0.5 }])
+  await rerank(gateway, { ...otters, top_n: 1 })
+  const notes = gateway.log.filter(({ message }) => message === 'fewer results than asked for')
+  expect(notes.map(({ fields }) => fields)).toEqual([
+    { request_id: expect.any(String), model: 'm', provider: 'p', asked: 3, results: 1 },
+  ])
+  expect(JSON.stringify(gateway.log)).not.toContain('otter')
+})
+
+describe('the demo provider', () => {
+  const demo =
+    '[[providers]]\nname = "d"\nkind = "demo"\nmodels = [{ id = "m", capabilities = ["rerank"] }]'
+
+  test('ranks by the words that are shared', async () => {
+    const gateway = await watchedGateway(demo)
+    const documents = ['tax law', 'what otters eat: fish', 'Otters!', 'OTTERS eat']
+    const fields = { query: 'otters eat', documents, return_documents: true }
+    const response = await rerank(gateway, fields)
+    const { results, usage }: RerankBody = await bodyOf(response)
+    expect(results.map(({ index }) => index)).toEqual([3, 1, 2, 0])
+    expect(results[0]).toEqual({
+      index: 3,
+      relevance_score: expect.closeTo(1),
+      document: { text: 'OTTERS eat' },
+    })
+    expect(results[3]?.relevance_score).toBe(0)
+    expect(usage).toMatchObject({ search_units: 1, estimated: true, tokens_estimated: true })
+  })
+
+  test('gives the best that were asked for', async () => {
+    const gateway = await watchedGateway(demo)
+    const { results } = await bodyOf(await rerank(gateway, { ...otters, top_n: 1 }))
+    expect(results.map(({ index }) => index)).toEqual([0])
+  })
+})

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { countTokens } from '../../adapters/node/tokenizer/count.ts'
+import { chatRequest } from '../../src/core/chat.ts'
+import type { Encoding, Tokenizer } from '../../src/index.ts'
+import { countableChat, countExactly } from '../../src/tokens/index.ts'
+
+const inProcess: Tokenizer = {
+  count: (encoding, texts) => countTokens({ encoding, texts, timeLimit: Number.POSITIVE_INFINITY }),
+}
+
+/** Every character is a token. */
+const characters: Tokenizer = {
+  count: async (_, texts) => texts.map(({ length }) => length),
+}
+
+interface Counted {
+  readonly messages: readonly object[]
+  readonly tools?: readonly object[]
+  readonly output?: string
+  readonly encoding?: Encoding
+  readonly tokenizer?: Tokenizer
+}
+
+function count({
+  output = '',
+  encoding = 'o200k_base',
+  tokenizer = characters,
+  ...fields
+}: Counted) {
+  const request = chatRequest.parse({ model: 'm', ...fields })
+  return countExactly(tokenizer, countableChat({ encoding, request, output }))
+}
+
+async function promptTokens(counted: Counted): Promise<number | undefined> {
+  return (await count(counted))?.promptTokens
+}
+
+describe('the examples of the OpenAI cookbook', () => {
+  const jargon = [
+    {
+      role: 'system',
+      content:
+        'You are a helpful, pattern-following assistant that translates corporate jargon into plain English.',
+    },
+    {
+      role: 'system',
+      name: 'example_user',
+      content: 'New synergies will help drive top-line growth.',
+    },
+    {
+      role: 'system',
+      name: 'example_assistant',
+      content: 'Things working well together will increase revenue.',
+    },
+    {
+      role: 'system',
+      name: 'example_user',
+      content:
+        "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+    },
+    {
+      role: 'system',
+      name: 'example_assistant',
+      content: "Let's talk later when we're less busy about how to do better.",
+    },
+    {
+      role: 'user',
+      content:
+        "This late pivot means we don't have time to boil the ocean for the client deliverable.",
+    },
+  ]
+  const weather = {
+    messages: [
+      {
+        role: 'system',
+        content: 'You are a helpful assistant that can answer to questions about the weather.',
+      },
+      { role: 'user', content: "What's the weather like in San Francisco?" },
+    ],
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'get_current_weather',
+          description: 'Get the current weather in a given location',
+          parameters: {
+            type: 'object',
+            properties: {
+              location: {
+                type: 'string',
+                description: 'The city and state, e.g. San Francisco, CA',
+              },
+              unit: {
+                type: 'string',
+                description: 'The unit of temperature to return',
+                enum: ['celsius', 'fahrenheit'],
+              },
+            },
+            required: ['location'],
+          },
+        },
+      },
+    ],
+  }
+
+  test.each([
+    ['cl100k_base', 129],
+    ['o200k_base', 124],
+  ] as const)('messages with names, in %s: %i', async (encoding, tokens) => {
+    expect(await promptTokens({ messages: jargon, encoding, tokenizer: inProcess })).toBe(tokens)
+  })
+
+  test.each([
+    ['cl100k_base', 105],
+    ['o200k_base', 101],
+  ] as const)('a tool, in %s: %i', async (encoding, tokens) => {
+    expect(await promptTokens({ ...weather, encoding, tokenizer: inProcess })).toBe(tokens)
+  })
+})
+
+describe('what a prompt counts', () => {
+  test('3 a message and 3 for the reply, on top of role and text', async () => {
+    expect(await promptTokens({ messages: [{ role: 'user', content: 'abcd' }] })).toBe(
+      3 + 3 + 4 + 4,
+    )
+  })
+
+  test('a name, and 1 for it', async () => {
+    expect(await promptTokens({ messages: [{ role: 'user', name: 'ann', content: '' }] })).toBe(
+      3 + 3 + 4 + 3 + 1,
+    )
+  })
+
+  test('the names and arguments of calls', async () => {
+    const messages = [
+      {
+        role: 'tool',
+        content: null,
+        tool_calls: [{ id: 'call_1', function: { name: 'sum', arguments: '{"a":1}' } }],
+      },
+    ]
+    expect(await promptTokens({ messages })).toBe(3 + 3 + 4 + 3 + 7)
+  })
+
+  test('85 for an image of low detail, 765 for any other', async () => {
+    const image = (detail?: string) => ({
+      type: 'image_url',
+      image_url: { url: 'data:image/png;base64,AAAA', detail },
+    })
+    const content = [{ type: 'text', text: 'ab' }, image('low'), image('high'), image()]
+    expect(await promptTokens({ messages: [{ role: 'user', content }] })).toBe(
+      3 + 3 + 4 + 2 + 85 + 765 + 765,
+    )
+  })
+
+  test('the parameters that stand inside of parameters', async () => {
+    const parameters = {
+      properties: { a: { type: 'array', items: { properties: { b: { type: 'object' } } } } },
+    }
+    const messages = [{ role: 'user', content: '' }]
+    const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+    const texts = ['f:', 'a:array:', 'b:object:'].join('').length
+    expect(await promptTokens({ messages, tools })).toBe(3 + 3 + 4 + 12 + 7 + 2 * (3 + 3) + texts)
+  })
+
+  test('a tool that is no function, as it was written', async () => {
+    const tool = { type: 'web_search' }
+    const messages = [{ role: 'user', content: '' }]
+    expect(await promptTokens({ messages, tools: [tool] })).toBe(
+      3 + 3 + 4 + 12 + 7 + JSON.stringify(tool).length,
+    )
+  })
+})
+
+test('the answer counts its text, and the gateway is said to have counted', async () => {
+  const messages = [{ role: 'user', content: 'abcd' }]
+  expect(await count({ messages, output: 'xyz' })).toEqual({
+    promptTokens: 14,
+    completionTokens: 3,
+    totalTokens: 17,
+    estimated: true,
+  })
+})
