@@ -42,7 +42,7 @@ export class Recounts {
         resolve()
       }
     })
-    for (const settlement of [...this.#waiting]) this.#write(settlement, undefined)
+    for (const settlement of this.#waiting) this.#write(settlement, undefined)
   }
 
   #write(settlement: Settlement, usage: Settlement['usage']): void {

@@ -14,7 +14,7 @@ const accurate = (upstreamId = 'gpt-4o') =>
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 /** Three for the message and three for the reply. */
 const overhead = 6
-/** What an answer without a report of its usage says it has cost, and the log where it stays so. */
+/** What the log says of the answer `Hi` that was not counted. */
 const byBytes = { tokens_in: 8, tokens_out: 1, estimated: true }
 
 interface Asked {

@@ -18,13 +18,13 @@ export function* piecesOf(text: string): Generator<string> {
 
 function cutWithin(text: string, start: number): number {
   for (let at = start + longest; at > start; at--) {
-    if (text[at] === ' ' && isLetter(text, at + 1) && isLetter(text, at - 1)) return at
+    if (text[at] === ' ' && isLetter(text, at + 1)) return at
   }
   const end = start + longest
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
-/** A letter of ASCII: where one stands next to a blank, every encoding begins a token at the blank. */
+/** A letter of ASCII: the blank before one belongs to its word in every encoding, whatever precedes. */
 function isLetter(text: string, at: number): boolean {
   // The bit that tells lower case from upper.
   const unit = text.charCodeAt(at) | 0x20

@@ -1,4 +1,4 @@
-import { isObject } from '../dialects/openai-usage.ts'
+import { isObject } from '../dialects/openai/usage.ts'
 
 /** How far nested schemas are followed; a recursive one ends here. */
 const maxDepth = 16

@@ -6,10 +6,10 @@ import type {
   ProviderKind,
   Target,
 } from '../../core/provider.ts'
-import { readAnthropicAnswer } from '../dialects/anthropic-answer.ts'
-import { anthropicRequest } from '../dialects/anthropic-request.ts'
-import { AnthropicFrames } from '../dialects/anthropic-stream.ts'
-import { claudeModel } from '../dialects/claude-models.ts'
+import { readAnthropicAnswer } from '../dialects/anthropic/answer.ts'
+import { anthropicRequest } from '../dialects/anthropic/request.ts'
+import { AnthropicFrames } from '../dialects/anthropic/stream.ts'
+import { claudeModel } from '../dialects/claude/models.ts'
 import { errorMessage } from '../dialects/error-message.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'
 

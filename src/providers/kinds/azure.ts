@@ -1,8 +1,8 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { basePath } from '../dialects/address.ts'
 import { bearer, keyHeader } from '../dialects/credentials.ts'
-import { openAiChat } from '../dialects/openai-chat.ts'
-import { openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
+import { openAiChat } from '../dialects/openai/chat.ts'
+import { openAiEmbed, openAiHabits } from '../dialects/openai/embed.ts'
 
 /** The newest dated version that is generally available for inference; later ones are previews. */
 const pinnedApiVersion = '2024-10-21'

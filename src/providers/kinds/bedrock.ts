@@ -10,22 +10,26 @@ import type {
   ProviderKind,
   Target,
 } from '../../core/provider.ts'
-import { ambientAwsSecret, maskCredential, readAwsSecret } from '../dialects/aws-credential.ts'
-import { awsSignature } from '../dialects/aws-signature.ts'
 import {
   bedrockBase,
   bedrockBaseUrl,
   bedrockRegion,
   bedrockUrl,
   modelIdIn,
-} from '../dialects/bedrock-address.ts'
-import { converseAnswer } from '../dialects/bedrock-answer.ts'
-import { bedrockEmbed } from '../dialects/bedrock-embed.ts'
-import { bedrockRefusal } from '../dialects/bedrock-error.ts'
-import { bedrockModel } from '../dialects/bedrock-model.ts'
-import { converseRequest } from '../dialects/bedrock-request.ts'
-import { bedrockRerank } from '../dialects/bedrock-rerank.ts'
-import { ConverseStream } from '../dialects/bedrock-stream.ts'
+} from '../dialects/bedrock/address.ts'
+import { converseAnswer } from '../dialects/bedrock/answer.ts'
+import {
+  ambientAwsSecret,
+  maskCredential,
+  readAwsSecret,
+} from '../dialects/bedrock/aws-credential.ts'
+import { awsSignature } from '../dialects/bedrock/aws-signature.ts'
+import { bedrockEmbed } from '../dialects/bedrock/embed.ts'
+import { bedrockRefusal } from '../dialects/bedrock/error.ts'
+import { bedrockModel } from '../dialects/bedrock/model.ts'
+import { converseRequest } from '../dialects/bedrock/request.ts'
+import { bedrockRerank } from '../dialects/bedrock/rerank.ts'
+import { ConverseStream } from '../dialects/bedrock/stream.ts'
 import { bearer } from '../dialects/credentials.ts'
 import { rootAnswers } from '../dialects/liveness.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'

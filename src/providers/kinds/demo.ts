@@ -1,8 +1,8 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { demoUpstream } from '../demo/upstream.ts'
-import { openAiChat } from '../dialects/openai-chat.ts'
-import { openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
-import { resultsRerank } from '../dialects/results-rerank.ts'
+import { openAiChat } from '../dialects/openai/chat.ts'
+import { openAiEmbed, openAiHabits } from '../dialects/openai/embed.ts'
+import { resultsRerank } from '../dialects/rerank/results.ts'
 
 /**
  * A vendor inside the process: no key, no network. It speaks the OpenAI format through the same

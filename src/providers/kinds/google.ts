@@ -1,8 +1,8 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { keyHeader } from '../dialects/credentials.ts'
-import { geminiChat } from '../dialects/gemini-chat.ts'
-import { geminiEmbed } from '../dialects/gemini-embed.ts'
-import type { GeminiDialect } from '../dialects/gemini-request.ts'
+import { geminiChat } from '../dialects/google/gemini-chat.ts'
+import { geminiEmbed } from '../dialects/google/gemini-embed.ts'
+import type { GeminiDialect } from '../dialects/google/gemini-request.ts'
 
 /** The Gemini API, with a key of Google AI Studio. */
 export const google: ProviderKind = Object.freeze({

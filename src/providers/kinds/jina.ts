@@ -2,10 +2,10 @@ import type { ProviderKind } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { operationUrl } from '../dialects/address.ts'
 import { bearer } from '../dialects/credentials.ts'
-import type { MixedDialect } from '../dialects/embed-body.ts'
-import { checkSingleModality, singleModality } from '../dialects/mixed-embed.ts'
-import { openAiEmbed } from '../dialects/openai-embed.ts'
-import { resultsRerank } from '../dialects/results-rerank.ts'
+import type { MixedDialect } from '../dialects/embed/body.ts'
+import { checkSingleModality, singleModality } from '../dialects/embed/mixed.ts'
+import { openAiEmbed } from '../dialects/openai/embed.ts'
+import { resultsRerank } from '../dialects/rerank/results.ts'
 
 /** Jina AI. */
 export const jina: ProviderKind = Object.freeze({

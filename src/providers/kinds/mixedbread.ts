@@ -1,8 +1,8 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { operationUrl } from '../dialects/address.ts'
 import { bearer } from '../dialects/credentials.ts'
-import { mixedbreadRerank } from '../dialects/mixedbread-rerank.ts'
-import { openAiEmbed } from '../dialects/openai-embed.ts'
+import { openAiEmbed } from '../dialects/openai/embed.ts'
+import { mixedbreadRerank } from '../dialects/rerank/mixedbread.ts'
 
 /** Mixedbread. */
 export const mixedbread: ProviderKind = Object.freeze({

@@ -7,17 +7,17 @@ import type {
   Target,
 } from '../../core/provider.ts'
 import { operationUrl } from '../dialects/address.ts'
-import { cloudflareRerank } from '../dialects/cloudflare-rerank.ts'
 import { bearer } from '../dialects/credentials.ts'
-import { huggingFaceEmbed } from '../dialects/huggingface-embed.ts'
+import { huggingFaceEmbed } from '../dialects/embed/huggingface.ts'
+import { imagesAsTexts, imagesInChat } from '../dialects/embed/mixed.ts'
+import { ollamaEmbed } from '../dialects/embed/ollama.ts'
 import { answersAt, liveAt, unlessOn } from '../dialects/liveness.ts'
-import { imagesAsTexts, imagesInChat } from '../dialects/mixed-embed.ts'
-import { nvidiaRerank } from '../dialects/nvidia-rerank.ts'
-import { ollamaEmbed } from '../dialects/ollama-embed.ts'
-import { openAiChat } from '../dialects/openai-chat.ts'
-import { type EmbedHabits, openAiEmbed, openAiHabits } from '../dialects/openai-embed.ts'
+import { openAiChat } from '../dialects/openai/chat.ts'
+import { type EmbedHabits, openAiEmbed, openAiHabits } from '../dialects/openai/embed.ts'
 import type { StatusOf } from '../dialects/refusal.ts'
-import { resultsRerank } from '../dialects/results-rerank.ts'
+import { cloudflareRerank } from '../dialects/rerank/cloudflare.ts'
+import { nvidiaRerank } from '../dialects/rerank/nvidia.ts'
+import { resultsRerank } from '../dialects/rerank/results.ts'
 
 /** A vendor that is only an address and a list of what it serves. */
 interface Vendor {

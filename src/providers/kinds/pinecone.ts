@@ -1,6 +1,6 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { keyHeader } from '../dialects/credentials.ts'
-import { pineconeRerank } from '../dialects/pinecone-rerank.ts'
+import { pineconeRerank } from '../dialects/rerank/pinecone.ts'
 
 /** Pinecone's inference API. */
 export const pinecone: ProviderKind = Object.freeze({

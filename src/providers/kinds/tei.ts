@@ -1,12 +1,12 @@
 import type { EmbedEndpoint, ProviderKind, Target } from '../../core/provider.ts'
 import { basePath, operationUrl } from '../dialects/address.ts'
 import { bearer } from '../dialects/credentials.ts'
-import { jsonBody, textsOf } from '../dialects/embed-body.ts'
-import { headerCount, readBareVectors } from '../dialects/embed-reading.ts'
+import { jsonBody, textsOf } from '../dialects/embed/body.ts'
+import { headerCount, readBareVectors } from '../dialects/embed/reading.ts'
 import { liveAt } from '../dialects/liveness.ts'
-import { type EmbedHabits, openAiEmbed } from '../dialects/openai-embed.ts'
+import { type EmbedHabits, openAiEmbed } from '../dialects/openai/embed.ts'
 import { refusalBy, type StatusOf } from '../dialects/refusal.ts'
-import { teiRerank } from '../dialects/tei-rerank.ts'
+import { teiRerank } from '../dialects/rerank/tei.ts'
 
 /** Text Embeddings Inference, a server that one runs oneself. */
 export const tei: ProviderKind = Object.freeze({

@@ -1,10 +1,10 @@
 import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
-import { geminiChat } from '../dialects/gemini-chat.ts'
-import type { GeminiDialect } from '../dialects/gemini-request.ts'
-import { googleAuthorizer } from '../dialects/google-credentials.ts'
-import { noCredential } from '../dialects/google-secret.ts'
-import { vertexModelUrl, vertexProbe } from '../dialects/vertex-address.ts'
-import { vertexEmbed } from '../dialects/vertex-embed.ts'
+import { googleAuthorizer } from '../dialects/google/credentials.ts'
+import { geminiChat } from '../dialects/google/gemini-chat.ts'
+import type { GeminiDialect } from '../dialects/google/gemini-request.ts'
+import { noCredential } from '../dialects/google/secret.ts'
+import { vertexModelUrl, vertexProbe } from '../dialects/google/vertex-address.ts'
+import { vertexEmbed } from '../dialects/google/vertex-embed.ts'
 
 /** Gemini models on Google Cloud: the dialect of the Gemini API at another address, for another credential. */
 export const vertexAi: ProviderKind = Object.freeze({

@@ -1,7 +1,7 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { bearer } from '../dialects/credentials.ts'
-import { voyageEmbed } from '../dialects/voyage-embed.ts'
-import { voyageRerank } from '../dialects/voyage-rerank.ts'
+import { voyageEmbed } from '../dialects/embed/voyage.ts'
+import { voyageRerank } from '../dialects/rerank/voyage.ts'
 
 /** Voyage AI. */
 export const voyage: ProviderKind = Object.freeze({

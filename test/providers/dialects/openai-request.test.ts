@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { parseChat } from '../../../src/data-plane/chat-input.ts'
-import { argumentsOf, textOf } from '../../../src/providers/dialects/openai-messages.ts'
-import { fieldsInUse } from '../../../src/providers/dialects/openai-neutral.ts'
-import { callableTools, readRequest } from '../../../src/providers/dialects/openai-request.ts'
+import { argumentsOf, textOf } from '../../../src/providers/dialects/openai/messages.ts'
+import { fieldsInUse } from '../../../src/providers/dialects/openai/neutral.ts'
+import { callableTools, readRequest } from '../../../src/providers/dialects/openai/request.ts'
 
 const call = (fields: object) => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }

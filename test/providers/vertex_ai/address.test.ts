@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { vertexModelUrl, vertexProbe } from '../../../src/providers/dialects/vertex-address.ts'
+import {
+  vertexModelUrl,
+  vertexProbe,
+} from '../../../src/providers/dialects/google/vertex-address.ts'
 import { serviceAccount } from './support.ts'
 
 interface Place {

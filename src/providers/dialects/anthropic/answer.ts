@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import type { UpstreamFailure } from '../../../core/failure.ts'
+import { newCompletionId } from '../../../core/ids.ts'
+import type { ChatReading } from '../../../core/provider.ts'
+import { isCount, type Usage } from '../../../core/usage.ts'
+import type { FinishReason } from '../../../stream/chunk-writer.ts'
+import { messageIn } from '../error-message.ts'
+import { type CompletionMessage, completionAnswer, type ToolCall } from '../openai/completion.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** A text, or nothing where something else stands: blocks of new types may use the same names. */
+export const optionalText = z.string().optional().catch(undefined)
+
+export const contentBlock = z.looseObject({
+  type: z.string(),
+  text: optionalText,
+  thinking: optionalText,
+  id: optionalText,
+  name: optionalText,
+  input: z.unknown().optional(),
+})
+
+export const stopDetails = z.looseObject({ explanation: optionalText }).optional().catch(undefined)
+
+/** Compatible servers leave out whatever may be null. */
+const wholeMessage = z.looseObject({
+  id: optionalText,
+  content: z.array(contentBlock),
+  stop_reason: optionalText,
+  stop_details: stopDetails,
+  usage: z.unknown().optional(),
+})
+
+type ContentBlock = z.infer<typeof contentBlock>
+
+export interface AnswerContext {
+  readonly modelId: string
+  /** Unix seconds. */
+  readonly created: number
+  /** The client asked for reasoning: it also gets the signed blocks, to send back with tool results. */
+  readonly signed: boolean
+}
+
+const decoder = new TextDecoder()
+
+/** Reads a whole answer. */
+export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): ChatReading {
+  let value: unknown
+  try {
+    value = JSON.parse(decoder.decode(bytes))
+  } catch {
+    return malformed('the answer is not JSON')
+  }
+  if (isObject(value) && value['type'] === 'error') return readError(value['error'])
+  const parsed = wholeMessage.safeParse(value)
+  if (!parsed.success) return malformed('the answer is no message')
+  const { id, content, stop_reason, stop_details, usage } = parsed.data
+  const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
+  const calls = content.filter(({ type }) => type === 'tool_use').map(toolCall)
+  const answer = completionAnswer({
+    id: id || newCompletionId(),
+    created: context.created,
+    model: context.modelId,
+    choices: [
+      {
+        message: {
+          ...messageOf(content, calls, context.signed),
+          ...(explanation && { refusal: explanation }),
+        },
+        finishReason: finishReasonOf(stop_reason, calls.length > 0),
+      },
+    ],
+    usage: readAnthropicUsage(usage),
+  })
+  return { ok: true, answer }
+}
+
+function messageOf(
+  content: readonly ContentBlock[],
+  calls: readonly ToolCall[],
+  signed: boolean,
+): CompletionMessage {
+  const texts = content.filter(({ type }) => type === 'text')
+  const thoughts = content.filter(({ type }) => type === 'thinking')
+  const reasoning = thoughts.map(({ thinking }) => thinking ?? '').join('')
+  const proofs = signed ? content.filter(({ type }) => thinkingTypes.has(type)) : []
+  return {
+    content:
+      texts.length === 0 && calls.length > 0
+        ? null
+        : texts.map((block) => block.text ?? '').join(''),
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(proofs.length > 0 && { thinking_blocks: proofs }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+const thinkingTypes: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
+
+function toolCall({ id, name, input }: ContentBlock, index: number): ToolCall {
+  return {
+    id: id || `call_${index}`,
+    type: 'function',
+    function: { name: name ?? '', arguments: JSON.stringify(input ?? {}) },
+  }
+}
+
+const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])
+
+/** Every other reason is an end like any other, or a call if there is one. */
+export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason {
+  return finishReasons.get(stopReason) ?? (hasCalls ? 'tool_calls' : 'stop')
+}
+
+/**
+ * The vendor's counters in the meaning of the OpenAI API: its `input_tokens` leave out what was
+ * read from and written to the cache. Undefined when there are none that can be trusted.
+ */
+export function readAnthropicUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined
+  const { input_tokens: input, output_tokens: output } = value
+  const written = value['cache_creation_input_tokens'] ?? 0
+  const read = value['cache_read_input_tokens'] ?? 0
+  if (!isCount(input) || !isCount(output) || !isCount(written) || !isCount(read)) return undefined
+  const promptTokens = input + written + read
+  const totalTokens = promptTokens + output
+  if (!isCount(totalTokens)) return undefined
+  const details = value['output_tokens_details']
+  const thinking = isObject(details) ? details['thinking_tokens'] : undefined
+  return {
+    promptTokens,
+    completionTokens: output,
+    totalTokens,
+    ...(written + read > 0 && { cachedTokens: read, cacheWriteTokens: written }),
+    ...(isCount(thinking) && { reasoningTokens: thinking }),
+    estimated: false,
+  }
+}
+
+/** Errors inside a 200 that plainly have the meaning of a status. All others are the server's own trouble. */
+const errorStatuses: ReadonlyMap<unknown, number> = new Map([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+])
+
+/** What an `error` object that came with status 200 means. */
+export function errorIn(error: unknown): UpstreamFailure {
+  const status = errorStatuses.get(isObject(error) ? error['type'] : undefined)
+  const message = messageIn({ error })
+  return status === undefined
+    ? { kind: 'error-frame', message }
+    : { kind: 'status', status, message }
+}
+
+/** The same, in place of a whole answer. */
+function readError(error: unknown): ChatReading {
+  const failure = errorIn(error)
+  return failure.kind === 'status' ? { ok: false, failure } : malformed('the answer is an error')
+}
+
+function malformed(detail: string): ChatReading {
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}

@@ -1,0 +1,89 @@
+import type { ClaudeModel } from '../claude/models.ts'
+import type { Raw } from '../openai/messages.ts'
+import { callableTools, type FunctionTool, type OpenAiRequest } from '../openai/request.ts'
+import { isObject } from '../openai/usage.ts'
+import type { Block } from './media.ts'
+import type { Drop } from './messages.ts'
+
+export interface ToolFields {
+  readonly tools?: readonly Block[]
+  readonly tool_choice?: Block | undefined
+}
+
+/** The functions on offer and how they may be chosen. Without functions a choice is refused. */
+export function toolFields(
+  request: OpenAiRequest,
+  model: ClaudeModel,
+  thinking: Raw | undefined,
+  drop: Drop,
+): ToolFields {
+  const mayForce = model.forcedTools && thinking?.['type'] !== 'enabled'
+  const offered = offeredTools(request, mayForce)
+  if (offered.length === 0) return {}
+  return {
+    tools: offered.map((tool) => toolBlock(tool, model, drop)),
+    tool_choice: withParallel(choiceBlock(request, mayForce, drop), request),
+  }
+}
+
+/** Where no call may be forced, a named function is at least the only one. */
+function offeredTools(request: OpenAiRequest, mayForce: boolean): readonly FunctionTool[] {
+  const { tools, toolChoice } = request
+  return toolChoice?.kind === 'function' && !mayForce
+    ? tools.filter(({ name }) => name === toolChoice.name)
+    : callableTools(request)
+}
+
+function toolBlock(tool: FunctionTool, { schemas }: ClaudeModel, drop: Drop): Block {
+  const { name, description, parameters, strict, path, raw } = tool
+  if (strict && !schemas) drop(`${path}.function.strict`)
+  const mark = raw['cache_control']
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: parameters
+      ? { type: 'object', ...parameters }
+      : { type: 'object', properties: {} },
+    ...(strict && schemas && { strict }),
+    ...(isObject(mark) && { cache_control: mark }),
+  }
+}
+
+function choiceBlock(
+  { toolChoice }: OpenAiRequest,
+  mayForce: boolean,
+  drop: Drop,
+): Block | undefined {
+  const forced = (block: Block): Block => {
+    if (mayForce) return block
+    drop('tool_choice')
+    return { type: 'auto' }
+  }
+  switch (toolChoice?.kind) {
+    case undefined:
+      return undefined
+    case 'auto':
+    case 'none':
+      return { type: toolChoice.kind }
+    case 'required':
+      return forced({ type: 'any' })
+    case 'function':
+      return forced({ type: 'tool', name: toolChoice.name })
+    case 'allowed':
+      return toolChoice.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
+    case 'custom':
+      drop('tool_choice')
+      return undefined
+    default:
+      return toolChoice satisfies never
+  }
+}
+
+/** One call at a time is a property of the choice, which alone must not force a call. */
+function withParallel(
+  choice: Block | undefined,
+  { parallelToolCalls }: OpenAiRequest,
+): Block | undefined {
+  if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice
+  return { type: 'auto', ...choice, disable_parallel_tool_use: true }
+}

@@ -1,0 +1,52 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { invalid } from '../../../core/errors.ts'
+
+const longest = 64
+/** Mistral models take no other length. */
+const mistralLength = 9
+
+/**
+ * Ids of tool calls as Converse takes them, each used once, although other vendors write
+ * `functions.look:0` and some clients count from 0 in every turn.
+ */
+export class ToolUseIds {
+  readonly #short: boolean
+  readonly #latest = new Map<string, string>()
+  readonly #taken = new Set<string>()
+
+  /** `short`: nine letters or digits. */
+  constructor(short: boolean) {
+    this.#short = short
+  }
+
+  /** The id of a call. */
+  opened(id: string): string {
+    let legal = this.#short ? digest(id, mistralLength) : legalId(id)
+    for (let copy = 2; this.#taken.has(legal); copy++) {
+      legal = digest(`${id} ${copy}`, this.#short ? mistralLength : longest)
+    }
+    this.#taken.add(legal)
+    this.#latest.set(id, legal)
+    return legal
+  }
+
+  /** The id of the call that a result answers: the latest one that the client calls so. */
+  answered(id: string): string {
+    return this.#latest.get(id) ?? this.opened(id)
+  }
+}
+
+function legalId(id: string): string {
+  return id.length > longest ? digest(id, longest) : id.replace(/[^a-zA-Z0-9_-]/g, '_')
+}
+
+function digest(text: string, length: number): string {
+  return bytesToHex(sha256(utf8ToBytes(text))).slice(0, length)
+}
+
+/** The name of a tool, LM-1001 when Converse would refuse it. */
+export function toolName(name: string, path: string): string {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
+  throw invalid(`${path}: must be 1 to 64 letters, digits, _ or -`, path)
+}

@@ -1,0 +1,100 @@
+import { invalid } from '../../../core/errors.ts'
+import type { ClaudeModel } from '../claude/models.ts'
+import { claudeReasoning, lacksThinking, thinkingBudget } from '../claude/reasoning.ts'
+import type { Raw } from '../openai/messages.ts'
+import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
+import { isObject } from '../openai/usage.ts'
+import type { Drop } from './block.ts'
+import type { BedrockModel } from './model.ts'
+
+/** How a model is told to reason, and what follows from it. */
+export interface Reasoning {
+  /** Members of `additionalModelRequestFields`. */
+  readonly fields: object
+  /** Claude's `thinking`, which sampling and tool choice depend on. */
+  readonly thinking?: Raw | undefined
+  /** The limit of the answer; undefined leaves it to the service. */
+  readonly maxTokens: number | undefined
+}
+
+/** Each vendor has kept its own word for it, in the additional fields. */
+export function converseReasoning(
+  request: OpenAiRequest,
+  model: BedrockModel,
+  drop: Drop,
+): Reasoning {
+  if (model.claude) return thinkingOf(request, model.claude, drop)
+  const { reasoningEffort: effort, maxTokens } = request
+  if (effort === undefined) return { fields: {}, maxTokens }
+  switch (model.reasoning) {
+    case 'reasoning_effort':
+      return { fields: { reasoning_effort: threeLevels[effort] }, maxTokens }
+    case 'reasoning':
+      return { fields: { reasoning: { effort } }, maxTokens }
+    case 'nova':
+      return novaReasoning(request, effort, drop)
+    case 'claude':
+    case undefined:
+      if (effort !== 'none') drop('reasoning_effort')
+      return { fields: {}, maxTokens }
+    default:
+      return model.reasoning satisfies never
+  }
+}
+
+/** The nearest of three levels, for models that cannot do without reasoning. */
+const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> = {
+  none: 'low',
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+}
+
+/** At its highest effort Nova refuses a limit. */
+function novaReasoning(
+  { maxTokens }: OpenAiRequest,
+  effort: ReasoningEffort,
+  drop: Drop,
+): Reasoning {
+  if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } }, maxTokens }
+  const maxReasoningEffort = threeLevels[effort]
+  const isUnlimited = maxReasoningEffort === 'high'
+  if (isUnlimited && maxTokens !== undefined) drop('max_tokens')
+  return {
+    fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } },
+    maxTokens: isUnlimited ? undefined : maxTokens,
+  }
+}
+
+/** Room for the answer itself, where thinking has a budget and the client has set no limit. */
+const answerTokens = 4096
+
+function thinkingOf(request: OpenAiRequest, claude: ClaudeModel, drop: Drop): Reasoning {
+  const { reasoningEffort, messages, maxTokens } = request
+  const told = reasoningEffort === undefined ? {} : claudeReasoning(reasoningEffort, claude)
+  const own = ownThinking(request)
+  if (!told) drop('reasoning_effort')
+  if (!own && told?.thinking?.['type'] === 'enabled' && lacksThinking(messages)) {
+    drop('reasoning_effort')
+    return { fields: {}, maxTokens }
+  }
+  const thinking = own ?? told?.thinking
+  // A client that speaks of budgets itself has counted its own in.
+  const budget = own ? 0 : thinkingBudget(thinking)
+  return {
+    fields: { thinking, output_config: told?.effort && { effort: told.effort } },
+    thinking,
+    maxTokens: budget > 0 ? (maxTokens ?? answerTokens) + budget : maxTokens,
+  }
+}
+
+/** The vendor's own field, verbatim: it says more than an effort can. */
+function ownThinking({ raw }: OpenAiRequest): Raw | undefined {
+  const { thinking } = raw
+  if (thinking === undefined || thinking === null) return undefined
+  if (!isObject(thinking)) throw invalid('thinking: must be an object', 'thinking')
+  return thinking
+}

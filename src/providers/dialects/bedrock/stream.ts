@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { failureOf, type UpstreamFailure } from '../../../core/failure.ts'
+import type { Frame, FrameDecoder, StreamIdentity } from '../../../core/frame.ts'
+import { ChunkWriter } from '../../../stream/chunk-writer.ts'
+import { AwsEventStream, type AwsMessage } from '../../../wire/aws-event-stream.ts'
+import { jsonIn } from '../../../wire/json.ts'
+import { converseUsage, finishReasonOf } from './answer.ts'
+import { streamFailure } from './error.ts'
+
+export interface StreamContext {
+  readonly identity: StreamIdentity
+  /** The client asked for a usage chunk. */
+  readonly asked: boolean
+  /** Hides the credential in an error's text. */
+  readonly mask: (text: string) => string
+}
+
+/** Reads the events of ConverseStream as chunks of a chat completion. */
+export class ConverseStream implements FrameDecoder {
+  readonly #splitter = new AwsEventStream()
+  readonly #writer: ChunkWriter
+  readonly #mask: (text: string) => string
+  /** By the index of their content block, which counts texts too. */
+  readonly #calls = new Map<number, OpenCall>()
+  /** The answer is complete, except for its usage, which follows. */
+  #stop: { readonly reason: string } | undefined
+
+  constructor({ identity, asked, mask }: StreamContext) {
+    this.#writer = new ChunkWriter(identity, asked)
+    this.#mask = mask
+  }
+
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = []
+    try {
+      for (const message of this.#splitter.push(bytes)) frames.push(...this.#read(message))
+    } catch (error) {
+      // What came before the broken message was whole, and goes out.
+      frames.push(errorFrame(failureOf(error)))
+    }
+    return frames
+  }
+
+  /** A body that ends without its usage is complete; one that ends within a message is not. */
+  end(): Frame[] {
+    return this.#stop && this.#splitter.isBetweenMessages ? this.#finish(undefined) : []
+  }
+
+  #read(message: AwsMessage): Frame[] {
+    switch (message.headers.get(':message-type')) {
+      case 'event':
+        return this.#readEvent(message)
+      case 'exception':
+      case 'error':
+        return [errorFrame(streamFailure(message, this.#mask))]
+      default:
+        return []
+    }
+  }
+
+  #readEvent({ headers, payload }: AwsMessage): Frame[] {
+    const type = eventTypes.find((known) => known === headers.get(':event-type'))
+    // The start of the message says nothing yet, and AWS may think of more events.
+    if (type === undefined) return []
+    const parsed = event.safeParse(jsonIn(payload))
+    if (!parsed.success) {
+      return [
+        errorFrame({ kind: 'malformed', detail: 'an event of the stream is none of Converse' }),
+      ]
+    }
+    const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
+    switch (type) {
+      case 'contentBlockStart':
+        return start?.toolUse ? [this.#openCall(block, start.toolUse)] : []
+      case 'contentBlockDelta':
+        return delta ? this.#readDelta(block, delta) : []
+      case 'contentBlockStop':
+        return this.#closeBlock(block)
+      case 'messageStop':
+        this.#stop = { reason: stopReason ?? '' }
+        return []
+      case 'metadata':
+        return this.#stop ? this.#finish(usage) : []
+      default:
+        return type satisfies never
+    }
+  }
+
+  #openCall(block: number, { toolUseId: id, name }: ToolUse): Frame {
+    const index = this.#calls.size
+    this.#calls.set(block, { index, hasArguments: false })
+    return this.#writer.toolCall({ index, id, name })
+  }
+
+  /** Texts and reasoning open with their first delta. Signatures have no place in a chunk. */
+  #readDelta(block: number, { text, toolUse, reasoningContent }: Delta): Frame[] {
+    if (text) return [this.#writer.text(text)]
+    if (reasoningContent?.text) return [this.#writer.reasoning(reasoningContent.text)]
+    const call = this.#calls.get(block)
+    if (!call || !toolUse?.input) return []
+    call.hasArguments = true
+    return [this.#writer.toolArguments(call.index, toolUse.input)]
+  }
+
+  /** A call without arguments has sent none, but is a call with an empty object. */
+  #closeBlock(block: number): Frame[] {
+    const call = this.#calls.get(block)
+    if (!call || call.hasArguments) return []
+    call.hasArguments = true
+    return [this.#writer.toolArguments(call.index, '{}')]
+  }
+
+  #finish(usage: unknown): Frame[] {
+    const reason = finishReasonOf(this.#stop?.reason, this.#calls.size > 0)
+    return this.#writer.finish(reason, converseUsage(usage))
+  }
+}
+
+const eventTypes = [
+  'contentBlockStart',
+  'contentBlockDelta',
+  'contentBlockStop',
+  'messageStop',
+  'metadata',
+] as const
+
+/** A tool call that is being streamed. */
+interface OpenCall {
+  /** Its position among the calls of the message. */
+  readonly index: number
+  hasArguments: boolean
+}
+
+const optionalText = z.string().nullish()
+
+const event = z.looseObject({
+  contentBlockIndex: z.number().optional(),
+  start: z
+    .looseObject({
+      toolUse: z.looseObject({ toolUseId: z.string(), name: z.string() }).nullish(),
+    })
+    .nullish(),
+  delta: z
+    .looseObject({
+      text: optionalText,
+      toolUse: z.looseObject({ input: optionalText }).nullish(),
+      reasoningContent: z.looseObject({ text: optionalText }).nullish(),
+    })
+    .nullish(),
+  stopReason: optionalText,
+  usage: z.unknown().optional(),
+})
+
+type Event = z.infer<typeof event>
+type Delta = NonNullable<Event['delta']>
+type ToolUse = NonNullable<NonNullable<Event['start']>['toolUse']>
+
+function errorFrame(failure: UpstreamFailure): Frame {
+  return { bytes: new Uint8Array(0), kind: 'error', failure, outputBytes: 0 }
+}

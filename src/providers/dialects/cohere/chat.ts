@@ -1,0 +1,26 @@
+import type { ChatEndpoint, Target } from '../../../core/provider.ts'
+import { readCohereAnswer } from './answer.ts'
+import { cohereRefusal, cohereUrl } from './api.ts'
+import { cohereBody, unsupportedByCohere } from './request.ts'
+import { cohereFrames } from './stream.ts'
+
+const encoder = new TextEncoder()
+
+/** Chat in the schema of Cohere's API v2. */
+export function cohereChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEndpoint {
+  const url = cohereUrl(baseUrl, 'chat')
+  const now = () => Math.floor(clock.now() / 1000)
+  return {
+    unsupported: unsupportedByCohere,
+    request: (call) => ({
+      url,
+      headers: {},
+      body: encoder.encode(JSON.stringify(cohereBody(call, upstreamId))),
+    }),
+    answer: (body, call) => readCohereAnswer(body, { call, model: modelId, created: now() }),
+    frames: (call) => cohereFrames({ call, model: modelId, created: now() }),
+    refusal: cohereRefusal(clock),
+    doneOptional: false,
+    addsUsageChunk: () => false,
+  }
+}

@@ -1,0 +1,84 @@
+import { invalid } from '../../../core/errors.ts'
+import { type Message, type Part, type PastCall, textOf } from '../openai/messages.ts'
+
+/** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
+export function cohereMessages(messages: readonly Message[]): object[] {
+  return messages.map((message) => {
+    switch (message.role) {
+      case 'system':
+        return { role: 'system', content: onlyText(message) }
+      case 'user':
+        return { role: 'user', content: userContent(message) }
+      case 'assistant':
+        return message.calls.length > 0 ? assistantCalls(message) : assistantText(message)
+      case 'tool':
+        return { role: 'tool', tool_call_id: message.callId, content: onlyText(message) }
+      default:
+        return message satisfies never
+    }
+  })
+}
+
+type AssistantMessage = Message & { role: 'assistant' }
+
+/** Earlier reasoning has no place beside an answer, and is left out. */
+function assistantText(message: AssistantMessage): object {
+  return {
+    role: 'assistant',
+    ...(message.content !== undefined && { content: onlyText(message) }),
+  }
+}
+
+/** Beside calls `content` is a 400, and the vendor's message points to the plan as the place for it. */
+function assistantCalls(message: AssistantMessage): object {
+  const said = [message.reasoning, onlyText(message)].filter(Boolean)
+  return {
+    role: 'assistant',
+    ...(said.length > 0 && { tool_plan: said.join('\n') }),
+    tool_calls: message.calls.map(toolCall),
+  }
+}
+
+/** The vendor's own members only: clients send calls back with more than they were given. */
+function toolCall({ id, name, arguments: text }: PastCall): object {
+  return { id, type: 'function', function: { name, arguments: text.trim() === '' ? '{}' : text } }
+}
+
+function onlyText(message: Message): string {
+  if (Array.isArray(message.content)) {
+    const other = message.content.find((part: Part) => part.type !== 'text')
+    if (other) throw unsayable(other, `a ${message.role} message`)
+  }
+  return textOf(message)
+}
+
+function userContent({ content }: Message & { role: 'user' }): string | object[] {
+  if (content === undefined || typeof content === 'string') return content ?? ''
+  const blocks = content.flatMap(userBlock)
+  return blocks.length > 0 ? blocks : ''
+}
+
+const details = new Set<string | undefined>(['auto', 'low', 'high'])
+
+function userBlock(part: Part): object[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'image': {
+      const { url, detail } = part
+      const known = details.has(detail) && { detail }
+      return [{ type: 'image_url', image_url: { url, ...known } }]
+    }
+    case 'audio':
+    case 'file':
+    case 'other':
+      throw unsayable(part, 'a user message')
+    default:
+      return part satisfies never
+  }
+}
+
+function unsayable({ path, raw }: Part, place: string): Error {
+  const type = String(raw['type'])
+  return invalid(`${path}: the cohere API takes no ${type} part in ${place}`, path)
+}

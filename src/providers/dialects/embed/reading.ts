@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { type VectorValue, vectorValue } from '../../../core/embeddings.ts'
+import type { EmbedReading } from '../../../core/provider.ts'
+import { isCount } from '../../../core/usage.ts'
+import { messageIn } from '../error-message.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** An answer that has been understood. A count of nothing is none: no input is empty. */
+export function embedded(vectors: readonly VectorValue[], tokens: unknown): EmbedReading {
+  return { ok: true, vectors, tokens: isCount(tokens) && tokens > 0 ? tokens : undefined }
+}
+
+/** An answer that is not what the API promises, with the vendor's own words where it has some. */
+export function notEmbedded(body: unknown): EmbedReading {
+  const says = isObject(body) && body['error'] !== undefined ? `: ${messageIn(body)}` : ''
+  return { ok: false, failure: { kind: 'malformed', detail: `it holds no embeddings${says}` } }
+}
+
+const vectorList = z.array(vectorValue)
+
+/** An answer that is nothing but a list of vectors. */
+export function readBareVectors(body: unknown, tokens: unknown): EmbedReading {
+  const parsed = vectorList.safeParse(body)
+  if (parsed.success) return embedded(parsed.data, tokens)
+  if (!Array.isArray(body) || !vectorList.safeParse(body[0]).success) return notEmbedded(body)
+  const detail = 'it has a vector for each token; this model is not made for sentences'
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}
+
+/** A count in a header. */
+export function headerCount(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined
+}

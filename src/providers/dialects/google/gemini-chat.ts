@@ -1,0 +1,44 @@
+import type { ChatEndpoint, Target } from '../../../core/provider.ts'
+import { readRequest } from '../openai/request.ts'
+import { geminiAnswer } from './gemini-answer.ts'
+import { geminiRefusal } from './gemini-error.ts'
+import { geminiModel } from './gemini-model.ts'
+import { type GeminiDialect, geminiBody, geminiUnsupported } from './gemini-request.ts'
+import { GeminiStream } from './gemini-stream.ts'
+
+export interface GeminiChatOptions {
+  readonly target: Target
+  /** The address of the model, to which `:generateContent` is added. Its query is kept. */
+  readonly modelUrl: URL
+  readonly dialect: GeminiDialect
+}
+
+/** Chat with a Gemini model, on whichever of Google's services. */
+export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
+  const addressee = { model: geminiModel(target.upstreamId), dialect }
+  const wholeUrl = methodUrl(modelUrl, 'generateContent')
+  const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
+  // Without it a stream comes as one JSON list.
+  streamUrl.searchParams.set('alt', 'sse')
+  return {
+    unsupported: (call) => geminiUnsupported(readRequest(call), addressee),
+    request: (call) => ({
+      url: (call.stream ? streamUrl : wholeUrl).href,
+      headers: {},
+      body: encoder.encode(JSON.stringify(geminiBody(readRequest(call), addressee))),
+    }),
+    answer: (body) => geminiAnswer(body, target),
+    frames: (call) => new GeminiStream(target, call.wantsUsageChunk),
+    refusal: geminiRefusal,
+    doneOptional: false,
+    addsUsageChunk: () => false,
+  }
+}
+
+const encoder = new TextEncoder()
+
+function methodUrl(modelUrl: URL, method: string): URL {
+  const url = new URL(modelUrl)
+  url.pathname += `:${method}`
+  return url
+}

@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { invalid } from '../../../core/errors.ts'
+import { argumentsOf, type Message, type PastCall, partsOf, textOf } from '../openai/messages.ts'
+import type { GeminiModel } from './gemini-model.ts'
+import { contentParts, inlineImage, type RequestPart, refuseImage } from './gemini-parts.ts'
+
+/** What the messages of a request become. */
+export interface GeminiConversation {
+  readonly contents: readonly GeminiContent[]
+  readonly systemInstruction?: { readonly parts: readonly RequestPart[] }
+}
+
+interface GeminiContent {
+  readonly role: 'user' | 'model'
+  readonly parts: readonly RequestPart[]
+}
+
+export interface ConversationOptions {
+  readonly model: GeminiModel
+  /** The media type of a referenced file whose name tells none; absent: none is sent. */
+  readonly defaultMimeType?: string | undefined
+}
+
+type Spoken = Exclude<Message, { role: 'system' }>
+type ToolMessage = Extract<Message, { role: 'tool' }>
+
+/**
+ * Translates the messages. System and developer texts, wherever they stand, become the system
+ * instruction; a request of nothing else becomes the user's, because `contents` must not be empty.
+ */
+export function geminiConversation(
+  messages: readonly Message[],
+  options: ConversationOptions,
+): GeminiConversation {
+  const system = messages.filter(({ role }) => role === 'system').flatMap(systemParts)
+  const spoken = messages.filter((message): message is Spoken => message.role !== 'system')
+  if (spoken.length === 0) return { contents: contentsOf([{ speaker: 'user', parts: system }]) }
+  const contents = signed(contentsOf(turnsOf(inCallOrder(spoken), options)), options.model)
+  if (system.length === 0) return { contents }
+  return options.model.takesSystemInstruction
+    ? { contents, systemInstruction: { parts: system } }
+    : { contents: withPreamble(contents, system) }
+}
+
+function systemParts(message: Message): readonly RequestPart[] {
+  const other = partsOf(message).find(({ type }) => type !== 'text')
+  if (other) throw invalid(`${other.path}: instructions must be text`, other.path)
+  return contentParts(message)
+}
+
+/**
+ * Each run of tool messages in the order of the calls that they answer. Models without call ids
+ * pair calls and results by their order.
+ */
+function inCallOrder(messages: readonly Spoken[]): Spoken[] {
+  let order = new Map<string, number>()
+  let run = 0
+  const placed = messages.map((message, at) => {
+    if (message.role === 'tool') {
+      return { message, run, rank: order.get(message.callId) ?? order.size }
+    }
+    run = at
+    if (message.role === 'assistant') {
+      order = new Map(message.calls.map(({ id }, position) => [id, position]))
+    }
+    return { message, run, rank: -1 }
+  })
+  return placed.sort((a, b) => a.run - b.run || a.rank - b.rank).map(({ message }) => message)
+}
+
+interface Turn {
+  /** Results of tools are the user's words, but must not stand in one content with others. */
+  readonly speaker: 'user' | 'model' | 'tools'
+  readonly parts: readonly RequestPart[]
+}
+
+function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Turn[] {
+  const names = new Map<string, string>()
+  return messages.map((message) => {
+    switch (message.role) {
+      case 'user':
+        return { speaker: 'user', parts: contentParts(message, options.defaultMimeType) }
+      case 'assistant': {
+        // Some clients number their calls anew in every turn: the nearest one is meant.
+        for (const { id, name } of message.calls) names.set(id, name)
+        const content = contentParts(message, options.defaultMimeType)
+        const calls = message.calls.map((call) => callPart(call, options.model))
+        return { speaker: 'model', parts: [...content, ...calls] }
+      }
+      case 'tool':
+        return { speaker: 'tools', parts: [resultPart(message, { ...options, names })] }
+      default:
+        return message satisfies never
+    }
+  })
+}
+
+/** Neighbouring turns of one speaker are one content: older models insist on taking turns. */
+function contentsOf(turns: readonly Turn[]): GeminiContent[] {
+  const merged: { readonly speaker: Turn['speaker']; readonly parts: RequestPart[] }[] = []
+  for (const { speaker, parts } of turns) {
+    if (parts.length === 0) continue
+    if (merged.at(-1)?.speaker !== speaker) merged.push({ speaker, parts: [] })
+    for (const part of parts) merged.at(-1)?.parts.push(part)
+  }
+  if (merged.length === 0) throw invalid('the messages have no content', 'messages')
+  return merged.map(({ speaker, parts }) => ({
+    role: speaker === 'model' ? 'model' : 'user',
+    parts,
+  }))
+}
+
+/**
+ * Google's documented stand-in for a thought signature that was lost, or that another vendor's
+ * model never gave. It is sent as it is, not as base64: Vertex AI refuses the encoded form.
+ */
+const signaturePlaceholder = 'skip_thought_signature_validator'
+
+/** Of parallel calls only the first is signed. */
+function signed(contents: GeminiContent[], { needsSignatures }: GeminiModel): GeminiContent[] {
+  if (!needsSignatures) return contents
+  return contents.map((content) => {
+    const first = content.parts.find(({ functionCall }) => functionCall !== undefined)
+    if (!first || first.thoughtSignature !== undefined) return content
+    const signedPart = { ...first, thoughtSignature: signaturePlaceholder }
+    return { ...content, parts: content.parts.map((part) => (part === first ? signedPart : part)) }
+  })
+}
+
+/** For models without a system instruction: the first words of the user. */
+function withPreamble(contents: GeminiContent[], system: readonly RequestPart[]): GeminiContent[] {
+  const preamble = { text: `${system.map(({ text }) => text).join('\n\n')}\n\n` }
+  const first = contents.find(({ role }) => role === 'user')
+  if (!first) return [{ role: 'user', parts: [preamble] }, ...contents]
+  const begun: GeminiContent = { role: 'user', parts: [preamble, ...first.parts] }
+  return contents.map((content) => (content === first ? begun : content))
+}
+
+function callPart(call: PastCall, { takesCallIds }: GeminiModel): RequestPart {
+  const args = argumentsOf(call)
+  if (!args) {
+    const param = `${call.path}.function.arguments`
+    throw invalid(`${param}: must be a JSON object`, param)
+  }
+  const { data: signedCall } = signature.safeParse(call.raw)
+  return {
+    functionCall: { ...(takesCallIds && { id: call.id }), name: call.name, args },
+    ...(signedCall && { thoughtSignature: signedCall.extra_content.google.thought_signature }),
+  }
+}
+
+/** Where `toolCallOf` of the answer has put it; what is no base64 was not put there by it. */
+const signature = z.looseObject({
+  extra_content: z.looseObject({
+    google: z.looseObject({ thought_signature: z.string().regex(/^[\w+/-]+={0,2}$/) }),
+  }),
+})
+
+function resultPart(
+  message: ToolMessage,
+  { model, names }: { readonly model: GeminiModel; readonly names: ReadonlyMap<string, string> },
+): RequestPart {
+  const { takesCallIds, takesImagesInToolResults } = model
+  const name = names.get(message.callId) ?? message.name
+  if (name === undefined) {
+    const param = `${message.path}.tool_call_id`
+    throw invalid(`${param}: no earlier assistant message has a call of that id`, param)
+  }
+  const others = partsOf(message).filter(({ type }) => type !== 'text')
+  const images = others.map((part) => {
+    if (part.type !== 'image' || !takesImagesInToolResults) {
+      throw invalid(`${part.path}: the model takes no such part in a tool message`, part.path)
+    }
+    return inlineImage(part) ?? refuseImage(part)
+  })
+  return {
+    functionResponse: {
+      ...(takesCallIds && { id: message.callId }),
+      name,
+      // The key that the API reads as the result; a list or a number would not be accepted bare.
+      response: { output: textOf(message) },
+      ...(images.length > 0 && { parts: images }),
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import type { UpstreamFailure } from '../../../core/failure.ts'
+import type { Frame, FrameDecoder } from '../../../core/frame.ts'
+import { newCompletionId } from '../../../core/ids.ts'
+import type { Target } from '../../../core/provider.ts'
+import { ChunkWriter, type FinishReason } from '../../../stream/chunk-writer.ts'
+import { jsonIn } from '../../../wire/json.ts'
+import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
+import { isObject } from '../openai/usage.ts'
+import {
+  candidatesOf,
+  finishReasonOf,
+  type GeminiCandidate,
+  type GeminiPart,
+  type GeminiResponse,
+  imageOf,
+  logprobsOf,
+  parseGemini,
+  toolCallOf,
+  usageOf,
+} from './gemini-answer.ts'
+import { geminiFailure } from './gemini-error.ts'
+
+const decoder = new TextDecoder()
+
+/**
+ * Reads a stream of `GenerateContentResponse` events. It has no terminator: it is complete when
+ * every candidate has told why it finished, and over when its body ends, because usage and even
+ * calls may come after a finish reason.
+ */
+export class GeminiStream implements FrameDecoder {
+  readonly #target: Target
+  readonly #asked: boolean
+  readonly #splitter = new SseSplitter()
+  readonly #choices = new Map<number, Choice>()
+  #id: string | null | undefined
+  #writer: ChunkWriter | undefined
+  #usage: Record<string, unknown> = {}
+
+  /** `asked`: the client asked for a usage chunk. */
+  constructor(target: Target, asked: boolean) {
+    this.#target = target
+    this.#asked = asked
+  }
+
+  push(bytes: Uint8Array): Frame[] {
+    return this.#splitter.push(bytes).flatMap((event) => this.#read(event))
+  }
+
+  end(): Frame[] {
+    return [...this.#splitter.end().flatMap((event) => this.#read(event)), ...this.#finish()]
+  }
+
+  brokenOff(): Frame[] {
+    return this.#finish()
+  }
+
+  #read({ data, bytes }: RawEvent): Frame[] {
+    // Some proxies add the terminator of the OpenAI API.
+    if (data?.startsWith('[DONE]')) return this.#finish()
+    // An error may also come as bare JSON, without `data:`.
+    const value = jsonIn(data ?? decoder.decode(bytes))
+    const failure = geminiFailure(value)
+    if (failure) return this.#fail(bytes, failure)
+    if (!data) return []
+    const response = parseGemini(value)
+    if (response) return this.#translate(response)
+    const detail = 'an event of the stream is no GenerateContentResponse'
+    return this.#fail(bytes, { kind: 'malformed', detail })
+  }
+
+  /** What fails after the last word has cost nothing. */
+  #fail(bytes: Uint8Array, failure: UpstreamFailure): Frame[] {
+    const end = this.#finish()
+    return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
+  }
+
+  #translate(response: GeminiResponse): Frame[] {
+    // Counts are running totals, and some stand in early events only.
+    if (isObject(response.usageMetadata)) {
+      this.#usage = { ...this.#usage, ...response.usageMetadata }
+    }
+    this.#id ||= response.responseId
+    return candidatesOf(response).flatMap((candidate) => {
+      this.#writer ??= this.#newWriter()
+      const choice = this.#choices.get(candidate.index) ?? new Choice(this.#writer, candidate.index)
+      this.#choices.set(candidate.index, choice)
+      return choice.read(candidate)
+    })
+  }
+
+  #newWriter(): ChunkWriter {
+    const { modelId, clock } = this.#target
+    const id = this.#id || newCompletionId()
+    const created = Math.floor(clock.now() / 1000)
+    return new ChunkWriter({ id, created, model: modelId }, this.#asked)
+  }
+
+  /**
+   * The end of a stream that has said everything; nothing when it has not. It may be told again, as
+   * nothing after a terminator reaches the client.
+   */
+  #finish(): Frame[] {
+    const choices = [...this.#choices.values()].sort((a, b) => a.index - b.index)
+    const last = choices.pop()
+    if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
+    return [
+      ...choices.map(({ writer, finishReason }) => writer.finishChoice(finishReason)),
+      ...last.writer.finish(last.finishReason, usageOf(this.#usage)),
+    ]
+  }
+}
+
+/** One candidate on its way. */
+class Choice {
+  readonly index: number
+  readonly writer: ChunkWriter
+  #hasSpoken = false
+  #calls = 0
+  /** The latest reason given; the candidate may still go on after it. */
+  #finishReason: string | undefined
+
+  constructor(writer: ChunkWriter, index: number) {
+    this.index = index
+    this.writer = writer.forChoice(index)
+  }
+
+  get isFinished(): boolean {
+    return this.#finishReason !== undefined
+  }
+
+  get finishReason(): FinishReason {
+    return finishReasonOf(this.#finishReason, this.#calls > 0)
+  }
+
+  read({ content, finishReason, logprobsResult: tokens }: GeminiCandidate): Frame[] {
+    const parts = content?.parts ?? []
+    const spoken = parts.find(({ text, thought }) => text && !thought)
+    const frames = parts.flatMap((part) =>
+      this.#write(part, part === spoken && tokens ? logprobsOf(tokens) : undefined),
+    )
+    if (finishReason && finishReason !== 'FINISH_REASON_UNSPECIFIED') {
+      this.#finishReason = finishReason
+      // A finish reason is an answer, even as the only word: the stream must not be replaced now.
+      if (!this.#hasSpoken && frames.length === 0) frames.push(this.writer.role())
+    }
+    if (frames.length > 0) this.#hasSpoken = true
+    return frames
+  }
+
+  #write(part: GeminiPart, logprobs: object | undefined): Frame[] {
+    const call = toolCallOf(part)
+    if (call) {
+      const { id, type: _, function: made, ...extra } = call
+      const index = this.#calls++
+      return [
+        this.writer.toolCall({ index, id, name: made.name, extra }),
+        this.writer.toolArguments(index, made.arguments),
+      ]
+    }
+    const { text, thought } = part
+    if (text) return [thought ? this.writer.reasoning(text) : this.writer.text(text, logprobs)]
+    const image = imageOf(part)
+    return image ? [this.writer.delta({ images: [image] })] : []
+  }
+}

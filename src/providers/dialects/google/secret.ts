@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { UpstreamFault } from '../../../core/failure.ts'
+
+/** What the one string that a provider on Google Cloud has for a key turns out to be. */
+export type GoogleSecret =
+  | GoogleCredentials
+  | { readonly kind: 'api-key'; readonly key: string }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | UnusableSecret
+
+/** Credentials that are exchanged for access tokens. */
+export type GoogleCredentials = ServiceAccount | AuthorizedUser
+
+export interface ServiceAccount {
+  readonly kind: 'service-account'
+  readonly email: string
+  /** PEM text of a PKCS#8 key. */
+  readonly privateKey: string
+  readonly keyId: string | undefined
+  readonly tokenUri: string
+  readonly project: string | undefined
+  readonly quotaProject: string | undefined
+}
+
+export interface AuthorizedUser {
+  readonly kind: 'authorized-user'
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly refreshToken: string
+  readonly tokenUri: string
+  readonly quotaProject: string | undefined
+}
+
+export interface UnusableSecret {
+  readonly kind: 'unusable'
+  /** Names what is wrong, never what was given. */
+  readonly problem: string
+}
+
+/** Tells the shapes of a secret apart. Nothing of it ever stands in a `problem`. */
+export function readGoogleSecret(secret: string): GoogleSecret {
+  const text = decoded(secret.trim())
+  if (text.startsWith('{')) return readGoogleCredentials(text)
+  if (isPath(text)) return { kind: 'file', path: text }
+  if (!/^[\x21-\x7e]+$/.test(text)) return unusable('it is neither JSON, a path, a key nor a token')
+  if (/^(?:AIza|AQ\.)/.test(text)) return { kind: 'api-key', key: text }
+  return { kind: 'token', token: text }
+}
+
+/** Reads the JSON that Google Cloud hands out for a service account or a signed-in user. */
+export function readGoogleCredentials(text: string): GoogleCredentials | UnusableSecret {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return unusable('the credentials are not valid JSON')
+  }
+  const { success, data, error } = credentials.safeParse(value)
+  if (success) return data
+  const field = error.issues[0]?.path[0]
+  return unusable(
+    field === undefined || field === 'type'
+      ? 'the credentials JSON is not of type service_account or authorized_user'
+      : `the credentials JSON has no usable ${String(field)}`,
+  )
+}
+
+/** The failure of a provider whose Google credential is of no use; `problem` says why. */
+export function noCredential(problem: string): UpstreamFault {
+  const message = `the Google credential cannot be used: ${problem}`
+  return new UpstreamFault({ kind: 'no-credential', message })
+}
+
+const filled = z.string().min(1)
+/** It ends up in a path or a header. An old project may belong to a domain, `example.com:name`. */
+const project = z
+  .union([z.literal('').transform(() => undefined), z.string().regex(/^[\w.:-]+$/)])
+  .optional()
+const common = {
+  token_uri: z.url({ protocol: /^https?$/ }).default('https://oauth2.googleapis.com/token'),
+  quota_project_id: project,
+  // Another universe has other hosts throughout.
+  universe_domain: z.literal('googleapis.com').optional(),
+}
+
+const serviceAccount = z
+  .object({
+    type: z.literal('service_account'),
+    client_email: filled,
+    private_key: filled,
+    private_key_id: z.string().optional(),
+    project_id: project,
+    ...common,
+  })
+  .transform(
+    (json): ServiceAccount => ({
+      kind: 'service-account',
+      email: json.client_email,
+      // Keys that went through an environment file often hold their line ends as two characters.
+      privateKey: json.private_key.replaceAll(String.raw`\n`, '\n'),
+      keyId: json.private_key_id || undefined,
+      tokenUri: json.token_uri,
+      project: json.project_id,
+      quotaProject: json.quota_project_id,
+    }),
+  )
+
+const authorizedUser = z
+  .object({
+    type: z.literal('authorized_user'),
+    client_id: filled,
+    client_secret: filled,
+    refresh_token: filled,
+    ...common,
+  })
+  .transform(
+    (json): AuthorizedUser => ({
+      kind: 'authorized-user',
+      clientId: json.client_id,
+      clientSecret: json.client_secret,
+      refreshToken: json.refresh_token,
+      tokenUri: json.token_uri,
+      quotaProject: json.quota_project_id,
+    }),
+  )
+
+const credentials = z.discriminatedUnion('type', [serviceAccount, authorizedUser])
+
+/** Secret stores like to keep JSON as base64; these are its ways to begin with `{"type` or `{` and a line end. */
+function decoded(text: string): string {
+  if (!/^(?:eyJ0eXBl|ewog|ew0K)/.test(text)) return text
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)))
+  } catch {
+    return text
+  }
+}
+
+function isPath(text: string): boolean {
+  return /^(?:\/|\.\.?\/|~\/)/.test(text) || text.endsWith('.json')
+}
+
+function unusable(problem: string): UnusableSecret {
+  return { kind: 'unusable', problem }
+}

@@ -1,0 +1,103 @@
+import type { ChatCall } from '../../../core/chat.ts'
+import type { ChatEndpoint, ChatReading } from '../../../core/provider.ts'
+import type { Body } from '../../../core/reply.ts'
+import { isCredible, renderUsage, type Usage } from '../../../core/usage.ts'
+import { layoutOf, type Splice, setMember, splice } from '../../../wire/json-splice.ts'
+import { utf8Length } from '../../../wire/utf8.ts'
+import { errorMessage } from '../error-message.ts'
+import { answerFailure } from './failure.ts'
+import { openAiFrames } from './stream.ts'
+import { generatedText } from './text.ts'
+import { isObject, readUsage } from './usage.ts'
+
+export interface OpenAiChatOptions {
+  readonly url: string
+  readonly upstreamId: string
+  /** Add `stream_options.include_usage` to streamed requests that lack it. */
+  readonly injectUsage: boolean
+  readonly doneOptional?: boolean | undefined
+  /** The vendor's own meaning of a status, where it differs. */
+  readonly statusOf?: ((status: number, message: string) => number) | undefined
+}
+
+/** Chat with an upstream that speaks the OpenAI format: the client's bytes with the model replaced. */
+export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
+  const model = encoder.encode(JSON.stringify(options.upstreamId))
+  const injects = (call: ChatCall) => options.injectUsage && call.stream && !call.wantsUsageChunk
+  return {
+    unsupported: () => [],
+    request: (call) => ({
+      url: options.url,
+      headers: {},
+      body: requestBody(call, model, injects(call)),
+    }),
+    answer: readAnswer,
+    frames: openAiFrames,
+    refusal(status, body) {
+      const message = errorMessage(body)
+      return { status: options.statusOf?.(status, message) ?? status, message }
+    },
+    doneOptional: options.doneOptional ?? false,
+    addsUsageChunk: injects,
+  }
+}
+
+function requestBody(call: ChatCall, model: Uint8Array, injectUsage: boolean): Uint8Array {
+  const changes: Splice[] = call.layout.spans.model.map((span) => ({ span, json: model }))
+  if (injectUsage) {
+    const json = JSON.stringify({ ...call.request.stream_options, include_usage: true })
+    changes.push(...setMember(call.layout, 'stream_options', json))
+  }
+  return splice(call.bytes, changes)
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+function readAnswer(body: Uint8Array): ChatReading {
+  const text = decoder.decode(body)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return malformed('the answer is not JSON')
+  }
+  if (!isObject(value)) return malformed('the answer is not a JSON object')
+  if (!Array.isArray(value['choices'])) {
+    // OpenRouter and its like put an error into a 200.
+    if (value['error'] !== undefined && value['error'] !== null) {
+      return { ok: false, failure: answerFailure(value) }
+    }
+    return malformed('the answer has no choices')
+  }
+  let output = ''
+  for (const choice of value['choices']) {
+    if (isObject(choice) && isObject(choice['message'])) output += generatedText(choice['message'])
+  }
+  const outputBytes = utf8Length(output)
+  const usage = readUsage(value['usage'])
+  return {
+    ok: true,
+    answer: {
+      usage: isCredible(usage, outputBytes) ? usage : undefined,
+      output,
+      outputBytes,
+      render: (estimate) => (estimate ? withUsage(body, estimate) : asWritten(text, body)),
+    },
+  }
+}
+
+/** The answer as it came, as text where that is the same. */
+function asWritten(text: string, body: Uint8Array): Body {
+  // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
+  return text.length === body.length && !text.includes('\ufffd') ? text : body
+}
+
+function withUsage(body: Uint8Array, usage: Usage): Uint8Array {
+  const json = JSON.stringify(renderUsage(usage))
+  return splice(body, setMember(layoutOf(body, ['usage']), 'usage', json))
+}
+
+function malformed(detail: string): ChatReading {
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}

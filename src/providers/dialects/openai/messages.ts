@@ -1,0 +1,274 @@
+import { z } from 'zod'
+import type { ChatRequest } from '../../../core/chat.ts'
+import { invalid } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/invalid-field.ts'
+import { layoutOf } from '../../../wire/json-splice.ts'
+import { isObject } from './usage.ts'
+
+/** The client's own object, for members that only one vendor reads. Never to be changed. */
+export type Raw = Readonly<Record<string, unknown>>
+
+/** Where something stands in the request, and what the client wrote there. */
+interface Placed {
+  /** The dotted path, for error messages. */
+  readonly path: string
+  readonly raw: Raw
+}
+
+export type TextPart = Placed & { readonly type: 'text'; readonly text: string }
+
+export type ImageUrlPart = Placed & {
+  readonly type: 'image'
+  /** A data URI, an address, or a reference to a vendor's own store. */
+  readonly url: string
+  readonly detail: string | undefined
+}
+
+export type FilePart = Placed & {
+  readonly type: 'file'
+  /** A data URI. */
+  readonly data: string | undefined
+  /** The id of a file that the vendor stores. */
+  readonly id: string | undefined
+  readonly name: string | undefined
+}
+
+export type AudioPart = Placed & {
+  readonly type: 'audio'
+  /** Bare base64. */
+  readonly data: string
+  readonly format: string
+}
+
+/** One part of a message's content. Refusals count as text, `other` is a type nobody knows. */
+export type Part =
+  | TextPart
+  | ImageUrlPart
+  | FilePart
+  | AudioPart
+  | (Placed & { readonly type: 'other' })
+
+/** As the client wrote it: one string, or parts; undefined for null and nothing. */
+export type Content = string | readonly Part[] | undefined
+
+/** A call that an earlier answer made. A legacy `function_call` and custom calls look like others. */
+export type PastCall = Placed & {
+  /** The client's id; made up from the position, the same every time, where there is none. */
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it: may be empty or broken. */
+  readonly arguments: string
+}
+
+/** One message. `system` stands for `developer` too, `tool` for the legacy `function`. */
+export type Message =
+  | (Placed & { readonly role: 'system'; readonly content: Content })
+  | (Placed & { readonly role: 'user'; readonly content: Content })
+  | (Placed & {
+      readonly role: 'assistant'
+      readonly content: Content
+      readonly reasoning: string | undefined
+      readonly calls: readonly PastCall[]
+    })
+  | (Placed & {
+      readonly role: 'tool'
+      readonly content: Content
+      readonly callId: string
+      readonly name: string | undefined
+    })
+
+type RawMessage = ChatRequest['messages'][number]
+
+/** Reads the messages of a request by their roles, LM-1001 with the field at fault. */
+export function readMessages(messages: readonly RawMessage[]): Message[] {
+  // The legacy form has no ids: a `function` message answers the latest call before it.
+  let legacyId: string | undefined
+  return messages.map((raw, index) => {
+    if (raw.role === 'assistant' && isObject(raw['function_call'])) legacyId = idAt(index, 0)
+    return readMessage(raw, index, legacyId)
+  })
+}
+
+/** The id of a call that has none, the same every time. */
+function idAt(message: number, call: number): string {
+  return `call_${message}_${call}`
+}
+
+function readMessage(raw: RawMessage, index: number, legacyId: string | undefined): Message {
+  const path = `messages.${index}`
+  const content = readContent(raw.content, path)
+  switch (raw.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', content, path, raw }
+    case 'user':
+      return { role: 'user', content, path, raw }
+    case 'assistant': {
+      const { refusal, reasoning_content, function_call } = read(assistant, raw, path)
+      const calls = (raw.tool_calls ?? []).map((call, n) => readCall(call, index, n))
+      const legacy = function_call && legacyCall(function_call, index)
+      return {
+        role: 'assistant',
+        // A refused answer comes back as it went out: without content, and the refusal beside it.
+        content: content === undefined || content === '' ? (refusal ?? content) : content,
+        reasoning: reasoning_content ?? undefined,
+        calls: legacy && calls.length === 0 ? [legacy] : calls,
+        path,
+        raw,
+      }
+    }
+    case 'tool':
+    case 'function': {
+      const { tool_call_id, name } = read(toolResult, raw, path)
+      const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
+      if (callId === undefined) {
+        throw invalid('a tool message needs a tool_call_id', `${path}.tool_call_id`)
+      }
+      return { role: 'tool', content, callId, name: name ?? undefined, path, raw }
+    }
+    default:
+      throw invalid(`${path}.role: unknown role`, `${path}.role`)
+  }
+}
+
+const optionalText = z.string().nullish()
+const calledFunction = z.looseObject({ name: z.string(), arguments: optionalText })
+
+const assistant = z.looseObject({
+  refusal: optionalText,
+  reasoning_content: optionalText,
+  function_call: calledFunction.nullish(),
+})
+
+const toolResult = z.looseObject({ tool_call_id: optionalText, name: optionalText })
+
+const pastCall = z.looseObject({ id: optionalText, function: calledFunction })
+
+const customCall = z.looseObject({
+  id: optionalText,
+  custom: z.looseObject({ name: z.string(), input: optionalText }),
+})
+
+function readCall(raw: Raw, message: number, index: number): PastCall {
+  const path = `messages.${message}.tool_calls.${index}`
+  const standIn = idAt(message, index)
+  if (raw['type'] === 'custom') {
+    const { id, custom } = read(customCall, raw, path)
+    // Free text has no place where arguments are an object.
+    const text = JSON.stringify({ input: custom.input ?? '' })
+    return { id: id || standIn, name: custom.name, arguments: text, path, raw }
+  }
+  const { id, function: called } = read(pastCall, raw, path)
+  return { id: id || standIn, name: called.name, arguments: called.arguments ?? '', path, raw }
+}
+
+function legacyCall(raw: z.infer<typeof calledFunction>, message: number): PastCall {
+  const path = `messages.${message}.function_call`
+  return {
+    id: idAt(message, 0),
+    name: raw.name,
+    arguments: raw.arguments ?? '',
+    path,
+    raw,
+  }
+}
+
+function readContent(content: RawMessage['content'], path: string): Content {
+  if (content === null || content === undefined) return undefined
+  if (typeof content === 'string') return content
+  return content.map((part, index) => readPart(part, `${path}.content.${index}`))
+}
+
+const refusalPart = z.looseObject({ refusal: optionalText })
+
+const audioPart = z.looseObject({
+  input_audio: z.looseObject({ data: z.string(), format: z.string() }),
+})
+
+const filePart = z.looseObject({
+  file: z.looseObject({ file_data: optionalText, file_id: optionalText, filename: optionalText }),
+})
+
+type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
+
+function readPart(raw: RawPart, path: string): Part {
+  const { image_url: image } = raw
+  switch (raw.type) {
+    case undefined:
+    case 'text':
+      return { type: 'text', text: raw.text ?? '', path, raw }
+    case 'refusal':
+      return { type: 'text', text: read(refusalPart, raw, path).refusal ?? '', path, raw }
+    case 'image_url':
+      if (image === null || image === undefined) {
+        throw invalid(`${path}.image_url: is missing`, `${path}.image_url`)
+      }
+      return typeof image === 'string'
+        ? { type: 'image', url: image, detail: undefined, path, raw }
+        : { type: 'image', url: image.url, detail: image.detail ?? undefined, path, raw }
+    case 'input_audio': {
+      const { data, format } = read(audioPart, raw, path).input_audio
+      return { type: 'audio', data, format, path, raw }
+    }
+    case 'file': {
+      const { file_data, file_id, filename } = read(filePart, raw, path).file
+      return {
+        type: 'file',
+        data: file_data ?? undefined,
+        id: file_id ?? undefined,
+        name: filename ?? undefined,
+        path,
+        raw,
+      }
+    }
+    default:
+      return { type: 'other', path, raw }
+  }
+}
+
+/** The content as parts: a string is one text part. */
+export function partsOf({ content, path, raw }: Message): readonly Part[] {
+  if (content === undefined) return []
+  return typeof content === 'string'
+    ? [{ type: 'text', text: content, path: `${path}.content`, raw }]
+    : content
+}
+
+/** All text of the content, joined without a separator. */
+export function textOf(message: Message): string {
+  return partsOf(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('')
+}
+
+/** The arguments of a call as the object they should be; none is `{}`, undefined when they are no object. */
+export function argumentsOf({ arguments: text }: PastCall): Raw | undefined {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (value === null) return {}
+    return isObject(value) && !isTooDeep(text) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** As deep as a request may nest: writing an object that is much deeper overflows the stack. */
+const maxDepth = 128
+
+function isTooDeep(json: string): boolean {
+  // Each level takes two characters, so that few texts have to be looked at.
+  return json.length > 2 * maxDepth && layoutOf(encoder.encode(json), []).depth > maxDepth
+}
+
+const encoder = new TextEncoder()
+
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  path: string,
+): z.infer<Schema> {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw invalidField(parsed.error, path)
+  return parsed.data
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { RerankEndpoint, Target } from '../../../core/provider.ts'
+import type { Ranking } from '../../../core/rerank.ts'
+import { basePath } from '../address.ts'
+import { jsonBody } from '../embed/body.ts'
+import { refusalBy } from '../refusal.ts'
+import { notRanked, place, ranked } from './reading.ts'
+
+/** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
+export function cloudflareRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  const url = new URL(baseUrl)
+  url.pathname = `${basePath(url).replace(/\/v1$/, '')}/run/${upstreamId}`
+  url.hash = ''
+  return {
+    request: ({ query, documents, topN }) => ({
+      url: url.href,
+      headers: {},
+      body: jsonBody({ query, contexts: documents.map((text) => ({ text })), top_k: topN }),
+    }),
+    answer(body) {
+      const parsed = cloudflareAnswer.safeParse(body)
+      return parsed.success ? ranked(parsed.data.result.response) : notRanked(body)
+    },
+    refusal: refusalBy(),
+  }
+}
+
+/** Its `id` is the place of the document. */
+const idEntry = z
+  .looseObject({ id: place, score: z.number() })
+  .transform(({ id: index, score }): Ranking => ({ index, score }))
+
+const cloudflareAnswer = z.looseObject({
+  // A failure may come with a 200.
+  success: z.literal(true).nullish(),
+  result: z.looseObject({ response: z.array(idEntry) }),
+})

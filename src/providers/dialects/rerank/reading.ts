@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { RerankReading } from '../../../core/provider.ts'
+import type { Ranking } from '../../../core/rerank.ts'
+import { isCount } from '../../../core/usage.ts'
+import { messageIn } from '../error-message.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** The place of a document in the call. */
+export const place = z.int().nonnegative()
+
+/** A result as Cohere writes it, and most others after it. */
+export const relevanceEntry = z
+  .looseObject({ index: place, relevance_score: z.number() })
+  .transform(({ index, relevance_score: score }): Ranking => ({ index, score }))
+
+/** A result with a plain `score`. */
+export const scoreEntry = z
+  .looseObject({ index: place, score: z.number() })
+  .transform(({ index, score }): Ranking => ({ index, score }))
+
+/** The token count of an answer. */
+export const totalTokens = z
+  .looseObject({ total_tokens: z.unknown().optional() })
+  .nullish()
+  .catch(undefined)
+
+/** What a vendor says of its own bill, as it stands in the answer. */
+interface Reported {
+  readonly searchUnits?: unknown
+  readonly tokens?: unknown
+}
+
+/** An answer that has been understood. */
+export function ranked(
+  results: readonly Ranking[],
+  { searchUnits, tokens }: Reported = {},
+): RerankReading {
+  return {
+    ok: true,
+    results,
+    // Cohere declares its units as floats.
+    searchUnits: countOf(typeof searchUnits === 'number' ? Math.round(searchUnits) : undefined),
+    // A count of nothing is none: no query is empty.
+    tokens: countOf(tokens) || undefined,
+  }
+}
+
+/** An answer that is not what the API promises, with the vendor's own words where it has some. */
+export function notRanked(body: unknown): RerankReading {
+  const isError = isObject(body) && (body['error'] !== undefined || body['errors'] !== undefined)
+  const says = isError ? `: ${messageIn(body)}` : ''
+  return { ok: false, failure: { kind: 'malformed', detail: `it holds no ranking${says}` } }
+}
+
+function countOf(value: unknown): number | undefined {
+  return isCount(value) ? value : undefined
+}

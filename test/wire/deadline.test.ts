@@ -1,0 +1,183 @@
+import * as fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+import { failureOf, type UpstreamFailure } from '../../src/core/failure.ts'
+import { Scope } from '../../src/wire/deadline.ts'
+import { ManualClock, settled } from '../support/manual-clock.ts'
+import { isPending } from '../support/pending.ts'
+
+const gone: UpstreamFailure = { kind: 'client-cancelled' }
+const late: UpstreamFailure = { kind: 'timeout', limit: 'total' }
+const silent: UpstreamFailure = { kind: 'timeout', limit: 'first-token' }
+
+describe('limits', () => {
+  test('the nearest one ends the scope, whatever the order they were set in', async () => {
+    for (const order of [
+      [10, 20],
+      [20, 10],
+    ] as const) {
+      const clock = new ManualClock()
+      const scope = new Scope(clock)
+      for (const delay of order) scope.endAfter(delay, delay === 10 ? silent : late)
+      await clock.advance(9)
+      expect(scope.ended).toBeUndefined()
+      await clock.advance(1)
+      expect(scope.ended).toEqual(silent)
+      expect(clock.pending).toBe(0)
+    }
+  })
+
+  test('one that was called off does not, and the others still do', async () => {
+    const clock = new ManualClock()
+    const scope = new Scope(clock)
+    const callOff = scope.endAfter(10, silent)
+    scope.endAfter(20, late)
+    callOff()
+    expect(scope.remaining()).toBe(20)
+    await clock.advance(19)
+    expect(scope.ended).toBeUndefined()
+    await clock.advance(1)
+    expect(scope.ended).toEqual(late)
+  })
+
+  test.each([0, -5])('one of %i ends it at once', (delay) => {
+    const scope = new Scope(new ManualClock())
+    scope.endAfter(delay, late)
+    expect(scope.ended).toEqual(late)
+  })
+
+  test('a closed scope ends for none of them, and leaves no timer', async () => {
+    const clock = new ManualClock()
+    const scope = new Scope(clock)
+    scope.endAfter(10, late)
+    scope.close()
+    expect(clock.pending).toBe(0)
+    await clock.advance(100)
+    expect(scope.ended).toBeUndefined()
+  })
+
+  test('any number of them, set and called off at any time: the first that is due ends the scope, in time', async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('limit' as const), delay: fc.integer({ min: 1, max: 40 }) }),
+      fc.record({ do: fc.constant('call-off' as const), which: fc.nat(9) }),
+      fc.record({ do: fc.constant('pass' as const), time: fc.nat(15) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        const clock = new ManualClock()
+        const scope = new Scope(clock)
+        const limits: { at: number; callOff: () => void }[] = []
+        let endedAt: number | undefined
+        scope.onEnd(() => {
+          endedAt = clock.elapsed()
+        })
+        for (const next of steps) {
+          switch (next.do) {
+            case 'limit':
+              limits.push({
+                at: clock.elapsed() + next.delay,
+                callOff: scope.endAfter(next.delay, late),
+              })
+              break
+            case 'call-off':
+              limits.splice(next.which, 1)[0]?.callOff()
+              break
+            case 'pass': {
+              const due = Math.min(...limits.map(({ at }) => at))
+              await clock.advance(next.time)
+              expect(endedAt).toBe(due <= clock.elapsed() ? due : undefined)
+              if (endedAt !== undefined) return
+            }
+          }
+          expect(scope.remaining()).toBe(Math.min(...limits.map(({ at }) => at)) - clock.elapsed())
+          expect(clock.pending).toBeLessThanOrEqual(1)
+        }
+        scope.close()
+        expect(clock.pending).toBe(0)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('a scope inside another', () => {
+  test('ends with it, and the reason comes along', () => {
+    const outer = new Scope(new ManualClock())
+    const inner = outer.open().open()
+    outer.end(gone)
+    expect(inner.ended).toEqual(gone)
+  })
+
+  test('may end sooner, and leaves it alone', () => {
+    const outer = new Scope(new ManualClock())
+    const inner = outer.open()
+    inner.end(late)
+    expect(outer.ended).toBeUndefined()
+    outer.end(gone)
+    expect(inner.ended).toEqual(late)
+  })
+
+  test('that was closed hears no more of it', () => {
+    const outer = new Scope(new ManualClock())
+    const inner = outer.open()
+    inner.close()
+    outer.end(gone)
+    expect(inner.ended).toBeUndefined()
+  })
+
+  test('opened in one that has ended has ended too', () => {
+    const outer = new Scope(new ManualClock())
+    outer.end(gone)
+    expect(outer.open().ended).toEqual(gone)
+  })
+
+  test('has no more time than the outer one', () => {
+    const outer = new Scope(new ManualClock())
+    outer.endAfter(10, late)
+    const inner = outer.open()
+    inner.endAfter(30, silent)
+    expect(inner.remaining()).toBe(10)
+  })
+})
+
+describe('the end', () => {
+  test('is told once to everyone who listens, also to those who come after it', () => {
+    const scope = new Scope(new ManualClock())
+    const before = vi.fn<(failure: UpstreamFailure) => void>()
+    const stopped = vi.fn<(failure: UpstreamFailure) => void>()
+    const after = vi.fn<(failure: UpstreamFailure) => void>()
+    scope.onEnd(before)
+    scope.onEnd(stopped)()
+    scope.end(gone)
+    scope.end(late)
+    scope.onEnd(after)
+    expect(before).toHaveBeenCalledExactlyOnceWith(gone)
+    expect(after).toHaveBeenCalledExactlyOnceWith(gone)
+    expect(stopped).not.toHaveBeenCalled()
+  })
+
+  test('wakes a sleeper, and frees its timer', async () => {
+    const clock = new ManualClock()
+    const scope = new Scope(clock)
+    const sleep = scope.sleep(1000)
+    expect(await isPending(sleep)).toBe(true)
+    scope.end(gone)
+    await sleep
+    expect(clock.pending).toBe(0)
+  })
+
+  test('comes between a race and its work, and what becomes of the work is nobody’s business', async () => {
+    const scope = new Scope(new ManualClock())
+    const race = scope.race(
+      new Promise((_, reject) => setImmediate(() => reject(new Error('late')))),
+    )
+    scope.end(late)
+    expect(await race.catch(failureOf)).toEqual(late)
+    await settled()
+  })
+
+  test('that does not come leaves the outcome of the work as it is', async () => {
+    const scope = new Scope(new ManualClock())
+    expect(await scope.race(Promise.resolve(7))).toBe(7)
+    await expect(scope.race(Promise.reject(new RangeError('x')))).rejects.toThrow(RangeError)
+  })
+})
