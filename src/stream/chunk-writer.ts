@@ -1,3 +1,4 @@
+import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, StreamIdentity } from '../core/frame.ts'
 import { renderUsage, type Usage } from '../core/usage.ts'
 import { concat } from '../wire/body.ts'
@@ -11,6 +12,13 @@ export const doneFrame: Frame = Object.freeze({
   kind: 'done',
   outputBytes: 0,
 })
+
+/** The end of a stream that has failed. It has no bytes: the terminal frame tells of it. */
+export function failedFrame(failure: UpstreamFailure): Frame {
+  return { bytes: noBytes, kind: 'error', failure, outputBytes: 0 }
+}
+
+const noBytes = new Uint8Array(0)
 
 /** One `data:` event with a JSON payload, blank line included. */
 export function dataEvent(payload: unknown): Uint8Array {

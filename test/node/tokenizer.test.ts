@@ -137,6 +137,13 @@ describe('pieces', () => {
     )
   })
 
+  test('are never cut within a contraction', () => {
+    for (let shift = 0; shift < 6; shift++) {
+      const text = 'a'.repeat(shift) + " don't".repeat(60)
+      expect([...piecesOf(text)].filter((piece) => piece.startsWith("'"))).toEqual([])
+    }
+  })
+
   test('are short, and are the text, whatever it is', () => {
     const text = fc.string({ unit: 'binary', minLength: 200, maxLength: 1_000 })
     fc.assert(

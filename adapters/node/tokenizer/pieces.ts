@@ -2,9 +2,9 @@
 const longest = 256
 
 /**
- * A text in pieces that can be encoded one by one. It is cut between words, where no token reaches
- * across, so the counts of the pieces add up to the count of the whole; only a run without such a
- * place is cut anywhere.
+ * A text in pieces that can be encoded one by one. It is cut at the ends of words, where no token
+ * reaches across, so the counts of the pieces add up to the count of the whole; only a run without
+ * such a place is cut anywhere.
  */
 export function* piecesOf(text: string): Generator<string> {
   let start = 0
@@ -17,18 +17,24 @@ export function* piecesOf(text: string): Generator<string> {
 }
 
 function cutWithin(text: string, start: number): number {
-  for (let at = start + longest; at > start; at--) {
-    if (text[at] === ' ' && isLetter(text, at + 1)) return at
-  }
+  for (let at = start + longest; at > start; at--) if (endsWord(text, at)) return at
   const end = start + longest
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
-/** A letter of ASCII: the blank before one belongs to its word in every encoding, whatever precedes. */
-function isLetter(text: string, at: number): boolean {
+/** A letter, and after it something else of ASCII, but for the apostrophe, which belongs to its word. */
+function endsWord(text: string, at: number): boolean {
+  const next = text.charCodeAt(at)
+  return next < 0x80 && next !== apostrophe && !isLetter(next) && isLetter(text.charCodeAt(at - 1))
+}
+
+const apostrophe = 0x27
+
+/** A letter of ASCII. */
+function isLetter(unit: number): boolean {
   // The bit that tells lower case from upper.
-  const unit = text.charCodeAt(at) | 0x20
-  return unit >= 0x61 && unit <= 0x7a
+  const lower = unit | 0x20
+  return lower >= 0x61 && lower <= 0x7a
 }
 
 function isLowSurrogate(unit: number): boolean {

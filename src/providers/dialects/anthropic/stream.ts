@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
-import { ChunkWriter } from '../../../stream/chunk-writer.ts'
+import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
 import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
 import { isObject } from '../openai/usage.ts'
 import {
@@ -97,7 +96,7 @@ export class AnthropicFrames implements FrameDecoder {
     if (data === undefined || data === '' || data === '[DONE]') return []
     const parsed = streamEvent.safeParse(json(data))
     if (parsed.success) return this.#translate({ ...parsed.data, type: parsed.data.type ?? name })
-    return [failed({ kind: 'malformed', detail: 'an event of the stream cannot be read' })]
+    return [failedFrame({ kind: 'malformed', detail: 'an event of the stream cannot be read' })]
   }
 
   #translate({ type, index, message, content_block, delta, usage, error }: StreamEvent): Frame[] {
@@ -120,7 +119,7 @@ export class AnthropicFrames implements FrameDecoder {
       case 'message_stop':
         return this.#finish()
       case 'error':
-        return [failed(errorIn(error))]
+        return [failedFrame(errorIn(error))]
       default:
         // A ping, or whatever the vendor may think of next.
         return []
@@ -196,12 +195,6 @@ export class AnthropicFrames implements FrameDecoder {
     this.#writer ??= new ChunkWriter({ id: this.#id || newCompletionId(), created, model }, asked)
     return this.#writer
   }
-}
-
-const noBytes = new Uint8Array(0)
-
-function failed(failure: UpstreamFailure): Frame {
-  return { bytes: noBytes, kind: 'error', failure, outputBytes: 0 }
 }
 
 function json(data: string): unknown {

@@ -16,8 +16,9 @@ import {
   inputTypeOf,
   mostCohereItems,
 } from '../cohere/embed.ts'
-import { jsonBody, onlyItem, textsOf } from '../embed/body.ts'
+import { onlyItem, textsOf } from '../embed/body.ts'
 import { embedded, headerCount, notEmbedded } from '../embed/reading.ts'
+import { jsonBody } from '../json-body.ts'
 import { bedrockUrl } from './address.ts'
 import { maskCredential, readAwsSecret } from './aws-credential.ts'
 import { bedrockRefusal } from './error.ts'

@@ -1,6 +1,6 @@
 import type { RerankEndpoint, Target } from '../../../core/provider.ts'
 import { readCohereRanking } from '../cohere/rerank.ts'
-import { jsonBody } from '../embed/body.ts'
+import { jsonBody } from '../json-body.ts'
 import { bedrockUrl } from './address.ts'
 import { maskCredential, readAwsSecret } from './aws-credential.ts'
 import { bedrockRefusal } from './error.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { failureOf, type UpstreamFailure } from '../../../core/failure.ts'
+import { failureOf } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder, StreamIdentity } from '../../../core/frame.ts'
-import { ChunkWriter } from '../../../stream/chunk-writer.ts'
+import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../../wire/aws-event-stream.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { converseUsage, finishReasonOf } from './answer.ts'
@@ -36,7 +36,7 @@ export class ConverseStream implements FrameDecoder {
       for (const message of this.#splitter.push(bytes)) frames.push(...this.#read(message))
     } catch (error) {
       // What came before the broken message was whole, and goes out.
-      frames.push(errorFrame(failureOf(error)))
+      frames.push(failedFrame(failureOf(error)))
     }
     return frames
   }
@@ -52,7 +52,7 @@ export class ConverseStream implements FrameDecoder {
         return this.#readEvent(message)
       case 'exception':
       case 'error':
-        return [errorFrame(streamFailure(message, this.#mask))]
+        return [failedFrame(streamFailure(message, this.#mask))]
       default:
         return []
     }
@@ -65,7 +65,7 @@ export class ConverseStream implements FrameDecoder {
     const parsed = event.safeParse(jsonIn(payload))
     if (!parsed.success) {
       return [
-        errorFrame({ kind: 'malformed', detail: 'an event of the stream is none of Converse' }),
+        failedFrame({ kind: 'malformed', detail: 'an event of the stream is none of Converse' }),
       ]
     }
     const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
@@ -154,7 +154,3 @@ const event = z.looseObject({
 type Event = z.infer<typeof event>
 type Delta = NonNullable<Event['delta']>
 type ToolUse = NonNullable<NonNullable<Event['start']>['toolUse']>
-
-function errorFrame(failure: UpstreamFailure): Frame {
-  return { bytes: new Uint8Array(0), kind: 'error', failure, outputBytes: 0 }
-}

@@ -11,8 +11,9 @@ import {
 import { invalid } from '../../../core/errors.ts'
 import type { EmbedEndpoint, Target } from '../../../core/provider.ts'
 import { isCount } from '../../../core/usage.ts'
-import { jsonBody, textsOf } from '../embed/body.ts'
+import { textsOf } from '../embed/body.ts'
 import { embedded, notEmbedded } from '../embed/reading.ts'
+import { jsonBody } from '../json-body.ts'
 import { cohereRefusal, cohereUrl } from './api.ts'
 
 /** Embeddings in the schema of Cohere's API v2. */

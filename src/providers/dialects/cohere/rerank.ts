@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RerankEndpoint, RerankReading, Target } from '../../../core/provider.ts'
-import { jsonBody } from '../embed/body.ts'
+import { jsonBody } from '../json-body.ts'
 import { notRanked, ranked, relevanceEntry } from '../rerank/reading.ts'
 import { cohereRefusal, cohereUrl } from './api.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
-import { ChunkWriter } from '../../../stream/chunk-writer.ts'
+import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { SseSplitter } from '../../../wire/sse.ts'
 import { messageIn } from '../error-message.ts'
@@ -93,7 +93,7 @@ class EventReader {
     if (data === '' || data.startsWith('[DONE]')) return []
     const value = jsonIn(data)
     const told = event.safeParse(value)
-    if (!told.success) return isOfUnknownType(value) ? [] : [errorFrame(malformed)]
+    if (!told.success) return isOfUnknownType(value) ? [] : [failedFrame(malformed)]
     return this.#frames(told.data)
   }
 
@@ -191,7 +191,7 @@ class EventReader {
     const { finish_reason: reason, error, usage } = delta ?? {}
     if (error || failedStatus(reason) !== undefined) {
       const message = error ? messageIn(error) : `the answer ended in ${reason}`
-      return [errorFrame({ kind: 'error-frame', message })]
+      return [failedFrame({ kind: 'error-frame', message })]
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
     const finish = finishReason(reason, this.#calls.length > 0)
@@ -212,8 +212,4 @@ function isOfUnknownType(value: unknown): boolean {
 const malformed: UpstreamFailure = {
   kind: 'malformed',
   detail: 'an event of the stream cannot be read',
-}
-
-function errorFrame(failure: UpstreamFailure): Frame {
-  return { bytes: new Uint8Array(0), kind: 'error', failure, outputBytes: 0 }
 }

@@ -18,13 +18,6 @@ export interface MixedDialect {
   readonly members: (input: MixedInput) => object
 }
 
-const encoder = new TextEncoder()
-
-/** The body of a request; absent members are left out. */
-export function jsonBody(value: object): Uint8Array {
-  return encoder.encode(JSON.stringify(value))
-}
-
 /** An input without images, in the shape that the client gave it. */
 export function plainInput(input: EmbedInput): unknown {
   switch (input.shape) {

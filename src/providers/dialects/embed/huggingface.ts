@@ -1,8 +1,9 @@
 import type { EmbedEndpoint, Target } from '../../../core/provider.ts'
 import { operationUrl } from '../address.ts'
+import { jsonBody } from '../json-body.ts'
 import { type EmbedHabits, openAiEmbed } from '../openai/embed.ts'
 import { refusalBy } from '../refusal.ts'
-import { jsonBody, textsOf } from './body.ts'
+import { textsOf } from './body.ts'
 import { readBareVectors } from './reading.ts'
 
 /** What stands behind it is mostly Text Embeddings Inference, which takes 32 by default. */

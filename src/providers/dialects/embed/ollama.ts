@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { vectorValue } from '../../../core/embeddings.ts'
 import type { EmbedEndpoint, Target } from '../../../core/provider.ts'
 import { basePath } from '../address.ts'
+import { jsonBody } from '../json-body.ts'
 import { refusalBy } from '../refusal.ts'
-import { jsonBody, textsOf } from './body.ts'
+import { textsOf } from './body.ts'
 import { embedded, notEmbedded } from './reading.ts'
 
 /** Embeddings of Ollama's own API, which counts tokens and does not truncate in silence. */

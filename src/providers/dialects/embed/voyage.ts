@@ -7,9 +7,10 @@ import {
 } from '../../../core/embeddings.ts'
 import type { EmbedEndpoint, Target } from '../../../core/provider.ts'
 import { operationUrl } from '../address.ts'
+import { jsonBody } from '../json-body.ts'
 import { readOpenAiVectors } from '../openai/embed.ts'
 import { refusalBy } from '../refusal.ts'
-import { jsonBody, plainInput } from './body.ts'
+import { plainInput } from './body.ts'
 
 /** Embeddings of Voyage AI: texts on one path, anything with images on another. */
 export function voyageEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {

@@ -8,8 +8,8 @@ import {
 } from '../../../core/embeddings.ts'
 import type { EmbedEndpoint } from '../../../core/provider.ts'
 import { parseDataUri } from '../../../wire/data-uri.ts'
-import { jsonBody } from '../embed/body.ts'
 import { embedded, notEmbedded } from '../embed/reading.ts'
+import { jsonBody } from '../json-body.ts'
 import { geminiRefusal } from './gemini-error.ts'
 
 /** Embeddings of the Gemini API. `modelUrl` is the address of the model, its query is kept. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { type EmbedInput, type VectorValue, vectorValue } from '../../../core/embeddings.ts'
 import type { BatchLimits, EmbedEndpoint, EmbedReading } from '../../../core/provider.ts'
-import { jsonBody, type MixedDialect, plainInput } from '../embed/body.ts'
+import { type MixedDialect, plainInput } from '../embed/body.ts'
 import { embedded, notEmbedded } from '../embed/reading.ts'
+import { jsonBody } from '../json-body.ts'
 import { refusalBy, type StatusOf } from '../refusal.ts'
 
 /** What one vendor's embeddings differ in. */

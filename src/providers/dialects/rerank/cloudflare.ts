@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RerankEndpoint, Target } from '../../../core/provider.ts'
 import type { Ranking } from '../../../core/rerank.ts'
 import { basePath } from '../address.ts'
-import { jsonBody } from '../embed/body.ts'
+import { jsonBody } from '../json-body.ts'
 import { refusalBy } from '../refusal.ts'
 import { notRanked, place, ranked } from './reading.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RerankEndpoint, Target } from '../../../core/provider.ts'
 import { operationUrl } from '../address.ts'
-import { jsonBody } from '../embed/body.ts'
+import { jsonBody } from '../json-body.ts'
 import { refusalBy } from '../refusal.ts'
 import { notRanked, ranked, scoreEntry } from './reading.ts'
 

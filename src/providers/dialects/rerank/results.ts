@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RerankEndpoint } from '../../../core/provider.ts'
-import { jsonBody } from '../embed/body.ts'
+import { jsonBody } from '../json-body.ts'
 import { refusalBy } from '../refusal.ts'
 import { notRanked, ranked, relevanceEntry, totalTokens } from './reading.ts'
 
