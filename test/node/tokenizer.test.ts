@@ -79,8 +79,14 @@ describe('nothing is counted', () => {
 
   test('by a thread that cannot start, which is not tried for ever', async () => {
     const { count } = tokenizer({ entry: new URL('file:///nowhere/worker.js') })
+    let threads = 0
+    const started = () => threads++
+    process.on('worker', started)
+    onTestFinished(() => void process.off('worker', started))
     const counts = Array.from({ length: 10 }, () => count('o200k_base', ['a']))
     expect(await Promise.all(counts)).toEqual(counts.map(() => undefined))
+    expect(await count('o200k_base', ['a'])).toBeUndefined()
+    expect(threads).toBe(3)
   })
 
   test('when too many counts wait', async () => {
