@@ -4,6 +4,7 @@ import { sendNodeResponse } from '@whatwg-node/server'
 import { internal } from '../../../src/core/errors.ts'
 import type { Gateway, RequestContext } from '../../../src/index.ts'
 import { Cancel } from '../../../src/wire/cancel.ts'
+import { PlainResponse } from '../ports/plain-response.ts'
 import { discardRest } from './discard.ts'
 import type { HostLimits } from './limits.ts'
 import { refuse } from './refusal.ts'
@@ -80,7 +81,7 @@ export class ClientExchange implements Turn, RequestContext {
       const answer = await gateway.fetch(this.#fetchRequest(), this)
       discardRest(request, limits)
       if (traffic.isDraining) response.setHeader('connection', 'close')
-      const sent = sendNodeResponse(answer, response, request, true)
+      const sent = send(answer, request, response)
       // Afterwards: for streams the adapter switches the timeout off. What is out needs none.
       if (!response.writableEnded || response.writableLength > 0) {
         response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
@@ -117,6 +118,25 @@ export class ClientExchange implements Turn, RequestContext {
     if (this.#response.headersSent) this.#response.destroy()
     else refuse(this.#request, this.#response, internal())
   }
+}
+
+/** Whole answers go out in one piece; streams, and answers of other makers, through the adapter. */
+function send(
+  answer: Response | PlainResponse,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> | void {
+  if (!(answer instanceof PlainResponse)) return sendNodeResponse(answer, response, request, true)
+  const { status, headers, body } = answer.parts
+  const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
+  if (!isWhole) return sendNodeResponse(answer.full, response, request, true)
+  if (response.destroyed) return
+  // Node itself would choose the chunked form for a length that nobody has told.
+  const length =
+    'content-length' in headers || body === null
+      ? {}
+      : { 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...headers, ...length }).end(body)
 }
 
 function isBelow(base: string, url: string): boolean {

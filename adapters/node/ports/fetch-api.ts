@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
-import { ReadableStream as AdapterStream, Response } from '@whatwg-node/fetch'
+import { ReadableStream as AdapterStream } from '@whatwg-node/fetch'
 import type { FetchApi } from '../../../src/index.ts'
+import { PlainResponse } from './plain-response.ts'
 
 type Source = UnderlyingSource<Uint8Array>
 
@@ -18,7 +19,8 @@ class PulledStream extends AdapterStream<Uint8Array> {
 
 /** What the gateway makes its answers with: classes whose insides are written out directly. */
 export const fetchApi: FetchApi = {
-  Response,
+  // It has every member of a `Response`; those that are delegated, its declaration does not show.
+  Response: PlainResponse as unknown as typeof Response,
   // It reads default sources, the only ones that the gateway makes.
   ReadableStream: PulledStream as unknown as typeof ReadableStream,
 }
