@@ -11,7 +11,12 @@ const stdout = 1
  * Lines are written when so many bytes wait, or after so long, in milliseconds. When nobody takes
  * them, the newest are dropped.
  */
-const buffer = { minLength: 12_288, periodicFlush: 1_000, maxLength: 16 * 1024 * 1024 }
+const buffer = {
+  minLength: 65_536,
+  maxWrite: 131_072,
+  periodicFlush: 1_000,
+  maxLength: 16 * 1024 * 1024,
+}
 
 /** A log that writes to standard output, a little late. */
 export interface NodeLog extends Log {
