@@ -81,13 +81,15 @@ export class StreamReply {
 
   /** Hands frames on, and ends the stream when they end it. True when something was written. */
   #pass(frames: Frame[]): boolean {
-    const pieces = mergeBytes(this.#options.tap.push(this.#terminator.push(frames)))
-    for (const piece of pieces) this.#controller?.enqueue(piece)
-    if (pieces.length > 0) this.#heartbeat?.wrote()
+    const bytes = mergeBytes(this.#options.tap.push(this.#terminator.push(frames)))
+    if (bytes.length > 0) {
+      this.#controller?.enqueue(bytes)
+      this.#heartbeat?.wrote()
+    }
     const { outcome } = this.#terminator
     if (outcome?.complete === true) this.#complete()
     else if (outcome?.complete === false) this.#fail(outcome.failure)
-    return pieces.length > 0
+    return bytes.length > 0
   }
 
   #complete(): void {

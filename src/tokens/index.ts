@@ -1,5 +1,5 @@
 export { type Countable, countableChat, countExactly } from './bpe.ts'
 export { estimateEmbed, itemTokens } from './embeddings.ts'
 export { encodingOf } from './encoding.ts'
-export { estimateChat, promptTokens, tokensOfBytes } from './heuristic.ts'
+export { estimateChat } from './heuristic.ts'
 export { estimateRerank } from './rerank.ts'

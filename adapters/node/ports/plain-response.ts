@@ -35,10 +35,22 @@ export class PlainResponse {
   }
 }
 
-const members = [
-  ...['ok', 'statusText', 'headers', 'body', 'bodyUsed', 'type', 'url', 'redirected'],
-  ...['text', 'json', 'arrayBuffer', 'blob', 'formData', 'clone'],
-] as (keyof Response)[]
+const members: readonly (keyof Response)[] = [
+  'ok',
+  'statusText',
+  'headers',
+  'body',
+  'bodyUsed',
+  'type',
+  'url',
+  'redirected',
+  'text',
+  'json',
+  'arrayBuffer',
+  'blob',
+  'formData',
+  'clone',
+]
 
 for (const name of members) {
   Object.defineProperty(PlainResponse.prototype, name, {
