@@ -132,11 +132,9 @@ function send(
   if (!isWhole) return sendNodeResponse(answer.full, response, request, true)
   if (response.destroyed) return
   // Node itself would choose the chunked form for a length that nobody has told.
-  const length =
-    'content-length' in headers || body === null
-      ? {}
-      : { 'content-length': Buffer.byteLength(body) }
-  response.writeHead(status, { ...headers, ...length }).end(body)
+  const isTold = body === null || 'content-length' in headers
+  const told = isTold ? headers : { ...headers, 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, told).end(body)
 }
 
 function isBelow(base: string, url: string): boolean {
