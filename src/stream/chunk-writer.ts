@@ -1,8 +1,8 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, StreamIdentity } from '../core/frame.ts'
 import { renderUsage, type Usage } from '../core/usage.ts'
-import { concat } from '../wire/body.ts'
 import { utf8Length } from '../wire/utf8.ts'
+import { Slab } from './slab.ts'
 
 const encoder = new TextEncoder()
 
@@ -69,53 +69,55 @@ export interface ToolCallStart {
 export class ChunkWriter {
   readonly #identity: StreamIdentity
   readonly #asked: boolean
-  #index = 0
+  readonly #slab = new Slab()
+  #head: string
   #started = false
 
   /** `asked`: the client asked for a usage chunk. */
   constructor(identity: StreamIdentity, asked: boolean) {
     this.#identity = identity
     this.#asked = asked
+    this.#head = chunkHead(identity, 0)
   }
 
   /** A writer of another choice of the same stream. */
   forChoice(index: number): ChunkWriter {
     const other = new ChunkWriter(this.#identity, this.#asked)
-    other.#index = index
+    other.#head = chunkHead(this.#identity, index)
     return other
   }
 
   /** The role's chunk alone: an answer that has begun, and commits its stream, without a word yet. */
   role(): Frame {
-    return this.#frame(this.#opened(new Uint8Array(0)), '')
+    return this.#content('', '')
   }
 
   /** `logprobs`: those of the tokens of this text, in the shape of the OpenAI API. */
   text(content: string, logprobs?: unknown): Frame {
-    return this.#content({ content }, content, logprobs)
+    return this.#delta({ content }, content, logprobs)
   }
 
   reasoning(text: string): Frame {
-    return this.#content({ reasoning_content: text }, text)
+    return this.#delta({ reasoning_content: text }, text)
   }
 
   refusal(text: string): Frame {
-    return this.#content({ refusal: text }, text)
+    return this.#delta({ refusal: text }, text)
   }
 
   toolCall({ index, id, name, extra }: ToolCallStart): Frame {
     const call = { index, id, type: 'function', function: { name, arguments: '' }, ...extra }
-    return this.#content({ tool_calls: [call] }, name)
+    return this.#delta({ tool_calls: [call] }, name)
   }
 
   /** A further piece of the arguments of an open call. */
   toolArguments(index: number, piece: string): Frame {
-    return this.#content({ tool_calls: [{ index, function: { arguments: piece } }] }, piece)
+    return this.#delta({ tool_calls: [{ index, function: { arguments: piece } }] }, piece)
   }
 
   /** A delta of the kind's own, for what has no name in the OpenAI API; `text` is what it generates. */
   delta(delta: Readonly<Record<string, unknown>>, text = ''): Frame {
-    return this.#content(delta, text)
+    return this.#delta(delta, text)
   }
 
   /** The end of the choice and of the stream: finish reason, usage where it belongs, `[DONE]`. */
@@ -127,9 +129,9 @@ export class ChunkWriter {
 
   /** The end of a choice alone, for a stream in which others are still to end. */
   finishChoice(reason: FinishReason, usage?: Usage): Frame {
-    const withUsage = usage && !this.#asked ? { usage: renderUsage(usage) } : {}
+    const ofStream = usage && !this.#asked ? `,"usage":${JSON.stringify(renderUsage(usage))}` : ''
     return {
-      bytes: this.#opened(this.#chunk({ delta: {}, finish_reason: reason }, withUsage)),
+      bytes: this.#encode(`${this.#head}{},"finish_reason":"${reason}"}]${ofStream}}\n\n`),
       kind: 'content',
       usage,
       identity: this.#identity,
@@ -138,14 +140,14 @@ export class ChunkWriter {
     }
   }
 
-  #content(delta: object, text: string, logprobs?: unknown): Frame {
-    const choice = { delta, ...(logprobs !== undefined && { logprobs }), finish_reason: null }
-    return this.#frame(this.#opened(this.#chunk(choice)), text)
+  #delta(delta: object, text: string, logprobs?: unknown): Frame {
+    const ofText = logprobs === undefined ? '' : `,"logprobs":${JSON.stringify(logprobs)}`
+    return this.#content(`${this.#head}${JSON.stringify(delta)}${ofText}${chunkTail}`, text)
   }
 
-  #frame(bytes: Uint8Array, text: string): Frame {
+  #content(chunk: string, text: string): Frame {
     return {
-      bytes,
+      bytes: this.#encode(chunk),
       kind: 'content',
       identity: this.#identity,
       output: text,
@@ -154,16 +156,19 @@ export class ChunkWriter {
   }
 
   /** The bytes of a chunk, with the role's chunk ahead of those of the first one. */
-  #opened(bytes: Uint8Array): Uint8Array {
-    if (this.#started) return bytes
+  #encode(chunk: string): Uint8Array {
+    if (this.#started) return this.#slab.encode(chunk)
     this.#started = true
-    const role = this.#chunk({ delta: { role: 'assistant', content: '' }, finish_reason: null })
-    return concat([role, bytes], role.length + bytes.length)
-  }
-
-  #chunk(choice: object, more: object = {}): Uint8Array {
-    const { id, created, model } = this.#identity
-    const choices = [{ index: this.#index, ...choice }]
-    return dataEvent({ id, object: 'chat.completion.chunk', created, model, choices, ...more })
+    const role = `${this.#head}{"role":"assistant","content":""}${chunkTail}`
+    return this.#slab.encode(role + chunk)
   }
 }
+
+/** A chunk up to its delta: all chunks of a choice begin with it, so it is written only once. */
+function chunkHead({ id, created, model }: StreamIdentity, index: number): string {
+  const chunk = { id, object: 'chat.completion.chunk', created, model, choices: [{ index }] }
+  return `data: ${JSON.stringify(chunk).slice(0, -'}]}'.length)},"delta":`
+}
+
+/** What follows the delta in all of them but the last. */
+const chunkTail = ',"finish_reason":null}]}\n\n'

@@ -1,5 +1,6 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { concat } from './body.ts'
+import { crc32 } from './crc32.ts'
 
 /** One message of an AWS event stream. */
 export interface AwsMessage {
@@ -25,6 +26,9 @@ export class AwsEventStream {
   #length = 0
   /** Bytes it takes to go on: a prelude, then the whole message that it announces. */
   #awaited = preludeLength
+  /** The headers of the last message, which are those of nearly every message that follows. */
+  #headerBlock = new Uint8Array(0)
+  #headers: ReadonlyMap<string, string> = new Map()
 
   /** True when no message has been begun and not ended. */
   get isBetweenMessages(): boolean {
@@ -35,48 +39,58 @@ export class AwsEventStream {
   *push(chunk: Uint8Array): Generator<AwsMessage, void, undefined> {
     this.#pieces.push(chunk)
     this.#length += chunk.length
-    while (this.#length >= this.#awaited) {
-      const bytes = this.#joined()
+    if (this.#length < this.#awaited) return
+    let bytes = this.#joined()
+    while (bytes.length >= this.#awaited) {
       if (this.#awaited === preludeLength) {
         this.#awaited = messageLength(bytes)
         continue
       }
       const message = bytes.subarray(0, this.#awaited)
-      this.#hold(bytes.subarray(this.#awaited))
+      bytes = bytes.subarray(this.#awaited)
       this.#awaited = preludeLength
-      yield readMessage(message)
+      yield this.#read(message)
     }
+    this.#pieces = bytes.length > 0 ? [bytes] : []
+    this.#length = bytes.length
   }
 
   /** All that is held, in one piece. A message is put together once, however it was cut. */
   #joined(): Uint8Array {
     const bytes = this.#pieces.length === 1 ? this.#pieces[0] : undefined
-    const whole = bytes ?? concat(this.#pieces, this.#length)
-    this.#hold(whole)
-    return whole
+    return bytes ?? concat(this.#pieces, this.#length)
   }
 
-  #hold(bytes: Uint8Array): void {
-    this.#pieces = [bytes]
-    this.#length = bytes.length
+  #read(bytes: Uint8Array): AwsMessage {
+    check(bytes)
+    const headersEnd = preludeLength + uint(bytes, 4, 4)
+    const block = bytes.subarray(preludeLength, headersEnd)
+    if (!isSame(block, this.#headerBlock)) {
+      this.#headers = readHeaders(block)
+      this.#headerBlock = block.slice()
+    }
+    return { headers: this.#headers, payload: bytes.subarray(headersEnd, -checksumLength) }
   }
 }
 
 function messageLength(bytes: Uint8Array): number {
   check(bytes.subarray(0, preludeLength))
-  const total = uint(bytes.subarray(0, 4))
-  const headers = uint(bytes.subarray(4, 8))
+  const total = uint(bytes, 0, 4)
+  const headers = uint(bytes, 4, 4)
   if (total < shortest || total > maxMessageBytes || headers > total - shortest) throw corrupt()
   return total
 }
 
-function readMessage(bytes: Uint8Array): AwsMessage {
-  check(bytes)
-  const headersEnd = preludeLength + uint(bytes.subarray(4, 8))
-  return {
-    headers: readHeaders(bytes.subarray(preludeLength, headersEnd)),
-    payload: bytes.subarray(headersEnd, -checksumLength),
-  }
+/** The last four bytes are the checksum of all before them. */
+function check(bytes: Uint8Array): void {
+  const end = bytes.length - checksumLength
+  if (crc32(bytes.subarray(0, end)) !== uint(bytes, end, checksumLength)) throw corrupt()
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
+  return true
 }
 
 /** The bytes of a value by its type: booleans, integers, then timestamp and UUID. */
@@ -102,11 +116,12 @@ function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
     at += length
     return block.subarray(at - length, at)
   }
+  const takeUint = (length: number): number => uint(take(length), 0, length)
   while (at < block.length) {
-    const name = decoder.decode(take(uint(take(1))))
-    const type = uint(take(1))
+    const name = decoder.decode(take(takeUint(1)))
+    const type = takeUint(1)
     const isCounted = type === bytesType || type === stringType
-    const length = isCounted ? uint(take(2)) : fixedLengths[type]
+    const length = isCounted ? takeUint(2) : fixedLengths[type]
     if (length === undefined) throw corrupt()
     const value = take(length)
     if (type === stringType) headers.set(name, decoder.decode(value))
@@ -117,30 +132,13 @@ function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
 const decoder = new TextDecoder()
 
 /** A big-endian unsigned integer. */
-function uint(bytes: Uint8Array): number {
-  return bytes.reduce((value, byte) => value * 256 + byte, 0)
-}
-
-/** The last four bytes are the checksum of all before them. */
-function check(bytes: Uint8Array): void {
-  const expected = uint(bytes.subarray(-checksumLength))
-  if (crc32(bytes.subarray(0, -checksumLength)) !== expected) throw corrupt()
+function uint(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0
+  // Nobody asks for bytes behind the end.
+  for (let end = at + length; at < end; at++) value = value * 256 + (bytes[at] as number)
+  return value
 }
 
 function corrupt(): UpstreamFault {
   return new UpstreamFault({ kind: 'closed-early' })
-}
-
-const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value
-})
-
-/** The common CRC-32 (reflected polynomial EDB88320), as in zlib. */
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  // The table has an entry for every byte.
-  for (const byte of bytes) crc = (crcTable[(crc ^ byte) & 0xff] as number) ^ (crc >>> 8)
-  return (crc ^ 0xffffffff) >>> 0
 }

@@ -106,6 +106,14 @@ describe('a stream', () => {
     expect(read(singly(stream))).toEqual({ messages, whole: true })
   })
 
+  test('tells of each message its own headers, and of none those of another', () => {
+    const types = ['aab', 'aab', 'aac', 'aab', 'aabb', '']
+    const events = types.map((type) => awsEvent(type, {}))
+    const together = new AwsEventStream().push(new Uint8Array(Buffer.concat(events)))
+    const alone = events.flatMap((event) => [...new AwsEventStream().push(event)])
+    expect([...together].map(plain)).toEqual(alone.map(plain))
+  })
+
   test('that ends within a message is not whole', () => {
     for (const [head] of cutsOf(bytesOf(recorded.delta))) {
       expect(read([head])).toEqual({ messages: [], whole: false })

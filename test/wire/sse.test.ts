@@ -96,6 +96,25 @@ describe('the fields of an event', () => {
   })
 })
 
+test.each(['\n', '\r\n', '\r'])('lines that end in %j give the same events', (lineEnd) => {
+  const text = 'event: a\ndata: 1\n\ndata: 2\n\n: c\n\ndata: ż\n\ndata:\ndata: 3\n\n'
+  const events = [...split(utf8(text.replaceAll('\n', lineEnd)))].map(meaning)
+  expect(events).toEqual(split(utf8(text)).map(meaning))
+  expect(events).toHaveLength(5)
+})
+
+test('a CR that stands alone ends a line, also among lines that end in CRLF', () => {
+  const events = split(utf8('data: a\r\n\r\ndata: b\r\rdata: c\r\n\r\n'))
+  expect(events.map(({ data }) => data)).toEqual(['a', 'b', 'c'])
+})
+
+test('a stream that has used CRLF may do so again, also after a CR that stood alone', () => {
+  const chunks = ['data: a\r\n\r\n', 'data: b\rdata: c\r\r', '\ndata: d\n\n']
+  const events = split(...chunks.map(utf8))
+  expect(events.map(({ data }) => data)).toEqual(['a', 'b\nc', 'd'])
+  expect(textOf(events.slice(1, 2))).toBe('data: b\rdata: c\r\r\n')
+})
+
 test('an event without its blank line comes at the end, and says so', () => {
   expect(split(utf8('data: a\n\ndata: b\n'))).toMatchObject([
     { data: 'a', closed: true },

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
+import { framesOf } from '../../../stream/frames-of.ts'
+import { jsonIn } from '../../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
 import { isObject } from '../openai/usage.ts'
 import {
@@ -13,7 +15,7 @@ import {
   stopDetails,
 } from './answer.ts'
 
-const blockDelta = z.looseObject({
+const blockDelta = z.object({
   type: optionalText,
   text: optionalText,
   thinking: optionalText,
@@ -23,12 +25,12 @@ const blockDelta = z.looseObject({
 })
 
 /** Members of another shape than the known one read as absent: new events may use the same names. */
-const streamEvent = z.looseObject({
+const streamEvent = z.object({
   /** The same as the name of the event. */
   type: optionalText,
   index: z.number().catch(0),
   message: z
-    .looseObject({ id: optionalText, usage: z.unknown().optional() })
+    .object({ id: optionalText, usage: z.unknown().optional() })
     .optional()
     .catch(undefined),
   content_block: contentBlock.optional().catch(undefined),
@@ -76,15 +78,14 @@ export class AnthropicFrames implements FrameDecoder {
   }
 
   push(bytes: Uint8Array): Frame[] {
-    return this.#splitter.push(bytes).flatMap((raw) => this.#read(raw))
+    return framesOf(this.#splitter.push(bytes), (raw) => this.#read(raw))
   }
 
   end(): Frame[] {
     // The last event may lack its blank line; it may also have been cut off in its middle.
-    const rest = this.#splitter
-      .end()
-      .flatMap((raw) => this.#read(raw))
-      .filter(({ failure }) => failure?.kind !== 'malformed')
+    const rest = framesOf(this.#splitter.end(), (raw) => this.#read(raw)).filter(
+      ({ failure }) => failure?.kind !== 'malformed',
+    )
     // Some compatible servers close after the stop reason. Any other end without `message_stop`
     // is that of a stream which has died.
     const isOver = rest.some(({ kind }) => kind === 'done' || kind === 'error')
@@ -94,12 +95,13 @@ export class AnthropicFrames implements FrameDecoder {
   #read({ data, event: name }: RawEvent): Frame[] {
     // Comments have no data, and `[DONE]` belongs to another API.
     if (data === undefined || data === '' || data === '[DONE]') return []
-    const parsed = streamEvent.safeParse(json(data))
-    if (parsed.success) return this.#translate({ ...parsed.data, type: parsed.data.type ?? name })
+    const { data: event } = streamEvent.safeParse(jsonIn(data))
+    if (event) return this.#translate(event.type ?? name, event)
     return [failedFrame({ kind: 'malformed', detail: 'an event of the stream cannot be read' })]
   }
 
-  #translate({ type, index, message, content_block, delta, usage, error }: StreamEvent): Frame[] {
+  #translate(type: string | undefined, event: StreamEvent): Frame[] {
+    const { index, message, content_block, delta, usage, error } = event
     switch (type) {
       case 'message_start':
         this.#id = message?.id
@@ -194,13 +196,5 @@ export class AnthropicFrames implements FrameDecoder {
     const { modelId: model, created, asked } = this.#context
     this.#writer ??= new ChunkWriter({ id: this.#id || newCompletionId(), created, model }, asked)
     return this.#writer
-  }
-}
-
-function json(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }

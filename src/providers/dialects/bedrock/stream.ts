@@ -133,18 +133,18 @@ interface OpenCall {
 
 const optionalText = z.string().nullish()
 
-const event = z.looseObject({
+const event = z.object({
   contentBlockIndex: z.number().optional(),
   start: z
-    .looseObject({
-      toolUse: z.looseObject({ toolUseId: z.string(), name: z.string() }).nullish(),
+    .object({
+      toolUse: z.object({ toolUseId: z.string(), name: z.string() }).nullish(),
     })
     .nullish(),
   delta: z
-    .looseObject({
+    .object({
       text: optionalText,
-      toolUse: z.looseObject({ input: optionalText }).nullish(),
-      reasoningContent: z.looseObject({ text: optionalText }).nullish(),
+      toolUse: z.object({ input: optionalText }).nullish(),
+      reasoningContent: z.object({ text: optionalText }).nullish(),
     })
     .nullish(),
   stopReason: optionalText,

@@ -3,6 +3,7 @@ import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
+import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { SseSplitter } from '../../../wire/sse.ts'
 import { messageIn } from '../error-message.ts'
@@ -16,7 +17,7 @@ export function cohereFrames(context: CohereContext): FrameDecoder {
   const splitter = new SseSplitter()
   const events = new EventReader(context)
   return {
-    push: (bytes) => splitter.push(bytes).flatMap(({ data = '' }) => events.read(data)),
+    push: (bytes) => framesOf(splitter.push(bytes), ({ data = '' }) => events.read(data)),
     // What is no JSON here was cut off, and the missing end tells of that.
     end: () => splitter.end().flatMap(({ data = '' }) => (jsonIn(data) ? events.read(data) : [])),
   }
@@ -27,32 +28,32 @@ const text = z.string().nullish()
 const number = z.number().nullish()
 
 function inMessage<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.looseObject({ message: z.looseObject(shape).nullish() }).nullish()
+  return z.object({ message: z.object(shape).nullish() }).nullish()
 }
 
 // The type stands in the data as well as in the `event:` line; only the data counts.
 const event = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('message-start'), id: text }),
-  z.looseObject({
+  z.object({ type: z.literal('message-start'), id: text }),
+  z.object({
     type: z.literal(['content-start', 'content-delta']),
-    delta: inMessage({ content: z.looseObject({ text, thinking: text }).nullish() }),
+    delta: inMessage({ content: z.object({ text, thinking: text }).nullish() }),
     logprobs: z.unknown().optional(),
   }),
-  z.looseObject({
+  z.object({
     type: z.literal('tool-plan-delta'),
     delta: inMessage({ tool_plan: text }),
   }),
-  z.looseObject({
+  z.object({
     type: z.literal(['tool-call-start', 'tool-call-delta']),
     index: number,
     // Named like a list, yet one object.
     delta: inMessage({ tool_calls: z.union([z.array(cohereCall), cohereCall]).nullish() }),
   }),
-  z.looseObject({ type: z.literal('tool-call-end'), index: number }),
-  z.looseObject({
+  z.object({ type: z.literal('tool-call-end'), index: number }),
+  z.object({
     type: z.literal('message-end'),
     delta: z
-      .looseObject({
+      .object({
         finish_reason: text,
         error: z.unknown().optional(),
         usage: z.unknown().optional(),

@@ -8,40 +8,38 @@ import { type CompletionMessage, completionAnswer, type ToolCall } from '../open
 import { isObject } from '../openai/usage.ts'
 import { geminiFailure } from './gemini-error.ts'
 
-const functionCall = z.looseObject({
+const functionCall = z.object({
   id: z.string().nullish(),
   name: z.string().nullish(),
   args: z.unknown().optional(),
 })
 
-const part = z.looseObject({
+const part = z.object({
   text: z.string().nullish(),
   thought: z.boolean().nullish(),
   thoughtSignature: z.string().nullish(),
   functionCall: functionCall.nullish(),
-  inlineData: z
-    .looseObject({ mimeType: z.string().nullish(), data: z.string().nullish() })
-    .nullish(),
+  inlineData: z.object({ mimeType: z.string().nullish(), data: z.string().nullish() }).nullish(),
 })
 
-const token = z.looseObject({ token: z.string().nullish(), logProbability: z.number().nullish() })
+const token = z.object({ token: z.string().nullish(), logProbability: z.number().nullish() })
 
-const logprobsResult = z.looseObject({
+const logprobsResult = z.object({
   chosenCandidates: z.array(token).nullish(),
-  topCandidates: z.array(z.looseObject({ candidates: z.array(token).nullish() })).nullish(),
+  topCandidates: z.array(z.object({ candidates: z.array(token).nullish() })).nullish(),
 })
 
-const candidate = z.looseObject({
+const candidate = z.object({
   index: z.int().nonnegative().nullish(),
-  content: z.looseObject({ parts: z.array(part).nullish() }).nullish(),
+  content: z.object({ parts: z.array(part).nullish() }).nullish(),
   finishReason: z.string().nullish(),
   logprobsResult: logprobsResult.nullish(),
 })
 
-const response = z.looseObject({
+const response = z.object({
   responseId: z.string().nullish(),
   candidates: z.array(candidate).nullish(),
-  promptFeedback: z.looseObject({ blockReason: z.string().nullish() }).nullish(),
+  promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
   usageMetadata: z.unknown().optional(),
 })
 

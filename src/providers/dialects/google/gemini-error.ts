@@ -3,6 +3,7 @@ import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Refusal } from '../../../core/provider.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { errorMessage, messageIn } from '../error-message.ts'
+import { isObject } from '../openai/usage.ts'
 
 /*
  * Google's APIs answer errors as google.rpc.Status: `code` repeats the HTTP status, `details` are
@@ -83,5 +84,8 @@ function retryDelayOf({ details }: GoogleError): number | undefined {
 }
 
 function errorIn(value: unknown): GoogleError | undefined {
-  return errorBody.safeParse(Array.isArray(value) ? value[0] : value).data?.error
+  const found = Array.isArray(value) ? value[0] : value
+  // Every event of a stream comes here, and to fail in a schema costs more than all the rest of it.
+  if (!isObject(found) || found['error'] === undefined) return undefined
+  return errorBody.safeParse(found).data?.error
 }

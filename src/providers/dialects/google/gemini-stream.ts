@@ -3,6 +3,7 @@ import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
 import type { Target } from '../../../core/provider.ts'
 import { ChunkWriter, type FinishReason } from '../../../stream/chunk-writer.ts'
+import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
 import { isObject } from '../openai/usage.ts'
@@ -34,7 +35,8 @@ export class GeminiStream implements FrameDecoder {
   readonly #choices = new Map<number, Choice>()
   #id: string | null | undefined
   #writer: ChunkWriter | undefined
-  #usage: Record<string, unknown> = {}
+  /** Without a prototype, so that no member of it has a meaning. */
+  readonly #usage: Record<string, unknown> = Object.create(null)
 
   /** `asked`: the client asked for a usage chunk. */
   constructor(target: Target, asked: boolean) {
@@ -43,11 +45,11 @@ export class GeminiStream implements FrameDecoder {
   }
 
   push(bytes: Uint8Array): Frame[] {
-    return this.#splitter.push(bytes).flatMap((event) => this.#read(event))
+    return framesOf(this.#splitter.push(bytes), (event) => this.#read(event))
   }
 
   end(): Frame[] {
-    return [...this.#splitter.end().flatMap((event) => this.#read(event)), ...this.#finish()]
+    return [...framesOf(this.#splitter.end(), (event) => this.#read(event)), ...this.#finish()]
   }
 
   brokenOff(): Frame[] {
@@ -76,11 +78,9 @@ export class GeminiStream implements FrameDecoder {
 
   #translate(response: GeminiResponse): Frame[] {
     // Counts are running totals, and some stand in early events only.
-    if (isObject(response.usageMetadata)) {
-      this.#usage = { ...this.#usage, ...response.usageMetadata }
-    }
+    if (isObject(response.usageMetadata)) Object.assign(this.#usage, response.usageMetadata)
     this.#id ||= response.responseId
-    return candidatesOf(response).flatMap((candidate) => {
+    return framesOf(candidatesOf(response), (candidate) => {
       this.#writer ??= this.#newWriter()
       const choice = this.#choices.get(candidate.index) ?? new Choice(this.#writer, candidate.index)
       this.#choices.set(candidate.index, choice)
@@ -135,7 +135,7 @@ class Choice {
   read({ content, finishReason, logprobsResult: tokens }: GeminiCandidate): Frame[] {
     const parts = content?.parts ?? []
     const spoken = parts.find(({ text, thought }) => text && !thought)
-    const frames = parts.flatMap((part) =>
+    const frames = framesOf(parts, (part) =>
       this.#write(part, part === spoken && tokens ? logprobsOf(tokens) : undefined),
     )
     if (finishReason && finishReason !== 'FINISH_REASON_UNSPECIFIED') {
