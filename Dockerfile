@@ -16,6 +16,9 @@ WORKDIR /app
 COPY --from=build /app/package.json /app/demo.toml ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# A database with a relative path lies here; mount a volume to keep it.
+RUN mkdir /data && chown node:node /data
+WORKDIR /data
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \

@@ -1,6 +1,6 @@
 // Builds dist/: the library for those who embed the gateway, and the bundled host.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, rmSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const shared = {
@@ -23,6 +23,11 @@ await build({
   packages: 'external',
 })
 
+// Parts that were written as CommonJS call require().
+const withRequire = {
+  js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+}
+
 // One file for the host: loading the packages loose would triple its start time.
 await build({
   ...shared,
@@ -31,11 +36,9 @@ await build({
   minifySyntax: true,
   sourcemap: 'linked',
   legalComments: 'none',
-  // Parts that were written as CommonJS call require().
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
+  banner: withRequire,
 })
+
 // The thread that counts tokens. Each table of tokens is a file of its own, read when it is needed.
 await build({
   ...shared,
@@ -45,6 +48,22 @@ await build({
   chunkNames: 'tokens/[name]-[hash]',
   minifySyntax: true,
   legalComments: 'none',
+})
+
+// The thread of the database. What it loads natively stays a package; the tables it creates and
+// changes are read at run time.
+await build({
+  ...shared,
+  entryPoints: { 'store-worker': 'adapters/node/store/worker.ts' },
+  outdir: 'dist',
+  external: ['libsql'],
+  minifySyntax: true,
+  legalComments: 'none',
+  banner: withRequire,
+})
+cpSync('src/store/migrations', 'dist/migrations', {
+  recursive: true,
+  filter: (path) => !path.endsWith('_snapshot.json'),
 })
 
 chmodSync('dist/gateway.js', 0o755)

@@ -16,11 +16,11 @@ npm run build
 npm prune --omit=dev
 
 # Final stage
-mkdir "$work/app"
+mkdir "$work/app" "$work/data"
 cp -r package.json demo.toml node_modules dist "$work/app"
 cp demo.toml "$work/config.toml"
 port=${PORT:-18080}
-cd "$work/app"
+cd "$work/data"
 NODE_ENV=production GATEWAY_SERVER__HOST=0.0.0.0 GATEWAY_SERVER__PORT=$port \
   node "$work/app/dist/gateway.js" --config "$work/config.toml" &
 pid=$!

@@ -14,6 +14,10 @@ const floors: readonly (readonly string[])[] = [
   ['adapters/node'],
 ]
 
+/** A second door: what needs the database is loaded in its thread only. */
+const isThreadsDoor = ({ from, to }: Import) =>
+  to === 'src/store/database.ts' && from.startsWith('adapters/node/store/')
+
 /** Rooms without a door: their files are imported one by one. */
 const open = new Set(['src/core', 'src/wire', 'src/stream', 'src'])
 
@@ -60,7 +64,8 @@ describe('the house', () => {
   test('a room is entered through its door', () => {
     const wrong = inner.filter(({ from, to }) => {
       const room = roomOf(to)
-      return roomOf(from) !== room && !open.has(room) && to !== `${room}/index.ts`
+      const isDoor = to === `${room}/index.ts` || isThreadsDoor({ from, to })
+      return roomOf(from) !== room && !open.has(room) && !isDoor
     })
     expect(wrong).toEqual([])
   })
@@ -76,6 +81,19 @@ describe('the house', () => {
       ({ from, to }) => to.startsWith('node:') && !from.startsWith('adapters/node/'),
     )
     expect(wrong).toEqual([])
+  })
+
+  test('what drives the database is loaded in its thread only', () => {
+    const isDriver = ({ to }: Import) => /^(drizzle-orm|@libsql)\b/.test(to)
+    const outside = imports.filter(
+      ({ from, to }) => isDriver({ from, to }) && !/^(src|adapters\/node)\/store\//.test(from),
+    )
+    expect(outside).toEqual([])
+    const behind = new Set(['src/store/index.ts'])
+    for (const from of behind) {
+      for (const { to } of imports.filter((each) => each.from === from)) behind.add(to)
+    }
+    expect([...behind].filter((to) => isDriver({ from: '', to }))).toEqual([])
   })
 
   test('kinds import dialects, never each other', () => {

@@ -8,6 +8,11 @@ export type ProviderName = Branded<string, 'ProviderName'>
 /** The id of one request, as it stands in `x-request-id`. */
 export type RequestId = Branded<string, 'RequestId'>
 
+/** The id of a virtual key: 32 lowercase hex digits, the same after a rotation. */
+export type KeyId = Branded<string, 'KeyId'>
+/** The id of a budget group: 32 lowercase hex digits. */
+export type GroupId = Branded<string, 'GroupId'>
+
 /** Money: integer billionths of a US dollar. */
 export type NanoUsd = Branded<bigint, 'NanoUsd'>
 

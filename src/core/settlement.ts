@@ -1,5 +1,6 @@
+import type { Account } from './accounts.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Millis, RequestId } from './ids.ts'
+import type { KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Capability, Model } from './provider.ts'
 import type { Usage } from './usage.ts'
 
@@ -15,6 +16,11 @@ export interface Media {
 /** What is known of a finished request. Written once, at its end, whatever the end was. */
 export interface Settlement {
   readonly requestId: RequestId
+  /** Whose request it was; undefined without auth, and where no valid key was shown. */
+  readonly keyId: KeyId | undefined
+  /** Who is charged; undefined without auth, and for requests that are not accounted. */
+  readonly account: Account | undefined
+  readonly cost: NanoUsd
   readonly capability: Capability
   readonly stream: boolean
   /** The model asked for; undefined when the request never got so far. */

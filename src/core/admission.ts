@@ -1,0 +1,66 @@
+import type { Account } from './accounts.ts'
+import type { NanoUsd } from './ids.ts'
+import type { Route } from './provider.ts'
+
+/** What a request may use, as far as it can be told before any upstream call. */
+export interface Demand {
+  /** The estimate of its prompt. */
+  readonly promptTokens: number
+  /** What it may generate; absent where nothing is generated. */
+  readonly output?: OutputDemand
+  /** What rerank is billed by; absent for everything else. */
+  readonly searchUnits?: number
+}
+
+export interface OutputDemand {
+  /** The bound of one choice that the request itself sets; undefined when it sets none. */
+  readonly maxTokens: number | undefined
+  readonly choices: number
+}
+
+/** Who sends a request, once that has been found out. */
+export interface Caller {
+  /** Who would be charged if the request were admitted now; undefined where nobody is. */
+  readonly account: Account | undefined
+  /**
+   * Admits a request or throws LM-4002, LM-4003 or LM-4001; a refusal leaves no trace. `demand` is
+   * asked only where some limit needs it. Whoever is given the admission ends it.
+   */
+  admit(route: Route, demand: () => Demand): Admission
+}
+
+/** A request that was let in. It ends exactly once: through `settle` or `withdraw`. */
+export interface Admission {
+  /** Response headers that tell what is left of the caller's limits. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Frees what was reserved and charges what was used. Only the first end counts. */
+  settle(end: AdmissionEnd): void
+  /** Takes everything back, as though the request had never been let in. Only the first end counts. */
+  withdraw(): void
+  /** After `settle`: an exact count has replaced an estimate, and the difference is charged. */
+  amend(cost: NanoUsd): void
+}
+
+export interface AdmissionEnd {
+  readonly cost: NanoUsd
+  /** What counts against the tokens a minute; undefined leaves the debit as it is. */
+  readonly tokens: number | undefined
+}
+
+/** Finds out who sends a request. */
+export interface Gatekeeper {
+  /** Throws LM-4004, always the same one, when the headers show no key that is in force. */
+  identify(headers: Headers): Caller
+}
+
+const admitted: Admission = Object.freeze({
+  headers: Object.freeze({}),
+  settle() {},
+  withdraw() {},
+  amend() {},
+})
+
+const anyone: Caller = Object.freeze({ account: undefined, admit: () => admitted })
+
+/** Without auth: everybody may do everything, and nobody is charged. */
+export const openDoor: Gatekeeper = Object.freeze({ identify: () => anyone })

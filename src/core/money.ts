@@ -1,0 +1,23 @@
+import type { NanoUsd } from './ids.ts'
+
+const nanosPerDollar = 1_000_000_000n
+
+/** An amount in dollars: the nearest number there is. */
+export function usdOf(amount: NanoUsd): number {
+  // Of two exact integers the quotient is rounded once; a larger amount would be rounded twice.
+  const nanos = Number(amount)
+  if (Number.isSafeInteger(nanos)) return nanos / Number(nanosPerDollar)
+  const size = amount < 0n ? -amount : amount
+  const fraction = String(size % nanosPerDollar).padStart(9, '0')
+  return Number(`${amount < 0n ? '-' : ''}${size / nanosPerDollar}.${fraction}`)
+}
+
+/**
+ * Dollars as whole nano-dollars, rounded half up: what was written, not its binary neighbour. For
+ * numbers from 0 to 1e20.
+ */
+export function nanoOf(usd: number): NanoUsd {
+  // Below 1e-6 a number prints with an exponent.
+  const [whole, fraction = ''] = (usd < 1e-6 ? usd.toFixed(10) : String(usd)).split('.')
+  return ((BigInt(whole + fraction.padEnd(10, '0').slice(0, 10)) + 5n) / 10n) as NanoUsd
+}

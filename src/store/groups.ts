@@ -1,0 +1,94 @@
+import { and, eq, isNull, notExists, type SQL, sql } from 'drizzle-orm'
+import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { BudgetGroup } from '../core/accounts.ts'
+import type { GroupId, NanoUsd } from '../core/ids.ts'
+import { grantColumns, whereGrantFits } from './grant.ts'
+import { capColumns, capOf, moneyOf } from './money.ts'
+import { budgetGroups, virtualKeys } from './schema.ts'
+import type { GrantRefusal, GroupChange, GroupRow } from './store.ts'
+
+export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promise<GroupRow> {
+  const { budgetMax, ...others } = group
+  const rows = await db
+    .insert(budgetGroups)
+    .values({ ...others, ...capColumns(budgetMax) })
+    .returning()
+  return groupRow(rows[0] as (typeof rows)[number]) // An insert that does not fail has one row.
+}
+
+export async function updateGroup(
+  db: LibSQLDatabase,
+  id: GroupId,
+  { budgetMax, name }: GroupChange,
+): Promise<GroupRow | 'unknown-group'> {
+  const [row] = await db
+    .update(budgetGroups)
+    .set({
+      // Something must be set.
+      id,
+      ...(name !== undefined && { name }),
+      ...(budgetMax !== undefined && capColumns(budgetMax)),
+    })
+    .where(isLive(id))
+    .returning()
+  return row ? groupRow(row) : 'unknown-group'
+}
+
+export async function deleteGroup(
+  db: LibSQLDatabase,
+  id: GroupId,
+  at: number,
+): Promise<GroupRow | 'unknown-group' | 'has-members'> {
+  const members = db
+    .select({ one: sql`1` })
+    .from(virtualKeys)
+    .where(and(eq(virtualKeys.groupId, id), isNull(virtualKeys.deletedAt)))
+  const [[deleted], [row]] = await db.batch([
+    db
+      .update(budgetGroups)
+      .set({ deletedAt: at })
+      .where(and(isLive(id), notExists(members)))
+      .returning(),
+    withId(db, id),
+  ])
+  if (deleted) return groupRow(deleted)
+  return row?.deletedAt === null ? 'has-members' : 'unknown-group'
+}
+
+export async function grantGroup(
+  db: LibSQLDatabase,
+  id: GroupId,
+  amount: NanoUsd,
+): Promise<GroupRow | 'unknown-group' | GrantRefusal> {
+  const [[granted], [row]] = await db.batch([
+    db
+      .update(budgetGroups)
+      .set(grantColumns(budgetGroups, amount))
+      .where(and(isLive(id), whereGrantFits(budgetGroups, amount)))
+      .returning(),
+    withId(db, id),
+  ])
+  if (granted) return groupRow(granted)
+  if (row?.deletedAt !== null) return 'unknown-group'
+  return row.budgetMaxUsd === null ? 'no-cap' : 'too-much'
+}
+
+function withId(db: LibSQLDatabase, id: GroupId) {
+  return db.select().from(budgetGroups).where(eq(budgetGroups.id, id))
+}
+
+function isLive(id: GroupId): SQL | undefined {
+  return and(eq(budgetGroups.id, id), isNull(budgetGroups.deletedAt))
+}
+
+export function groupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
+  return {
+    // It went in as such.
+    id: row.id as GroupId,
+    name: row.name,
+    budgetMax: capOf(row.budgetMaxUsd, row.budgetMaxNano),
+    createdAt: row.createdAt,
+    deletedAt: row.deletedAt,
+    budgetSpent: moneyOf(row.budgetSpentUsd, row.budgetSpentNano),
+  }
+}

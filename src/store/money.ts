@@ -1,0 +1,30 @@
+import type { NanoUsd } from '../core/ids.ts'
+
+/** An amount as its two columns hold it: whole dollars, rounded down, and billionths from 0 on. */
+export interface Amount {
+  readonly usd: bigint
+  readonly nano: bigint
+}
+
+export function amountOf(money: NanoUsd): Amount {
+  const nano = ((money % nanosPerUsd) + nanosPerUsd) % nanosPerUsd
+  return { usd: (money - nano) / nanosPerUsd, nano }
+}
+
+export function moneyOf(usd: number, nano: number): NanoUsd {
+  // Columns of an amount, put together again.
+  return (BigInt(usd) * nanosPerUsd + BigInt(nano)) as NanoUsd
+}
+
+export function capOf(usd: number | null, nano: number | null): NanoUsd | null {
+  return usd === null || nano === null ? null : moneyOf(usd, nano)
+}
+
+/** The columns of a cap that is set; null in both is no cap. */
+export function capColumns(cap: NanoUsd | null) {
+  if (cap === null) return { budgetMaxUsd: null, budgetMaxNano: null }
+  const { usd, nano } = amountOf(cap)
+  return { budgetMaxUsd: Number(usd), budgetMaxNano: Number(nano) }
+}
+
+const nanosPerUsd = 1_000_000_000n

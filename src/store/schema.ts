@@ -1,0 +1,110 @@
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/*
+ * The tables. An amount of money takes two columns, whole dollars and billionths of a dollar from 0
+ * to 999,999,999: billionths alone would end at 9.2e9 USD, and text could not be summed. Times are
+ * unix seconds. After a change here: `npm run migrations`.
+ */
+
+export const budgetGroups = sqliteTable('budget_groups', {
+  /** The order of creation. */
+  seq: integer().primaryKey({ autoIncrement: true }),
+  id: text().notNull().unique(),
+  name: text().notNull(),
+  budgetMaxUsd: integer('budget_max_usd'),
+  budgetMaxNano: integer('budget_max_nano'),
+  budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),
+  budgetSpentNano: integer('budget_spent_nano').notNull().default(0),
+  createdAt: integer('created_at').notNull(),
+  deletedAt: integer('deleted_at'),
+})
+
+export const virtualKeys = sqliteTable(
+  'virtual_keys',
+  {
+    /** The order of creation. */
+    seq: integer().primaryKey({ autoIncrement: true }),
+    id: text().notNull().unique(),
+    digest: text().notNull().unique(),
+    name: text().notNull(),
+    groupId: text('group_id').references(() => budgetGroups.id),
+    budgetMaxUsd: integer('budget_max_usd'),
+    budgetMaxNano: integer('budget_max_nano'),
+    budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),
+    budgetSpentNano: integer('budget_spent_nano').notNull().default(0),
+    rpmLimit: integer('rpm_limit'),
+    tpmLimit: integer('tpm_limit'),
+    expiresAt: integer('expires_at'),
+    disabled: integer({ mode: 'boolean' }).notNull(),
+    createdAt: integer('created_at').notNull(),
+    deletedAt: integer('deleted_at'),
+  },
+  (table) => [index('virtual_keys_group_id').on(table.groupId)],
+)
+
+export const usageLog = sqliteTable(
+  'usage_log',
+  {
+    /** Never used again after a purge, so that a cursor stays where it is. */
+    id: integer().primaryKey({ autoIncrement: true }),
+    ts: integer().notNull(),
+    requestId: text('request_id').notNull(),
+    keyId: text('key_id').notNull(),
+    groupId: text('group_id'),
+    model: text().notNull(),
+    modelUsed: text('model_used'),
+    provider: text().notNull(),
+    capability: text().notNull(),
+    stream: integer({ mode: 'boolean' }).notNull(),
+    tokensIn: integer('tokens_in').notNull(),
+    tokensOut: integer('tokens_out').notNull(),
+    tokensTotal: integer('tokens_total').notNull(),
+    estimated: integer({ mode: 'boolean' }).notNull(),
+    cachedTokens: integer('cached_tokens').notNull(),
+    cacheWriteTokens: integer('cache_write_tokens').notNull(),
+    reasoningTokens: integer('reasoning_tokens').notNull(),
+    searchUnits: integer('search_units').notNull(),
+    mediaCount: integer('media_count').notNull(),
+    mediaBytes: integer('media_bytes').notNull(),
+    costUsd: integer('cost_usd').notNull(),
+    costNano: integer('cost_nano').notNull(),
+    latencyMs: integer('latency_ms').notNull(),
+    ttftMs: integer('ttft_ms'),
+    attempts: integer().notNull(),
+    status: integer().notNull(),
+    errorCode: text('error_code'),
+    /** JSON; null where the client sent none. */
+    metadata: text(),
+  },
+  (table) => [index('usage_log_ts').on(table.ts)],
+)
+
+export const sealedValues = sqliteTable(
+  'sealed_values',
+  {
+    purpose: text().notNull(),
+    name: text().notNull(),
+    sealed: text().notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.purpose, table.name] })],
+)
+
+export const webhookSettings = sqliteTable('webhook_settings', {
+  /** Always 1: there is one receiver. */
+  id: integer().primaryKey(),
+  enabled: integer({ mode: 'boolean' }).notNull(),
+  /** JSON. */
+  settings: text().notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+/** What has been written already, so that nothing is written twice when it is sent again. */
+export const writtenBatches = sqliteTable(
+  'written_batches',
+  {
+    id: text().primaryKey(),
+    writtenAt: integer('written_at').notNull(),
+  },
+  (table) => [index('written_batches_written_at').on(table.writtenAt)],
+)

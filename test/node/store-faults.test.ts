@@ -1,0 +1,247 @@
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { drizzle } from 'drizzle-orm/libsql/sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
+import { type Store, StoreFault } from '../../src/store/index.ts'
+import { newKey, usageRow, usd } from '../store/support/rows.ts'
+import {
+  type BuiltThread,
+  buildThread,
+  connect,
+  folder,
+  type OpenOptions,
+  openStore,
+  valueOf,
+} from './support/store.ts'
+
+let thread: BuiltThread
+
+beforeAll(async () => {
+  thread = await buildThread()
+})
+
+afterAll(() => thread.remove())
+
+function opened(path: string, options: OpenOptions = {}): Promise<Store> {
+  return openStore(path, { entry: thread.entry, ...options })
+}
+
+describe('a database that cannot be used is refused with the reason', () => {
+  async function faultOf(path: string): Promise<string> {
+    const fault = await opened(path).catch((error: unknown) => error)
+    expect(fault).toBeInstanceOf(StoreFault)
+    return (fault as StoreFault).message
+  }
+
+  test('a folder that is missing', async () => {
+    const path = join(folder(), 'missing', 'gateway.db')
+    expect(await faultOf(path)).toMatch(/cannot open the database .*: no such folder: .*missing/)
+  })
+
+  test('a folder in the place of the file', async () => {
+    expect(await faultOf(folder())).toMatch(/a folder, not a file/)
+  })
+
+  test('a file that is no database', async () => {
+    const path = join(folder(), 'gateway.db')
+    writeFileSync(path, 'a letter to a friend. '.repeat(1_000))
+    expect(await faultOf(path)).toMatch(/the file is not a database \(SQLITE_NOTADB/)
+    expect(readFileSync(path, 'utf8')).toMatch(/^a letter/)
+  })
+
+  test('a database that is damaged', async () => {
+    const path = join(folder(), 'gateway.db')
+    const store = await opened(path)
+    const rows = Array.from({ length: 2_000 }, () => usageRow())
+    await store.addUsage({ id: '1', rows })
+    await store.close()
+    const bytes = readFileSync(path)
+    bytes.fill(0xee, 20 * 4096, bytes.length - 20 * 4096)
+    writeFileSync(path, bytes)
+    expect(await faultOf(path)).toMatch(/damaged; restore it from a backup/)
+  })
+})
+
+describe('migrations', () => {
+  /** The next version of the gateway: its migrations are ours and one more. */
+  async function upgrade(path: string): Promise<void> {
+    const migrations = join(folder(), 'migrations')
+    cpSync('src/store/migrations', migrations, { recursive: true })
+    const journal = join(migrations, 'meta/_journal.json')
+    const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8'))
+    const next = { ...entries.at(-1), idx: 1, when: entries.at(-1).when + 1_000, tag: '0001_next' }
+    writeFileSync(journal, JSON.stringify({ ...rest, entries: [...entries, next] }))
+    writeFileSync(join(migrations, '0001_next.sql'), 'ALTER TABLE virtual_keys ADD colour text;')
+    await migrateDatabase(drizzle({ client: connect(path) }), migrations)
+  }
+
+  test('an older database gets what it lacks, and keeps what it has', async () => {
+    const path = join(folder(), 'gateway.db')
+    const store = await opened(path)
+    await store.createKey(newKey('a'))
+    await store.close()
+    await upgrade(path)
+    await upgrade(path)
+    expect(await valueOf(path, 'select id || colour is null from virtual_keys')).toBe(1)
+    expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(2)
+  })
+
+  test('a newer database is refused, and stays as it is', async () => {
+    const path = join(folder(), 'gateway.db')
+    await (await opened(path)).close()
+    await upgrade(path)
+    await expect(opened(path)).rejects.toThrow(/made by a newer version of the gateway/)
+    expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(2)
+  })
+
+  test('two processes may open a new database at once', async () => {
+    const path = join(folder(), 'gateway.db')
+    const stores = await Promise.all([1, 2, 3].map(() => opened(path)))
+    await Promise.all(stores.map((store, at) => store.createKey(newKey(`key ${at}`))))
+    expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(1)
+    expect((await stores[0]?.accounts())?.keys).toHaveLength(3)
+  })
+})
+
+describe('while another process holds the lock', () => {
+  async function spend(store: Store, id: string): Promise<void> {
+    await store.addSpend({ id, additions: [{ scope: 'key', id: 'a', amount: usd(1) }] })
+  }
+
+  test('a write waits for it, and is done once', async () => {
+    const path = join(folder(), 'gateway.db')
+    const store = await opened(path)
+    await store.createKey(newKey('a'))
+    const other = await connect(path).transaction('write')
+    // Longer than the driver waits by itself.
+    const released = sleep(2_600).then(() => other.commit())
+    const writes = ['1', '2', '3'].map((id) => spend(store, id))
+    await Promise.all([released, ...writes])
+    await spend(store, '4')
+    await store.addUsage({ id: '5', rows: [usageRow()] })
+    await store.close()
+    expect(await valueOf(path, 'select budget_spent_usd from virtual_keys')).toBe(4)
+    expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
+  })
+
+  test('a write gives up in the end; sent again, it is done once', async () => {
+    const path = join(folder(), 'gateway.db')
+    const store = await opened(path, { patience: 0 })
+    await store.createKey(newKey('a'))
+    const other = await connect(path).transaction('write')
+    await expect(spend(store, '1')).rejects.toThrow(
+      new StoreFault('the database is locked by another process (SQLITE_BUSY, LibsqlError)'),
+    )
+    await other.rollback()
+    await spend(store, '1')
+    await spend(store, '1')
+    await store.close()
+    expect(await valueOf(path, 'select budget_spent_usd from virtual_keys')).toBe(1)
+  })
+})
+
+describe('while the gateway runs', () => {
+  type Report = [string, unknown]
+
+  async function reporting(path: string): Promise<{ store: Store; reports: Report[] }> {
+    const reports: Report[] = []
+    const report = (...told: Report) => reports.push(told)
+    return { store: await opened(path, { report }), reports }
+  }
+
+  test.each([['alone'], ['with its journal']])(
+    'the file is deleted %s: writes go into a new one, and that is told',
+    async (how) => {
+      const path = join(folder(), 'gateway.db')
+      const { store, reports } = await reporting(path)
+      await store.createKey(newKey('a'))
+      rmSync(path)
+      if (how !== 'alone') for (const end of ['wal', 'shm']) rmSync(`${path}-${end}`)
+      await store.addUsage({ id: '1', rows: [usageRow()] })
+      expect((await store.accounts()).keys).toEqual([])
+      expect(statSync(path).mode & 0o777).toBe(0o600)
+      expect(reports).toEqual([[expect.stringContaining('was deleted'), { path }]])
+      await store.close()
+      expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
+      expect(await valueOf(path, 'pragma integrity_check')).toBe('ok')
+    },
+  )
+
+  test('the file is replaced: the new one is used, undamaged, and that is told', async () => {
+    const directory = folder()
+    const [path, backup] = [join(directory, 'gateway.db'), join(directory, 'backup.db')]
+    const earlier = await opened(backup)
+    await earlier.createKey(newKey('from the backup'))
+    await earlier.addUsage({ id: '1', rows: Array.from({ length: 500 }, () => usageRow()) })
+    await earlier.close()
+    const { store, reports } = await reporting(path)
+    await store.createKey(newKey('a'))
+    renameSync(backup, path)
+    const { keys } = await store.accounts()
+    expect(keys.map(({ id }) => id)).toEqual(['from the backup'])
+    await store.createKey(newKey('b'))
+    expect(reports).toEqual([[expect.stringContaining('was replaced'), { path }]])
+    await store.close()
+    expect(await valueOf(path, 'pragma integrity_check')).toBe('ok')
+    expect(await valueOf(path, 'select count(*) from virtual_keys')).toBe(2)
+    expect(await valueOf(path, 'select count(*) from usage_log')).toBe(500)
+  })
+
+  test('the file is deleted during a write: the write is refused, and done when it is sent again', async () => {
+    const path = join(folder(), 'gateway.db')
+    const { store } = await reporting(path)
+    const other = await connect(path).transaction('write')
+    const batch = { id: '1', rows: [usageRow()] }
+    const writing = store.addUsage(batch)
+    const refused = expect(writing).rejects.toThrow('was deleted or replaced during a write')
+    await sleep(200)
+    rmSync(path)
+    await other.rollback()
+    await refused
+    await store.addUsage(batch)
+    await store.close()
+    expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
+  })
+
+  test('the folder disappears: writes are refused, until it is back', async () => {
+    const directory = join(folder(), 'data')
+    mkdirSync(directory)
+    const path = join(directory, 'gateway.db')
+    const { store } = await reporting(path)
+    rmSync(directory, { recursive: true })
+    for (const id of ['1', '1']) {
+      await expect(store.addUsage({ id, rows: [usageRow()] })).rejects.toThrow(/no such folder/)
+    }
+    mkdirSync(directory)
+    await store.addUsage({ id: '1', rows: [usageRow()] })
+    await store.close()
+    expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
+  })
+
+  test('what the database refuses is told without the statement and its values', async () => {
+    const path = join(folder(), 'gateway.db')
+    const { store } = await reporting(path)
+    await store.createKey(newKey('a', { digest: 'secret-digest' }))
+    for (const write of [
+      store.createKey(newKey('b', { digest: 'secret-digest' })),
+      store
+        .rotateKey(newKey('c').id, 'x')
+        .then(() => store.createGroup({ ...newKey('g'), name: null } as never)),
+    ]) {
+      await expect(write).rejects.toThrow(
+        /^the database failed \(SQLITE_CONSTRAINT, LibsqlB?a?t?c?h?Error\)$/,
+      )
+    }
+    expect((await store.accounts()).keys).toHaveLength(1)
+  })
+})

@@ -1,0 +1,210 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openNodeStore } from '../../adapters/node/ports/store.ts'
+import { type Store, StoreFault, type StoreSettings } from '../../src/store/index.ts'
+import { newKey, usageRow } from '../store/support/rows.ts'
+import { command, finished } from './support/command.ts'
+import { type BuiltThread, buildThread, folder, openStore, valueOf } from './support/store.ts'
+
+let thread: BuiltThread
+
+beforeAll(async () => {
+  thread = await buildThread()
+})
+
+afterAll(() => thread.remove())
+
+function opened(path = join(folder(), 'gateway.db')): Promise<Store> {
+  return openStore(path, { entry: thread.entry })
+}
+
+const everything = { since: 0, until: 1e9, cursor: 0 }
+
+describe('a database in a file', () => {
+  test('is opened by the program in the source as well', async () => {
+    const store = await openNodeStore({ path: join(folder(), 'gateway.db'), token: undefined })
+    expect(await store.createKey(newKey('a'))).toMatchObject({ id: 'a', budgetSpent: 0n })
+    await store.close()
+  })
+
+  test('is private, and so is what SQLite puts beside it', async () => {
+    const path = join(folder(), 'gateway.db')
+    await opened(path)
+    const modes = ['', '-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+  })
+
+  test('may be named by an address, and keeps what was written', async () => {
+    const directory = folder()
+    const path = join(directory, 'with blank#?%.db')
+    const first = await opened(new URL(`file://${directory}/with%20blank%23%3F%25.db`).href)
+    await first.createKey(newKey('a'))
+    await first.close()
+    const second = await opened(`file:${directory}/with%20blank%23%3F%25.db`)
+    expect((await second.accounts()).keys).toHaveLength(1)
+    expect(statSync(path).size).toBeGreaterThan(0)
+  })
+
+  test('commits durably, with a write-ahead log', async () => {
+    const path = join(folder(), 'gateway.db')
+    await opened(path)
+    expect(await valueOf(path, 'pragma journal_mode')).toBe('wal')
+  })
+})
+
+describe('calls', () => {
+  test('are carried out in the order they are made', async () => {
+    const store = await opened()
+    const names = Array.from({ length: 50 }, (_, at) => `name ${at}`)
+    const [, ...updates] = await Promise.all([
+      store.createKey(newKey('a')),
+      ...names.map((name) => store.updateKey(newKey('a').id, { name })),
+    ])
+    expect(updates).toEqual(names.map((name) => expect.objectContaining({ name })))
+  })
+
+  test('bring long lists whole and in order', async () => {
+    const store = await opened()
+    await store.addUsage({
+      id: '1',
+      rows: Array.from({ length: 2_600 }, (_, at) => usageRow({ latencyMs: at })),
+    })
+    const rows = await store.listUsage({ ...everything, limit: 10_000 })
+    expect(rows.map(({ latencyMs }) => latencyMs)).toEqual([...Array(2_600).keys()])
+    const ids = Array.from({ length: 600 }, (_, at) => `key ${at}`)
+    await Promise.all(ids.map((id) => store.createKey(newKey(id))))
+    expect((await store.accounts()).keys.map(({ id }) => id)).toEqual(ids)
+  })
+
+  test('are finished before the database is closed, and refused afterwards', async () => {
+    const path = join(folder(), 'gateway.db')
+    const store = await opened(path)
+    const writes = ['1', '2', '3'].map((id) => store.addUsage({ id, rows: [usageRow()] }))
+    await Promise.all([store.close(), store.close()])
+    await Promise.all(writes)
+    await expect(store.accounts()).rejects.toThrow(new StoreFault('the database has been closed'))
+    expect(await valueOf(path, 'select count(*) from usage_log')).toBe(3)
+  })
+
+  test('keep the process alive; a store that is open does not', async () => {
+    const script = join(folder(), 'script.mjs')
+    await build({
+      stdin: {
+        contents: `
+          import { openNodeStore } from './adapters/node/ports/store.ts'
+          const entry = new URL(${JSON.stringify(thread.entry.href)})
+          const store = await openNodeStore({ path: 'gateway.db' }, { entry })
+          store.accounts().then(() => console.log('answered'))
+        `,
+        resolveDir: process.cwd(),
+      },
+      outfile: script,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+    })
+    expect(await finished(command([script]))).toMatchObject({ code: 0, stdout: 'answered\n' })
+  })
+})
+
+describe('the thread', () => {
+  /** A thread whose program is this. */
+  function program(text: string): URL {
+    return new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+  }
+
+  const echo = program(`
+    import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', ({ method, args }) => {
+      if (method === 'deleteSealed') throw new Error('crash')
+      if (method === 'close') parentPort.close()
+      parentPort.postMessage({ kind: 'value', value: args[0] })
+    })
+  `)
+
+  async function echoing(report?: StoreSettings['report']): Promise<Store> {
+    return openStore('', { entry: echo, report })
+  }
+
+  const crash = (store: Store) => store.deleteSealed('canary', 'x')
+  const ended = new StoreFault('the thread of the database ended during the call')
+
+  test('that crashes costs the call it crashes in; the next one starts another', async () => {
+    const reports: unknown[] = []
+    const store = await echoing((...told) => reports.push(told))
+    const calls = [crash(store), store.sealed('canary'), crash(store), store.sealed('canary')]
+    expect(await Promise.allSettled(calls)).toEqual([
+      { status: 'rejected', reason: ended },
+      { status: 'fulfilled', value: 'canary' },
+      { status: 'rejected', reason: ended },
+      { status: 'fulfilled', value: 'canary' },
+    ])
+    const failed = 'the thread of the database has failed'
+    expect(reports).toMatchObject([
+      [failed, { error: 'Error' }],
+      [failed, { error: 'Error' }],
+    ])
+  })
+
+  test('that does nothing but crash is left alone for a while', async () => {
+    const store = await echoing()
+    const calls = await Promise.allSettled(Array.from({ length: 6 }, () => crash(store)))
+    expect(calls.map((call) => call.status === 'rejected' && call.reason.message)).toEqual([
+      ...Array(3).fill(ended.message),
+      ...Array(3).fill('the thread of the database ends whenever it is started'),
+    ])
+    await expect(store.sealed('canary')).rejects.toThrow('ends whenever it is started')
+    const now = performance.now()
+    vi.spyOn(performance, 'now').mockReturnValue(now + 5_000)
+    onTestFinished(() => void vi.restoreAllMocks())
+    expect(await store.sealed('canary')).toBe('canary')
+  })
+
+  test('that has nothing to run refuses to open', async () => {
+    const entry = program('throw new Error("secret")')
+    await expect(openStore('', { entry })).rejects.toThrow(ended)
+  })
+})
+
+test('the event loop is not held up by five thousand rows a second, nor by a long page', async () => {
+  const store = await opened()
+  const rows = Array.from({ length: 500 }, () => usageRow({ metadata: { team: 'search' } }))
+  const gaps: number[] = []
+  // The first rounds run code that is not compiled yet.
+  for (let round = 0; round < 3; round++) {
+    const writing = await longestTurn(async () => {
+      const batches = []
+      for (let batch = 0; batch < 10; batch++) {
+        batches.push(store.addUsage({ id: `${round} ${batch}`, rows }))
+        await sleep(100)
+      }
+      await Promise.all(batches)
+    })
+    const reading = await longestTurn(() => store.listUsage({ ...everything, limit: 10_000 }))
+    gaps.push(Math.max(writing, reading))
+  }
+  console.log(`longest turns of the event loop: ${gaps.map((gap) => gap.toFixed(1)).join(', ')} ms`)
+  expect(Math.min(...gaps)).toBeLessThanOrEqual(20)
+})
+
+/** The longest turn of the event loop while something is done, in milliseconds. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  const working = work().then(() => true)
+  const turn = () => new Promise<false>((resolve) => setImmediate(resolve, false))
+  let longest = 0
+  for (let last = threadMillis(); !(await Promise.race([working, turn()])); ) {
+    const now = threadMillis()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  return longest
+}
+
+/** What this thread has used of a processor: other processes, which share it, do not count. */
+function threadMillis(): number {
+  if (process.platform !== 'linux') return performance.now()
+  return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
+}

@@ -1,0 +1,64 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Client, createClient } from '@libsql/client/sqlite3'
+import { build } from 'esbuild'
+import { onTestFinished } from 'vitest'
+import { type NodeStoreOptions, openNodeStore } from '../../../adapters/node/ports/store.ts'
+import type { Store, StoreSettings } from '../../../src/store/index.ts'
+
+export interface BuiltThread {
+  readonly entry: URL
+  remove(): void
+}
+
+/** The thread's program as it is shipped: one file, the migrations beside it. It starts in no time. */
+export async function buildThread(): Promise<BuiltThread> {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-thread-'))
+  const outfile = join(directory, 'store-worker.mjs')
+  await build({
+    entryPoints: ['adapters/node/store/worker.ts'],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['libsql'],
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  })
+  cpSync('src/store/migrations', join(directory, 'migrations'), { recursive: true })
+  symlinkSync(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'))
+  const remove = () => rmSync(directory, { recursive: true })
+  return { entry: pathToFileURL(outfile), remove }
+}
+
+/** A folder of its own for the test. */
+export function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-store-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+export type OpenOptions = NodeStoreOptions & Partial<StoreSettings>
+
+/** A database in a file or on a server, opened as the host opens it. */
+export async function openStore(path: string, options: OpenOptions): Promise<Store> {
+  const { token, report } = options
+  const store = await openNodeStore({ path, token, report }, options)
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Another connection to the same file, as another process would have it. */
+export function connect(path: string): Client {
+  const client = createClient({ url: `file:${path}`, concurrency: 1 })
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** The first value of the first row. */
+export async function valueOf(path: string, sql: string): Promise<unknown> {
+  return (await connect(path).execute(sql)).rows[0]?.[0]
+}

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest'
+import type { NanoUsd } from '../../src/core/ids.ts'
+import { largestBudget, type NewKey } from '../../src/store/index.ts'
+import { memoryStore } from './support/memory.ts'
+import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
+
+const a = { ...newKey('a'), deletedAt: null, budgetSpent: 0n }
+
+describe('keys', () => {
+  test('come out as they went in, in the order of their creation', async () => {
+    const store = await memoryStore()
+    await store.createGroup(newGroup('g'))
+    const full: Partial<NewKey> = {
+      groupId: groupId('g'),
+      budgetMax: usd(12.5),
+      rpmLimit: 60,
+      tpmLimit: 0,
+      expiresAt: 2_000,
+      disabled: true,
+    }
+    const z = await store.createKey(newKey('z', full))
+    expect(z).toEqual({ ...a, ...full, id: 'z', name: 'Z', digest: 'digest of z' })
+    expect(await store.createKey(newKey('a'))).toEqual(a)
+    expect((await store.accounts()).keys).toEqual([z, a])
+  })
+
+  test('join only a group that exists and is not deleted', async () => {
+    const store = await memoryStore()
+    await store.createGroup(newGroup('gone'))
+    await store.deleteGroup(groupId('gone'), 1)
+    await store.createKey(newKey('a'))
+    for (const name of ['gone', 'never']) {
+      const group = groupId(name)
+      expect(await store.createKey(newKey('b', { groupId: group }))).toBe('unknown-group')
+      expect(await store.updateKey(keyId('a'), { groupId: group, name: 'new' })).toBe(
+        'unknown-group',
+      )
+    }
+    expect((await store.accounts()).keys).toEqual([a])
+  })
+
+  test('change what is named and nothing else', async () => {
+    const store = await memoryStore()
+    await store.createGroup(newGroup('g'))
+    await store.createKey(newKey('a', { budgetMax: usd(1), rpmLimit: 5, groupId: groupId('g') }))
+    const before = { ...a, budgetMax: usd(1), rpmLimit: 5, groupId: 'g' }
+    expect(await store.updateKey(keyId('a'), {})).toEqual(before)
+    const change = { name: 'other', budgetMax: null, rpmLimit: null, groupId: null, disabled: true }
+    const after = { ...before, ...change }
+    expect(await store.updateKey(keyId('a'), change)).toEqual(after)
+    expect(await store.updateKey(keyId('a'), { tpmLimit: 7, expiresAt: 9 })).toEqual({
+      ...after,
+      tpmLimit: 7,
+      expiresAt: 9,
+    })
+    expect(await store.updateKey(keyId('a'), { budgetMax: usd(3.25) })).toMatchObject({
+      budgetMax: usd(3.25),
+    })
+  })
+
+  test('get a new digest when they are rotated', async () => {
+    const store = await memoryStore()
+    await store.createKey(newKey('a'))
+    expect(await store.rotateKey(keyId('a'), 'new')).toEqual({ ...a, digest: 'new' })
+  })
+
+  test('leave a tombstone, which nothing changes', async () => {
+    const store = await memoryStore()
+    await store.createKey(newKey('a', { budgetMax: usd(1) }))
+    const tombstone = { ...a, budgetMax: usd(1), deletedAt: 77 }
+    expect(await store.deleteKey(keyId('a'), 77)).toEqual(tombstone)
+    for (const id of ['a', 'never'].map(keyId)) {
+      expect(await store.updateKey(id, { name: 'b' })).toBe('unknown-key')
+      expect(await store.updateKey(id, {})).toBe('unknown-key')
+      expect(await store.rotateKey(id, 'new')).toBe('unknown-key')
+      expect(await store.deleteKey(id, 78)).toBe('unknown-key')
+      expect(await store.grantKey(id, usd(1))).toBe('unknown-key')
+    }
+    expect((await store.accounts()).keys).toEqual([tombstone])
+  })
+
+  test('of one digest exist once', async () => {
+    const store = await memoryStore()
+    await store.createKey(newKey('a', { digest: 'same' }))
+    await expect(store.createKey(newKey('b', { digest: 'same' }))).rejects.toThrow(
+      'SQLITE_CONSTRAINT',
+    )
+  })
+})
+
+describe('groups', () => {
+  const g = { ...newGroup('g'), budgetSpent: 0n }
+
+  test('come out as they went in, and change what is named', async () => {
+    const store = await memoryStore()
+    expect(await store.createGroup(newGroup('z', { budgetMax: usd(2) }))).toMatchObject({
+      budgetMax: usd(2),
+    })
+    expect(await store.createGroup(newGroup('g'))).toEqual(g)
+    expect(await store.updateGroup(groupId('g'), {})).toEqual(g)
+    expect(await store.updateGroup(groupId('g'), { budgetMax: usd(1) })).toEqual({
+      ...g,
+      budgetMax: usd(1),
+    })
+    const renamed = { ...g, name: 'new' }
+    expect(await store.updateGroup(groupId('g'), { name: 'new', budgetMax: null })).toEqual(renamed)
+    const { groups } = await store.accounts()
+    expect(groups.map(({ id }) => id)).toEqual(['z', 'g'])
+  })
+
+  test('are deleted only without a member that is not deleted', async () => {
+    const store = await memoryStore()
+    await store.createGroup(newGroup('g', { budgetMax: usd(1) }))
+    await store.createKey(newKey('a', { groupId: groupId('g'), disabled: true }))
+    expect(await store.deleteGroup(groupId('g'), 5)).toBe('has-members')
+    await store.deleteKey(keyId('a'), 4)
+    const tombstone = { ...g, budgetMax: usd(1), deletedAt: 5 }
+    expect(await store.deleteGroup(groupId('g'), 5)).toEqual(tombstone)
+    for (const id of ['g', 'never'].map(groupId)) {
+      expect(await store.updateGroup(id, { name: 'b' })).toBe('unknown-group')
+      expect(await store.deleteGroup(id, 6)).toBe('unknown-group')
+      expect(await store.grantGroup(id, usd(1))).toBe('unknown-group')
+    }
+    expect((await store.accounts()).groups).toEqual([tombstone])
+  })
+})
+
+describe('grants', () => {
+  test('add to the cap, however many there are at once', async () => {
+    const store = await memoryStore()
+    await store.createKey(newKey('a', { budgetMax: usd(0.999999999) }))
+    await store.createGroup(newGroup('g', { budgetMax: usd(0) }))
+    const amounts = Array.from({ length: 20 }, (_, at) => usd(at * 0.1 + 0.000000001))
+    await Promise.all(
+      amounts.flatMap((amount) => [
+        store.grantKey(keyId('a'), amount),
+        store.grantGroup(groupId('g'), amount),
+      ]),
+    )
+    const { keys, groups } = await store.accounts()
+    expect(keys[0]?.budgetMax).toBe(usd(0.999999999) + usd(19) + 20n)
+    expect(groups[0]?.budgetMax).toBe(usd(19) + 20n)
+  })
+
+  test('are refused where there is no cap', async () => {
+    const store = await memoryStore()
+    await store.createKey(newKey('a'))
+    await store.createGroup(newGroup('g'))
+    expect(await store.grantKey(keyId('a'), usd(1))).toBe('no-cap')
+    expect(await store.grantGroup(groupId('g'), usd(1))).toBe('no-cap')
+    expect((await store.accounts()).keys).toEqual([a])
+  })
+
+  test('may reach the largest budget, and not pass it', async () => {
+    const store = await memoryStore()
+    // One billionth is missing.
+    const budgetMax = (largestBudget - 1n) as NanoUsd
+    await store.createKey(newKey('a', { budgetMax }))
+    await store.createGroup(newGroup('g', { budgetMax }))
+    expect(await store.grantKey(keyId('a'), usd(0.000000002))).toBe('too-much')
+    expect(await store.grantGroup(groupId('g'), largestBudget)).toBe('too-much')
+    expect(await store.grantKey(keyId('a'), usd(0.000000001))).toMatchObject({
+      budgetMax: largestBudget,
+    })
+    expect(await store.grantKey(keyId('a'), usd(0.000000001))).toBe('too-much')
+  })
+})

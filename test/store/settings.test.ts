@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { memoryStore } from './support/memory.ts'
+
+test('sealed values are kept by purpose and name, created or replaced', async () => {
+  const store = await memoryStore()
+  const row = { purpose: 'provider-key', name: 'b', sealed: 's1', updatedAt: 1 } as const
+  await store.putSealed(row)
+  await store.putSealed({ ...row, name: 'a' })
+  await store.putSealed({ ...row, purpose: 'canary' })
+  await store.putSealed({ ...row, sealed: 's2', updatedAt: 2 })
+  const second = { ...row, sealed: 's2', updatedAt: 2 }
+  expect(await store.sealed('provider-key')).toEqual([{ ...row, name: 'a' }, second])
+  await store.deleteSealed('provider-key', 'a')
+  await store.deleteSealed('provider-key', 'never')
+  expect(await store.sealed('provider-key')).toEqual([second])
+  expect(await store.sealed('canary')).toEqual([{ ...row, purpose: 'canary' }])
+  expect(await store.sealed('webhook-signing-key')).toEqual([])
+})
+
+test('webhook settings are one row, absent until they are set', async () => {
+  const store = await memoryStore()
+  expect(await store.webhookSettings()).toBeUndefined()
+  await store.putWebhookSettings({ enabled: true, settings: '{"url":"u"}', updatedAt: 1 })
+  const second = { enabled: false, settings: '{}', updatedAt: 2 }
+  await store.putWebhookSettings(second)
+  expect(await store.webhookSettings()).toEqual(second)
+})

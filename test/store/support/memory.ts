@@ -1,0 +1,28 @@
+import { createClient } from '@libsql/client/sqlite3'
+import { migrate } from 'drizzle-orm/libsql/migrator'
+import { drizzle } from 'drizzle-orm/libsql/sqlite3'
+import { onTestFinished } from 'vitest'
+import { databaseStore } from '../../../src/store/database.ts'
+import { type Store, usageRows, usageText } from '../../../src/store/index.ts'
+
+export interface MemoryStore extends Store {
+  /** Runs one statement and shows its rows. */
+  query(sql: string): Promise<Record<string, unknown>[]>
+}
+
+/** A store in memory, with the tables that the migrations make. */
+export async function memoryStore(): Promise<MemoryStore> {
+  const client = createClient({ url: ':memory:', concurrency: 1 })
+  onTestFinished(() => client.close())
+  await client.execute('pragma foreign_keys = on')
+  const db = drizzle({ client })
+  await migrate(db, { migrationsFolder: 'src/store/migrations' })
+  const store = databaseStore(db)
+  return {
+    ...store,
+    addUsage: ({ id, rows }) => store.addUsage({ id, rows: rows.map(usageText) }),
+    listUsage: async (query) => usageRows(`[${(await store.listUsage(query)).join()}]`),
+    close: async () => client.close(),
+    query: async (sql) => (await client.execute(sql)).rows.map((row) => ({ ...row })),
+  }
+}

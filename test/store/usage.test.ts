@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest'
+import type { NanoUsd } from '../../src/core/ids.ts'
+import {
+  largestBudget,
+  type NewUsageRow,
+  type UsageSum,
+  usageGroupings,
+} from '../../src/store/index.ts'
+import { type MemoryStore, memoryStore } from './support/memory.ts'
+import { usageRow, usd } from './support/rows.ts'
+
+const everything = { since: 0, until: 1e9 }
+
+async function storeWith(rows: readonly Partial<NewUsageRow>[]): Promise<MemoryStore> {
+  const store = await memoryStore()
+  await store.addUsage({ id: 'all', rows: rows.map(usageRow) })
+  return store
+}
+
+describe('rows', () => {
+  test('come out as they went in', async () => {
+    const rows = [
+      usageRow(),
+      usageRow({
+        groupId: 'g',
+        modelUsed: null,
+        capability: 'rerank',
+        stream: true,
+        estimated: true,
+        cachedTokens: 1,
+        cacheWriteTokens: 2,
+        reasoningTokens: 3,
+        searchUnits: 4,
+        mediaCount: 5,
+        mediaBytes: Number.MAX_SAFE_INTEGER,
+        cost: largestBudget,
+        ttftMs: 0,
+        status: 499,
+        errorCode: 'LM-6001',
+        metadata: { team: 'a "b" \\ \n', n: 1.5, ok: true, half: '\ud800', é: '漢' },
+      }),
+    ]
+    const store = await storeWith(rows)
+    const found = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(found).toEqual(rows.map((row, at) => ({ id: at + 1, ...row })))
+  })
+
+  test('hold a name that is no ordinary one for an object', async () => {
+    const metadata = JSON.parse('{"__proto__":"x"}')
+    const store = await storeWith([{ metadata }])
+    const [row] = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(JSON.stringify(row?.metadata)).toBe('{"__proto__":"x"}')
+  })
+
+  test('with numbers that no column takes are brought into bounds, and keep nobody back', async () => {
+    const store = await storeWith([
+      {
+        tokensIn: Number.NaN,
+        tokensOut: Infinity,
+        latencyMs: 12.6,
+        cost: (largestBudget * 9n) as NanoUsd,
+      },
+      {},
+    ])
+    const [odd, good] = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(odd).toMatchObject({
+      tokensIn: 0,
+      tokensOut: Number.MAX_SAFE_INTEGER,
+      latencyMs: 13,
+      cost: largestBudget,
+    })
+    expect(good).toMatchObject(usageRow())
+  })
+
+  test('of a batch are written once, however often it is sent', async () => {
+    const store = await memoryStore()
+    const batch = (id: string) => ({ id, rows: [usageRow(), usageRow()] })
+    await store.addUsage(batch('1'))
+    await store.addUsage(batch('1'))
+    await store.addUsage(batch('2'))
+    const rows = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(rows.map(({ id }) => id)).toEqual([1, 2, 3, 4])
+  })
+
+  test('of a batch are written together or not at all, and may be sent again then', async () => {
+    const store = await memoryStore()
+    const bad = usageRow({ model: null as unknown as string })
+    await expect(store.addUsage({ id: '1', rows: [usageRow(), bad] })).rejects.toThrow(
+      'SQLITE_CONSTRAINT',
+    )
+    await store.addUsage({ id: '1', rows: [usageRow()] })
+    expect(await store.query('select count(*) as n from usage_log')).toEqual([{ n: 1 }])
+  })
+
+  test('may be more than one statement takes', async () => {
+    const store = await storeWith(Array.from({ length: 1_234 }, (_, at) => ({ latencyMs: at })))
+    const rows = await store.listUsage({ ...everything, cursor: 0, limit: 10_000 })
+    expect(rows.map(({ latencyMs }) => latencyMs)).toEqual([...Array(1_234).keys()])
+  })
+
+  test('may be none', async () => {
+    const store = await storeWith([])
+    expect(await store.listUsage({ ...everything, cursor: 0, limit: 10 })).toEqual([])
+  })
+
+  test('leave the ids of their batches behind for a week', async () => {
+    const store = await memoryStore()
+    await store.query(`insert into written_batches values ('old', unixepoch() - 7 * 86400 - 60)`)
+    await store.query(`insert into written_batches values ('young', unixepoch() - 86400)`)
+    await store.addUsage({ id: 'new', rows: [] })
+    expect(await store.query('select id from written_batches order by id')).toEqual([
+      { id: 'new' },
+      { id: 'young' },
+    ])
+  })
+})
+
+describe('pages', () => {
+  // Nearly in the order of time, as they are written.
+  const times = [100, 102, 101, 103, 105, 104, 50, 106, 108, 107]
+
+  test.each([
+    ['everything', { since: 0, until: 1e9 }],
+    ['one second', { since: 104, until: 104 }],
+    ['both ends included', { since: 101, until: 105 }],
+    ['a row that is out of order', { since: 50, until: 101 }],
+    ['nothing', { since: 109, until: 200 }],
+    ['a window the wrong way round', { since: 105, until: 101 }],
+  ])('hold what lies in the window, by id: %s', async (_, window) => {
+    const store = await storeWith(times.map((ts) => ({ ts })))
+    const expected = times.flatMap((ts, at) =>
+      ts >= window.since && ts <= window.until ? [at + 1] : [],
+    )
+    const ids: number[] = []
+    for (let cursor = 0; ; ) {
+      const rows = await store.listUsage({ ...window, cursor, limit: 3 })
+      ids.push(...rows.map(({ id }) => id))
+      if (rows.length === 0) break
+      cursor = ids.at(-1) ?? 0
+    }
+    expect(ids).toEqual(expected)
+  })
+
+  test('go on where they were after a purge, whose ids are not used again', async () => {
+    const store = await storeWith(times.map((ts) => ({ ts })))
+    expect(await store.purgeUsage(1_000, 100)).toBe(10)
+    await store.addUsage({ id: 'more', rows: [usageRow()] })
+    const rows = await store.listUsage({ ...everything, cursor: 10, limit: 10 })
+    expect(rows.map(({ id }) => id)).toEqual([11])
+  })
+})
+
+test('a purge takes the oldest, and no more than it is told to', async () => {
+  const store = await storeWith([5, 1, 4, 2, 3].map((ts) => ({ ts })))
+  expect(await store.purgeUsage(4, 2)).toBe(2)
+  const times = async () =>
+    (await store.listUsage({ ...everything, cursor: 0, limit: 10 })).map(({ ts }) => ts)
+  expect(await times()).toEqual([5, 4, 3])
+  expect(await store.purgeUsage(4, 2)).toBe(1)
+  expect(await store.purgeUsage(4, 2)).toBe(0)
+  expect(await times()).toEqual([5, 4])
+})
+
+describe('sums', () => {
+  const query = { ...everything, limit: 100 }
+
+  test('count and add up', async () => {
+    const store = await storeWith([
+      { status: 200, cost: usd(0.5), searchUnits: 1, mediaCount: 2, mediaBytes: 3 },
+      { status: 204, cost: usd(0.75), estimated: true, searchUnits: 10, mediaCount: 20 },
+      { status: 402, cost: usd(0), tokensIn: 0, tokensOut: 0, tokensTotal: 0 },
+      { status: 499, estimated: true },
+      { status: 502, cost: usd(0) },
+    ])
+    expect(await store.sumUsage({ ...query, groupBy: 'total' })).toEqual([
+      {
+        group: 'total',
+        requests: 5,
+        requestsOk: 2,
+        requestsClientError: 2,
+        requestsServerError: 1,
+        tokensIn: 40,
+        tokensOut: 20,
+        tokensTotal: 60,
+        estimatedRequests: 2,
+        upstreamRequests: 3,
+        searchUnits: 11,
+        mediaCount: 22,
+        mediaBytes: 3,
+        cost: usd(1.251),
+      } satisfies UsageSum,
+    ])
+  })
+
+  test.each([
+    ['model', ['a', 'b']],
+    ['model_used', ['', 'a']],
+    ['provider', ['p', 'q']],
+    ['capability', ['chat', 'embed']],
+    ['key_id', ['k', 'l']],
+    ['group_id', ['', 'g']],
+    ['status', ['200', '429']],
+    ['total', ['total']],
+  ] as const)('by %s', async (groupBy, groups) => {
+    const store = await storeWith([
+      { model: 'a', modelUsed: 'a', provider: 'p', keyId: 'k', groupId: 'g' },
+      { model: 'b', modelUsed: null, provider: 'q', keyId: 'l', capability: 'embed', status: 429 },
+    ])
+    const sums = await store.sumUsage({ ...query, groupBy })
+    expect(sums.map(({ group }) => group).sort()).toEqual(groups)
+    expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(2)
+  })
+
+  test('of nothing are no group, whatever the grouping', async () => {
+    const store = await storeWith([{ ts: 5 }])
+    for (const groupBy of usageGroupings) {
+      expect(await store.sumUsage({ ...query, groupBy, since: 6 })).toEqual([])
+      expect(await store.sumUsage({ ...query, groupBy, model: 'another' })).toEqual([])
+    }
+  })
+
+  test('come dearest first, then by name, as many as are asked for', async () => {
+    const store = await storeWith([
+      { model: 'c', cost: usd(2.000000001) },
+      { model: 'd', cost: usd(2.000000002) },
+      { model: 'b', cost: usd(1) },
+      { model: 'a', cost: usd(1) },
+      // Whole dollars made of parts count as such.
+      { model: 'e', cost: usd(0.75) },
+      { model: 'e', cost: usd(0.75) },
+    ])
+    const names = async (limit: number) =>
+      (await store.sumUsage({ ...query, groupBy: 'model', limit })).map(({ group }) => group)
+    expect(await names(10)).toEqual(['d', 'c', 'e', 'a', 'b'])
+    expect(await names(2)).toEqual(['d', 'c'])
+  })
+
+  test('take in the rows that all filters let pass', async () => {
+    const all = {
+      keyId: 'k',
+      groupId: 'g',
+      model: 'm',
+      provider: 'p',
+      capability: 'embed',
+    } as const
+    const store = await storeWith([
+      { ...all, ts: 10 },
+      { ...all, ts: 9 },
+      { ...all, ts: 12 },
+      ...Object.keys(all).map((name) => ({ ...all, ts: 10, [name]: 'other' })),
+    ])
+    const sums = await store.sumUsage({ ...all, since: 10, until: 11, groupBy: 'total', limit: 1 })
+    expect(sums).toMatchObject([{ requests: 1 }])
+  })
+
+  test('are exact to 2^53, and do not fail past any number', async () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const store = await storeWith([
+      { tokensIn: most - 1, tokensOut: most },
+      { tokensIn: 1, tokensOut: 0 },
+    ])
+    expect(await store.sumUsage({ ...query, groupBy: 'total' })).toMatchObject([
+      { tokensIn: most, tokensOut: most },
+    ])
+    const rows = Array.from({ length: 1_100 }, () => usageRow({ tokensIn: most }))
+    await store.addUsage({ id: 'huge', rows })
+    const [sum] = await store.sumUsage({ ...query, groupBy: 'total' })
+    expect(sum?.tokensIn).toBeCloseTo(1_101 * most, -5)
+  })
+})
