@@ -1,127 +1,105 @@
 /**
- * `npx tsx bench/embeddings.ts`: 2,048 vectors of 1,536 numbers through the gateway, as floats and
- * as base64. Upstream, gateway and client are processes of their own.
- *
- * - `read`: answers a second to a client that only reads the bytes.
- * - `use`: the same to a client that makes numbers of them, as the official SDK does.
- * - `cpu`: what the gateway's process used for one answer, all threads.
- * - `stall`: the longest that the gateway's event loop was held up in a run, garbage collection
- *   included; the median of the runs. On a busy machine other processes hold it up too, so `busy`
- *   tells what the gateway itself used of the processor in the longest turn of its loop.
- * - `memory`: what the gateway's process grew by at its peak, from the first answer on, against the
- *   size of the answer.
+ * 2,048 vectors of 1,536 numbers through the gateway, as floats and as base64. Upstream, gateways
+ * and client are processes of their own; this one is the client, and sends its figures to its
+ * parent, `run.ts`.
  */
-
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { request as httpRequest } from 'node:http'
 import { parseArgs } from 'node:util'
-import { nodePorts, serve } from '../adapters/node/index.ts'
-import { createGateway } from '../src/index.ts'
+import type { Vitals } from './embeddings-gateway.ts'
+import { items, warmUpItems } from './embeddings-size.ts'
 import { median } from './measure.ts'
-import { startScript, stop, stopAll, stopAllAtExit } from './processes.ts'
+import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
 
-const items = 2048
-const dimensions = 1536
-const encodings = ['float', 'base64'] as const
+type Encoding = 'float' | 'base64'
 
-type Encoding = (typeof encodings)[number]
-
-/** What the gateway's process tells when it is asked. */
-interface Vitals {
-  readonly stall: number
-  readonly busy: number
+/** What the answers in one encoding have cost; the median of the runs. */
+export interface EmbeddingsRow {
+  /** Milliseconds until a client has read all bytes. */
+  readonly read: number
+  /** The same until it has numbers, as the official SDK makes them. */
+  readonly use: number
+  /** Processor milliseconds of the gateway's process for one answer, all threads. */
   readonly cpu: number
+  /** The longest that its event loop was held up, garbage collection included. */
+  readonly stall: number
+  /** Processor milliseconds that it used itself in the longest turn of the loop. */
+  readonly busy: number
+  readonly answerMegabytes: number
+  /** What its memory grew by at the peak, from the first answer on, for a byte of the answer. */
   readonly memory: number
-  readonly peak: number
 }
 
-const { values: options } = parseArgs({
-  options: {
-    role: { type: 'string', default: 'client' },
-    upstream: { type: 'string', default: '' },
-    runs: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '1' },
-  },
-})
-
-switch (options.role) {
-  case 'upstream':
-    await runUpstream()
-    break
-  case 'gateway':
-    await runGateway(options.upstream)
-    break
-  default:
-    await runClient()
+export interface EmbeddingsFigures {
+  readonly rows: Readonly<Record<Encoding, EmbeddingsRow>>
+  /** How many answers in base64 come in the time of one in floats, by `use`, run by run. */
+  readonly rate: number
 }
 
-async function runClient(): Promise<void> {
-  stopAllAtExit()
-  const upstream = startScript('embeddings', ['--role', 'upstream'])
-  const upstreamPort = (await said(upstream)) as number
-  const results = []
-  for (const encoding of encodings) results.push(await measure(encoding, upstreamPort))
-  await stopAll()
-  console.table(results)
-  const [float, base64] = results
-  if (!float || !base64) return
-  console.log(`base64 against float, read: ${(base64.read / float.read).toFixed(2)} x`)
-  console.log(`base64 against float, use: ${(base64.use / float.use).toFixed(2)} x (at least 2)`)
-  process.exit()
+interface Run extends Vitals {
+  readonly read: number
+  readonly use: number
+  readonly size: number
 }
 
-async function measure(encoding: Encoding, upstreamPort: number) {
-  const gateway = startScript('embeddings', ['--role', 'gateway', '--upstream', `${upstreamPort}`])
-  const port = (await said(gateway)) as number
-  const vitals = () => {
-    gateway.send('vitals')
-    return said(gateway) as Promise<Vitals>
+const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '9' } } })
+
+/** A gateway that is asked for one encoding only, and what has come of it. */
+class Measured {
+  readonly runs: Run[] = []
+  readonly #encoding: Encoding
+  readonly #gateway: ChildProcess
+  readonly #port: number
+  #idle = 0
+
+  static async start(encoding: Encoding, upstreamPort: string): Promise<Measured> {
+    const gateway = startScript('embeddings-gateway', ['--upstream', upstreamPort])
+    const measured = new Measured(encoding, gateway, Number(await nextMessage(gateway)))
+    // Enough for the compiler, too little to grow.
+    for (let run = 0; run < 20; run++) await post(measured.#port, encoding, warmUpItems)
+    measured.#idle = (await measured.#vitals()).memory
+    return measured
   }
-  // Enough for the compiler, too little to grow.
-  for (let run = 0; run < 20; run++) await post(port, encoding, 32)
-  const { memory: idle } = await vitals()
-  const read: number[] = []
-  const use: number[] = []
-  const lives: Vitals[] = []
-  let size = 0
-  for (let run = 0; run < Number(options.runs); run++) {
+
+  private constructor(encoding: Encoding, gateway: ChildProcess, port: number) {
+    this.#encoding = encoding
+    this.#gateway = gateway
+    this.#port = port
+  }
+
+  async run(): Promise<void> {
     const begun = performance.now()
-    const body = await post(port, encoding, items)
-    const got = performance.now()
-    numbersOf(body, encoding)
-    read.push(got - begun)
-    use.push(performance.now() - begun)
-    size = body.length
-    lives.push(await vitals())
+    const pieces = await post(this.#port, this.#encoding, items)
+    const read = performance.now() - begun
+    const body = Buffer.concat(pieces)
+    numbersOf(body, this.#encoding)
+    const use = performance.now() - begun
+    this.runs.push({ ...(await this.#vitals()), read, use, size: body.length })
   }
-  await stop(gateway)
-  const peak = Math.max(...lives.map((life) => life.peak))
-  return {
-    encoding,
-    read: rounded(1000 / median(read)),
-    use: rounded(1000 / median(use)),
-    'cpu ms': rounded(median(lives.map((life) => life.cpu))),
-    'stall ms (at most 50)': rounded(median(lives.map((life) => life.stall))),
-    'busy ms': rounded(median(lives.map((life) => life.busy))),
-    'answer MB': rounded(size / 1e6),
-    'memory MB': rounded((peak - idle) / 1e6),
-    'memory / answer (under 6)': rounded((peak - idle) / size),
+
+  row(): EmbeddingsRow {
+    const figure = (of: (run: Run) => number) => median(this.runs.map(of))
+    const size = figure((run) => run.size)
+    return {
+      read: figure((run) => run.read),
+      use: figure((run) => run.use),
+      cpu: figure((run) => run.cpu),
+      stall: figure((run) => run.stall),
+      busy: figure((run) => run.busy),
+      answerMegabytes: size / 1e6,
+      memory: (Math.max(...this.runs.map(({ peak }) => peak)) - this.#idle) / size,
+    }
+  }
+
+  async #vitals(): Promise<Vitals> {
+    this.#gateway.send('vitals')
+    // The gateway's process answers this with nothing else.
+    return (await nextMessage(this.#gateway)) as Vitals
   }
 }
 
-async function said(child: ChildProcess): Promise<unknown> {
-  const [message] = await once(child, 'message')
-  return message
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100
-}
-
-async function post(port: number, encoding: Encoding, count: number): Promise<Buffer> {
+async function post(port: number, encoding: Encoding, count: number): Promise<Buffer[]> {
   const body = JSON.stringify({
     model: 'm',
     input: Array.from({ length: count }, (_, index) => `text number ${index}`),
@@ -138,9 +116,8 @@ async function post(port: number, encoding: Encoding, count: number): Promise<Bu
   const [response] = await once(request, 'response')
   const pieces: Buffer[] = []
   for await (const piece of response) pieces.push(piece)
-  const answer = Buffer.concat(pieces)
-  if (response.statusCode !== 200) throw new Error(answer.toString())
-  return answer
+  if (response.statusCode !== 200) throw new Error(Buffer.concat(pieces).toString())
+  return pieces
 }
 
 /** As the official SDK does it. */
@@ -153,70 +130,18 @@ function numbersOf(body: Buffer, encoding: Encoding): number[][] {
   })
 }
 
-async function runGateway(upstreamPort: string): Promise<void> {
-  process.once('disconnect', () => process.exit())
-  const gateway = await createGateway({
-    ...nodePorts({ GATEWAY_LOG_LEVEL: 'error' }),
-    config: `
-[[providers]]
-name = "upstream"
-kind = "openai"
-base_url = "http://127.0.0.1:${upstreamPort}/v1"
-[[providers.models]]
-id = "m"
-capabilities = ["embed"]
-`,
-  })
-  const host = await serve(gateway, { port: 0 })
-  const delay = monitorEventLoopDelay({ resolution: 1 })
-  delay.enable()
-  let busy = 0
-  let turn = process.cpuUsage()
-  setInterval(() => {
-    const { user, system } = process.cpuUsage(turn)
-    busy = Math.max(busy, (user + system) / 1000)
-    turn = process.cpuUsage()
-  }, 1)
-  let before = process.cpuUsage()
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage(before)
-    const vitals: Vitals = {
-      stall: delay.max / 1e6,
-      busy,
-      cpu: (user + system) / 1000,
-      memory: process.memoryUsage.rss(),
-      peak: process.resourceUsage().maxRSS * 1024,
-    }
-    process.send?.(vitals, () => {
-      delay.reset()
-      busy = 0
-      before = process.cpuUsage()
-    })
-  })
-  process.send?.(Number(new URL(host.address).port))
+stopAllAtExit()
+process.once('disconnect', () => process.exit())
+const upstream = startScript('embeddings-upstream')
+const upstreamPort = await nextMessage(upstream)
+const float = await Measured.start('float', `${upstreamPort}`)
+const base64 = await Measured.start('base64', `${upstreamPort}`)
+for (let run = 0; run < Number(options.runs); run++) {
+  // Back and forth, so that what else the machine does falls on both.
+  for (const one of run % 2 === 0 ? [float, base64] : [base64, float]) await one.run()
 }
-
-async function runUpstream(): Promise<void> {
-  process.once('disconnect', () => process.exit())
-  const vectors = Array.from({ length: items }, () =>
-    Array.from({ length: dimensions }, () =>
-      Math.fround(Math.random() - 0.5).toPrecision(8),
-    ).join(),
-  )
-  const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece)
-    const { input } = JSON.parse(Buffer.concat(pieces).toString()) as { input: string[] }
-    const data = input.map(
-      (_, index) => `{"object":"embedding","index":${index},"embedding":[${vectors[index]}]}`,
-    )
-    response.setHeader('content-type', 'application/json')
-    response.end(
-      `{"object":"list","data":[${data.join()}],"usage":{"prompt_tokens":9,"total_tokens":9}}`,
-    )
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // A TCP server that listens has an address with a port.
-  process.send?.((server.address() as AddressInfo).port)
-}
+await stopAll()
+const rates = float.runs.map(({ use }, at) => use / (base64.runs[at]?.use ?? Number.NaN))
+const rows = { float: float.row(), base64: base64.row() }
+const figures: EmbeddingsFigures = { rows, rate: median(rates) }
+process.send?.(figures, () => process.exit())

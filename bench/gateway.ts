@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bundlePath } from './bundle.ts'
 import { median, residentMegabytes } from './measure.ts'
 import { freePort, isHealthy, pidOf, startNode, stop, waitUntil } from './processes.ts'
-import { models } from './scenarios.ts'
+import { models, translatedKinds, translatedModel } from './scenarios.ts'
+import { vendorStreams } from './vendor-streams.ts'
 
 export interface GatewayStart {
   /** From the spawn to the first 200 of `/health`, the median of all starts. */
@@ -70,6 +71,22 @@ id = "${id}"
 capabilities = ["chat"]
 `,
   )
-  writeFileSync(join(folder, 'config.toml'), head + entries.join(''))
+  const vendors = translatedKinds.map((kind) => vendorEntry(kind, upstreamPort))
+  writeFileSync(join(folder, 'config.toml'), [head, ...entries, ...vendors].join(''))
   return folder
+}
+
+function vendorEntry(kind: string, upstreamPort: number): string {
+  return `
+[[providers]]
+name = "${kind}"
+kind = "${kind}"
+base_url = "http://127.0.0.1:${upstreamPort}"
+api_key_env = "BENCH_UPSTREAM_KEY"
+
+[[providers.models]]
+id = "${translatedModel(kind)}"
+upstream_id = "${vendorStreams[kind]?.model}"
+capabilities = ["chat"]
+`
 }

@@ -28,6 +28,16 @@ export function startScript(name: string, args: readonly string[] = []): ChildPr
   })
 }
 
+/** The next message of a process; rejects when it ends without one. */
+export async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const ended = new AbortController()
+  const abort = () => ended.abort(new Error(`ended: ${child.spawnargs.join(' ')}`))
+  child.once('exit', abort)
+  const [message] = await once(child, 'message', { signal: ended.signal })
+  child.off('exit', abort)
+  return message
+}
+
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGKILL')

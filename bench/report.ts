@@ -1,3 +1,4 @@
+import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
 import type { Scenario } from './scenarios.ts'
@@ -41,6 +42,26 @@ export function scenarioTable(scenario: Scenario, results: Rounds): string {
   return `${scenario.title}  [${scenario.name}]\n${align([['', ...titles], ...rows])}\n`
 }
 
+const embeddingsColumns: Readonly<Record<string, (row: EmbeddingsRow) => string>> = {
+  'read ms': ({ read }) => read.toFixed(0),
+  'use ms': ({ use }) => use.toFixed(0),
+  'cpu ms/req': ({ cpu }) => cpu.toFixed(0),
+  'stall ms': ({ stall }) => stall.toFixed(1),
+  'busy ms': (row) => row.busy.toFixed(1),
+  'answer MB': ({ answerMegabytes }) => answerMegabytes.toFixed(1),
+  'memory/answer': ({ memory }) => memory.toFixed(2),
+}
+
+export function embeddingsTable({ rows }: EmbeddingsFigures): string {
+  const titles = Object.keys(embeddingsColumns)
+  const cells = Object.entries(rows).map(([encoding, row]) => [
+    encoding,
+    ...Object.values(embeddingsColumns).map((cell) => cell(row)),
+  ])
+  const title = '2,048 embeddings of 1,536 numbers, 1 connection  [embeddings]'
+  return `${title}\n${align([['', ...titles], ...cells])}\n`
+}
+
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const rows = verdicts.map(({ title, value, bound, limit, unit, met }) => [
     title,
@@ -59,7 +80,7 @@ interface Report {
 
 export function jsonReport({ machine, results, verdicts }: Report): string {
   const scenarios = mapValues(results.scenarios, (subjects) => mapValues(subjects, figuresOf))
-  return JSON.stringify({ machine, start: results.start, scenarios, verdicts }, undefined, 2)
+  return JSON.stringify({ machine, ...results, scenarios, verdicts }, undefined, 2)
 }
 
 /** The median of every figure over the rounds of one subject. */

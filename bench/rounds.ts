@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Job, Sample } from './load.ts'
 import { residentMegabytes } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Field, Subject, SubjectName } from './subjects.ts'
+import type { Field, Subject } from './subjects.ts'
 
 /** How long to measure. */
 export interface Plan {
@@ -17,8 +17,15 @@ export interface Round extends Sample {
   readonly megabytes: number
 }
 
-/** What one scenario gave: for each subject its rounds, in the order they were run. */
-export type Rounds = Readonly<Partial<Record<SubjectName, readonly Round[]>>>
+/** What one scenario gave: the rounds of each row of its table, in the order they were run. */
+export type Rounds = Readonly<Record<string, readonly Round[]>>
+
+/** Who is measured with which request. */
+interface Row {
+  readonly name: string
+  readonly subject: Subject
+  readonly body: string
+}
 
 /**
  * Runs the scenario against all subjects in turn, in short rounds, back and forth: what else the
@@ -28,27 +35,38 @@ export async function runScenario(
   scenario: Scenario,
   { field, load, plan }: { field: Field; load: ChildProcess; plan: Plan },
 ): Promise<Rounds> {
-  const measure = (subject: Subject, milliseconds: number) =>
+  const measure = ({ subject, body }: Row, milliseconds: number) =>
     ask(load, {
       ...scenario,
+      body,
       port: subject.port,
       headers: subject.headers,
       proxyPid: subject.pid,
       upstreamPid: field.upstreamPid,
       milliseconds,
     })
-  for (const subject of field.subjects) await measure(subject, plan.warmUpMs)
-  const rounds: Partial<Record<SubjectName, Round[]>> = {}
+  const rows = rowsOf(scenario, field.subjects)
+  for (const row of rows) await measure(row, plan.warmUpMs)
+  const rounds: Record<string, Round[]> = {}
   for (let round = 0; round < plan.rounds; round++) {
-    const order = round % 2 === 0 ? field.subjects : field.subjects.toReversed()
-    for (const subject of order) {
-      const sample = await measure(subject, plan.roundMs)
-      const megabytes = residentMegabytes(subject.pid)
-      const done = (rounds[subject.name] ??= [])
+    const order = round % 2 === 0 ? rows : rows.toReversed()
+    for (const row of order) {
+      const sample = await measure(row, plan.roundMs)
+      const megabytes = residentMegabytes(row.subject.pid)
+      const done = (rounds[row.name] ??= [])
       done.push({ ...sample, megabytes })
     }
   }
   return rounds
+}
+
+function rowsOf({ body }: Scenario, subjects: readonly Subject[]): Row[] {
+  if (typeof body === 'string') {
+    return subjects.map((subject) => ({ name: subject.name, subject, body }))
+  }
+  const gateway = subjects.find(({ name }) => name === 'gateway')
+  if (!gateway) return []
+  return Object.entries(body).map(([name, asked]) => ({ name, subject: gateway, body: asked }))
 }
 
 async function ask(load: ChildProcess, job: Job): Promise<Sample> {

@@ -4,8 +4,9 @@
  */
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { startScript, stopAll, stopAllAtExit } from './processes.ts'
-import { jsonReport, scenarioTable, verdictTable } from './report.ts'
+import type { EmbeddingsFigures } from './embeddings.ts'
+import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
+import { embeddingsTable, jsonReport, scenarioTable, verdictTable } from './report.ts'
 import { type Plan, type Rounds, runScenario } from './rounds.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { startAll } from './subjects.ts'
@@ -16,8 +17,13 @@ const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
 
 /** What `--only` calls the measuring of start and idle memory. */
 const startName = 'start'
+/** And the measuring of long conversations. */
+const turnsName = 'turns100'
 
-const known = [startName, ...scenarios.map(({ name }) => name)]
+/** And that of large embedding answers. */
+const embeddingsName = 'embeddings'
+
+const known = [startName, turnsName, embeddingsName, ...scenarios.map(({ name }) => name)]
 
 const { values: options } = parseArgs({
   options: {
@@ -55,8 +61,23 @@ async function bench(): Promise<string[]> {
     results[scenario.name] = await runScenario(scenario, { field, load, plan })
   }
   const start = wanted.includes(startName) ? field.start : undefined
-  print(chosen, { start, scenarios: results })
+  const hundredTurns = wanted.includes(turnsName) ? await measureTurns() : undefined
+  const embeddings = wanted.includes(embeddingsName) ? await measureEmbeddings() : undefined
+  print(chosen, { start, scenarios: results, hundredTurns, embeddings })
   return [...(field.start ? [] : ['gateway: not built, not measured']), ...errorsIn(results)]
+}
+
+async function measureTurns(): Promise<Readonly<Record<string, number>>> {
+  progress('100 turns with tools')
+  // Its only message: milliseconds by kind.
+  return (await nextMessage(startScript('hundred-turns'))) as Readonly<Record<string, number>>
+}
+
+async function measureEmbeddings(): Promise<EmbeddingsFigures> {
+  progress('2,048 embeddings of 1,536 numbers')
+  const client = startScript('embeddings', ['--runs', options.quick ? '3' : '9'])
+  // Its only message.
+  return (await nextMessage(client)) as EmbeddingsFigures
 }
 
 function print(chosen: readonly Scenario[], results: Results): void {
@@ -67,6 +88,7 @@ function print(chosen: readonly Scenario[], results: Results): void {
   for (const scenario of chosen) {
     console.log(scenarioTable(scenario, results.scenarios[scenario.name] ?? {}))
   }
+  if (results.embeddings) console.log(embeddingsTable(results.embeddings))
   if (verdicts.length > 0) console.log(verdictTable(verdicts))
 }
 

@@ -2,9 +2,26 @@
 export const streamedChunks = 100
 export const streamedFrames = streamedChunks + 2
 
+export const answerText =
+  'A gateway stands between many clients and many model providers, and should cost little.'
+const answerWords = answerText.split(' ')
+
+/** What the chunks say one by one; the first tells the role and the last how the answer ended. */
+export const streamedWords: readonly string[] = Array.from(
+  { length: streamedChunks - 2 },
+  (_, index) => ` ${answerWords[index % answerWords.length]}`,
+)
+
 /** The model whose streams arrive frame by frame. */
 export const pacedModel = 'bench-paced'
 export const models = ['bench', pacedModel]
+
+/** The kinds whose streams are translated. The model of each is named by `translatedModel`. */
+export const translatedKinds = ['anthropic', 'google', 'bedrock', 'cohere'] as const
+
+export function translatedModel(kind: string): string {
+  return `bench-${kind}`
+}
 
 interface Message {
   readonly role: 'system' | 'user' | 'assistant'
@@ -21,7 +38,8 @@ export interface Scenario {
   readonly name: string
   readonly title: string
   readonly connections: number
-  readonly body: string
+  /** The request of all who are measured. Or the gateway alone is, with a request for each row. */
+  readonly body: string | Readonly<Record<string, string>>
   /** Server-sent events that a complete answer has; 0 for a JSON answer. */
   readonly frames: number
 }
@@ -32,6 +50,16 @@ export const scenarios: readonly Scenario[] = [
   json('json256', 256),
   stream('stream', '100-frame streams, 16 connections', 16, 'bench'),
   stream('firstbyte', '100-frame streams, 1 connection', 1, 'bench'),
+  {
+    name: 'translated',
+    title: 'the same streams, verbatim and translated by kind, 16 connections',
+    connections: 16,
+    body: {
+      verbatim: streamed('bench'),
+      ...Object.fromEntries(translatedKinds.map((kind) => [kind, streamed(translatedModel(kind))])),
+    },
+    frames: streamedFrames,
+  },
   stream('paced', '100-frame streams, a frame each millisecond, 16 connections', 16, pacedModel),
   {
     name: 'prompt200k',
@@ -48,8 +76,11 @@ function json(name: string, connections: number): Scenario {
 }
 
 function stream(name: string, title: string, connections: number, model: string): Scenario {
-  const options = { stream: true, stream_options: { include_usage: true } }
-  return { name, title, connections, body: chat(model, question, options), frames: streamedFrames }
+  return { name, title, connections, body: streamed(model), frames: streamedFrames }
+}
+
+function streamed(model: string): string {
+  return chat(model, question, { stream: true, stream_options: { include_usage: true } })
 }
 
 function chat(model: string, messages: readonly Message[], options: object = {}): string {

@@ -1,12 +1,16 @@
+import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import type { GatewayStart } from './gateway.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
-import type { SubjectName } from './subjects.ts'
+import { translatedKinds } from './scenarios.ts'
 
 export interface Results {
   readonly start?: GatewayStart | undefined
   /** By the name of the scenario. */
   readonly scenarios: Readonly<Record<string, Rounds>>
+  /** Processor milliseconds that each kind takes to say a conversation of 100 turns with tools. */
+  readonly hundredTurns?: Readonly<Record<string, number>> | undefined
+  readonly embeddings?: EmbeddingsFigures | undefined
 }
 
 interface Target {
@@ -38,28 +42,28 @@ const targets: readonly Target[] = [
     bound: 'at least',
     limit: 0.5,
     unit: 'x',
-    value: compare('json32', 'baseline', (gateway, other) => rate(gateway) / rate(other)),
+    value: compare('json32', ['gateway', 'baseline'], ratio(rate)),
   },
   {
     title: 'small JSON at 32 connections, rate against portkey',
     bound: 'at least',
     limit: 8,
     unit: 'x',
-    value: compare('json32', 'portkey', (gateway, other) => rate(gateway) / rate(other)),
+    value: compare('json32', ['gateway', 'portkey'], ratio(rate)),
   },
   {
     title: 'streamed frames at 16 connections, rate against baseline',
     bound: 'at least',
     limit: 0.7,
     unit: 'x',
-    value: compare('stream', 'baseline', (gateway, other) => frameRate(gateway) / frameRate(other)),
+    value: compare('stream', ['gateway', 'baseline'], ratio(frameRate)),
   },
   {
     title: 'small JSON at 1 connection, p50 over baseline',
     bound: 'at most',
     limit: 1,
     unit: 'ms',
-    value: compare('json1', 'baseline', (gateway, other) => gateway.p50 - other.p50),
+    value: compare('json1', ['gateway', 'baseline'], (gateway, other) => gateway.p50 - other.p50),
   },
   {
     title: 'stream at 1 connection, first byte p50 over baseline',
@@ -68,9 +72,48 @@ const targets: readonly Target[] = [
     unit: 'ms',
     value: compare(
       'firstbyte',
-      'baseline',
+      ['gateway', 'baseline'],
       (gateway, other) => gateway.firstByte - other.firstByte,
     ),
+  },
+  ...translatedKinds.map(
+    (kind): Target => ({
+      title: `streamed frames of ${kind}, rate against verbatim`,
+      bound: 'at least',
+      limit: 0.5,
+      unit: 'x',
+      value: compare('translated', [kind, 'verbatim'], ratio(frameRate)),
+    }),
+  ),
+  ...translatedKinds.map(
+    (kind): Target => ({
+      title: `100 turns with tools said to ${kind}, processor time`,
+      bound: 'at most',
+      limit: 1,
+      unit: 'ms',
+      value: (results) => results.hundredTurns?.[kind],
+    }),
+  ),
+  {
+    title: '2,048 embeddings to numbers, rate of base64 against float',
+    bound: 'at least',
+    limit: 2,
+    unit: 'x',
+    value: (results) => results.embeddings?.rate,
+  },
+  {
+    title: '2,048 embeddings, longest stall of the event loop',
+    bound: 'at most',
+    limit: 50,
+    unit: 'ms',
+    value: worstEmbeddings((row) => row.stall),
+  },
+  {
+    title: '2,048 embeddings, memory at its peak against the answer',
+    bound: 'at most',
+    limit: 6,
+    unit: 'x',
+    value: worstEmbeddings((row) => row.memory),
   },
   {
     title: 'start to the first /health, median',
@@ -88,22 +131,32 @@ const targets: readonly Target[] = [
   },
 ]
 
-/** Compares the gateway with another subject round by round, and takes the median. */
+/** Compares two rows of a scenario round by round, and takes the median. */
 function compare(
   scenario: string,
-  other: SubjectName,
-  figure: (gateway: Round, other: Round) => number,
+  [name, other]: readonly [name: string, other: string],
+  figure: (round: Round, beside: Round) => number,
 ): Target['value'] {
   return ({ scenarios }) => {
-    const { gateway, [other]: others } = scenarios[scenario] ?? {}
-    if (!gateway || !others) return undefined
+    const { [name]: rounds, [other]: others } = scenarios[scenario] ?? {}
+    if (!rounds || !others) return undefined
     return median(
-      gateway.flatMap((round, at) => {
+      rounds.flatMap((round, at) => {
         const beside = others[at]
         return beside ? [figure(round, beside)] : []
       }),
     )
   }
+}
+
+/** Of floats and base64 the one that has the larger figure. */
+function worstEmbeddings(figure: (row: EmbeddingsRow) => number): Target['value'] {
+  return ({ embeddings }) =>
+    embeddings && Math.max(figure(embeddings.rows.float), figure(embeddings.rows.base64))
+}
+
+function ratio(figure: (round: Round) => number): (round: Round, beside: Round) => number {
+  return (round, beside) => figure(round) / figure(beside)
 }
 
 export function rate({ requests, seconds }: Round): number {

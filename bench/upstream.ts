@@ -2,13 +2,15 @@
  * A fake vendor in OpenAI's shape. `POST /v1/chat/completions` answers a small JSON document, or,
  * when the body says `"stream":true`, 100 chunks, a usage chunk and `[DONE]`. Like a vendor under
  * load it writes frames in small groups (`--group`); for the model `bench-paced` every frame is a
- * write of its own, `--gap` milliseconds after the one before.
+ * write of its own, `--gap` milliseconds after the one before. On the paths of vendors with APIs of
+ * their own it streams the same text in their shape.
  * Bare sockets and answers made in advance, because it shares the machine with what is measured.
  */
 import { createServer, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { HttpReader } from './http-reader.ts'
-import { pacedModel, streamedChunks } from './scenarios.ts'
+import { answerText, pacedModel, streamedWords } from './scenarios.ts'
+import { vendorStreams } from './vendor-streams.ts'
 
 const { values } = parseArgs({
   options: {
@@ -21,12 +23,16 @@ const { values } = parseArgs({
 const gap = Number(values.gap)
 const identity = { id: 'chatcmpl-bench', created: 1_764_000_000, model: 'bench' }
 const usage = { prompt_tokens: 21, completion_tokens: 34, total_tokens: 55 }
-const text =
-  'A gateway stands between many clients and many model providers, and should cost little.'
 
+const group = Math.max(1, Number(values.group))
+const eventStream = 'text/event-stream; charset=utf-8'
 const answer = jsonAnswer()
-const grouped = streamWrites(Math.max(1, Number(values.group)))
-const paced = streamWrites(1)
+const grouped = streamWrites(eventStream, streamFrames(), group)
+const paced = streamWrites(eventStream, streamFrames(), 1)
+const vendors = Object.values(vendorStreams).map(({ path, contentType, events }) => ({
+  path,
+  writes: streamWrites(contentType, events(), group),
+}))
 
 process.once('disconnect', () => process.exit())
 
@@ -41,18 +47,25 @@ createServer((socket) => {
 }).listen(Number(values.port), '127.0.0.1')
 
 function reply(socket: Socket, head: string, body: Buffer): void {
-  if (!head.startsWith('POST /v1/chat/completions ')) socket.write(notFound)
+  if (!head.startsWith('POST /v1/chat/completions ')) replyAsVendor(socket, head)
   else if (!body.includes('"stream":true')) socket.write(answer)
   else if (body.includes(pacedModel)) writePaced(socket, 0)
-  else writeGrouped(socket, 0)
+  else writeGrouped(socket, grouped, 0)
+}
+
+function replyAsVendor(socket: Socket, head: string): void {
+  const [startLine = ''] = head.split('\r\n', 1)
+  const vendor = vendors.find(({ path }) => startLine.includes(path))
+  if (vendor) writeGrouped(socket, vendor.writes, 0)
+  else socket.write(notFound)
 }
 
 /** One group a turn of the event loop, so that the streams of all connections interleave. */
-function writeGrouped(socket: Socket, index: number): void {
-  const bytes = grouped[index]
+function writeGrouped(socket: Socket, writes: readonly Buffer[], index: number): void {
+  const bytes = writes[index]
   if (!bytes || socket.destroyed) return
   socket.write(bytes)
-  setImmediate(writeGrouped, socket, index + 1)
+  setImmediate(writeGrouped, socket, writes, index + 1)
 }
 
 function writePaced(socket: Socket, index: number): void {
@@ -63,7 +76,7 @@ function writePaced(socket: Socket, index: number): void {
 }
 
 function jsonAnswer(): Buffer {
-  const message = { role: 'assistant', content: text, refusal: null }
+  const message = { role: 'assistant', content: answerText, refusal: null }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
   const json = JSON.stringify({ ...identity, object: 'chat.completion', choices, usage })
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n`
@@ -71,23 +84,24 @@ function jsonAnswer(): Buffer {
 }
 
 /** What goes over the socket, write by write: the head with the first frames, then the others. */
-function streamWrites(group: number): Buffer[] {
-  const frames = streamFrames()
-  const writes: string[] = []
-  for (let at = 0; at < frames.length; at += group) {
-    const bytes = frames.slice(at, at + group).join('')
-    writes.push(`${bytes.length.toString(16)}\r\n${bytes}\r\n`)
+function streamWrites(
+  contentType: string,
+  frames: readonly Uint8Array[],
+  groupSize: number,
+): Buffer[] {
+  const writes: Buffer[][] = []
+  for (let at = 0; at < frames.length; at += groupSize) {
+    const bytes = Buffer.concat(frames.slice(at, at + groupSize))
+    writes.push([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
   }
-  writes[0] = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n${writes[0]}`
-  writes[writes.length - 1] += '0\r\n\r\n'
-  return writes.map((write) => Buffer.from(write))
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n`
+  writes.at(0)?.unshift(Buffer.from(head))
+  writes.at(-1)?.push(Buffer.from('0\r\n\r\n'))
+  return writes.map((write) => Buffer.concat(write))
 }
 
-function streamFrames(): string[] {
-  const words = text.split(' ')
-  const deltas: object[] = Array.from({ length: streamedChunks - 2 }, (_, index) => ({
-    content: ` ${words[index % words.length]}`,
-  }))
+function streamFrames(): Buffer[] {
+  const deltas: object[] = streamedWords.map((content) => ({ content }))
   const chunks = [{ role: 'assistant', content: '', refusal: null }, ...deltas, {}].map(
     (delta, index) => ({
       choices: [
@@ -99,7 +113,7 @@ function streamFrames(): string[] {
   const payloads = [...chunks, { choices: [], usage }].map((chunk) =>
     JSON.stringify({ ...identity, object: 'chat.completion.chunk', ...chunk }),
   )
-  return [...payloads, '[DONE]'].map((payload) => `data: ${payload}\n\n`)
+  return [...payloads, '[DONE]'].map((payload) => Buffer.from(`data: ${payload}\n\n`))
 }
 
 const notFound = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'

@@ -1,15 +1,19 @@
 import { type GatewayError, renderError } from './core/errors.ts'
 import type { RequestId } from './core/ids.ts'
-import type { FetchApi } from './core/ports.ts'
+import type { ResponseParts } from './core/ports.ts'
 import { jsonReply, type Reply } from './core/reply.ts'
 
 /** On every answer, whatever it is. */
-const securityHeaders = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'",
-} as const
+const securityHeaders = [
+  'x-content-type-options',
+  'nosniff',
+  'x-frame-options',
+  'DENY',
+  'referrer-policy',
+  'no-referrer',
+  'content-security-policy',
+  "default-src 'none'",
+] as const
 
 /** An error as clients see it. */
 export function errorReply(error: GatewayError, id: RequestId): Reply {
@@ -19,11 +23,12 @@ export function errorReply(error: GatewayError, id: RequestId): Reply {
   return { ...reply, headers: { ...reply.headers, ...wait, ...headers } }
 }
 
-/** The reply as a `Response` of the host's making, with what every answer carries. */
-export function respond({ status, headers, body }: Reply, id: RequestId, api: FetchApi): Response {
-  const carried = { ...headers, 'x-request-id': id, ...securityHeaders }
-  // The types of some hosts exclude views of shared memory, which nothing here makes.
-  return new api.Response(body as BodyInit | null, { status, headers: carried })
+/** The parts of a reply, with the headers that every answer carries. */
+export function partsOf({ status, headers, body }: Reply, id: RequestId): ResponseParts {
+  const carried: string[] = []
+  for (const [name, value] of Object.entries(headers)) carried.push(name, value)
+  carried.push('x-request-id', id, ...securityHeaders)
+  return { status, headers: carried, body }
 }
 
 /** The same answer without its body, for HEAD. */

@@ -1,5 +1,8 @@
 import type { Registry } from 'prom-client'
+import { openAccess } from './access.ts'
+import { ConfigError } from './boot-error.ts'
 import { type Config, loadConfig, renderProblem } from './config/index.ts'
+import { type ConfigFile, textAsFile } from './core/config-file.ts'
 import { GatewayError, internal } from './core/errors.ts'
 import { errorOf, UpstreamFault } from './core/failure.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
@@ -8,16 +11,17 @@ import type {
   CancelSignal,
   Clock,
   Environment,
-  FetchApi,
   ImageFetchPort,
   Log,
+  MakeResponse,
   ReadFile,
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
 import { DataPlane } from './data-plane/index.ts'
-import { errorReply, respond, withoutBody } from './edge.ts'
+import { errorReply, partsOf, withoutBody } from './edge.ts'
 import { Prober } from './health/index.ts'
+import { LiveConfig } from './live-config.ts'
 import { createSeries, metricsRecorder } from './metrics/index.ts'
 import { kinds } from './providers/index.ts'
 import { logRecorder } from './request-log.ts'
@@ -25,24 +29,30 @@ import { Breakers } from './resilience/index.ts'
 import { createRouter } from './router.ts'
 import { routesOf } from './routes.ts'
 import { buildSnapshot } from './snapshot/index.ts'
-import { silentLog, webClock, webFetchApi, webUpstream } from './web-ports.ts'
+import type { OpenStore } from './store/index.ts'
+import { silentLog, webClock, webResponse, webUpstream } from './web-ports.ts'
 
 export interface GatewayOptions {
   /** The text of the configuration file. */
   readonly config: string
+  /** That file, for reloads and for the admin API to replace it; without it neither is possible. */
+  readonly configFile?: ConfigFile | undefined
   /** Overrides and credentials. Nothing is read from the process by itself. */
   readonly env?: Environment | undefined
   readonly clock?: Clock | undefined
   /** Makes the log once the configured format is known; silent by default. */
   readonly log?: ((format: LogFormat) => Log) | undefined
   readonly upstream?: UpstreamPort | undefined
-  readonly fetchApi?: FetchApi | undefined
+  /** Makes the answers; those of `webResponse` by default. */
+  readonly response?: MakeResponse | undefined
   /** Fetches remote images for embeddings, where the configuration allows it. */
   readonly imageFetch?: ImageFetchPort | undefined
   /** Counts tokens exactly, for `tokenizer.mode` `accurate`; without it they are estimated by bytes. */
   readonly tokenizer?: Tokenizer | undefined
   /** Reads the files that credentials name; without it they must be given as contents. */
   readonly readFile?: ReadFile | undefined
+  /** Opens the database of keys, budgets and usage; without it `auth.enabled` cannot be true. */
+  readonly openStore?: OpenStore | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
   readonly random?: (() => number) | undefined
 }
@@ -70,30 +80,26 @@ export interface Gateway {
   readonly registry: Registry
   /** Requests of the data plane that have not ended, streams included. */
   readonly inFlight: number
+  /** Serves what the configuration file says now; what cannot serve changes nothing. Never rejects. */
+  reload(): Promise<void>
+  /** Like `reload`, but only when the file is another one than before. */
+  refresh(): Promise<void>
   /** Ends what is still running: streams with their terminal frame, all else with an error. */
   drain(): void
   /** Frees everything. The gateway must not be used afterwards. */
   close(): Promise<void>
 }
 
-/** A configuration that cannot serve, with one line for each of its problems. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(`invalid configuration:\n${problems.join('\n')}`)
-    this.problems = problems
-  }
-}
-
-/** Builds the whole gateway. Rejects with `ConfigError` when the configuration cannot serve. */
+/**
+ * Builds the whole gateway. Rejects with `ConfigError` when the configuration cannot serve, and
+ * with `StartError` when it could, but not here and now.
+ */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const {
     env = {},
     clock = webClock,
     upstream = webUpstream,
-    fetchApi = webFetchApi,
+    response = webResponse,
     random = Math.random,
   } = options
   const { config, warnings } = await readConfig(options.config, env)
@@ -106,9 +112,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     )
   }
 
-  const current = buildSnapshot(config, { env, clock, upstream, readFile: options.readFile })
-  const snapshot = () => current
   const breakers = new Breakers(clock)
+  const snapshot = () => live.snapshot
   const prober = new Prober({
     clock,
     providers: () => snapshot().providers,
@@ -122,12 +127,43 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () =>
       snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
-  const recorders = [metricsRecorder(series, { metadataLabels, maxSeries }), logRecorder(log)]
+  const access = await openAccess({
+    config,
+    env,
+    clock,
+    log,
+    upstream,
+    random,
+    openStore: options.openStore,
+    registry: series.registry,
+    dropped: () => series.usageDropped.inc(),
+  })
+  const live = new LiveConfig({
+    config,
+    text: options.config,
+    file: options.configFile ?? textAsFile(options.config),
+    storedKeys: access.storedKeys,
+    env,
+    ports: { env, clock, upstream, readFile: options.readFile },
+    access,
+    log,
+    applied(current) {
+      breakers.retain(current.models())
+      prober.start()
+      series.reloads.inc()
+    },
+    failed: () => series.reloadFailures.inc(),
+  })
+  const recorders = [
+    metricsRecorder(series, { metadataLabels, maxSeries }),
+    access.record,
+    logRecorder(log),
+  ]
   const plane = new DataPlane({
+    gatekeeper: access.gatekeeper,
     snapshot,
     clock,
     log,
-    fetchApi,
     imageFetch: options.imageFetch,
     tokenizer: options.tokenizer,
     breakers,
@@ -137,9 +173,23 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       series.attempts.inc({ provider: provider.name, model, outcome }),
     metadataRejected: () => series.metadataRejected.inc(),
   })
-  const route = createRouter(routesOf({ plane, snapshot, prober, registry: series.registry }))
+  const route = createRouter({
+    ...routesOf({
+      plane,
+      snapshot,
+      prober,
+      registry: series.registry,
+      gatekeeper: access.gatekeeper,
+    }),
+    ...access.routes({
+      document: live.document,
+      bodyLimit: () => snapshot().bodyLimit,
+      providers: () => snapshot().providers.map(({ name }) => name),
+      takeKeys: () => live.takeKeys(),
+    }),
+  })
 
-  if (snapshot().healthCheck.enabled) prober.start()
+  prober.start()
   return {
     async fetch(request, context) {
       const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
@@ -147,23 +197,25 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const reply = await route(request, { id, signal }).catch((error: unknown) =>
         errorReply(asGatewayError(error, id, log), id),
       )
-      return respond(request.method === 'HEAD' ? withoutBody(reply) : reply, id, fetchApi)
+      return response(partsOf(request.method === 'HEAD' ? withoutBody(reply) : reply, id))
     },
-    settings: {
-      host: config.server.host,
-      port: config.server.port,
-      bodyLimit: config.server.body_limit,
+    get settings() {
+      const { host, port, body_limit: bodyLimit } = live.config.server
+      return { host, port, bodyLimit }
     },
     log,
     registry: series.registry,
     get inFlight() {
       return plane.inFlight
     },
+    reload: () => live.reload(),
+    refresh: () => live.refresh(),
     drain: () => plane.drain(),
     async close() {
       prober.stop()
       plane.drain()
       await plane.close()
+      await access.close()
     },
   }
 }
@@ -197,10 +249,6 @@ async function readConfig(
 ): Promise<{ config: Config; warnings: readonly string[] }> {
   const result = await loadConfig({ text, env, kinds })
   if (!result.ok) throw new ConfigError(result.problems.map(renderProblem))
-  if (result.config.auth.enabled) {
-    // Serving it all the same would be an open proxy.
-    throw new ConfigError(['auth.enabled: this version cannot enforce keys and budgets yet'])
-  }
   return result
 }
 

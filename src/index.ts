@@ -1,15 +1,19 @@
+export { ConfigError, StartError } from './boot-error.ts'
 export type {
+  Body,
+  BodySource,
   ByteSource,
   CancelSignal,
   Clock,
   Encoding,
   Environment,
-  FetchApi,
   ImageFetchPort,
   Log,
   LogLevel,
+  MakeResponse,
   PinnedRequest,
   ReadFile,
+  ResponseParts,
   Timer,
   Tokenizer,
   UpstreamPort,
@@ -18,7 +22,6 @@ export type {
 } from './core/ports.ts'
 export { version } from './core/version.ts'
 export {
-  ConfigError,
   type ConfigSummary,
   type ConfigVerdict,
   checkConfig,
@@ -29,3 +32,5 @@ export {
   type LogFormat,
   type RequestContext,
 } from './gateway.ts'
+export type { OpenStore, Store, StoreSettings } from './store/index.ts'
+export { webResponse } from './web-ports.ts'

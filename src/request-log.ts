@@ -9,6 +9,7 @@ export function logRecorder(log: Log): Recorder {
     const { usage, served, media, metadata } = settlement
     log.write(level, 'request', {
       request_id: settlement.requestId,
+      key_id: settlement.keyId,
       capability: settlement.capability,
       model: settlement.model?.id,
       model_used: served?.id,

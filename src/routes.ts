@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import type { Gatekeeper } from './core/admission.ts'
 import { jsonReply, type Reply } from './core/reply.ts'
 import {
   type Arrival,
@@ -18,10 +19,17 @@ export interface RouteOptions {
   readonly snapshot: () => Snapshot
   readonly prober: Prober
   readonly registry: Registry
+  readonly gatekeeper: Gatekeeper
 }
 
-/** Every route of the gateway. */
-export function routesOf({ plane, snapshot, prober, registry }: RouteOptions): Routes<Arrival> {
+/** The routes that exist with auth and without. */
+export function routesOf({
+  plane,
+  snapshot,
+  prober,
+  registry,
+  gatekeeper,
+}: RouteOptions): Routes<Arrival> {
   const reranking: Routes<Arrival>[string] = {
     POST: ({ request, context }) => plane.serve('rerank', rerank, request, context),
   }
@@ -36,9 +44,17 @@ export function routesOf({ plane, snapshot, prober, registry }: RouteOptions): R
     // Where the clients of Cohere and of Jina-like servers look for it.
     '/v2/rerank': reranking,
     '/rerank': reranking,
-    '/v1/models': { GET: () => jsonReply(listModels(snapshot())) },
+    '/v1/models': {
+      GET: ({ request }) => {
+        gatekeeper.identify(request.headers)
+        return jsonReply(listModels(snapshot()))
+      },
+    },
     '/v1/models/:id+': {
-      GET: ({ params: { id = '' } }) => jsonReply(describeModel(snapshot(), id)),
+      GET: ({ request, params: { id = '' } }) => {
+        gatekeeper.identify(request.headers)
+        return jsonReply(describeModel(snapshot(), id))
+      },
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },

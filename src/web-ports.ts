@@ -1,5 +1,12 @@
 import { UpstreamFault } from './core/failure.ts'
-import type { Clock, FetchApi, Log, UpstreamPort } from './core/ports.ts'
+import {
+  type Clock,
+  isWhole,
+  type Log,
+  type MakeResponse,
+  namedHeaders,
+  type UpstreamPort,
+} from './core/ports.ts'
 import { BoundedQueue } from './wire/bounded-queue.ts'
 
 /*
@@ -20,7 +27,15 @@ export const webClock: Clock = {
 
 export const silentLog: Log = { enabled: () => false, write: () => {} }
 
-export const webFetchApi: FetchApi = { Response, ReadableStream }
+/** Answers of the platform's own class. */
+export const webResponse: MakeResponse = (parts) => {
+  const { status, body } = parts
+  const streamed = body === null || isWhole(body) ? body : new ReadableStream(body, unbuffered)
+  // The types of some hosts exclude views of shared memory, which nothing here makes.
+  return new Response(streamed as BodyInit | null, { status, headers: namedHeaders(parts) })
+}
+
+const unbuffered = { highWaterMark: 0 }
 
 /** Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect timeout. */
 export const webUpstream: UpstreamPort = async (request) => {

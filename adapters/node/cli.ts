@@ -2,8 +2,10 @@ import { Command, CommanderError, Option } from 'commander'
 import { outline } from '../../src/core/outline.ts'
 import { checkConfig, version } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
-import { configText, defaultConfig, demoText } from './config-text.ts'
+import { configOption, configText, defaultConfig, demoText } from './config-text.ts'
 import { checkHealth } from './health.ts'
+import { addKeysCommand } from './keys-command.ts'
+import { openNodeStore } from './ports/store.ts'
 import { start } from './start.ts'
 
 /**
@@ -25,8 +27,6 @@ interface RootOptions {
   readonly demo?: boolean
 }
 
-const configOption = ['--config <path>', `configuration file (default: ${defaultConfig})`] as const
-
 function program(): Command {
   const root = new Command('gateway')
     .description('One OpenAI-compatible interface in front of many model providers.')
@@ -45,12 +45,15 @@ function program(): Command {
     .description('ask the gateway of this configuration whether it is alive')
     .option(...configOption)
     .action(runHealth)
+  addKeysCommand(root, openNodeStore)
   return root
 }
 
 const notes = `
 Environment:
   GATEWAY_LOG_LEVEL            debug, info (default), warn or error
+  GATEWAY_MASTER_KEY           64 hex digits, needed to serve when auth is on
+  GATEWAY_DB_AUTH_TOKEN        the token of a remote database
   GATEWAY_<SECTION>__<KEY>     overrides a setting: GATEWAY_SERVER__PORT=9090
   NO_COLOR                     no colours in the log
 
@@ -63,7 +66,12 @@ async function runRoot(options: RootOptions, { args }: Command): Promise<void> {
   const name = demo ? 'the demo configuration' : (path ?? defaultConfig)
   const config = demo ? await demoText() : await configText(path)
   if (onlyCheck) return check(name, config)
-  await start({ config, env: process.env, onListening: demo ? invite : undefined })
+  await start({
+    config,
+    path: demo ? undefined : (path ?? defaultConfig),
+    env: process.env,
+    onListening: demo ? invite : undefined,
+  })
 }
 
 async function check(name: string, config: string): Promise<void> {

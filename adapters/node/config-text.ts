@@ -5,11 +5,22 @@ import { CommandFailure } from './command-failure.ts'
 /** Where the configuration is looked for when nobody says otherwise: in the working directory. */
 export const defaultConfig = 'config.toml'
 
+/** The option of every command that reads the configuration. */
+export const configOption = [
+  '--config <path>',
+  `configuration file (default: ${defaultConfig})`,
+] as const
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
+
 /** The text of a configuration file. Fails with exit code 2 when it cannot be read. */
 export async function configText(path: string | undefined): Promise<string> {
   try {
-    return await readFile(path ?? defaultConfig, 'utf8')
+    return utf8.decode(await readFile(path ?? defaultConfig))
   } catch (error) {
+    if (error instanceof TypeError) {
+      throw new CommandFailure(2, `${path ?? defaultConfig}: is not valid UTF-8`)
+    }
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT') throw new CommandFailure(2, `${path ?? defaultConfig}: ${code}`)
     throw path === undefined

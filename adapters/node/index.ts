@@ -2,18 +2,20 @@ import { readFile } from 'node:fs/promises'
 import type {
   Clock,
   Environment,
-  FetchApi,
   ImageFetchPort,
   Log,
   LogFormat,
+  MakeResponse,
+  OpenStore,
   ReadFile,
   Tokenizer,
   UpstreamPort,
 } from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
 import { systemClock } from './ports/clock.ts'
-import { fetchApi } from './ports/fetch-api.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
+import { nodeResponse } from './ports/plain-response.ts'
+import { openNodeStore } from './ports/store.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
 
@@ -28,10 +30,11 @@ export interface NodePorts {
   readonly clock: Clock
   readonly upstream: UpstreamPort
   readonly log: (format: LogFormat) => Log
-  readonly fetchApi: FetchApi
+  readonly response: MakeResponse
   readonly imageFetch: ImageFetchPort
   readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
+  readonly openStore: OpenStore
   readonly env: Environment
   /** Writes out what waits of the log, at once. */
   flush(): void
@@ -60,10 +63,11 @@ export function nodePorts(env: Environment = process.env): NodePorts {
       logs.push(log)
       return log
     },
-    fetchApi,
+    response: nodeResponse,
     imageFetch: nodeImageFetch,
     tokenizer,
     readFile: (path) => readFile(path, 'utf8'),
+    openStore: (settings) => openNodeStore(settings),
     env,
     flush,
     close() {

@@ -64,7 +64,7 @@ function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic
   })
   server.maxConnections = limits.maxConnections
   server.on('request', listen)
-  answerClientErrors(server, { listen, bodyLimit: gateway.settings.bodyLimit })
+  answerClientErrors(server, { listen, bodyLimit: () => gateway.settings.bodyLimit })
   return server
 }
 

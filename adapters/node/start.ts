@@ -1,31 +1,50 @@
-import { ConfigError, createGateway, type Environment, type Gateway } from '../../src/index.ts'
+import {
+  ConfigError,
+  createGateway,
+  type Environment,
+  type Gateway,
+  StartError,
+} from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { guardProcess } from './guard.ts'
 import { nodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
+import { nodeConfigFile } from './ports/config-file.ts'
+import { reloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
 
 export interface Start {
   /** The text of the configuration. */
   readonly config: string
+  /** The file that it stands in, which is watched; undefined for the demo, which has none. */
+  readonly path?: string | undefined
   readonly env: Environment
   /** Called when the gateway can be reached. */
   readonly onListening?: ((address: string) => void) | undefined
 }
 
 /** Serves a configuration until the process is told to stop. */
-export async function start({ config, env, onListening = () => {} }: Start): Promise<void> {
+export async function start({ config, path, env, onListening = () => {} }: Start): Promise<void> {
   if (!logLevel(env)) throw new CommandFailure(2, logLevelRule)
+  // Until there is something to reload, a hang-up must not end the process.
+  process.on('SIGHUP', () => {})
   const ports = nodePorts(env)
-  const gateway = await created(createGateway({ ...ports, config }))
+  const configFile = path === undefined ? undefined : nodeConfigFile(path)
+  const gateway = await created(createGateway({ ...ports, config, configFile }))
   guardProcess(gateway.log)
   const stopped = stopSignal()
-  const serving = await listening(gateway)
+  const serving = await listening(gateway).catch(async (error: unknown) => {
+    await gateway.close()
+    throw error
+  })
+  const { reload, refresh } = gateway
+  const triggers = reloadTriggers({ path, reload, refresh })
   gateway.log.write('info', 'listening', { address: serving.address })
   ports.flush()
   onListening(serving.address)
 
   await stopped
+  triggers.close()
   const closed = serving.close()
   ports.flush()
   await closed
@@ -36,7 +55,9 @@ async function created(gateway: Promise<Gateway>): Promise<Gateway> {
   try {
     return await gateway
   } catch (error) {
-    throw error instanceof ConfigError ? new CommandFailure(2, ...error.problems) : error
+    if (error instanceof ConfigError) throw new CommandFailure(2, ...error.problems)
+    if (error instanceof StartError) throw new CommandFailure(1, error.message)
+    throw error
   }
 }
 

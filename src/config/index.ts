@@ -1,4 +1,11 @@
+export {
+  ConfigDocument,
+  type ConfigDocumentOptions,
+  type Judgement,
+  type Reload,
+} from './document.ts'
 export { type LoadResult, loadConfig } from './load.ts'
 export { type Problem, renderProblem } from './problem.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'
-export type { Config } from './schema.ts'
+export { keepRestartOnly } from './restart-only.ts'
+export { type Config, webhookSettings } from './schema.ts'

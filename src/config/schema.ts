@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { accountEventTypes } from '../core/account-event.ts'
 import { hostName, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'
 import {
@@ -83,17 +84,10 @@ const imageFetch = z.strictObject({
   allowed_url_prefixes: distinct(urlPrefix).default([]),
 })
 
-const webhookEvents = [
-  'budget.threshold',
-  'budget.exhausted',
-  'key.disabled',
-  'key.rotated',
-  'key.deleted',
-] as const
-
-const webhooks = z.strictObject({
+/** What there is to set about webhooks, in the file and at run time alike. */
+export const webhookSettings = z.strictObject({
   url: webAddress,
-  events: distinctSome(z.enum(webhookEvents)).default([
+  events: distinctSome(z.enum(accountEventTypes)).default([
     'budget.threshold',
     'budget.exhausted',
     'key.disabled',
@@ -105,8 +99,9 @@ const webhooks = z.strictObject({
   timeout_ms: duration.default(5000),
   max_attempts: wholeNumber(1, 100).default(5),
   retry_base_ms: delay.default(500),
-  signing_key_env: variableName.optional(),
 })
+
+const webhooks = webhookSettings.extend({ signing_key_env: variableName.optional() })
 
 /** The whole configuration file. Rules that join several settings are in `check.ts`. */
 export const configSchema = z.strictObject({

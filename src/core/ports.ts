@@ -25,7 +25,7 @@ export interface Log {
 /** A body that arrives piece by piece. One reader. */
 export interface ByteSource {
   /**
-   * The bytes that have arrived since the last read, in order, or undefined at a clean end.
+   * The next bytes that have arrived, in order, or undefined at a clean end.
    * Rejects with an `UpstreamFault` when the sender fails or the reader fell too far behind.
    */
   read(): Promise<Uint8Array | undefined>
@@ -94,10 +94,35 @@ export interface PinnedRequest {
   readonly signal: CancelSignal
 }
 
-/** The constructors of the host's Fetch API that the gateway makes answers with. */
-export interface FetchApi {
-  readonly Response: typeof Response
-  readonly ReadableStream: typeof ReadableStream
+/** What an answer is made of. */
+export interface ResponseParts {
+  readonly status: number
+  /** Names in lower case, each followed by its value: a host writes such a list out as it stands. */
+  readonly headers: readonly string[]
+  readonly body: Body | null
+}
+
+/** Bytes, text that is ASCII only (hosts send that in one piece with the headers), or a stream. */
+export type Body = WholeBody | BodySource
+export type WholeBody = Uint8Array | string
+
+/** A body that is made while it is sent: it is asked for more when the client has taken the last. */
+export type BodySource = UnderlyingDefaultSource<Uint8Array>
+
+/** True for a body that is all there. */
+export function isWhole(body: Body): body is WholeBody {
+  return typeof body === 'string' || body instanceof Uint8Array
+}
+
+/** Makes an answer of the host's own class. */
+export type MakeResponse = (parts: ResponseParts) => Response
+
+/** The headers of an answer by their names. */
+export function namedHeaders({ headers }: Pick<ResponseParts, 'headers'>): [string, string][] {
+  return Array.from({ length: headers.length / 2 }, (_, at) => [
+    headers[2 * at] ?? '',
+    headers[2 * at + 1] ?? '',
+  ])
 }
 
 /** An encoding of OpenAI's models. */

@@ -3,8 +3,7 @@ import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
-import type { Clock, Environment, ReadFile, UpstreamPort } from './ports.ts'
-import type { Body } from './reply.ts'
+import type { Clock, Environment, ReadFile, UpstreamPort, WholeBody } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { Usage } from './usage.ts'
 
@@ -158,6 +157,8 @@ export interface Model {
   readonly modalities: readonly Modality[]
   readonly maxOutputTokens: number | undefined
   readonly prices: Prices
+  /** Since when it is configured as it is: the boot or a reload, unix seconds. */
+  readonly created: number
   readonly chat: ChatEndpoint | undefined
   readonly embed: EmbedEndpoint | undefined
   readonly rerank: RerankEndpoint | undefined
@@ -184,7 +185,7 @@ export interface ChatAnswer {
   /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
   /** The client's body; `estimate` stands in when the upstream reported no usage. */
-  render(estimate: Usage | undefined): Body
+  render(estimate: Usage | undefined): WholeBody
 }
 
 export type ChatReading =
@@ -248,6 +249,8 @@ export interface EmbedEndpoint {
   limits(input: EmbedInput): BatchLimits
   readonly takesTokens: boolean
   readonly takesImages: boolean
+  /** The vendor finds an image by this reference of its own; none does where absent. */
+  takesReference?(url: string): boolean
   /** The request's `dimensions` reach the vendor; else they are dropped, or refused where `strict`. */
   readonly takesDimensions: boolean
   /** Throws LM-1001, before any call, for what cannot be said in this dialect. */

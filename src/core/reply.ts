@@ -1,13 +1,12 @@
+import type { Body, WholeBody } from './ports.ts'
+
 /** An answer on its way out, before the headers that every answer carries are put on. */
 export interface Reply {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Body | ReadableStream<Uint8Array> | null
+  readonly body: Body | null
 }
-
-/** Bytes, or text that is ASCII only: hosts send that in one piece with the headers. */
-export type Body = Uint8Array | string
 
 const encoder = new TextEncoder()
 
@@ -18,7 +17,7 @@ export function jsonReply(value: unknown, status = 200): Reply {
 
 /** A JSON answer of bytes that are JSON already. */
 export function jsonBytes(
-  body: Body,
+  body: WholeBody,
   { status = 200, headers = {} }: { status?: number; headers?: Reply['headers'] } = {},
 ): Reply {
   return {

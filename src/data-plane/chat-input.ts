@@ -1,8 +1,8 @@
 import { type ChatCall, chatRequest } from '../core/chat.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import { parseObject } from '../wire/body.ts'
+import { checkDepth } from '../wire/body-depth.ts'
 import { layoutOf } from '../wire/json-splice.ts'
-import { checkDepth } from './body-depth.ts'
 
 /** Reads a chat completion request, LM-1001 with the field at fault when it cannot be one. */
 export function parseChat(bytes: Uint8Array): ChatCall {

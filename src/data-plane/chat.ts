@@ -13,9 +13,9 @@ import { countableChat, estimateChat } from '../tokens/index.ts'
 import { presentable } from './attempt.ts'
 import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
 import { parseChat } from './chat-input.ts'
+import { chatDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { checkImages } from './images.ts'
-import { servedBy } from './served-by.ts'
 import { StreamReply } from './stream-reply.ts'
 import { checkFields } from './strict.ts'
 
@@ -28,6 +28,7 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
   exchange.routed(route)
   checkImages(call.request, route)
   checkFields(route, ({ chat: dialect }) => dialect?.unsupported(call) ?? [], exchange)
+  exchange.admit(route, () => chatDemand(call.request))
 
   const served = await runChain<ChatReply>({
     route,
@@ -64,7 +65,7 @@ function answerWhole(
   const countable =
     encoding && countableChat({ encoding, request: call.request, output: answer.output })
   exchange.settle({ status: 200, served: link, usage: answer.usage ?? estimate, countable })
-  return jsonBytes(body, { headers: servedBy(link) })
+  return jsonBytes(body, { headers: exchange.headersOf(link) })
 }
 
 function answerStream(
@@ -107,8 +108,8 @@ function answerStream(
   })
   return {
     status: 200,
-    headers: { ...streamHeaders, ...servedBy(link) },
-    body: new exchange.fetchApi.ReadableStream<Uint8Array>(reply, { highWaterMark: 0 }),
+    headers: { ...streamHeaders, ...exchange.headersOf(link) },
+    body: reply,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Encoding } from '../core/embeddings.ts'
+import type { Body, BodySource } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
 import { base64Length, writeBase64 } from '../wire/floats.ts'
 import type { NumberArray } from '../wire/number-reader.ts'
@@ -12,35 +13,71 @@ export interface EmbedAnswer {
   readonly usage: Usage
 }
 
-/** Writes the client's body: once, into an array of its length, and not in one go when it is long. */
-export async function renderEmbeddings(answer: EmbedAnswer, pace: Pace): Promise<Uint8Array> {
-  const { vectors, encoding, model, usage } = answer
-  const head = encoder.encode('{"object":"list","data":[')
-  const end = encoder.encode(
-    `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(renderUsage(usage))}}`,
-  )
-  const entries = vectors.map((vector, index) => {
-    const comma = index === 0 ? '' : ','
-    const before = `${comma}{"object":"embedding","index":${index},"embedding":${opening[encoding]}`
-    return { before: encoder.encode(before), vector }
-  })
-  const after = encoder.encode(`${closing[encoding]}}`)
-  const length = entries.reduce(
-    (sum, { before, vector }) => sum + before.length + writtenLength(vector) + after.length,
-    head.length + end.length,
-  )
-  const body = new Uint8Array(length)
-  body.set(head)
-  let at = head.length
-  for (const { before, vector } of entries) {
-    body.set(before, at)
-    at = writeVector(vector, body, at + before.length)
-    body.set(after, at)
-    at += after.length
-    await pace.pause()
+/** A body and its length in bytes. */
+export interface Rendered {
+  readonly length: number
+  readonly body: Body
+}
+
+/** A body up to this length is made at once, a longer one in such pieces while it is sent. */
+const step = 128 * 1024
+
+/** The client's body: a long one is never there as a whole, since the vectors it is made of are. */
+export function renderEmbeddings(answer: EmbedAnswer, pace: Pace): Rendered {
+  const rendering = new Rendering(answer)
+  const { length } = rendering
+  if (length <= step) return { length, body: rendering.next(length) }
+  const body: BodySource = {
+    async pull(controller) {
+      await pace.pause()
+      controller.enqueue(rendering.next(step))
+      if (rendering.isDone) controller.close()
+    },
   }
-  body.set(end, at)
-  return body
+  return { length, body }
+}
+
+/** What stands before a vector, the vector, and what stands behind it. */
+interface Entry {
+  readonly before: Uint8Array
+  readonly vector: NumberArray | undefined
+  readonly after: Uint8Array
+}
+
+/** The text of an answer, of which ever so many entries are written at a time. */
+class Rendering {
+  readonly length: number
+  readonly #entries: readonly Entry[]
+  #next = 0
+
+  constructor({ vectors, encoding, model, usage }: EmbedAnswer) {
+    const after = encoder.encode(`${closing[encoding]}}`)
+    const end = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(renderUsage(usage))}}`
+    this.#entries = [
+      ...vectors.map((vector, index) => {
+        const head = index === 0 ? '{"object":"list","data":[' : ','
+        const before = `${head}{"object":"embedding","index":${index},"embedding":${opening[encoding]}`
+        return { before: encoder.encode(before), vector, after }
+      }),
+      { before: encoder.encode(end), vector: undefined, after: new Uint8Array(0) },
+    ]
+    this.length = this.#entries.reduce((sum, entry) => sum + lengthOf(entry), 0)
+  }
+
+  get isDone(): boolean {
+    return this.#next === this.#entries.length
+  }
+
+  /** The next entries, as many as make up `least` bytes, or all that are left. */
+  next(least: number): Uint8Array {
+    const start = this.#next
+    let length = 0
+    while (length < least && !this.isDone) length += lengthOf(this.#entries[this.#next++] as Entry)
+    const bytes = new Uint8Array(length)
+    let at = 0
+    for (const entry of this.#entries.slice(start, this.#next)) at = writeEntry(entry, bytes, at)
+    return bytes
+  }
 }
 
 const encoder = new TextEncoder()
@@ -48,9 +85,22 @@ const encoder = new TextEncoder()
 const opening = { float: '[', base64: '"' } as const
 const closing = { float: ']', base64: '"' } as const
 
+function lengthOf({ before, vector, after }: Entry): number {
+  return before.length + (vector ? writtenLength(vector) : 0) + after.length
+}
+
 function writtenLength({ form, pieces }: NumberArray): number {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   return form === 'text' ? length : base64Length(length)
+}
+
+/** Writes from `start` on, and returns where it ends. */
+function writeEntry({ before, vector, after }: Entry, body: Uint8Array, start: number): number {
+  body.set(before, start)
+  const begin = start + before.length
+  const end = vector ? writeVector(vector, body, begin) : begin
+  body.set(after, end)
+  return end + after.length
 }
 
 function writeVector({ form, pieces }: NumberArray, body: Uint8Array, start: number): number {

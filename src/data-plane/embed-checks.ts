@@ -2,16 +2,18 @@ import { type EmbedCall, type EmbedImage, imagesOf, isTokens } from '../core/emb
 import { invalid } from '../core/errors.ts'
 import type { EmbedEndpoint, Model, Route } from '../core/provider.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
-import { checkModality, isRemote } from './images.ts'
+import { checkModality, checkReference, isRemote, referenceOwner } from './images.ts'
 
 /**
  * Judges a request over the whole chain, before any upstream call: token ids and what else a dialect
- * cannot say (LM-1001), and images by their address and by who may get them (LM-2003).
+ * cannot say (LM-1001), and images by their address and by who may get them (LM-2003, LM-2008).
  */
 export function checkInput(call: EmbedCall, route: Route): void {
   for (const image of imagesOf(call.input)) {
     checkModality(image, route)
-    checkAddress(image)
+    const owner = referenceOwner(image.url)
+    if (owner === undefined) checkAddress(image)
+    else checkReference(image, owner, route)
   }
   for (const link of route.chain) {
     // A fallback has every capability of the model that it backs.
@@ -30,6 +32,11 @@ function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEn
   const [image] = imagesOf(input)
   if (image && !endpoint.takesImages) {
     throw invalid(`${who} does not embed images with this model`, image.path)
+  }
+  for (const { url, path } of imagesOf(input)) {
+    if (referenceOwner(url) !== undefined && endpoint.takesReference?.(url) !== true) {
+      throw invalid(`${who} does not embed images by such a reference with this model`, path)
+    }
   }
 }
 

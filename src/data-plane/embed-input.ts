@@ -9,8 +9,8 @@ import {
 import { invalid } from '../core/errors.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import { parseObject } from '../wire/body.ts'
+import { checkDepth } from '../wire/body-depth.ts'
 import { layoutOf } from '../wire/json-splice.ts'
-import { checkDepth } from './body-depth.ts'
 
 /** Eight of the largest batches: more would be a day's work, not a request. */
 const mostItems = 16_384

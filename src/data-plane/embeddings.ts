@@ -1,10 +1,12 @@
 import type { EmbedCall } from '../core/embeddings.ts'
 import { errorOf } from '../core/failure.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
-import { jsonBytes, type Reply } from '../core/reply.ts'
+import type { Reply } from '../core/reply.ts'
 import type { Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
+import { countableEmbed } from '../tokens/index.ts'
 import { Pace } from '../wire/pace.ts'
+import { embedDemand } from './demand.ts'
 import { renderEmbeddings } from './embed-answer.ts'
 import { areComparable, attemptEmbed, type EmbeddedBatch } from './embed-attempt.ts'
 import { batchesOf } from './embed-batches.ts'
@@ -12,7 +14,6 @@ import { checkInput } from './embed-checks.ts'
 import { mediaOf, withFetchedImages } from './embed-images.ts'
 import { parseEmbed } from './embed-input.ts'
 import type { Exchange } from './exchange.ts'
-import { servedBy } from './served-by.ts'
 import { checkFields } from './strict.ts'
 
 /** `POST /v1/embeddings`. */
@@ -23,6 +24,7 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
   exchange.routed(route)
   checkInput(sent, route)
   checkFields(route, (link) => unsupported(sent, link), exchange)
+  exchange.admit(route, () => embedDemand(sent))
   const call = await withFetchedImages(sent, exchange)
   exchange.media = mediaOf(call)
 
@@ -42,11 +44,11 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
   return answer(call, served, exchange)
 }
 
-async function answer(
+function answer(
   call: EmbedCall,
   { value: batches, link, scope }: Served<readonly EmbeddedBatch[]>,
   exchange: Exchange,
-): Promise<Reply> {
+): Reply {
   scope.close()
   const vectors = batches.flatMap((batch) => batch.vectors)
   if (!areComparable(vectors)) {
@@ -54,12 +56,19 @@ async function answer(
   }
   const usage = usageOf(batches)
   const pace = new Pace(exchange.clock, exchange.scope)
-  const body = await renderEmbeddings(
+  const { length, body } = renderEmbeddings(
     { vectors, encoding: call.encoding, model: link.id, usage },
     pace,
   )
-  exchange.settle({ status: 200, served: link, usage })
-  return jsonBytes(body, { headers: servedBy(link) })
+  const encoding = usage.estimated ? exchange.encodingOf(link) : undefined
+  const countable = encoding && countableEmbed(encoding, call.input)
+  exchange.settle({ status: 200, served: link, usage, countable })
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(length),
+    ...exchange.headersOf(link),
+  }
+  return { status: 200, headers, body }
 }
 
 function usageOf(batches: readonly EmbeddedBatch[]): Usage {

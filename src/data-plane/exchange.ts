@@ -1,13 +1,15 @@
+import type { Account } from '../core/accounts.ts'
+import type { Admission, Caller, Demand } from '../core/admission.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
-import type { Millis, RequestId } from '../core/ids.ts'
-import type { Clock, Encoding, FetchApi, ImageFetchPort, Log } from '../core/ports.ts'
+import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
+import type { Clock, Encoding, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Capability, Model, Route } from '../core/provider.ts'
 import type { Media, Metadata, Settlement } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Attempt, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
-import { type Countable, encodingOf } from '../tokens/index.ts'
+import { type Countable, costOf, encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { Scope } from '../wire/deadline.ts'
 
@@ -18,16 +20,21 @@ export interface ExchangeOptions {
   readonly scope: Scope
   readonly clock: Clock
   readonly log: Log
-  readonly fetchApi: FetchApi
   /** Absent where the host cannot fetch images. */
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   readonly metadata: Metadata
   /** Someone can count exactly. */
   readonly canCount: boolean
-  readonly record: (settlement: Settlement, countable: Countable | undefined) => void
+  readonly record: (settlement: Settlement, recount: Recount | undefined) => void
   /** Told of every upstream call, when it is over. */
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
+}
+
+/** What an exact count needs, and the admission that it may change the cost of. */
+export interface Recount {
+  readonly countable: Countable
+  readonly admission: Admission
 }
 
 /** What came of one upstream call: `success`, or the kind of its failure. */
@@ -55,7 +62,6 @@ export class Exchange {
   readonly scope: Scope
   readonly clock: Clock
   readonly log: Log
-  readonly fetchApi: FetchApi
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   /** On the clock that never jumps. */
@@ -63,7 +69,10 @@ export class Exchange {
   stream = false
   media: Media | undefined
   readonly #options: ExchangeOptions
+  #caller: Caller | undefined
   #route: Route | undefined
+  #account: Account | undefined
+  #admission: Admission | undefined
   #firstToken: Millis | undefined
   #attempts = 0
   #settled = false
@@ -75,7 +84,6 @@ export class Exchange {
     this.scope = options.scope
     this.clock = options.clock
     this.log = options.log
-    this.fetchApi = options.fetchApi
     this.imageFetch = options.imageFetch
     this.resilience = options.resilience
     this.arrived = options.clock.elapsed()
@@ -90,9 +98,30 @@ export class Exchange {
     return this.scope.race(readBody(request, this.snapshot.bodyLimit))
   }
 
+  /** The request has shown who sends it. */
+  identified(caller: Caller): void {
+    this.#caller = caller
+  }
+
   /** The request has named a model that can serve it. */
   routed(route: Route): void {
     this.#route = route
+  }
+
+  /** Asks for admission: nothing that costs is done before. Throws LM-4002, LM-4003 or LM-4001. */
+  admit(route: Route, demand: () => Demand): void {
+    if (!this.#caller) throw new Error('nobody has been identified')
+    this.#account = this.#caller.account
+    this.#admission = this.#caller.admit(route, demand)
+  }
+
+  /** The headers of an answer that this link has served. */
+  headersOf({ id, provider }: Model): Readonly<Record<string, string>> {
+    return {
+      'x-gateway-model-used': id,
+      'x-gateway-provider': provider.name,
+      ...this.#admission?.headers,
+    }
   }
 
   /** An attempt is over. Without a credential it made no upstream call. */
@@ -119,8 +148,12 @@ export class Exchange {
     if (this.#settled) return
     this.#settled = true
     this.scope.close()
+    const cost = this.#charge(outcome)
     const settlement: Settlement = {
       requestId: this.id,
+      keyId: this.#caller?.account?.keyId,
+      account: this.#account,
+      cost,
       capability: this.#options.capability,
       stream: this.stream,
       media: this.media,
@@ -135,6 +168,27 @@ export class Exchange {
       attempts: this.#attempts,
       metadata: this.#options.metadata,
     }
-    this.#options.record(settlement, outcome.countable)
+    const { countable } = outcome
+    const admission = this.#admission
+    this.#options.record(settlement, countable && admission && { countable, admission })
   }
+
+  /** Ends the admission. What fails after it keeps its tokens a minute and pays for what it used. */
+  #charge({ status, errorCode, served, usage, searchUnits }: Outcome): NanoUsd {
+    if (isNotAccounted(errorCode)) {
+      this.#admission?.withdraw()
+      this.#account = undefined
+    }
+    const isCharged = this.#account && served && usage
+    const cost = isCharged ? costOf(served.prices, usage, searchUnits) : free
+    this.#admission?.settle({ cost, tokens: status === 200 ? usage?.totalTokens : undefined })
+    return cost
+  }
+}
+
+const free = 0n as NanoUsd
+
+/** A request that is malformed, or that its model cannot serve, leaves no trace in any account. */
+function isNotAccounted(code: ErrorCode | undefined): boolean {
+  return code !== undefined && /^LM-[12]/.test(code)
 }

@@ -26,7 +26,12 @@ export function checkModality({ path }: Pick<ImagePart, 'path'>, { model, chain 
   throw new GatewayError('LM-2003', message, { param: path })
 }
 
-function checkReference({ path }: ImagePart, owner: ReferenceOwner, { model }: Route): void {
+/** LM-2008 when the model asked for is not of the vendor that the reference is of. */
+export function checkReference(
+  { path }: Pick<ImagePart, 'path'>,
+  owner: ReferenceOwner,
+  { model }: Route,
+): void {
   if (model.provider.kind.references === owner) return
   const message = `an image reference of ${owner} cannot be sent to model ${model.id}, which another vendor serves`
   throw new GatewayError('LM-2008', message, { param: path })
@@ -46,7 +51,7 @@ const googleReferences = [
 ]
 
 /** Whose file an address names, when it names one of a vendor's own store. */
-function referenceOwner(url: string): ReferenceOwner | undefined {
+export function referenceOwner(url: string): ReferenceOwner | undefined {
   if (url.startsWith('anthropic-file:')) return 'anthropic'
   return googleReferences.some((pattern) => pattern.test(url)) ? 'google' : undefined
 }

@@ -1,14 +1,8 @@
+import type { Gatekeeper } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import { errorOf, UpstreamFault } from '../core/failure.ts'
 import type { RequestId } from '../core/ids.ts'
-import type {
-  CancelSignal,
-  Clock,
-  FetchApi,
-  ImageFetchPort,
-  Log,
-  Tokenizer,
-} from '../core/ports.ts'
+import type { CancelSignal, Clock, ImageFetchPort, Log, Tokenizer } from '../core/ports.ts'
 import type { Capability, Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { Metadata, Recorder } from '../core/settlement.ts'
@@ -20,10 +14,10 @@ import { readMetadata } from './metadata.ts'
 import { Recounts } from './recount.ts'
 
 export interface DataPlaneOptions {
+  readonly gatekeeper: Gatekeeper
   readonly snapshot: () => Snapshot
   readonly clock: Clock
   readonly log: Log
-  readonly fetchApi: FetchApi
   readonly imageFetch: ImageFetchPort | undefined
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
@@ -87,6 +81,7 @@ export class DataPlane {
       metadata: this.#metadata(request),
     })
     try {
+      exchange.identified(this.#options.gatekeeper.identify(request.headers))
       return await serve(request, exchange)
     } catch (error) {
       const known = error instanceof UpstreamFault ? errorOf(error.failure, '') : error
@@ -101,8 +96,7 @@ export class DataPlane {
 
   #open(opening: Opening): Exchange {
     const { id, signal, scope, capability, metadata } = opening
-    const { snapshot, clock, log, fetchApi, imageFetch, breakers, random, record, attempted } =
-      this.#options
+    const { snapshot, clock, log, imageFetch, breakers, random, record, attempted } = this.#options
     const view = snapshot()
     const gone = () => scope.end({ kind: 'client-cancelled' })
     this.#running.add(scope)
@@ -115,16 +109,15 @@ export class DataPlane {
       scope,
       clock,
       log,
-      fetchApi,
       imageFetch,
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
       metadata,
       attempted,
       canCount: this.#recounts !== undefined,
-      record: (settlement, countable) => {
+      record: (settlement, recount) => {
         signal.removeEventListener('abort', gone)
         this.#running.delete(scope)
-        if (countable) void this.#recounts?.record(settlement, countable)
+        if (recount) void this.#recounts?.record(settlement, recount)
         else record(settlement)
       },
     })

@@ -1,6 +1,8 @@
 import type { Clock, Tokenizer } from '../core/ports.ts'
 import type { Recorder, Settlement } from '../core/settlement.ts'
-import { type Countable, countExactly } from '../tokens/index.ts'
+import type { Usage } from '../core/usage.ts'
+import { costOf, countExactly } from '../tokens/index.ts'
+import type { Recount } from './exchange.ts'
 
 export interface RecountsOptions {
   readonly tokenizer: Tokenizer
@@ -17,7 +19,7 @@ const patience = 2_000
  */
 export class Recounts {
   readonly #options: RecountsOptions
-  readonly #waiting = new Set<Settlement>()
+  readonly #waiting = new Map<Settlement, Recount>()
   #idle: (() => void) | undefined
 
   constructor(options: RecountsOptions) {
@@ -25,10 +27,12 @@ export class Recounts {
   }
 
   /** Never rejects. */
-  async record(settlement: Settlement, countable: Countable): Promise<void> {
-    this.#waiting.add(settlement)
+  async record(settlement: Settlement, recount: Recount): Promise<void> {
+    this.#waiting.set(settlement, recount)
     // A tokenizer that fails has no count.
-    const usage = await countExactly(this.#options.tokenizer, countable).catch(() => undefined)
+    const usage = await countExactly(this.#options.tokenizer, recount.countable).catch(
+      () => undefined,
+    )
     this.#write(settlement, usage)
   }
 
@@ -42,12 +46,23 @@ export class Recounts {
         resolve()
       }
     })
-    for (const settlement of this.#waiting) this.#write(settlement, undefined)
+    for (const settlement of this.#waiting.keys()) this.#write(settlement, undefined)
   }
 
-  #write(settlement: Settlement, usage: Settlement['usage']): void {
-    if (!this.#waiting.delete(settlement)) return
-    this.#options.record(usage ? { ...settlement, usage } : settlement)
+  #write(settlement: Settlement, usage: Usage | undefined): void {
+    const recount = this.#waiting.get(settlement)
+    if (!recount) return
+    this.#waiting.delete(settlement)
+    this.#options.record(usage ? counted(settlement, usage, recount) : settlement)
     if (this.#waiting.size === 0) this.#idle?.()
   }
+}
+
+/** The budget was charged with the estimate when the answer went out: now with what it really was. */
+function counted(settlement: Settlement, usage: Usage, { admission }: Recount): Settlement {
+  const { account, served, searchUnits } = settlement
+  if (!account || !served) return { ...settlement, usage }
+  const cost = costOf(served.prices, usage, searchUnits)
+  admission.amend(cost)
+  return { ...settlement, usage, cost }
 }

@@ -25,9 +25,14 @@ export function countsOf(call: RerankCall, parts: readonly RankedPart[]): Rerank
     ),
     searchUnits: countOr(
       parts.map(({ searchUnits }) => searchUnits),
-      () => Math.ceil(call.documents.length / documentsPerUnit),
+      () => unitsOf(call),
     ),
   }
+}
+
+/** What a rerank request takes by the usual measure. */
+export function unitsOf({ documents }: RerankCall): number {
+  return Math.ceil(documents.length / documentsPerUnit)
 }
 
 /** The `usage` object of the answer. Vendors bill in one of the two, so each has a flag. */

@@ -2,8 +2,8 @@ import { GatewayError, invalid } from '../core/errors.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import { type RerankCall, rerankRequest } from '../core/rerank.ts'
 import { parseObject } from '../wire/body.ts'
+import { checkDepth } from '../wire/body-depth.ts'
 import { layoutOf } from '../wire/json-splice.ts'
-import { checkDepth } from './body-depth.ts'
 
 /** More than any vendor takes; a server that takes few a call would be called without end. */
 const mostDocuments = 16_384

@@ -2,11 +2,11 @@ import type { RerankEndpoint } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
+import { rerankDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { attemptRerank, partsOf, type RankedPart, type RerankPart } from './rerank-attempt.ts'
 import { countsOf, renderCounts, usageOf } from './rerank-counts.ts'
 import { parseRerank } from './rerank-input.ts'
-import { servedBy } from './served-by.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
 export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
@@ -14,6 +14,7 @@ export async function rerank(request: Request, exchange: Exchange): Promise<Repl
   const call = parseRerank(await exchange.body(request))
   const route = snapshot.route(call.model, 'rerank')
   exchange.routed(route)
+  exchange.admit(route, () => rerankDemand(call))
 
   const served = await runSplitChain<RerankPart, RankedPart>({
     route,
@@ -57,7 +58,7 @@ function answer(
   })
   const searchUnits = counts.searchUnits.value
   exchange.settle({ status: 200, served: link, usage: usageOf(counts), searchUnits })
-  return jsonBytes(encoder.encode(body), { headers: servedBy(link) })
+  return jsonBytes(encoder.encode(body), { headers: exchange.headersOf(link) })
 }
 
 const encoder = new TextEncoder()

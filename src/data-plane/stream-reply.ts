@@ -1,7 +1,7 @@
 import { failureOf, type UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { Millis } from '../core/ids.ts'
-import type { Clock } from '../core/ports.ts'
+import type { BodySource, Clock } from '../core/ports.ts'
 import { Heartbeat, ping } from '../stream/heartbeat.ts'
 import { mergeBytes } from '../stream/merge.ts'
 import { Terminator } from '../stream/terminator.ts'
@@ -25,11 +25,11 @@ export interface StreamReplyOptions {
 type Controller = ReadableStreamDefaultController<Uint8Array>
 
 /**
- * A committed stream on its way to the client, as the source of its `ReadableStream`. Bytes move
+ * A committed stream on its way to the client, as the source of its body. Bytes move
  * when the client asks for them: upstream → decoder → terminator → usage tap → client. It ends
  * once, by whichever comes first: `[DONE]`, a failure, the client's leaving, the scope's end.
  */
-export class StreamReply {
+export class StreamReply implements BodySource {
   readonly #options: StreamReplyOptions
   readonly #terminator: Terminator
   readonly #stopListening: () => void

@@ -35,13 +35,17 @@ export class Prober {
   readonly #results = new Map<string, ProbeResult>()
   #scope: Scope
   #timer: Timer | undefined
+  #isRunning = false
 
   constructor(options: ProberOptions) {
     this.#options = options
     this.#scope = new Scope(options.clock)
   }
 
+  /** Begins the rounds if the policy of the moment wants them; they end by themselves. */
   start(): void {
+    if (this.#isRunning || !this.#options.policy().enabled) return
+    this.#isRunning = true
     void this.#round()
   }
 
@@ -59,7 +63,11 @@ export class Prober {
   async #round(): Promise<void> {
     const { clock, policy, providers } = this.#options
     const { enabled, interval } = policy()
-    const probed = enabled ? providers().filter(isProbed) : []
+    if (!enabled) {
+      this.#isRunning = false
+      return this.#results.clear()
+    }
+    const probed = providers().filter(isProbed)
     const names = new Set<string>(probed.map(({ name }) => name))
     for (const name of this.#results.keys()) if (!names.has(name)) this.#results.delete(name)
     await Promise.all(

@@ -1,2 +1,3 @@
 export { metricsRecorder } from './record.ts'
 export { createSeries, type Series } from './series.ts'
+export { type WebhookSeries, webhookSeries } from './webhook-series.ts'

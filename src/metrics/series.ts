@@ -69,6 +69,21 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     help: 'Metadata headers that were dropped because they broke a rule.',
     registers,
   })
+  const usageDropped = new Counter({
+    name: 'gateway_usage_log_dropped_total',
+    help: 'Rows of the usage log that were dropped because too many waited to be written.',
+    registers,
+  })
+  const reloads = new Counter({
+    name: 'gateway_config_reloads_total',
+    help: 'Configurations that took the place of the one before, since the start.',
+    registers,
+  })
+  const reloadFailures = new Counter({
+    name: 'gateway_config_reload_failures_total',
+    help: 'Reloads that were refused or failed, and left the configuration as it was.',
+    registers,
+  })
   new Gauge({
     name: 'gateway_requests_in_flight',
     help: 'Requests of the data plane that have not ended, streams included.',
@@ -110,5 +125,8 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     media,
     searchUnits,
     metadataRejected,
+    usageDropped,
+    reloads,
+    reloadFailures,
   }
 }

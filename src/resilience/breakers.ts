@@ -12,11 +12,20 @@ export class Breakers {
   }
 
   of({ id, provider }: Model): Breaker {
-    let models = this.#providers.get(provider.name)
-    if (!models) this.#providers.set(provider.name, (models = new Map()))
+    const models = this.#modelsOf(provider.name)
     let breaker = models.get(id)
     if (!breaker) models.set(id, (breaker = new Breaker(this.#clock)))
     return breaker
+  }
+
+  /** Forgets the circuits of everything but these. */
+  retain(links: Iterable<Model>): void {
+    const former = new Map(this.#providers)
+    this.#providers.clear()
+    for (const { id, provider } of links) {
+      const breaker = former.get(provider.name)?.get(id)
+      if (breaker) this.#modelsOf(provider.name).set(id, breaker)
+    }
   }
 
   /** The state of every circuit that has been used. */
@@ -24,5 +33,11 @@ export class Breakers {
     for (const [provider, models] of this.#providers) {
       for (const [model, { state }] of models) yield { provider, model, state }
     }
+  }
+
+  #modelsOf(provider: string): Map<string, Breaker> {
+    let models = this.#providers.get(provider)
+    if (!models) this.#providers.set(provider, (models = new Map()))
+    return models
   }
 }

@@ -1,16 +1,11 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type {
-  Credential,
-  Model,
-  Prices,
-  Provider,
-  ProviderKind,
-  Route,
-  Target,
-} from '../core/provider.ts'
+import type { Model, Prices, Provider, Route, Target } from '../core/provider.ts'
 import { kindNamed } from '../providers/index.ts'
+import { buildAuthorizer } from './authorizer.ts'
+import { type Built, type CarryOver, carryOver } from './carry-over.ts'
+import { findCredential } from './credential.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotPorts {
@@ -21,16 +16,30 @@ export interface SnapshotPorts {
   readonly readFile?: ReadFile | undefined
 }
 
+/** What a snapshot is built from, beside the configuration. */
+export interface SnapshotSources extends SnapshotPorts {
+  /** The keys of providers that were stored at run time, by the provider's name. */
+  readonly storedKeys?: ReadonlyMap<string, string> | undefined
+  /** What the snapshot is to take the place of. */
+  readonly previous?: Built | undefined
+}
+
 /** Resolves a valid configuration: addresses, credentials, chains. Nobody checks these again. */
-export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
+export function buildSnapshot(config: Config, sources: SnapshotSources): Snapshot {
+  const before = carryOver(sources.previous)
+  const now = Math.floor(sources.clock.now() / 1000)
   const providers: Provider[] = []
   const models = new Map<string, Model>()
   const fallbacks = new Map<string, readonly string[]>()
   for (const entry of config.providers) {
-    const provider = buildProvider(entry, config, ports)
+    const provider = buildProvider(entry, { config, sources, before })
     providers.push(provider)
     for (const modelEntry of entry.models) {
-      models.set(modelEntry.id, buildModel(modelEntry, entry, provider, ports))
+      const created = before.model(modelEntry, entry)?.created ?? now
+      models.set(
+        modelEntry.id,
+        buildModel(modelEntry, { owner: entry, provider, sources, created }),
+      )
       fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
   }
@@ -63,23 +72,31 @@ export function buildSnapshot(config: Config, ports: SnapshotPorts): Snapshot {
       prefixes: imageFetch.allowed_url_prefixes,
     },
     tokenizer: config.tokenizer.mode,
-    created: Math.floor(ports.clock.now() / 1000),
   })
 }
 
-function buildProvider(entry: ProviderConfig, config: Config, ports: SnapshotPorts): Provider {
+interface ProviderParts {
+  readonly config: Config
+  readonly sources: SnapshotSources
+  readonly before: CarryOver
+}
+
+function buildProvider(
+  entry: ProviderConfig,
+  { config, sources, before }: ProviderParts,
+): Provider {
   const kind = kindNamed(entry.kind)
-  const { clock, env } = ports
+  const { clock, env, upstream, readFile } = sources
   const settings = {
     latency: entry.latency_ms ?? 0,
     tokensPerSecond: entry.tokens_per_second ?? 0,
     failureRate: entry.failure_rate ?? 0,
   }
-  const send = kind.upstream?.(settings, clock) ?? ports.upstream
   // A kind without an address of its own has been checked to have one in the file.
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
-  const credential = findCredential(entry, kind, env)
-  const context = { baseUrl, clock, env, send, readFile: ports.readFile }
+  const credential = findCredential(entry, kind, sources)
+  const kept = before.provider(entry, credential)
+  const send = kept?.send ?? kind.upstream?.(settings, clock) ?? upstream
   return {
     // Names are checked where they are parsed; from here on they are what the brand says.
     name: entry.name as ProviderName,
@@ -88,9 +105,7 @@ function buildProvider(entry: ProviderConfig, config: Config, ports: SnapshotPor
     hasOwnBaseUrl: entry.base_url !== undefined,
     credential,
     authorize:
-      credential.kind === 'secret'
-        ? kind.authorizer({ ...context, secret: credential.value })
-        : () => noHeaders,
+      kept?.authorize ?? buildAuthorizer(kind, credential, { baseUrl, clock, env, send, readFile }),
     strict: entry.strict,
     connectTimeout: entry.connect_timeout_ms ?? config.resilience.connect_timeout_ms,
     ownClient: entry.connect_timeout_ms !== undefined,
@@ -100,31 +115,18 @@ function buildProvider(entry: ProviderConfig, config: Config, ports: SnapshotPor
   }
 }
 
-const noHeaders = Object.freeze({})
-
-/**
- * The credential in force. A named variable that is unset or empty, or a vendor's own address with
- * nothing to show it, fails the requests that come here, and no other.
- */
-function findCredential(entry: ProviderConfig, kind: ProviderKind, env: Environment): Credential {
-  const { name, api_key_env: variable } = entry
-  const value = variable === undefined ? kind.ambientSecret?.(env) : env[variable]
-  if (value !== undefined && value !== '') return { kind: 'secret', value }
-  if (variable !== undefined) {
-    const message = `provider ${name} has no credential: the variable ${variable} is unset or empty`
-    return { kind: 'missing', message }
-  }
-  if (entry.base_url !== undefined || kind.keyless) return { kind: 'none' }
-  const message = `provider ${name} has no credential: set api_key_env to the variable that holds its key`
-  return { kind: 'missing', message }
+interface ModelParts {
+  readonly owner: ProviderConfig
+  readonly provider: Provider
+  readonly sources: SnapshotSources
+  readonly created: number
 }
 
 function buildModel(
   entry: ModelConfig,
-  { api_version: apiVersion, stream_usage: streamUsage }: ProviderConfig,
-  provider: Provider,
-  { clock, env }: SnapshotPorts,
+  { owner, provider, sources: { clock, env }, created }: ModelParts,
 ): Model {
+  const { api_version: apiVersion, stream_usage: streamUsage } = owner
   const upstreamId = entry.upstream_id ?? entry.id
   const { kind, baseUrl, credential } = provider
   const target: Target = {
@@ -146,6 +148,7 @@ function buildModel(
     modalities: entry.modalities,
     maxOutputTokens: entry.max_output_tokens,
     prices: pricesOf(entry),
+    created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
     rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,

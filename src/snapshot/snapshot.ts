@@ -48,7 +48,6 @@ export interface SnapshotParts {
   readonly healthCheck: HealthCheckPolicy
   readonly imageFetch: ImageFetchPolicy
   readonly tokenizer: TokenizerMode
-  readonly created: number
 }
 
 /** How tokens are counted that no upstream has. */

@@ -1,5 +1,7 @@
 import { type EmbedInput, imagesIn, isTokens, type MixedItem, partsOf } from '../core/embeddings.ts'
+import type { Encoding } from '../core/ports.ts'
 import { utf8Length } from '../wire/utf8.ts'
+import type { Countable } from './bpe.ts'
 import { tokensOfBytes } from './heuristic.ts'
 import { imageTokens } from './images.ts'
 
@@ -11,6 +13,21 @@ export function itemTokens(input: EmbedInput): number[] {
 /** The same for all items together. */
 export function estimateEmbed(input: EmbedInput): number {
   return itemTokens(input).reduce((sum, tokens) => sum + tokens, 0)
+}
+
+/** Picks out the texts of an input; ids and images count as they do in an estimate. */
+export function countableEmbed(encoding: Encoding, input: EmbedInput): Countable {
+  const none = { encoding, output: '' }
+  if (isTokens(input)) return { ...none, prompt: [], overhead: estimateEmbed(input) }
+  const parts = input.items.flatMap(partsOf)
+  return {
+    ...none,
+    prompt: parts.flatMap((part) => (part.kind === 'text' ? part.text : [])),
+    overhead: parts.reduce(
+      (sum, part) => sum + (part.kind === 'image' ? imageTokens(part.image) : 0),
+      0,
+    ),
+  }
 }
 
 function mixedTokens(item: MixedItem): number {

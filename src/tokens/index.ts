@@ -1,5 +1,6 @@
 export { type Countable, countableChat, countExactly } from './bpe.ts'
-export { estimateEmbed, itemTokens } from './embeddings.ts'
+export { costOf, reservationOf } from './cost.ts'
+export { countableEmbed, estimateEmbed, itemTokens } from './embeddings.ts'
 export { encodingOf } from './encoding.ts'
-export { estimateChat } from './heuristic.ts'
+export { estimateChat, promptTokens } from './heuristic.ts'
 export { estimateRerank } from './rerank.ts'

@@ -2,6 +2,9 @@ import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
 import type { ByteSource } from '../core/ports.ts'
 import { concat } from './body.ts'
 
+/** As much as one packet brings. Of a long answer the pieces come one by one, not as a copy. */
+const longestJoin = 64 * 1024
+
 /**
  * Bytes on their way from a sender that does not wait to one reader. What waits unread is capped:
  * over `limit` bytes the reader is too slow, and the exchange ends as `slow-client`.
@@ -87,10 +90,17 @@ export class BoundedQueue implements ByteSource {
   }
 
   #takePieces(): Uint8Array {
-    const [first = new Uint8Array(0)] = this.#pieces
-    const bytes = this.#pieces.length === 1 ? first : concat(this.#pieces, this.#length)
-    this.#drop()
-    return bytes
+    let count = 0
+    let length = 0
+    for (const piece of this.#pieces) {
+      if (count > 0 && length + piece.length > longestJoin) break
+      length += piece.length
+      count++
+    }
+    const taken = this.#pieces.splice(0, count)
+    this.#length -= length
+    const [first = new Uint8Array(0)] = taken
+    return taken.length === 1 ? first : concat(taken, length)
   }
 
   #takeWaiting(): Waiting | undefined {

@@ -1,4 +1,5 @@
 import { UpstreamFault } from '../core/failure.ts'
+import { digitsIn, isDigit, valueOf } from './digits.ts'
 
 /** What becomes of the numbers: their JSON text as it came, or little-endian float32. */
 export type NumberForm = 'text' | 'float32'
@@ -10,6 +11,9 @@ export interface NumberArray {
   /** What stands between the brackets, or four bytes a number; in pieces that join up. */
   readonly pieces: readonly Uint8Array[]
 }
+
+/** More bytes than four words of digits and what stands before them. */
+const longestPlain = 32
 
 /** The longest number that a JSON writer has reason to make, with much to spare. */
 const longestNumber = 1024
@@ -57,7 +61,10 @@ export class NumberReader {
       const byte = bytes[at] as number
       if (isSpace(byte)) at++
       else if (expects === 'number') {
-        const next = this.#number(bytes, at)
+        const start = at
+        at = this.#plainNumbers(bytes, start)
+        if (at > start) continue
+        const next = this.#anyNumber(bytes, start)
         // The number may go on in the next piece.
         if (next >= end) break
         expects = 'separator'
@@ -73,44 +80,51 @@ export class NumberReader {
   }
 
   /**
-   * Reads the number at `start`, and returns where it ends; the end of the bytes means not yet. The
-   * way that nearly every number of a vector goes: one digit, a point, and some more digits.
+   * Reads numbers from `start` on as long as they are written like nearly all numbers of a vector: a
+   * digit, a point, some more digits, and a comma. Returns where the first other one begins.
    */
-  #number(bytes: Uint8Array, start: number): number {
-    const end = bytes.length
-    const first = bytes[start] === minus ? start + 1 : start
-    const fraction = first + 2
-    if (fraction >= end || bytes[first + 1] !== point) return this.#anyNumber(bytes, start)
-    let digit = (bytes[first] as number) - zero
-    if (digit < 0 || digit > 9) throw malformed()
-    // Two integers, of nine digits and of six: quicker than a double, and exact like it.
-    let high = digit
-    let at = fraction
-    const middle = Math.min(end, fraction + 8)
-    while (at < middle && (digit = (bytes[at] as number) - zero) >= 0 && digit <= 9) {
-      high = high * 10 + digit
-      at++
+  #plainNumbers(bytes: Uint8Array, start: number): number {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    const isKept = this.#form === 'float32'
+    const last = bytes.length - longestPlain
+    let next = start
+    while (next < last) {
+      const begin = isSpace(bytes[next] as number) ? afterSpace(bytes, next) : next
+      const first = bytes[begin] === minus ? begin + 1 : begin
+      const fraction = first + 2
+      if (fraction > last || bytes[first + 1] !== point || !isDigit(bytes[first] as number)) break
+      let digits = (bytes[first] as number) - zero
+      let at = fraction
+      let word = view.getInt32(at, true)
+      let more = digitsIn(word)
+      while (more === 4 && at < fraction + 16) {
+        digits = digits * 10_000 + valueOf(word, 4)
+        at += 4
+        word = view.getInt32(at, true)
+        more = digitsIn(word)
+      }
+      // Digits past the twentieth place stay out.
+      const kept = at + more
+      let end = kept
+      if (more === 4) while (isDigit(bytes[end] as number)) end++
+      if (end === fraction || bytes[end] !== comma) break
+      this.#length++
+      if (isKept) {
+        digits = digits * power(more) + valueOf(word, more)
+        let value = digits / power(kept - fraction)
+        // A quotient of two numbers that are exact is as near as a double can be.
+        const isExact = digits <= Number.MAX_SAFE_INTEGER && end === kept
+        if (!isExact && isNearTie(value)) value = Number(textOf(bytes, first, end))
+        this.#keep(first > begin ? -value : value)
+      }
+      next = end + 1
     }
-    const highEnd = at
-    let low = 0
-    const last = Math.min(end, fraction + 14)
-    while (at < last && (digit = (bytes[at] as number) - zero) >= 0 && digit <= 9) {
-      low = low * 10 + digit
-      at++
-    }
-    const kept = at
-    while (at < end && isDigit(bytes[at] as number)) at++
-    if (at >= end) return end
-    if (kept === fraction || ((bytes[at] as number) | 0x20) === letterE) {
-      return this.#anyNumber(bytes, start)
-    }
-    let value = (high * power(kept - highEnd) + low) / power(kept - fraction)
-    if (at > kept && isNearTie(value)) value = Number(textOf(bytes, first, at))
-    this.#add(first > start ? -value : value)
-    return at
+    return next
   }
 
-  /** The same for a number of any form: right in every case, but slow. */
+  /**
+   * Reads one number of any form, and returns where it ends; the end of the bytes means not yet.
+   */
   #anyNumber(bytes: Uint8Array, start: number): number {
     let at = start
     while (at < bytes.length && isInNumber(bytes[at] as number)) at++
@@ -118,13 +132,14 @@ export class NumberReader {
     const text = textOf(bytes, start, Math.min(at, start + longestNumber))
     const value = jsonNumber.test(text) ? Number(text) : Number.NaN
     if (!Number.isFinite(Math.fround(value))) throw malformed()
-    this.#add(value)
+    this.#length++
+    if (this.#form === 'float32') this.#keep(value)
     return at
   }
 
-  #add(value: number): void {
-    const offset = this.#length++ * 4
-    if (this.#form === 'text') return
+  /** Writes the number that has just been counted. */
+  #keep(value: number): void {
+    const offset = this.#length * 4 - 4
     if (offset >= this.#floats.byteLength) this.#floats = grown(this.#floats)
     this.#floats.setFloat32(offset, value, true)
   }
@@ -146,24 +161,27 @@ export function isInNumber(byte: number): boolean {
   return (byte | 0x20) === letterE
 }
 
-export function isDigit(byte: number): boolean {
-  return byte >= zero && byte <= zero + 9
-}
-
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-const powers = Float64Array.from({ length: 15 }, (_, exponent) => 10 ** exponent)
+/** The place after the blanks; OpenAI itself writes every number on a line of its own. */
+function afterSpace(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (at < bytes.length && isSpace(bytes[at] as number)) at++
+  return at
+}
 
-/** A small power of ten, which is exact as a double; so is what has fifteen digits. */
+const powers = Float64Array.from({ length: 21 }, (_, exponent) => 10 ** exponent)
+
+/** A power of ten that is exact as a double. */
 function power(exponent: number): number {
   return powers[exponent] as number
 }
 
-/** The digits after the fourteenth place could decide to which float32 the value is rounded. */
+/** What was lost, in rounding or by digits left out, could decide to which float32 it is rounded. */
 function isNearTie(value: number): boolean {
-  return Math.fround(value - 2e-15) !== Math.fround(value + 1.3e-14)
+  return Math.fround(value * (1 - 1e-15)) !== Math.fround(value * (1 + 1e-15) + 1e-20)
 }
 
 function textOf(bytes: Uint8Array, from: number, to: number): string {

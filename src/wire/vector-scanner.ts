@@ -1,12 +1,7 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { concat } from './body.ts'
-import {
-  isDigit,
-  isInNumber,
-  type NumberArray,
-  type NumberForm,
-  NumberReader,
-} from './number-reader.ts'
+import { isDigit } from './digits.ts'
+import { isInNumber, type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
 
 /** A JSON document whose flat arrays of numbers stand apart. */
 export interface ScannedJson {

@@ -76,6 +76,36 @@ test('an answer may arrive in any pieces', async () => {
   ])
 })
 
+test.each([
+  ['float', 40],
+  ['base64', 100],
+] as const)(
+  'a long answer in %s is made while it is sent, and has its length',
+  async (encoding, items) => {
+    const gateway = await watchedGateway(config)
+    const list = Array.from({ length: items }, (_, item) =>
+      Array.from({ length: 1536 }, (__, place) => Math.fround((item + 1) / (place + 7))),
+    )
+    gateway.upstream.next(vectors(list, 1))
+    const input = list.map(() => 'text')
+    const response = await embed(gateway, { input, encoding_format: encoding })
+    const pieces: Uint8Array[] = []
+    for await (const piece of response.clone().body ?? []) pieces.push(piece)
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    expect(response.headers.get('content-length')).toBe(String(length))
+    expect(pieces.length).toBeGreaterThan(1)
+    const { data } = await bodyOf(response)
+    const found = data.map(({ embedding }) =>
+      typeof embedding === 'string' ? [...floatsIn(embedding)] : embedding,
+    )
+    expect(found).toEqual(list)
+  },
+)
+
+function floatsIn(base64: string): Float32Array {
+  return new Float32Array(Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)).buffer)
+}
+
 test('vectors that come as base64 are understood', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.always(vectors(['AAAAPwAAgL4=', 'zczMPc3MTD4='], 2))

@@ -92,6 +92,8 @@ describe('before any upstream call', () => {
     ['a file', image('file:///etc/passwd'), 'LM-1001'],
     ['a data URI that is none', image('data:image/png,abc'), 'LM-1001'],
     ['a data URI of something else', image('data:text/html;base64,aaaa'), 'LM-1001'],
+    ['a reference to a file of Google', image('gs://bucket/a.png'), 'LM-2008'],
+    ['a reference to a file of Anthropic', image('anthropic-file:file_1'), 'LM-2008'],
   ])('%s is refused', async (_, body, code) => {
     const gateway = await fetchingGateway()
     const response = await post(gateway, body)
@@ -106,6 +108,52 @@ describe('before any upstream call', () => {
     const error = await expectErrorShape(await post(gateway, image(png)))
     expect(error.code).toBe('LM-1001')
     expect(error.message).toContain('(tei)')
+  })
+})
+
+describe('an image in Cloud Storage', () => {
+  const vertex = (upstreamId: string, fallbacks = '[]') => `
+[[providers]]
+name = "v"
+kind = "vertex_ai"
+base_url = "https://v.test/v1/projects/p/locations/l"
+api_key_env = "P_KEY"
+[[providers.models]]
+id = "m"
+upstream_id = "${upstreamId}"
+capabilities = ["embed"]
+modalities = ["text", "image"]
+fallbacks = ${fallbacks}
+[[providers]]
+name = "q"
+kind = "voyage"
+[[providers.models]]
+id = "other"
+capabilities = ["embed"]
+modalities = ["text", "image"]
+`
+  const stored = image('gs://bucket/a.png')
+
+  test('goes to the multimodal model of Vertex as it is', async () => {
+    const gateway = await watchedGateway(vertex('multimodalembedding@001'))
+    gateway.upstream.next(json({ predictions: [{ imageEmbedding: [1, 2] }] }))
+    const { data } = await bodyOf(await post(gateway, stored))
+    expect(data).toMatchObject([{ embedding: [1, 2] }])
+    expect(gateway.upstream.body()).toEqual({
+      instances: [{ image: { gcsUri: 'gs://bucket/a.png' } }],
+    })
+  })
+
+  test.each([
+    ['a model that takes inline images only', vertex('gemini-embedding-2')],
+    ['a fallback that cannot read it', vertex('multimodalembedding@001', '["other"]')],
+  ])('is refused for %s', async (_, settings) => {
+    const gateway = await watchedGateway(settings)
+    const response = await post(gateway, stored)
+    expect(response.status).toBe(400)
+    const error = await expectErrorShape(response)
+    expect(error).toMatchObject({ code: 'LM-1001', param: 'input.0.0.image_url' })
+    expect(gateway.upstream.requests).toEqual([])
   })
 })
 

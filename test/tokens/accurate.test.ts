@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Encoding, Tokenizer } from '../../src/index.ts'
 import { chunk, completion, done, hello, role, stop, wholeStream } from '../support/answers.ts'
+import { bodyOf, embed, vectors } from '../support/embed.ts'
 import { series } from '../support/exposition.ts'
 import { oneProvider, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -125,6 +126,43 @@ describe('an upstream that reports no usage', () => {
     expect(tokenizer.asked).toHaveLength(counts)
     await tokenizer.answer()
     expect(settlements(gateway)).toBe(1)
+  })
+})
+
+describe('embeddings that the upstream has not counted', () => {
+  const embeds = accurate('text-embedding-3-small').replace(
+    'id = "m"',
+    'id = "m"\ncapabilities = ["embed"]\nmodalities = ["text", "image"]',
+  )
+
+  test.each([
+    ['a text', 'Hi', ['Hi', ''], 10],
+    ['texts', ['Hi', [{ type: 'text', text: 'you' }]], ['Hi', 'you', ''], 20],
+    ['token ids, one each', [[1, 2, 3], [4]], [''], 4],
+  ])('%s: the answer has the estimate, the record the count', async (_, input, asked, count) => {
+    const tokenizer = new HeldTokenizer()
+    const gateway = await gatewayWith(tokenizer, embeds)
+    gateway.upstream.next(vectors(Array.isArray(input) ? input.map(() => [1]) : [[1]]))
+    const { usage } = await bodyOf(await embed(gateway, { input }))
+    expect(usage).toMatchObject({ estimated: true })
+    expect(tokenizer.asked).toMatchObject([{ encoding: 'cl100k_base', texts: asked }])
+    for (const { texts, resolve } of tokenizer.asked)
+      resolve(texts.map((text) => (text === '' ? 0 : 10)))
+    await settled()
+    expect(settlement(gateway.log)).toMatchObject({
+      tokens_in: count,
+      tokens_out: 0,
+      estimated: true,
+    })
+  })
+
+  test('those that it has counted are not counted again', async () => {
+    const tokenizer = new HeldTokenizer()
+    const gateway = await gatewayWith(tokenizer, embeds)
+    gateway.upstream.next(vectors([[1]], 7))
+    await embed(gateway, { input: 'Hi' })
+    expect(tokenizer.asked).toEqual([])
+    expect(settlement(gateway.log)).toMatchObject({ tokens_in: 7, estimated: false })
   })
 })
 

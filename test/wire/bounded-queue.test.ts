@@ -16,6 +16,20 @@ describe('reading', () => {
     expect(text(await queue.read())).toBe('one two three')
   })
 
+  test('what would be long together comes piece by piece, without a copy', async () => {
+    const queue = new BoundedQueue(1_000_000)
+    const [first, second] = [new Uint8Array(60_000), new Uint8Array(60_000)]
+    queue.push(first)
+    queue.push(second)
+    queue.push(bytes('end'))
+    queue.end()
+    expect(await queue.read()).toBe(first)
+    const rest = await queue.read()
+    expect(rest?.length).toBe(60_003)
+    expect(text(rest)?.endsWith('end')).toBe(true)
+    expect(await queue.read()).toBeUndefined()
+  })
+
   test('a single piece is handed on without a copy', async () => {
     const queue = new BoundedQueue(100)
     const piece = bytes('piece')

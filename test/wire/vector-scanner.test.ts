@@ -40,6 +40,13 @@ const numberText = fc.oneof(
     // Exactly between two float32 values, or nearly.
     .map(([value, side]) => (value + side * value * 2 ** -25).toFixed(40)),
   fc
+    .tuple(
+      fc.float({ noNaN: true, min: 1, max: Math.fround(1.99) }),
+      fc.integer({ min: 14, max: 24 }),
+    )
+    // As good as between two, and as many digits as a double just cannot hold.
+    .map(([value, places]) => (value + 2 ** -24).toFixed(places)),
+  fc
     .tuple(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: -60, max: 20 }))
     .map(([mantissa, power]) => `${mantissa}.5E${power >= 0 ? '+' : ''}${power}`),
   fc.constantFrom('0', '-0', '0.0', '1e-400', '16777217', '0.1', '1.00000017881393432617187499'),
@@ -51,8 +58,9 @@ describe('numbers', () => {
       fc.property(
         fc.array(numberText, { minLength: 1, maxLength: 20 }),
         fc.array(fc.nat(400), { maxLength: 6 }),
-        (numbers, cuts) => {
-          const text = `{"v":[${numbers.join(' ,\n')}],"n":[[1,2]]}`
+        fc.constantFrom(',', ', ', ',\n        ', ' ,\n'),
+        (numbers, cuts, separator) => {
+          const text = `{"v":[${numbers.join(separator)}],"n":[[1,2]]}`
           const ordered = cuts.filter((cut) => cut <= text.length).sort((a, b) => a - b)
           const [array] = scan(text, 'float32', ordered).arrays
           const expected = Float32Array.from(numbers, Number)
@@ -61,6 +69,51 @@ describe('numbers', () => {
       ),
       { numRuns: 2000 },
     )
+  })
+
+  test.each(Array.from({ length: 26 }, (_, digits) => digits))(
+    'with %i places behind the point are read to the same float32',
+    (digits) => {
+      const one = fc.tuple(
+        fc.constantFrom('', '-'),
+        fc.nat(9),
+        fc.array(fc.nat(9), { minLength: digits, maxLength: digits }),
+      )
+      fc.assert(
+        fc.property(fc.array(one, { minLength: 40, maxLength: 40 }), (parts) => {
+          const numbers = parts.map(
+            ([sign, whole, places]) => `${sign}${whole}${digits > 0 ? '.' : ''}${places.join('')}`,
+          )
+          const [array] = scan(`[[${numbers.join()}]]`, 'float32').arrays
+          expect(array && floatsOf(array)).toEqual([...Float32Array.from(numbers, Number)])
+        }),
+        { numRuns: 50 },
+      )
+    },
+  )
+
+  test.each([
+    'x',
+    'x.5',
+    '-x.5',
+    '/.5',
+    '..',
+    '.',
+    'e',
+    '--1.5',
+    '1.5.5',
+    '01.5',
+    '1.x',
+    '1.5-',
+    '1.5+5',
+    ' 1.5 2',
+    ':',
+  ])('one among many that is %j is no number', (wrong) => {
+    const many = Array.from({ length: 20 }, (_, index) => `0.${index}25`)
+    for (const form of ['text', 'float32'] as const) {
+      const text = `[[${[...many, wrong, ...many].join()}]]`
+      expect(() => scan(text, form)).toThrow(UpstreamFault)
+    }
   })
 
   test('keep their text', () => {

@@ -31,7 +31,7 @@ const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 interface ExpectOptions {
   readonly listen: (request: IncomingMessage, response: ServerResponse) => void
   /** The longest body, in bytes. */
-  readonly bodyLimit: number
+  readonly bodyLimit: () => number
 }
 
 /** A client that asks before it sends its body is told at once when that is too long. */
@@ -40,10 +40,11 @@ function checkContinue(
   response: ServerResponse,
   { listen, bodyLimit }: ExpectOptions,
 ): void {
-  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
+  const limit = bodyLimit()
+  if (Number(request.headers['content-length'] ?? 0) > limit) {
     const error = new GatewayError(
       'LM-1002',
-      `the request body is over the limit of ${bodyLimit} bytes`,
+      `the request body is over the limit of ${limit} bytes`,
     )
     return refuseUnsent(request, response, error)
   }

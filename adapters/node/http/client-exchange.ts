@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Request } from '@whatwg-node/fetch'
 import { sendNodeResponse } from '@whatwg-node/server'
 import { internal } from '../../../src/core/errors.ts'
+import { isWhole } from '../../../src/core/ports.ts'
 import type { Gateway, RequestContext } from '../../../src/index.ts'
 import { Cancel } from '../../../src/wire/cancel.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
 import { discardRest } from './discard.ts'
 import type { HostLimits } from './limits.ts'
+import { pour } from './pour.ts'
 import { refuse } from './refusal.ts'
 import { problemOf } from './request-head.ts'
 import type { Traffic } from './traffic.ts'
@@ -27,7 +29,7 @@ export interface Hosting {
  * One request of a client, from its head to the last byte of its answer. It is also the context
  * that the gateway gets: the signal aborts when the client has left.
  *
- * Requests are made with the adapter's class and answers written by its writer, but its listener
+ * Requests are made with the adapter's class, but its listener
  * is left out: that one answers a failure with its stack, and takes path, query and body from what
  * Express has made of them.
  */
@@ -120,7 +122,7 @@ export class ClientExchange implements Turn, RequestContext {
   }
 }
 
-/** Whole answers go out in one piece; streams, and answers of other makers, through the adapter. */
+/** Answers of the host's own class go out from their parts, those of other makers through the adapter. */
 function send(
   answer: Response | PlainResponse,
   request: IncomingMessage,
@@ -128,13 +130,16 @@ function send(
 ): Promise<void> | void {
   if (!(answer instanceof PlainResponse)) return sendNodeResponse(answer, response, request, true)
   const { status, headers, body } = answer.parts
-  const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
-  if (!isWhole) return sendNodeResponse(answer.full, response, request, true)
+  if (body !== null && !isWhole(body)) {
+    // Node only reads the list; its declaration does not say so.
+    response.writeHead(status, headers as string[])
+    return pour(body, response)
+  }
   if (response.destroyed) return
   // Node itself would choose the chunked form for a length that nobody has told.
-  const isTold = body === null || 'content-length' in headers
-  const told = isTold ? headers : { ...headers, 'content-length': Buffer.byteLength(body) }
-  response.writeHead(status, told).end(body)
+  const isTold = body === null || headers.includes('content-length')
+  const told = isTold ? headers : [...headers, 'content-length', `${Buffer.byteLength(body)}`]
+  response.writeHead(status, told as string[]).end(body)
 }
 
 function isBelow(base: string, url: string): boolean {

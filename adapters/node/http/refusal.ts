@@ -3,8 +3,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream'
 import type { GatewayError } from '../../../src/core/errors.ts'
 import { clientRequestId, type RequestId } from '../../../src/core/ids.ts'
-import { errorReply, respond } from '../../../src/edge.ts'
-import { fetchApi } from '../ports/fetch-api.ts'
+import { namedHeaders } from '../../../src/core/ports.ts'
+import { errorReply, partsOf } from '../../../src/edge.ts'
 
 const decoder = new TextDecoder()
 
@@ -35,10 +35,13 @@ export function refuseSocket(socket: Duplex, error: GatewayError): void {
 function rendered(error: GatewayError, header: string | string[] | undefined) {
   const id = requestId(header)
   const reply = errorReply(error, id)
-  const { headers } = respond(reply, id, fetchApi)
   // An error is a JSON answer, so its body is bytes.
   const body = reply.body as Uint8Array
-  return { status: reply.status, headers: Object.fromEntries(headers), body }
+  return {
+    status: reply.status,
+    headers: Object.fromEntries(namedHeaders(partsOf(reply, id))),
+    body,
+  }
 }
 
 function requestId(header: string | string[] | undefined): RequestId {

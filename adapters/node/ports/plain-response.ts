@@ -1,11 +1,6 @@
 import { Response } from '@whatwg-node/fetch'
-
-/** The parts of an answer, as they were given. */
-export interface ResponseParts {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array | string | ReadableStream<Uint8Array> | null
-}
+import { isWhole, namedHeaders, type ResponseParts } from '../../../src/core/ports.ts'
+import type { MakeResponse } from '../../../src/index.ts'
 
 /**
  * An answer that the host writes out from its parts. To everybody else it is the adapter's
@@ -16,17 +11,17 @@ export class PlainResponse {
   readonly parts: ResponseParts
   #full: Response | undefined
 
-  constructor(body: ResponseParts['body'] = null, init: ResponseInit = {}) {
-    // The gateway gives headers as a plain object; another caller's may be any that fetch takes.
-    const headers = isPlain(init.headers)
-      ? init.headers
-      : Object.fromEntries(new Headers(init.headers))
-    this.parts = { status: init.status ?? 200, headers, body }
+  constructor(parts: ResponseParts) {
+    this.parts = parts
   }
 
   get full(): Response {
-    const { status, headers, body } = this.parts
-    this.#full ??= new Response(body as BodyInit | null, { status, headers })
+    const { status, body } = this.parts
+    const read = body === null || isWhole(body) ? body : new ReadableStream(body, unbuffered)
+    this.#full ??= new Response(read as BodyInit | null, {
+      status,
+      headers: namedHeaders(this.parts),
+    })
     return this.#full
   }
 
@@ -34,6 +29,8 @@ export class PlainResponse {
     return this.parts.status
   }
 }
+
+const unbuffered = { highWaterMark: 0 }
 
 const members: readonly (keyof Response)[] = [
   'ok',
@@ -61,6 +58,7 @@ for (const name of members) {
   })
 }
 
-function isPlain(headers: HeadersInit | undefined): headers is Record<string, string> {
-  return headers !== undefined && Object.getPrototypeOf(headers) === Object.prototype
-}
+/** What the gateway makes its answers with, under Node. */
+export const nodeResponse: MakeResponse = (parts) =>
+  // It has every member of a `Response`; those that are delegated, its declaration does not show.
+  new PlainResponse(parts) as unknown as Response

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/node/index.ts'
-import { fetchApi } from '../../../adapters/node/ports/fetch-api.ts'
-import type { LogLevel, RequestContext } from '../../../src/index.ts'
+import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
+import type { BodySource, LogLevel, RequestContext } from '../../../src/index.ts'
 
 export interface LogLine {
   readonly level: LogLevel
@@ -61,15 +61,18 @@ export async function served(gateway: HostedGateway, options: ServeOptions = {})
   return { ...serving, port: Number(new URL(serving.address).port), serving }
 }
 
-export function text(body: string, init?: ResponseInit): Response {
-  return new fetchApi.Response(body, init)
+export function text(body: string, { status = 200, headers = {} }: TextInit = {}): Response {
+  return nodeResponse({ status, headers: Object.entries(headers).flat(), body })
+}
+
+interface TextInit {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** An answer that `write` feeds, and that knows whether its reader has left. */
-export function stream(source: UnderlyingSource<Uint8Array>): Response {
-  return new fetchApi.Response(new fetchApi.ReadableStream(source), {
-    headers: { 'content-type': 'text/event-stream' },
-  })
+export function stream(body: BodySource): Response {
+  return nodeResponse({ status: 200, headers: ['content-type', 'text/event-stream'], body })
 }
 
 /** Resolves when the client has left. */

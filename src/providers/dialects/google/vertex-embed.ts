@@ -25,6 +25,7 @@ export function vertexEmbed(target: Target): EmbedEndpoint {
     limits: () => family.limits,
     takesTokens: false,
     takesImages: family.takesImages,
+    takesReference: (url) => family.takesStored === true && isStored(url),
     takesDimensions: true,
     ...(family.check && { check: family.check }),
     request(batch) {
@@ -43,6 +44,8 @@ interface Family {
   readonly method: 'predict' | 'embedContent'
   readonly limits: BatchLimits
   readonly takesImages: boolean
+  /** Images in Cloud Storage too. */
+  readonly takesStored?: boolean
   readonly check?: (call: EmbedCall) => void
   readonly body: (batch: EmbedCall) => object
   readonly answer: (body: unknown) => EmbedReading
@@ -119,6 +122,7 @@ const multimodal: Family = {
   method: 'predict',
   limits: { items: 1 },
   takesImages: true,
+  takesStored: true,
   // It answers a vector for each modality, and none for both.
   check: checkSingleModality,
   body: (batch) => ({
@@ -144,6 +148,11 @@ const multimodalAnswer = z.looseObject({
 function instanceOf(item: MixedItem): object {
   const [image] = imagesIn(item)
   if (!image) return { text: textOf(item) }
+  if (isStored(image.url)) return { image: { gcsUri: image.url } }
   const uri = parseDataUri(image.url)
   return { image: { bytesBase64Encoded: uri?.payload, mimeType: uri?.mediaType } }
+}
+
+function isStored(url: string): boolean {
+  return url.startsWith('gs://')
 }

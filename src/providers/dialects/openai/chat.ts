@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../../core/chat.ts'
+import type { WholeBody } from '../../../core/ports.ts'
 import type { ChatEndpoint, ChatReading } from '../../../core/provider.ts'
-import type { Body } from '../../../core/reply.ts'
 import { isCredible, renderUsage, type Usage } from '../../../core/usage.ts'
 import { layoutOf, type Splice, setMember, splice } from '../../../wire/json-splice.ts'
 import { utf8Length } from '../../../wire/utf8.ts'
@@ -88,7 +88,7 @@ function readAnswer(body: Uint8Array): ChatReading {
 }
 
 /** The answer as it came, as text where that is the same. */
-function asWritten(text: string, body: Uint8Array): Body {
+function asWritten(text: string, body: Uint8Array): WholeBody {
   // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
   return text.length === body.length && !text.includes('\ufffd') ? text : body
 }

@@ -1,0 +1,125 @@
+import { type FSWatcher, lstatSync, readlinkSync, watch } from 'node:fs'
+import { basename, isAbsolute, join, parse, resolve, sep } from 'node:path'
+import type { Clock, Timer } from '../../src/index.ts'
+
+export interface FileWatchOptions {
+  readonly path: string
+  readonly clock: Clock
+  /** Called when all is quiet after what may have been a change, and once at the start. */
+  readonly changed: () => void
+}
+
+/** Editors and deployments change a file in several steps, milliseconds apart. */
+const quiet = 100
+
+/** How often a path is looked at that cannot be watched: the system may have no watches left. */
+const interval = 1_000
+
+/**
+ * Watches the file that a path leads to: its folder for those who replace it, the file itself for
+ * those who write in place, and the folders of all symbolic links on the way, one of which a mounted
+ * Kubernetes volume exchanges. What is missing is waited for in the folder where it should appear.
+ */
+export class FileWatch {
+  readonly #path: string
+  readonly #options: FileWatchOptions
+  readonly #watchers = new Map<string, FSWatcher>()
+  #places: Places = new Map()
+  #timer: Timer | undefined
+
+  constructor(options: FileWatchOptions) {
+    // The working directory may change.
+    this.#path = resolve(options.path)
+    this.#options = options
+    this.#settle()
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    for (const place of this.#watchers.keys()) this.#drop(place)
+  }
+
+  /** A change may have moved the places to watch, so that comes first: nothing goes unseen. */
+  #settle(): void {
+    this.#places = placesOf(this.#path)
+    for (const place of this.#watchers.keys()) if (!this.#places.has(place)) this.#drop(place)
+    const isWatched = [...this.#places.keys()].map((place) => this.#watch(place))
+    if (isWatched.includes(false)) this.#settleAfter(interval)
+    this.#options.changed()
+  }
+
+  #settleAfter(delay: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#options.clock.schedule(delay, () => this.#settle())
+  }
+
+  #watch(place: string): boolean {
+    if (this.#watchers.has(place)) return true
+    try {
+      const watcher = watch(place, { persistent: false })
+      watcher.on('change', (_, name) => this.#see(place, name))
+      watcher.on('error', () => this.#see(place, null))
+      this.#watchers.set(place, watcher)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #see(place: string, name: string | Buffer | null): void {
+    // News of the place itself: it may be gone, and another one may have its name by now.
+    const isOfPlace = name === null || name === basename(place)
+    if (isOfPlace) this.#drop(place)
+    if (isOfPlace || this.#places.get(place)?.has(String(name))) this.#settleAfter(quiet)
+  }
+
+  #drop(place: string): void {
+    this.#watchers.get(place)?.close()
+    this.#watchers.delete(place)
+  }
+}
+
+/** Folders with the names in them that matter, and the file itself. */
+type Places = ReadonlyMap<string, ReadonlySet<string>>
+
+/** More symbolic links in a row are a circle. */
+const mostLinks = 40
+
+/** Follows a path name by name, as the system does, and notes where it could come to lead elsewhere. */
+function placesOf(path: string): Places {
+  const places = new Map<string, Set<string>>()
+  const note = (folder: string, name: string) =>
+    places.set(folder, (places.get(folder) ?? new Set()).add(name))
+  const follow = (folder: string, [name, ...rest]: readonly string[], links: number): void => {
+    if (name === undefined) return
+    const here = join(folder, name)
+    const found = lookAt(here)
+    if (found.kind === 'folder') return follow(here, rest, links)
+    note(folder, name)
+    if (found.kind === 'link' && links < mostLinks) {
+      const start = isAbsolute(found.target) ? parse(found.target).root : folder
+      follow(start, [...namesIn(found.target), ...rest], links + 1)
+    }
+    if (found.kind === 'file') note(here, name)
+  }
+  follow(parse(path).root, namesIn(path), 0)
+  return places
+}
+
+function namesIn(path: string): readonly string[] {
+  return path.slice(parse(path).root.length).split(sep)
+}
+
+type Found =
+  | { readonly kind: 'folder' | 'file' | 'nothing' }
+  | { readonly kind: 'link'; readonly target: string }
+
+function lookAt(path: string): Found {
+  try {
+    const stats = lstatSync(path)
+    if (stats.isSymbolicLink()) return { kind: 'link', target: readlinkSync(path) }
+    return { kind: stats.isDirectory() ? 'folder' : 'file' }
+  } catch {
+    return { kind: 'nothing' }
+  }
+}

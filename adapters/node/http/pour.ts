@@ -1,0 +1,88 @@
+import type { ServerResponse } from 'node:http'
+import type { BodySource } from '../../../src/index.ts'
+
+/**
+ * Writes out what a source gives, and asks it for more as soon as the socket has taken that. A
+ * client that leaves cancels the source, and a source that fails cuts the answer off.
+ */
+export function pour(source: BodySource, response: ServerResponse): void {
+  new Pour(source, response).start()
+}
+
+class Pour {
+  readonly #source: BodySource
+  readonly #response: ServerResponse
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>
+  /** The source is at work: it is asked once at a time. */
+  #busy = true
+  /** Something has come since it was asked last: without that, asking again would lead nowhere. */
+  #gave = true
+  #over = false
+
+  constructor(source: BodySource, response: ServerResponse) {
+    this.#source = source
+    this.#response = response
+    this.#controller = this.#createController()
+  }
+
+  start(): void {
+    this.#response.once('close', () => this.#left())
+    this.#response.on('drain', () => this.#ask())
+    this.#settle(() => this.#source.start?.(this.#controller))
+  }
+
+  #ask(): void {
+    const mayAsk = this.#gave && !this.#busy && !this.#over
+    if (!mayAsk || this.#response.writableNeedDrain) return
+    this.#gave = false
+    this.#busy = true
+    this.#settle(() => this.#source.pull?.(this.#controller))
+  }
+
+  #settle(work: () => unknown): void {
+    try {
+      Promise.resolve(work()).then(this.#rest, this.#fail)
+    } catch {
+      this.#fail()
+    }
+  }
+
+  readonly #rest = () => {
+    this.#busy = false
+    this.#ask()
+  }
+
+  readonly #fail = () => {
+    this.#over = true
+    this.#response.destroy()
+  }
+
+  #left(): void {
+    if (this.#over) return
+    this.#over = true
+    // Whoever could be told of a failure has left.
+    Promise.resolve(this.#source.cancel?.()).catch(() => {})
+  }
+
+  #createController(): ReadableStreamDefaultController<Uint8Array> {
+    const response = this.#response
+    return {
+      get desiredSize() {
+        return response.writableHighWaterMark - response.writableLength
+      },
+      enqueue: (bytes) => {
+        // Writing to a connection that is gone is an error without a listener.
+        if (this.#over || response.destroyed) return
+        response.write(bytes)
+        this.#gave = true
+        this.#ask()
+      },
+      close: () => {
+        if (this.#over) return
+        this.#over = true
+        response.end()
+      },
+      error: this.#fail,
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { nameField, renderKey } from '../../src/admin/index.ts'
+import { mintKey, newKeyId } from '../../src/auth/index.ts'
+import { loadConfig, renderProblem } from '../../src/config/index.ts'
+import type { GroupId, NanoUsd } from '../../src/core/ids.ts'
+import { nanoOf } from '../../src/core/money.ts'
+import { kinds } from '../../src/providers/index.ts'
+import {
+  type KeyRow,
+  type OpenStore,
+  type Store,
+  StoreFault,
+  type StoreSettings,
+} from '../../src/store/index.ts'
+import { CommandFailure } from './command-failure.ts'
+import { configOption, configText, defaultConfig } from './config-text.ts'
+
+/** Adds `keys create` and `keys list`, which work on the database itself, beside a running gateway. */
+export function addKeysCommand(root: Command, openStore: OpenStore): void {
+  const keys = root.command('keys').description('create and list virtual keys in the database')
+  keys
+    .command('create')
+    .description('create a key and print it with its secret, which is shown this once')
+    .requiredOption('--name <text>', 'what to call it', nameOf)
+    .option('--budget-max <usd>', 'what it may spend in all', budgetOf)
+    .option('--rpm-limit <count>', 'requests a minute', countOf)
+    .option('--tpm-limit <count>', 'tokens a minute', countOf)
+    .option('--expires-at <time>', 'when it stops working, in unix seconds', countOf)
+    .option('--group-id <id>', 'the budget group that it draws on as well')
+    .option(...configOption)
+    .addHelpText('after', '\nA running gateway learns of the key when it reloads or starts again.')
+    .action((wanted: WantedKey, command: Command) =>
+      withStore(command, openStore, (store) => create(store, wanted)),
+    )
+  keys
+    .command('list')
+    .description('print the keys that are not deleted, without any secret')
+    .option(...configOption)
+    .action((_: unknown, command: Command) => withStore(command, openStore, list))
+}
+
+interface WantedKey {
+  readonly name: string
+  readonly budgetMax?: NanoUsd
+  readonly rpmLimit?: number
+  readonly tpmLimit?: number
+  readonly expiresAt?: number
+  readonly groupId?: string
+}
+
+async function create(store: Store, wanted: WantedKey): Promise<void> {
+  const { plaintext, digest } = mintKey()
+  const row = await store.createKey({
+    id: newKeyId(),
+    name: wanted.name,
+    // The database tells whether there is such a group.
+    groupId: (wanted.groupId ?? null) as GroupId | null,
+    budgetMax: wanted.budgetMax ?? null,
+    rpmLimit: wanted.rpmLimit ?? null,
+    tpmLimit: wanted.tpmLimit ?? null,
+    expiresAt: wanted.expiresAt ?? null,
+    disabled: false,
+    createdAt: Math.floor(Date.now() / 1000),
+    digest,
+  })
+  if (row === 'unknown-group') {
+    throw new CommandFailure(2, `--group-id: there is no group ${JSON.stringify(wanted.groupId)}`)
+  }
+  print({ ...rendered(row), key: plaintext })
+}
+
+async function list(store: Store): Promise<void> {
+  const { keys } = await store.accounts()
+  print({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(rendered) })
+}
+
+function rendered(record: KeyRow): object {
+  return renderKey({ record, spent: record.budgetSpent })
+}
+
+/** Does the work of a command on the database that its configuration names. */
+async function withStore(
+  command: Command,
+  openStore: OpenStore,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  // Given before `keys`, the option belongs to the root.
+  const { config } = { ...command.optsWithGlobals(), ...command.opts() }
+  const settings = await storeSettings(config)
+  try {
+    const store = await openStore(settings)
+    await work(store).finally(() => store.close())
+  } catch (error) {
+    throw error instanceof StoreFault ? new CommandFailure(1, error.message) : error
+  }
+}
+
+async function storeSettings(path: string | undefined): Promise<StoreSettings> {
+  const { env } = process
+  const result = await loadConfig({ text: await configText(path), env, kinds })
+  if (!result.ok) throw new CommandFailure(2, ...result.problems.map(renderProblem))
+  const { enabled, db_path: database } = result.config.auth
+  if (!enabled) {
+    const name = path ?? defaultConfig
+    throw new CommandFailure(2, `${name}: auth.enabled is false: keys need it to be true`)
+  }
+  return { path: database, token: env['GATEWAY_DB_AUTH_TOKEN'] || undefined }
+}
+
+function nameOf(text: string): string {
+  const { data: name, error } = nameField.safeParse(text)
+  if (name !== undefined) return name
+  throw new InvalidArgumentError(error?.issues[0]?.message ?? '')
+}
+
+function budgetOf(text: string): NanoUsd {
+  const usd = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
+  const budget = usd <= 1e12 ? nanoOf(usd) : undefined
+  if (budget !== undefined) return budget
+  throw new InvalidArgumentError('must be a number of US dollars from 0 to 1e12')
+}
+
+function countOf(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(count)) return count
+  throw new InvalidArgumentError('must be a whole number that is not negative')
+}
+
+function print(value: object): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}

@@ -1,0 +1,83 @@
+/**
+ * What translating a request costs by itself, without sockets: the processor time of saying a
+ * conversation of 100 turns with tools in the dialect of each translated kind. A process of its own,
+ * which sends the milliseconds by kind to its parent and ends.
+ */
+import type { ChatEndpoint } from '../src/core/provider.ts'
+import { parseChat } from '../src/data-plane/chat-input.ts'
+import { kindNamed } from '../src/providers/index.ts'
+import { webClock } from '../src/web-ports.ts'
+import { vendorStreams } from './vendor-streams.ts'
+
+const requests = 400
+const body = new TextEncoder().encode(JSON.stringify(conversation()))
+
+const milliseconds = Object.entries(vendorStreams).map(([kind, { model }]) => {
+  const endpoint = endpointOf(kind, model)
+  sayAll(endpoint)
+  return [kind, sayAll(endpoint) / requests]
+})
+process.send?.(Object.fromEntries(milliseconds))
+
+/** The processor milliseconds of the whole process, garbage collection included. */
+function sayAll(endpoint: ChatEndpoint): number {
+  // What is read of a call is remembered with it, so every request has a call of its own.
+  const calls = Array.from({ length: requests }, () => parseChat(body))
+  const before = process.cpuUsage()
+  for (const call of calls) void endpoint.request(call)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+function endpointOf(name: string, model: string): ChatEndpoint {
+  const kind = kindNamed(name)
+  const endpoint = kind.chat?.({
+    baseUrl: (kind.defaultBaseUrl ?? '').replace('{region}', 'us-east-1'),
+    hasOwnBaseUrl: false,
+    apiVersion: undefined,
+    upstreamId: model,
+    modelId: 'm',
+    streamUsage: false,
+    clock: webClock,
+    env: { AWS_REGION: 'us-east-1' },
+    secret: 'key',
+  })
+  if (!endpoint) throw new Error(`${name} has no chat`)
+  return endpoint
+}
+
+function conversation(): object {
+  const text = 'The quick brown fox jumps over the lazy dog, and then it rests a while. '.repeat(3)
+  const tool = (name: string) => ({
+    type: 'function',
+    function: {
+      name,
+      description: text,
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string' }, days: { type: 'integer' } },
+        required: ['city'],
+      },
+    },
+  })
+  const turns = Array.from({ length: 25 }, (_, turn) => {
+    const id = `call_${turn}`
+    const call = {
+      id,
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city":"Lima"}' },
+    }
+    return [
+      { role: 'user', content: text },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: id, content: text },
+      { role: 'assistant', content: text },
+    ]
+  })
+  return {
+    model: 'm',
+    max_tokens: 100,
+    messages: [{ role: 'system', content: text }, ...turns.flat()],
+    tools: ['weather', 'news', 'stocks', 'maps', 'mail'].map(tool),
+  }
+}

@@ -1,0 +1,281 @@
+import type { Registry } from 'prom-client'
+import {
+  Accounts,
+  type KeyEntry,
+  Ledger,
+  Retention,
+  Thresholds,
+  UsageLog,
+  usageRecorder,
+} from './accounting/index.ts'
+import {
+  type AdminRoutes,
+  configRoutes,
+  groupRoutes,
+  guarded,
+  keyRoutes,
+  LockedProviderKey,
+  openProviderKeys,
+  providerKeyRoutes,
+  usageRoutes,
+  webhookRoutes,
+} from './admin/index.ts'
+import {
+  checkCanary,
+  ForeignMasterKey,
+  KeyRing,
+  type Master,
+  MasterKeyError,
+  openMaster,
+} from './auth/index.ts'
+import { ConfigError, StartError } from './boot-error.ts'
+import type { Config, ConfigDocument } from './config/index.ts'
+import { type Gatekeeper, openDoor } from './core/admission.ts'
+import type { Clock, Environment, Log, UpstreamPort } from './core/ports.ts'
+import type { Recorder } from './core/settlement.ts'
+import { type AccountRows, type OpenStore, type Store, StoreFault } from './store/index.ts'
+import { openWebhooks, UnsignedWebhooks, type Webhooks } from './webhooks/index.ts'
+
+/** Who may use the gateway, and what that costs them. */
+export interface Access {
+  readonly gatekeeper: Gatekeeper
+  /** Keeps account of finished requests. */
+  readonly record: Recorder
+  /** Keys of providers that were stored at run time, as they were at the start. */
+  readonly storedKeys: ReadonlyMap<string, string>
+  /** The same keys as they are now. Rejects when they cannot be read. */
+  providerKeys(): Promise<ReadonlyMap<string, string>>
+  /** Throws when a configuration that is valid by itself does not fit what is stored. */
+  check(config: Config): void
+  /** Takes over what a configuration says, and the keys that were made offline. */
+  adopt(config: Config): Promise<void>
+  routes(live: LiveConfig): AdminRoutes
+  /** Writes out what is not yet in the database. */
+  close(): Promise<void>
+}
+
+/** The configuration that serves, for the routes that show it and change it. */
+export interface LiveConfig {
+  readonly document: ConfigDocument
+  readonly bodyLimit: () => number
+  readonly providers: () => Iterable<string>
+  /** Puts the keys in force that are stored now. */
+  readonly takeKeys: () => Promise<void>
+}
+
+/** Without auth: an open proxy without a database and without admin routes. */
+const freeAccess: Access = {
+  gatekeeper: openDoor,
+  record() {},
+  storedKeys: new Map(),
+  providerKeys: async () => new Map(),
+  check() {},
+  async adopt() {},
+  routes: () => ({}),
+  async close() {},
+}
+
+export interface AccessOptions {
+  readonly config: Config
+  /** Absent where the host has no database. */
+  readonly openStore: OpenStore | undefined
+  readonly env: Environment
+  readonly clock: Clock
+  readonly log: Log
+  readonly upstream: UpstreamPort
+  readonly random: () => number
+  readonly registry: Registry
+  /** A row of the usage log was dropped. */
+  readonly dropped: () => void
+}
+
+/** Opens what the configuration asks for. Rejects with a `ConfigError` or a `StartError`. */
+export async function openAccess(options: AccessOptions): Promise<Access> {
+  const { config, env, log, openStore } = options
+  if (!config.auth.enabled) return freeAccess
+  if (!openStore) throw new ConfigError(['auth.enabled: this host has no database'])
+  try {
+    const master = await openMaster(env['GATEWAY_MASTER_KEY'])
+    const store = await openStore({
+      path: config.auth.db_path,
+      token: env['GATEWAY_DB_AUTH_TOKEN'],
+      report: (message, fields) => log.write('error', message, fields),
+    })
+    return await keyedAccess({ ...options, master, store }).catch(async (error: unknown) => {
+      await store.close()
+      throw error
+    })
+  } catch (error) {
+    throw bootError(error)
+  }
+}
+
+interface KeyedOptions extends Omit<AccessOptions, 'openStore'> {
+  readonly store: Store
+  readonly master: Master
+}
+
+async function keyedAccess(options: KeyedOptions): Promise<Access> {
+  const { config, store, master, clock, log } = options
+  await checkCanary(store, { sealer: master.sealer, clock })
+  const storedKeys = await openProviderKeys(store, master.sealer)
+  const webhooks = await openWebhooks({ ...options, sealer: master.sealer }, config.webhooks)
+  const access = new KeyedAccess(options, { storedKeys, webhooks })
+  await access.loadAccounts()
+  log.write('info', 'keys are required', access.counts)
+  return access
+}
+
+/** What an operator can do something about, in the words of whoever has found it. */
+function bootError(error: unknown): unknown {
+  if (error instanceof MasterKeyError) return new ConfigError([error.message])
+  if (error instanceof UnsignedWebhooks) {
+    return new ConfigError([`${error.setting}: ${error.message}`])
+  }
+  const reason = reasonOf(error)
+  return reason === undefined ? error : new StartError(reason)
+}
+
+/** Why the database or what is in it cannot be used, for an operator; undefined of any other error. */
+export function reasonOf(error: unknown): string | undefined {
+  const isKnown =
+    error instanceof StoreFault ||
+    error instanceof ForeignMasterKey ||
+    error instanceof LockedProviderKey
+  return isKnown ? error.message : undefined
+}
+
+interface Stored {
+  readonly storedKeys: ReadonlyMap<string, string>
+  readonly webhooks: Webhooks
+}
+
+class KeyedAccess implements Access {
+  readonly gatekeeper: Gatekeeper
+  readonly record: Recorder
+  readonly storedKeys: ReadonlyMap<string, string>
+  readonly #options: KeyedOptions
+  readonly #webhooks: Webhooks
+  readonly #accounts: Accounts
+  readonly #ring = new KeyRing<KeyEntry>()
+  readonly #ledger: Ledger
+  readonly #usageLog: UsageLog
+  readonly #retention: Retention
+  #reserveOutputTokens: number
+
+  constructor(options: KeyedOptions, { storedKeys, webhooks }: Stored) {
+    const { config, store, clock, log, dropped } = options
+    const { auth } = config
+    this.#options = options
+    this.storedKeys = storedKeys
+    this.#webhooks = webhooks
+    this.#reserveOutputTokens = auth.reserve_output_tokens
+    this.#accounts = new Accounts({
+      clock,
+      watch: new Thresholds({
+        clock,
+        percentages: webhooks.percentages,
+        notify: webhooks.notify,
+      }),
+      reserveOutputTokens: () => this.#reserveOutputTokens,
+    })
+    this.#ledger = new Ledger({
+      store,
+      clock,
+      log,
+      interval: auth.flush_interval_ms,
+      takeUnsaved: () => this.#accounts.takeUnsaved(),
+    })
+    this.#usageLog = new UsageLog({
+      store,
+      clock,
+      log,
+      dropped,
+      capacity: auth.usage_channel_capacity,
+      batchMax: auth.usage_batch_max,
+      flushAfter: auth.usage_flush_ms,
+    })
+    this.#retention = new Retention({ store, clock, log, days: auth.retention_days })
+    this.record = usageRecorder(this.#usageLog, clock)
+    this.gatekeeper = {
+      identify: (headers) => {
+        const key = this.#ring.identify(headers, Math.floor(clock.now() / 1000))
+        return this.#accounts.callerOf(key)
+      },
+    }
+  }
+
+  get counts(): { readonly keys: number; readonly groups: number } {
+    return { keys: this.#accounts.keys().length, groups: this.#accounts.groups().length }
+  }
+
+  /** Takes over the keys and groups of the database as they are. */
+  async loadAccounts(): Promise<void> {
+    const { store } = this.#options
+    // A change that is made while the rows are on their way is newer than they are.
+    let seen: number
+    let rows: AccountRows
+    do {
+      seen = this.#accounts.changes
+      rows = await store.accounts()
+    } while (seen !== this.#accounts.changes)
+    this.#accounts.load(rows)
+    for (const { id, digest } of rows.keys) {
+      const key = this.#accounts.key(id)
+      if (key) this.#ring.put(digest, key)
+    }
+  }
+
+  providerKeys(): Promise<ReadonlyMap<string, string>> {
+    return openProviderKeys(this.#options.store, this.#options.master.sealer)
+  }
+
+  check(config: Config): void {
+    this.#webhooks.check(config.webhooks)
+  }
+
+  async adopt(config: Config): Promise<void> {
+    const { auth } = config
+    await this.loadAccounts()
+    this.#webhooks.reload(config.webhooks)
+    this.#ledger.setInterval(auth.flush_interval_ms)
+    this.#retention.setDays(auth.retention_days)
+    this.#reserveOutputTokens = auth.reserve_output_tokens
+  }
+
+  routes({ document, bodyLimit, providers, takeKeys }: LiveConfig): AdminRoutes {
+    const { store, clock, master } = this.#options
+    const accounts = this.#accounts
+    const flush = () => this.#ledger.flush()
+    const reading = { clock, bodyLimit }
+    const routes = {
+      ...keyRoutes({
+        ...reading,
+        store,
+        accounts,
+        flush,
+        ring: this.#ring,
+        notify: this.#webhooks.notify,
+      }),
+      ...groupRoutes({ ...reading, store, accounts, flush }),
+      ...usageRoutes({ store, clock }),
+      ...configRoutes({ ...reading, document }),
+      ...providerKeyRoutes({
+        ...reading,
+        store,
+        providers,
+        sealer: master.sealer,
+        reload: takeKeys,
+      }),
+      ...webhookRoutes({ ...reading, webhooks: this.#webhooks }),
+    }
+    return guarded(routes, master)
+  }
+
+  async close(): Promise<void> {
+    this.#webhooks.close()
+    this.#retention.close()
+    await Promise.all([this.#ledger.close(), this.#usageLog.close()])
+    await this.#options.store.close()
+  }
+}

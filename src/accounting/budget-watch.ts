@@ -1,0 +1,27 @@
+import type { BudgetScope } from '../core/accounts.ts'
+import type { NanoUsd } from '../core/ids.ts'
+
+/** A key or a group as its budget stood at the moment something happened to it. */
+export interface BudgetSubject {
+  readonly scope: BudgetScope
+  readonly id: string
+  readonly name: string
+  /** Null: no cap. */
+  readonly budgetMax: NanoUsd | null
+  readonly budgetSpent: NanoUsd
+}
+
+/**
+ * Someone who follows what becomes of the budgets. Told at once and in order, on the request path:
+ * it must be quick and never throw.
+ */
+export interface BudgetWatch {
+  /** What the subject has spent has changed. */
+  charged(subject: BudgetSubject): void
+  /** A request was refused with LM-4001 because of this subject. */
+  refused(subject: BudgetSubject): void
+  /** The subject's record was replaced: perhaps its name or its cap is another one. */
+  changed(subject: BudgetSubject): void
+  /** The subject is new here: read from the database, or just created. */
+  loaded(subject: BudgetSubject): void
+}

@@ -1,0 +1,30 @@
+import { outline } from '../core/outline.ts'
+import type { Log } from '../core/ports.ts'
+
+export interface NoticeOptions {
+  readonly log: Log
+  readonly failing: string
+  readonly healed: string
+}
+
+/** One line when something begins to fail and one when it works again, however often it is tried. */
+export class FailureNotice {
+  readonly #options: NoticeOptions
+  #isFailing = false
+
+  constructor(options: NoticeOptions) {
+    this.#options = options
+  }
+
+  failed(error: unknown): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    this.#options.log.write('warn', this.#options.failing, outline(error))
+  }
+
+  worked(): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#options.log.write('warn', this.#options.healed)
+  }
+}

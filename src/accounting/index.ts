@@ -1,0 +1,8 @@
+export { Accounts } from './accounts.ts'
+export type { GroupEntry, KeyEntry } from './budget.ts'
+export type { BudgetWatch } from './budget-watch.ts'
+export { Ledger } from './ledger.ts'
+export { Retention } from './retention.ts'
+export { Thresholds } from './thresholds.ts'
+export { UsageLog } from './usage-log.ts'
+export { usageRecorder } from './usage-row.ts'

@@ -1,0 +1,77 @@
+import type { Clock, Log, Timer } from '../core/ports.ts'
+import type { Store } from '../store/index.ts'
+import { FailureNotice } from './failure-notice.ts'
+
+export interface RetentionOptions {
+  readonly store: Pick<Store, 'purgeUsage'>
+  readonly clock: Clock
+  readonly log: Log
+  /** How long rows of the usage log are kept; 0: for ever. */
+  readonly days: number
+}
+
+const secondsPerDay = 86_400
+const hour = 3_600_000
+/** Rows in one go, and the pause after it, in which other calls of the database get their turn. */
+const slice = 2_000
+const pause = 50
+
+/** Purges the usage log of old rows: at once, then hourly. */
+export class Retention {
+  readonly #options: RetentionOptions
+  readonly #notice: FailureNotice
+  #days: number
+  #timer: Timer | undefined
+  #isPurging = false
+  #isClosed = false
+
+  constructor(options: RetentionOptions) {
+    this.#options = options
+    this.#days = options.days
+    this.#notice = new FailureNotice({
+      log: options.log,
+      failing: 'old usage rows cannot be purged, it is tried again every hour',
+      healed: 'old usage rows are purged again',
+    })
+    void this.#purge()
+  }
+
+  /** Keeps rows for another time from now on. */
+  setDays(days: number): void {
+    if (days === this.#days) return
+    this.#days = days
+    this.#timer?.cancel()
+    if (!this.#isPurging) void this.#purge()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#timer?.cancel()
+  }
+
+  /** Purges one slice, and sees to what comes next. */
+  async #purge(): Promise<void> {
+    const days = this.#days
+    if (days === 0 || this.#isClosed) return
+    this.#isPurging = true
+    const isDone = await this.#purgeSlice(days)
+    this.#isPurging = false
+    if (this.#isClosed) return
+    const wait = isDone && days === this.#days ? hour : pause
+    this.#timer = this.#options.clock.schedule(wait, () => void this.#purge())
+  }
+
+  /** True when no more is to be done now. */
+  async #purgeSlice(days: number): Promise<boolean> {
+    const { store, clock } = this.#options
+    const before = Math.floor(clock.now() / 1000) - days * secondsPerDay
+    try {
+      const purged = await store.purgeUsage(before, slice)
+      this.#notice.worked()
+      return purged < slice
+    } catch (error) {
+      this.#notice.failed(error)
+      return true
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { ConfigDocument } from '../config/index.ts'
+import { jsonBytes, type Reply } from '../core/reply.ts'
+import { type AdminRequest, type AdminRoutes, type BodyReading, readBytes } from './input.ts'
+import { noContent } from './render.ts'
+
+export interface ConfigDesk extends BodyReading {
+  readonly document: Pick<ConfigDocument, 'get' | 'put'>
+}
+
+/** The route of the configuration file. `ETag` is the hash, as `If-Match` takes it. */
+export function configRoutes(desk: ConfigDesk): AdminRoutes {
+  return {
+    '/admin/config': {
+      GET: () => showConfig(desk),
+      PUT: (matched) => replaceConfig(matched, desk),
+    },
+  }
+}
+
+const encoder = new TextEncoder()
+
+async function showConfig({ document }: ConfigDesk): Promise<Reply> {
+  const { config, hash } = await document.get()
+  const body = encoder.encode(JSON.stringify({ config, hash }))
+  return jsonBytes(body, { headers: { etag: `"${hash}"` } })
+}
+
+/** The body is the file itself, whatever its content type says. */
+async function replaceConfig(matched: AdminRequest, desk: ConfigDesk): Promise<Reply> {
+  const bytes = await readBytes(matched, desk)
+  const hash = await desk.document.put(bytes, matched.request.headers.get('if-match'))
+  return { ...noContent, headers: { ...noContent.headers, etag: `"${hash}"` } }
+}

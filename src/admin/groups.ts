@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { groupIdOf, newGroupId } from '../auth/index.ts'
+import type { GroupStanding } from '../core/accounts.ts'
+import { type GatewayError, invalid } from '../core/errors.ts'
+import type { GroupId } from '../core/ids.ts'
+import { jsonReply, type Reply } from '../core/reply.ts'
+import type { GroupChange, GroupRow, Store } from '../store/index.ts'
+import {
+  type AdminRequest,
+  type AdminRoutes,
+  type BodyReading,
+  budgetField,
+  grantBody,
+  includesDeleted,
+  nameField,
+  readJson,
+  refusedGrant,
+} from './input.ts'
+import { noContent, renderGroup } from './render.ts'
+
+export interface GroupDesk extends BodyReading {
+  readonly store: Pick<Store, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'grantGroup'>
+  readonly accounts: GroupAccounts
+  /** Writes what has been spent to the database. */
+  readonly flush: () => Promise<void>
+}
+
+/** The groups in memory, tombstones included. */
+export interface GroupAccounts {
+  /** In the order of their creation. */
+  groups(): Iterable<GroupStanding>
+  group(id: GroupId): GroupStanding | undefined
+  /** Adds the group, or replaces its record; what it has spent meanwhile stays. */
+  putGroup(row: GroupRow): GroupStanding
+}
+
+/** The routes of budget groups. They read as those of keys do, and nobody is told of a change. */
+export function groupRoutes(desk: GroupDesk): AdminRoutes {
+  return {
+    '/admin/groups': {
+      GET: (matched) => listGroups(matched, desk),
+      POST: (matched) => createGroup(matched, desk),
+    },
+    '/admin/groups/:id': {
+      GET: (matched) => showGroup(matched, desk),
+      PATCH: (matched) => changeGroup(matched, desk),
+      DELETE: (matched) => deleteGroup(matched, desk),
+    },
+    '/admin/groups/:id/grant': { POST: (matched) => grantGroup(matched, desk) },
+  }
+}
+
+const newGroupBody = z.strictObject({
+  name: nameField,
+  budget_max: budgetField.default(null),
+})
+
+const groupChangeBody = z.strictObject({
+  name: nameField.optional(),
+  budget_max: budgetField.optional(),
+})
+
+function listGroups(matched: AdminRequest, { accounts }: GroupDesk): Reply {
+  const all = includesDeleted(matched)
+  const groups = [...accounts.groups()].filter(({ record }) => all || record.deletedAt === null)
+  return jsonReply({ groups: groups.map(renderGroup) })
+}
+
+function showGroup({ params }: AdminRequest, { accounts }: GroupDesk): Reply {
+  const standing = accounts.group(idIn(params))
+  if (!standing) throw unknownGroup()
+  return jsonReply(renderGroup(standing))
+}
+
+async function createGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
+  const body = await readJson(matched, newGroupBody, desk)
+  const row = await desk.store.createGroup({
+    id: newGroupId(),
+    name: body.name,
+    budgetMax: body.budget_max,
+    createdAt: seconds(desk),
+    deletedAt: null,
+  })
+  return jsonReply(renderGroup(desk.accounts.putGroup(row)), 201)
+}
+
+async function changeGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
+  const id = idIn(matched.params)
+  const row = await desk.store.updateGroup(
+    id,
+    changeOf(await readJson(matched, groupChangeBody, desk)),
+  )
+  if (row === 'unknown-group') throw unknownGroup()
+  return jsonReply(renderGroup(desk.accounts.putGroup(row)))
+}
+
+async function deleteGroup({ params }: AdminRequest, desk: GroupDesk): Promise<Reply> {
+  const row = await desk.store.deleteGroup(idIn(params), seconds(desk))
+  if (row === 'unknown-group') throw unknownGroup()
+  if (row === 'has-members') {
+    throw invalid('the group has keys that are not deleted: delete them or let them leave it first')
+  }
+  desk.accounts.putGroup(row)
+  // The group is gone whatever becomes of this: what it has spent stays due for the next flush.
+  await desk.flush().catch(() => {})
+  return noContent
+}
+
+async function grantGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
+  const id = idIn(matched.params)
+  const { amount } = await readJson(matched, grantBody, desk)
+  const row = await desk.store.grantGroup(id, amount)
+  if (row === 'unknown-group') throw unknownGroup()
+  if (row === 'no-cap' || row === 'too-much') throw refusedGrant(row)
+  return jsonReply(renderGroup(desk.accounts.putGroup(row)))
+}
+
+function idIn({ id = '' }: AdminRequest['params']): GroupId {
+  const known = groupIdOf(id)
+  if (known === undefined) throw unknownGroup()
+  return known
+}
+
+function unknownGroup(): GatewayError {
+  return invalid('id: no such group, or it was deleted', 'id')
+}
+
+function changeOf(body: z.infer<typeof groupChangeBody>): GroupChange {
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+  }
+}
+
+function seconds({ clock }: GroupDesk): number {
+  return Math.floor(clock.now() / 1000)
+}

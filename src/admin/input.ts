@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { type GatewayError, invalid } from '../core/errors.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import { invalidField } from '../core/invalid-field.ts'
+import { nanoOf } from '../core/money.ts'
+import type { CancelSignal, Clock } from '../core/ports.ts'
+import type { Reply } from '../core/reply.ts'
+import type { GrantRefusal } from '../store/index.ts'
+import { parseObject, readBody } from '../wire/body.ts'
+import { checkDepth } from '../wire/body-depth.ts'
+import { Scope } from '../wire/deadline.ts'
+import { layoutOf } from '../wire/json-splice.ts'
+
+/** A request that an admin route has matched. */
+export interface AdminRequest {
+  readonly request: Request
+  /** The decoded parameters of the path. */
+  readonly params: Readonly<Record<string, string>>
+  /** The signal aborts when the client has left. */
+  readonly context: { readonly signal: CancelSignal }
+}
+
+export type AdminHandler = (matched: AdminRequest) => Reply | Promise<Reply>
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Handlers by path and method. */
+export type AdminRoutes = Readonly<Record<string, Readonly<Partial<Record<Method, AdminHandler>>>>>
+
+/** How bodies are read. */
+export interface BodyReading {
+  readonly clock: Clock
+  /** The longest body that is taken, in bytes. */
+  readonly bodyLimit: () => number
+}
+
+/** The whole body; LM-1002 when it is too long. The wait for it ends when the client leaves. */
+export async function readBytes(
+  { request, context: { signal } }: AdminRequest,
+  { clock, bodyLimit }: BodyReading,
+): Promise<Uint8Array> {
+  const scope = new Scope(clock)
+  const gone = () => scope.end({ kind: 'client-cancelled' })
+  signal.addEventListener('abort', gone)
+  if (signal.aborted) gone()
+  try {
+    return await scope.race(readBody(request, bodyLimit()))
+  } finally {
+    signal.removeEventListener('abort', gone)
+    scope.close()
+  }
+}
+
+/** The body as the schema describes it; LM-1001 with the field at fault when it is anything else. */
+export async function readJson<Shape extends z.ZodRawShape>(
+  matched: AdminRequest,
+  schema: z.ZodObject<Shape, z.core.$strict>,
+  reading: BodyReading,
+): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
+  const bytes = await readBytes(matched, reading)
+  checkDepth(layoutOf(bytes, []))
+  const value = parseObject(bytes)
+  const fields = Object.keys(schema.shape)
+  const unknown = Object.keys(value).find((field) => !fields.includes(field))
+  if (unknown !== undefined) {
+    const param = unknown.slice(0, longestParam)
+    throw invalid(`unknown field; this route takes ${fields.join(', ')}`, param)
+  }
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw invalidField(parsed.error)
+  return parsed.data
+}
+
+/** A client's own name for a field comes back to it, but not at any length. */
+const longestParam = 100
+
+/** Whether tombstones are asked for; LM-1001 for any other parameter and any other value. */
+export function includesDeleted({ request }: AdminRequest): boolean {
+  const query = [...new URL(request.url).searchParams]
+  const other = query.find(([name]) => name !== 'include_deleted')
+  if (other) {
+    throw invalid(
+      'unknown parameter; this route takes include_deleted',
+      other[0].slice(0, longestParam),
+    )
+  }
+  const [value, ...more] = query.map(([, given]) => given)
+  if (more.length > 0 || (value !== undefined && value !== 'true' && value !== 'false')) {
+    throw invalid('include_deleted: must be true or false, once', 'include_deleted')
+  }
+  return value === 'true'
+}
+
+const nameRule = 'must be 1 to 256 characters, not all of them blank and none a control character'
+
+/** A name for people. Lone surrogates would not survive the database. */
+export const nameField = z
+  .string({ error: nameRule })
+  .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,256}$/u, { error: nameRule })
+
+const countRule = 'must be a whole number that is not negative, or null'
+
+/** A limit or a time; null for none. */
+export const countField = z.int({ error: countRule }).nonnegative({ error: countRule }).nullable()
+
+const largestUsd = 1e12
+const budgetRule = 'must be a number of US dollars from 0 to 1e12, or null'
+
+/** A cap; null for none. */
+export const budgetField = z
+  .number({ error: budgetRule })
+  .nonnegative({ error: budgetRule })
+  .max(largestUsd, { error: budgetRule })
+  .transform(nanoOf)
+  .nullable()
+
+const amountRule = 'must be a number of US dollars from 1e-9 to 1e12'
+
+/** The body of a grant. */
+export const grantBody = z.strictObject({
+  amount: z
+    .number({ error: amountRule })
+    .max(largestUsd, { error: amountRule })
+    .transform((usd) => (usd > 0 ? nanoOf(usd) : noMoney))
+    .refine((amount) => amount > noMoney, { error: amountRule }),
+})
+
+const noMoney = 0n as NanoUsd
+
+/** LM-1001 for a grant that breaks no rule by itself, but does not fit what it is for. */
+export function refusedGrant(refusal: GrantRefusal): GatewayError {
+  switch (refusal) {
+    case 'no-cap':
+      return invalid('amount: there is no budget_max to add to; set one first', 'amount')
+    case 'too-much':
+      return invalid('amount: budget_max would pass 1e12 US dollars', 'amount')
+    default:
+      return refusal satisfies never
+  }
+}

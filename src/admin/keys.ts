@@ -1,0 +1,215 @@
+import { z } from 'zod'
+import { groupIdOf, type KeyRing, keyIdOf, mintKey, newKeyId } from '../auth/index.ts'
+import type { AccountEvent, Notify } from '../core/account-event.ts'
+import type { KeyStanding } from '../core/accounts.ts'
+import { type GatewayError, invalid } from '../core/errors.ts'
+import type { KeyId } from '../core/ids.ts'
+import { jsonReply, type Reply } from '../core/reply.ts'
+import type { KeyChange, KeyRow, Store } from '../store/index.ts'
+import {
+  type AdminRequest,
+  type AdminRoutes,
+  type BodyReading,
+  budgetField,
+  countField,
+  grantBody,
+  includesDeleted,
+  nameField,
+  readJson,
+  refusedGrant,
+} from './input.ts'
+import { noContent, renderKey, unstored } from './render.ts'
+
+export interface KeyDesk extends BodyReading {
+  readonly store: Pick<Store, 'createKey' | 'updateKey' | 'rotateKey' | 'deleteKey' | 'grantKey'>
+  readonly accounts: KeyAccounts
+  /** Writes what has been spent to the database. */
+  readonly flush: () => Promise<void>
+  readonly ring: Pick<KeyRing<KeyStanding>, 'put'>
+  readonly notify: Notify
+}
+
+/** The keys in memory, tombstones included. */
+export interface KeyAccounts {
+  /** In the order of their creation. */
+  keys(): Iterable<KeyStanding>
+  key(id: KeyId): KeyStanding | undefined
+  /** Adds the key, or replaces its record; what it has spent meanwhile stays. */
+  putKey(row: KeyRow): KeyStanding
+}
+
+/**
+ * The routes of virtual keys. Each change reads the same way: write the row, replace it in memory,
+ * emit the event, answer. Rows come back in the order they were committed, so nothing may be waited
+ * for between the first two.
+ */
+export function keyRoutes(desk: KeyDesk): AdminRoutes {
+  return {
+    '/admin/keys': {
+      GET: (matched) => listKeys(matched, desk),
+      POST: (matched) => createKey(matched, desk),
+    },
+    '/admin/keys/:id': {
+      GET: (matched) => showKey(matched, desk),
+      PATCH: (matched) => changeKey(matched, desk),
+      DELETE: (matched) => deleteKey(matched, desk),
+    },
+    '/admin/keys/:id/rotate': { POST: (matched) => rotateKey(matched, desk) },
+    '/admin/keys/:id/grant': { POST: (matched) => grantKey(matched, desk) },
+  }
+}
+
+const groupField = z
+  .string({ error: 'must be the id of a group, or null' })
+  .transform((text, { issues }) => {
+    const id = groupIdOf(text)
+    if (id !== undefined) return id
+    issues.push({ code: 'custom', input: text, message: noGroup })
+    return z.NEVER
+  })
+  .nullable()
+
+const noGroup = 'no such group'
+
+const newKeyBody = z.strictObject({
+  name: nameField,
+  budget_max: budgetField.default(null),
+  rpm_limit: countField.default(null),
+  tpm_limit: countField.default(null),
+  expires_at: countField.default(null),
+  group_id: groupField.default(null),
+})
+
+const keyChangeBody = z.strictObject({
+  name: nameField.optional(),
+  budget_max: budgetField.optional(),
+  rpm_limit: countField.optional(),
+  tpm_limit: countField.optional(),
+  expires_at: countField.optional(),
+  disabled: z.boolean({ error: 'must be true or false' }).optional(),
+  group_id: groupField.optional(),
+})
+
+function listKeys(matched: AdminRequest, { accounts }: KeyDesk): Reply {
+  const all = includesDeleted(matched)
+  const keys = [...accounts.keys()].filter(({ record }) => all || record.deletedAt === null)
+  return jsonReply({ keys: keys.map(renderKey) })
+}
+
+function showKey({ params }: AdminRequest, { accounts }: KeyDesk): Reply {
+  const standing = accounts.key(idIn(params))
+  if (!standing) throw unknownKey()
+  return jsonReply(renderKey(standing))
+}
+
+async function createKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
+  const body = await readJson(matched, newKeyBody, desk)
+  const { plaintext, digest } = mintKey()
+  const row = await desk.store.createKey({
+    id: newKeyId(),
+    digest,
+    name: body.name,
+    groupId: body.group_id,
+    budgetMax: body.budget_max,
+    rpmLimit: body.rpm_limit,
+    tpmLimit: body.tpm_limit,
+    expiresAt: body.expires_at,
+    disabled: false,
+    createdAt: seconds(desk),
+  })
+  const standing = replaced(row, desk)
+  return unstored(jsonReply({ ...renderKey(standing), key: plaintext }, 201))
+}
+
+async function changeKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
+  const id = idIn(matched.params)
+  const body = await readJson(matched, keyChangeBody, desk)
+  const row = await desk.store.updateKey(id, changeOf(body))
+  // Only now: a change that was committed before this one may have disabled the key.
+  const wasDisabled = desk.accounts.key(id)?.record.disabled === true
+  const standing = replaced(row, desk)
+  if (standing.record.disabled && !wasDisabled) {
+    desk.notify(eventOf('key.disabled', standing, desk))
+  }
+  return jsonReply(renderKey(standing))
+}
+
+async function rotateKey({ params }: AdminRequest, desk: KeyDesk): Promise<Reply> {
+  const { plaintext, digest } = mintKey()
+  const row = await desk.store.rotateKey(idIn(params), digest)
+  const standing = replaced(row, desk)
+  desk.notify(eventOf('key.rotated', standing, desk))
+  return unstored(jsonReply({ ...renderKey(standing), key: plaintext }))
+}
+
+async function deleteKey({ params }: AdminRequest, desk: KeyDesk): Promise<Reply> {
+  const row = await desk.store.deleteKey(idIn(params), seconds(desk))
+  const standing = replaced(row, desk)
+  desk.notify(eventOf('key.deleted', standing, desk))
+  // The key is gone whatever becomes of this: what it has spent stays due for the next flush.
+  await desk.flush().catch(() => {})
+  return noContent
+}
+
+async function grantKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
+  const id = idIn(matched.params)
+  const { amount } = await readJson(matched, grantBody, desk)
+  const row = await desk.store.grantKey(id, amount)
+  if (row === 'no-cap' || row === 'too-much') throw refusedGrant(row)
+  return jsonReply(renderKey(replaced(row, desk)))
+}
+
+/** Puts what was committed in the place of what is in memory. */
+function replaced(
+  row: KeyRow | 'unknown-key' | 'unknown-group',
+  { accounts, ring }: KeyDesk,
+): KeyStanding {
+  if (row === 'unknown-key') throw unknownKey()
+  if (row === 'unknown-group') throw invalid(`group_id: ${noGroup}`, 'group_id')
+  const standing = accounts.putKey(row)
+  ring.put(row.digest, standing)
+  return standing
+}
+
+function idIn({ id = '' }: AdminRequest['params']): KeyId {
+  const known = keyIdOf(id)
+  if (known === undefined) throw unknownKey()
+  return known
+}
+
+function unknownKey(): GatewayError {
+  return invalid('id: no such key, or it was deleted', 'id')
+}
+
+function changeOf(body: z.infer<typeof keyChangeBody>): KeyChange {
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+    ...(body.rpm_limit !== undefined && { rpmLimit: body.rpm_limit }),
+    ...(body.tpm_limit !== undefined && { tpmLimit: body.tpm_limit }),
+    ...(body.expires_at !== undefined && { expiresAt: body.expires_at }),
+    ...(body.disabled !== undefined && { disabled: body.disabled }),
+    ...(body.group_id !== undefined && { groupId: body.group_id }),
+  }
+}
+
+function eventOf(
+  type: AccountEvent['type'],
+  { record, spent }: KeyStanding,
+  desk: KeyDesk,
+): AccountEvent {
+  return {
+    type,
+    scope: 'key',
+    subjectId: record.id,
+    name: record.name,
+    budgetMax: record.budgetMax,
+    budgetSpent: spent,
+    threshold: null,
+    timestamp: seconds(desk),
+  }
+}
+
+function seconds({ clock }: KeyDesk): number {
+  return Math.floor(clock.now() / 1000)
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { type GatewayError, invalid } from '../core/errors.ts'
+import type { Reply } from '../core/reply.ts'
+import type { SealedRow, Store } from '../store/index.ts'
+import { jsonIn } from '../wire/json.ts'
+import { type Sealer, SealFault } from '../wire/seal.ts'
+import { type AdminRequest, type AdminRoutes, type BodyReading, readJson } from './input.ts'
+import { noContent } from './render.ts'
+
+export interface ProviderKeyDesk extends BodyReading {
+  readonly store: Pick<Store, 'sealed' | 'putSealed' | 'deleteSealed'>
+  readonly sealer: Sealer
+  /** The names of the configured providers. */
+  readonly providers: () => Iterable<string>
+  /** Builds what serves anew. */
+  readonly reload: () => Promise<unknown>
+}
+
+const purpose = 'provider-key'
+
+/**
+ * The keys of providers that are kept in the database. They serve providers whose own variable is
+ * not named, unset or empty, and no route ever shows one.
+ */
+export function providerKeyRoutes(desk: ProviderKeyDesk): AdminRoutes {
+  return {
+    // A name may hold slashes.
+    '/admin/provider-keys/:name+': {
+      PUT: (matched) => storeKey(matched, desk),
+      DELETE: (matched) => forgetKey(matched, desk),
+    },
+  }
+}
+
+/** A stored key was altered, or sealed under another master key. */
+export class LockedProviderKey extends Error {
+  override readonly name = 'LockedProviderKey'
+
+  constructor(provider: string) {
+    super(`the stored key of provider ${provider} cannot be opened`)
+  }
+}
+
+/**
+ * Every stored key by the name of its provider. Rejects with a `StoreFault` or a `LockedProviderKey`
+ * when one cannot be read or opened.
+ */
+export async function openProviderKeys(
+  store: Pick<Store, 'sealed'>,
+  sealer: Sealer,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.sealed(purpose)
+  const open = async ({ name, sealed }: SealedRow) => {
+    const key = await sealer.open({ purpose, name }, sealed).catch((error: unknown) => {
+      throw error instanceof SealFault ? new LockedProviderKey(name) : error
+    })
+    return [name, key] as const
+  }
+  return new Map(await Promise.all(rows.map(open)))
+}
+
+const keyRule = 'must be printable ASCII without a blank at either end, or a JSON object'
+
+const body = z.strictObject({
+  key: z
+    .string({ error: keyRule })
+    .max(65_536, { error: 'must not be longer than 65536 characters', abort: true })
+    .refine((key) => plain.test(key) || isJsonObject(key), { error: keyRule }),
+})
+
+/** What can stand in a header. A line end that was copied along would break every request. */
+const plain = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/
+
+/** Some credentials are a document, such as that of a service account. */
+function isJsonObject(key: string): boolean {
+  const value = jsonIn(key)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+async function storeKey(matched: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
+  const { store, sealer, clock, reload } = desk
+  const { name = '' } = matched.params
+  if (!isConfigured(name, desk)) throw unknownProvider()
+  const { key } = await readJson(matched, body, desk)
+  const sealed = await sealer.seal({ purpose, name }, key)
+  await store.putSealed({ purpose, name, sealed, updatedAt: Math.floor(clock.now() / 1000) })
+  await reload()
+  return noContent
+}
+
+/** A key may have outlived its provider, so a name that is only stored is good enough. */
+async function forgetKey({ params }: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
+  const { store, reload } = desk
+  const { name = '' } = params
+  const rows = await store.sealed(purpose)
+  const isStored = rows.some((row) => row.name === name)
+  if (!isStored && !isConfigured(name, desk)) throw unknownProvider()
+  await store.deleteSealed(purpose, name)
+  await reload()
+  return noContent
+}
+
+function isConfigured(name: string, { providers }: ProviderKeyDesk): boolean {
+  return [...providers()].includes(name)
+}
+
+function unknownProvider(): GatewayError {
+  return invalid('no provider of that name is configured', 'name')
+}

@@ -1,0 +1,45 @@
+import type { GroupStanding, KeyStanding } from '../core/accounts.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import { usdOf } from '../core/money.ts'
+import type { Reply } from '../core/reply.ts'
+
+/** A change that has nothing to show. */
+export const noContent: Reply = Object.freeze({ status: 204, headers: {}, body: null })
+
+/** The answer is for one pair of eyes, so nothing on the way may keep it. */
+export function unstored(reply: Reply): Reply {
+  return { ...reply, headers: { ...reply.headers, 'cache-control': 'no-store' } }
+}
+
+/** A key as the API shows it: never a hash, never a secret. */
+export function renderKey({ record, spent }: Pick<KeyStanding, 'record' | 'spent'>): object {
+  return {
+    id: record.id,
+    name: record.name,
+    group_id: record.groupId,
+    budget_max: capOf(record.budgetMax),
+    budget_spent: usdOf(spent),
+    rpm_limit: record.rpmLimit,
+    tpm_limit: record.tpmLimit,
+    expires_at: record.expiresAt,
+    disabled: record.disabled,
+    created_at: record.createdAt,
+    deleted_at: record.deletedAt,
+  }
+}
+
+/** A group as the API shows it. */
+export function renderGroup({ record, spent }: GroupStanding): object {
+  return {
+    id: record.id,
+    name: record.name,
+    budget_max: capOf(record.budgetMax),
+    budget_spent: usdOf(spent),
+    created_at: record.createdAt,
+    deleted_at: record.deletedAt,
+  }
+}
+
+function capOf(budgetMax: NanoUsd | null): number | null {
+  return budgetMax === null ? null : usdOf(budgetMax)
+}

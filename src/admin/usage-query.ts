@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { invalid } from '../core/errors.ts'
+import type { Millis } from '../core/ids.ts'
+import { capabilities } from '../core/provider.ts'
+import {
+  type UsageFilter,
+  type UsageListQuery,
+  type UsageSumQuery,
+  usageGroupings,
+} from '../store/index.ts'
+
+/** Reads the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock. */
+export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQuery {
+  const given = read(sumQuery, query)
+  return {
+    ...windowOf(given, now),
+    keyId: given.key_id,
+    groupId: given.group_id,
+    model: given.model,
+    provider: given.provider,
+    capability: given.capability,
+    groupBy: given.group_by,
+    limit: given.limit,
+  }
+}
+
+/** Reads the query of `GET /admin/usage/export` in the same way. */
+export function parseExportQuery(query: URLSearchParams, now: Millis): UsageListQuery {
+  const { cursor, limit, ...bounds } = read(exportQuery, query)
+  return { ...windowOf(bounds, now), cursor, limit }
+}
+
+const day = 24 * 60 * 60
+
+interface Bounds {
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+}
+
+function windowOf(
+  { since: from, until: to }: Bounds,
+  now: Millis,
+): Pick<UsageFilter, 'since' | 'until'> {
+  const until = to ?? Math.floor(now / 1000)
+  const since = from ?? until - day
+  if (since > until) {
+    throw invalid('since: must not be after until, which is now when it is not given', 'since')
+  }
+  return { since, until }
+}
+
+const dateTime = z.iso.datetime({ offset: true })
+
+/** Rows are timed in whole seconds, so a fraction stands for the second that it lies in. */
+const time = z.string().transform((text, context) => {
+  // More digits than these would lie beyond the year 9999.
+  if (/^-?\d{1,11}(?:\.\d+)?$/.test(text)) return Math.floor(Number(text))
+  const upper = text.toUpperCase()
+  if (dateTime.safeParse(upper).success) return Math.floor(Date.parse(upper) / 1000)
+  context.issues.push({ code: 'custom', input: text, message: timeRule(upper) })
+  return z.NEVER
+})
+
+/** What is wrong with a text that is no time. */
+function timeRule(text: string): string {
+  if (/^\d{12,}$/.test(text)) return 'must be in unix seconds; this is too late, or milliseconds'
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(text)) {
+    return 'must be unix seconds, or an RFC 3339 time such as 2026-01-31T08:00:00Z'
+  }
+  const offset = text.slice('2026-01-31T08:00:00'.length).replace(/^\.\d+/, '')
+  if (/^ \d\d:?\d\d$/.test(offset)) {
+    return 'has a blank for the sign of its offset: in a query, + is written %2B'
+  }
+  if (!/^(?:Z|[+-]\d\d:\d\d)$/.test(offset)) {
+    return 'must end with its offset: Z, -HH:MM or +HH:MM (in a query, + is written %2B)'
+  }
+  return 'is a date or a time that does not exist'
+}
+
+/** Names are looked for as they are; only an empty one is sure to be a mistake. */
+const name = z.string().min(1, { error: 'must not be empty' })
+
+const bounds = { since: time.optional(), until: time.optional() }
+
+const sumQuery = z.strictObject({
+  key_id: name.optional(),
+  group_id: name.optional(),
+  model: name.optional(),
+  provider: name.optional(),
+  capability: choice(capabilities).optional(),
+  ...bounds,
+  group_by: choice(usageGroupings).default('model'),
+  limit: wholeNumber(1, 1000).default(100),
+})
+
+const exportQuery = z.strictObject({
+  ...bounds,
+  cursor: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: wholeNumber(1, 10_000).default(1000),
+})
+
+function choice<const Choice extends string>(choices: readonly Choice[]) {
+  return z.enum(choices, { error: `must be one of ${choices.join(', ')}` })
+}
+
+function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, { error, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error })
+}
+
+function read<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape, z.core.$strict>,
+  query: URLSearchParams,
+) {
+  const names = Object.keys(schema.shape)
+  const seen = new Set<string>()
+  for (const given of query.keys()) {
+    const param = given.slice(0, 100)
+    if (!names.includes(given)) {
+      throw invalid(`unknown parameter; this route takes ${names.join(', ')}`, param)
+    }
+    if (seen.has(given)) throw invalid(`${given}: must not be given more than once`, param)
+    seen.add(given)
+  }
+  const parsed = schema.safeParse(Object.fromEntries(query))
+  if (parsed.success) return parsed.data
+  // zod reports at least one issue with every failure; a query is flat.
+  const [issue] = parsed.error.issues as [z.core.$ZodIssue]
+  const param = String(issue.path[0])
+  throw invalid(`${param}: ${issue.message}`, param)
+}

@@ -1,0 +1,53 @@
+import { usdOf } from '../core/money.ts'
+import type { Clock } from '../core/ports.ts'
+import { jsonReply, type Reply } from '../core/reply.ts'
+import type { Store, UsageSum } from '../store/index.ts'
+import type { AdminRequest, AdminRoutes } from './input.ts'
+import { exportUsage } from './usage-export.ts'
+import { parseUsageQuery } from './usage-query.ts'
+
+export interface UsageDesk {
+  readonly store: Pick<Store, 'sumUsage' | 'listUsage'>
+  readonly clock: Clock
+}
+
+/** The routes of the usage log. They only read. */
+export function usageRoutes(desk: UsageDesk): AdminRoutes {
+  return {
+    '/admin/usage': { GET: (matched) => sumUsage(matched, desk) },
+    '/admin/usage/export': { GET: (matched) => exportUsage(matched, desk) },
+  }
+}
+
+async function sumUsage({ request }: AdminRequest, { store, clock }: UsageDesk): Promise<Reply> {
+  const query = parseUsageQuery(new URL(request.url).searchParams, clock.now())
+  const { since, until, groupBy, limit } = query
+  // One more than is shown tells whether there are more.
+  const sums = await store.sumUsage({ ...query, limit: limit + 1 })
+  return jsonReply({
+    since,
+    until,
+    group_by: groupBy,
+    truncated: sums.length > limit,
+    groups: sums.slice(0, limit).map(renderSum),
+  })
+}
+
+function renderSum(sum: UsageSum): object {
+  return {
+    group: sum.group,
+    requests: sum.requests,
+    requests_ok: sum.requestsOk,
+    requests_client_error: sum.requestsClientError,
+    requests_server_error: sum.requestsServerError,
+    tokens_in: sum.tokensIn,
+    tokens_out: sum.tokensOut,
+    tokens_total: sum.tokensTotal,
+    estimated_requests: sum.estimatedRequests,
+    upstream_requests: sum.upstreamRequests,
+    search_units: sum.searchUnits,
+    media_count: sum.mediaCount,
+    media_bytes: sum.mediaBytes,
+    cost: usdOf(sum.cost),
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { webhookSettings } from '../config/index.ts'
+import { jsonReply, type Reply } from '../core/reply.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import { type AdminRequest, type AdminRoutes, type BodyReading, readJson } from './input.ts'
+import { noContent } from './render.ts'
+
+export interface WebhookDesk extends BodyReading {
+  readonly webhooks: Pick<Webhooks, 'state' | 'put' | 'disable' | 'putKey' | 'forgetKey'>
+}
+
+/** The routes of the webhook settings, and of the key that deliveries are signed with. */
+export function webhookRoutes(desk: WebhookDesk): AdminRoutes {
+  return {
+    '/admin/webhooks': {
+      GET: () => showState(desk),
+      PUT: (matched) => replaceSettings(matched, desk),
+      DELETE: () => turnOff(desk),
+    },
+    '/admin/webhooks/signing-key': {
+      PUT: (matched) => replaceKey(matched, desk),
+      DELETE: () => forgetKey(desk),
+    },
+  }
+}
+
+const secretRule = 'must be text of 1 to 4096 characters'
+
+const keyBody = z.strictObject({
+  secret: z
+    .string({ error: secretRule })
+    // A lone surrogate has no bytes of its own to sign with.
+    .regex(/^\P{Cs}{1,4096}$/u, { error: secretRule }),
+})
+
+/** It never holds the secret. */
+function showState({ webhooks: { state } }: WebhookDesk): Reply {
+  return jsonReply({
+    enabled: state.enabled,
+    source: state.source,
+    settings: state.settings,
+    signed: state.isSigned,
+    signing_key_stored: state.hasStoredKey,
+    updated_at: state.updatedAt,
+  })
+}
+
+async function replaceSettings(matched: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+  await desk.webhooks.put(await readJson(matched, webhookSettings, desk))
+  return showState(desk)
+}
+
+async function turnOff({ webhooks }: WebhookDesk): Promise<Reply> {
+  await webhooks.disable()
+  return noContent
+}
+
+async function replaceKey(matched: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+  const { secret } = await readJson(matched, keyBody, desk)
+  await desk.webhooks.putKey(secret)
+  return noContent
+}
+
+async function forgetKey({ webhooks }: WebhookDesk): Promise<Reply> {
+  await webhooks.forgetKey()
+  return noContent
+}

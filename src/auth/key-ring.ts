@@ -1,0 +1,53 @@
+import type { VirtualKey } from '../core/accounts.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { KeyId } from '../core/ids.ts'
+import { bearerToken, challenge } from './bearer.ts'
+import { digestOf, isKeyForm } from './mint.ts'
+
+/**
+ * The keys that open the data plane, by the digest of their secret. A holder is whoever a secret
+ * stands for; its record is read anew for each request, so a change counts from the next one on.
+ */
+export class KeyRing<Holder extends { readonly record: VirtualKey }> {
+  readonly #holders = new Map<string, Holder>()
+  readonly #digests = new Map<KeyId, string>()
+
+  /** Makes `digest` the only secret of the holder; a tombstone has none. */
+  put(digest: string, holder: Holder): void {
+    const { id, deletedAt } = holder.record
+    const former = this.#digests.get(id)
+    if (former !== undefined) this.#holders.delete(former)
+    if (deletedAt === null) {
+      this.#digests.set(id, digest)
+      this.#holders.set(digest, holder)
+    } else {
+      this.#digests.delete(id)
+    }
+  }
+
+  /**
+   * The holder of the key that the headers show. Throws LM-4004, always the same one and after the
+   * same work, when they show none that is in force. `now`: unix seconds.
+   */
+  identify(headers: Headers, now: number): Holder {
+    const holder = this.#holders.get(digestOf(shownKey(headers) ?? decoy))
+    if (!holder || !isInForce(holder.record, now)) {
+      throw new GatewayError('LM-4004', 'the API key is missing or not valid', {
+        headers: challenge,
+      })
+    }
+    return holder
+  }
+}
+
+/** As long as a key, and none: what cannot be a key is not told from an unknown one by its time. */
+const decoy = `sk-gw-${'-'.repeat(64)}`
+
+function shownKey(headers: Headers): string | undefined {
+  const token = bearerToken(headers) ?? headers.get('x-api-key') ?? ''
+  return isKeyForm(token) ? token : undefined
+}
+
+function isInForce({ disabled, deletedAt, expiresAt }: VirtualKey, now: number): boolean {
+  return !disabled && deletedAt === null && (expiresAt === null || expiresAt > now)
+}

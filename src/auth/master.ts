@@ -1,0 +1,33 @@
+import { hexToBytes } from '@noble/hashes/utils.js'
+import { constantTimeEqual, sha256 } from '../wire/digest.ts'
+import { Sealer } from '../wire/seal.ts'
+import { bearerToken } from './bearer.ts'
+
+/** What the master key is good for. The key itself is not kept. */
+export interface Master {
+  /** Whether the headers show the master key; takes the same time whatever else they show. */
+  isShownIn(headers: Headers): Promise<boolean>
+  readonly sealer: Sealer
+}
+
+/** `GATEWAY_MASTER_KEY` cannot be used. The message never shows its value. */
+export class MasterKeyError extends Error {
+  override readonly name = 'MasterKeyError'
+}
+
+/** Reads the value of `GATEWAY_MASTER_KEY`; rejects with a `MasterKeyError` when it is no master key. */
+export async function openMaster(value: string | undefined): Promise<Master> {
+  if (value === undefined || value === '') {
+    throw new MasterKeyError(`GATEWAY_MASTER_KEY: is not set; with auth on it ${rule}`)
+  }
+  if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new MasterKeyError(`GATEWAY_MASTER_KEY: ${rule}`)
+  // Bearer and sealing do not share bytes: one uses a digest of the text, the other derived keys.
+  const digest = await sha256(value)
+  return {
+    isShownIn: async (headers) =>
+      constantTimeEqual(await sha256(bearerToken(headers) ?? ''), digest),
+    sealer: await Sealer.of(hexToBytes(value)),
+  }
+}
+
+const rule = 'must be 64 hex digits, as `openssl rand -hex 32` prints them'

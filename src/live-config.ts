@@ -1,0 +1,127 @@
+import { type Access, reasonOf } from './access.ts'
+import {
+  type Config,
+  ConfigDocument,
+  type Judgement,
+  keepRestartOnly,
+  loadConfig,
+  type Reload,
+  renderProblem,
+} from './config/index.ts'
+import type { ConfigFile } from './core/config-file.ts'
+import { outline } from './core/outline.ts'
+import type { Environment, Log } from './core/ports.ts'
+import { kinds } from './providers/index.ts'
+import { type Snapshot, SnapshotHolder, type SnapshotPorts } from './snapshot/index.ts'
+import { UnsignedWebhooks } from './webhooks/index.ts'
+
+export interface LiveConfigOptions {
+  readonly config: Config
+  /** The text that `config` was read from. */
+  readonly text: string
+  readonly file: ConfigFile
+  readonly storedKeys: ReadonlyMap<string, string>
+  readonly env: Environment
+  readonly ports: SnapshotPorts
+  readonly access: Pick<Access, 'providerKeys' | 'check' | 'adopt'>
+  readonly log: Log
+  /** A new configuration serves. */
+  readonly applied: (snapshot: Snapshot) => void
+  /** A reload was refused or has failed: what served before still does. */
+  readonly failed: () => void
+}
+
+/** The configuration that serves, and the ways in which another one takes its place. */
+export class LiveConfig {
+  readonly document: ConfigDocument
+  readonly #options: LiveConfigOptions
+  readonly #holder: SnapshotHolder
+
+  constructor(options: LiveConfigOptions) {
+    const { config, text, file, storedKeys, ports } = options
+    this.#options = options
+    this.#holder = new SnapshotHolder({ config, storedKeys }, ports)
+    this.document = new ConfigDocument({
+      file,
+      serving: text,
+      judge: (candidate) => this.#judge(candidate),
+    })
+  }
+
+  get config(): Config {
+    return this.#holder.config
+  }
+
+  get snapshot(): Snapshot {
+    return this.#holder.snapshot
+  }
+
+  /** Serves what the file says now. Never rejects: what is refused goes to the log. */
+  reload(): Promise<void> {
+    return this.#settled(this.document.reload())
+  }
+
+  /** Like `reload`, but only when the file is another one than before. */
+  refresh(): Promise<void> {
+    return this.#settled(this.document.refresh())
+  }
+
+  /**
+   * Serves what the file says now with the keys that are stored now; should the file be refused,
+   * then what served before with these keys. Rejects when the keys cannot be read.
+   */
+  async takeKeys(): Promise<void> {
+    const outcome = await this.#heard(this.document.reload())
+    if (outcome.state === 'refused') await this.#heard(this.document.rebuild())
+  }
+
+  /** Judges a text as a boot would, and builds everything that it asks for. */
+  async #judge(text: string): Promise<Judgement> {
+    const { env, access, log, applied } = this.#options
+    const loaded = await loadConfig({ text, env, kinds })
+    if (!loaded.ok) return loaded
+    const { config, ignored } = keepRestartOnly(this.config, loaded.config)
+    try {
+      access.check(config)
+    } catch (error) {
+      if (!(error instanceof UnsignedWebhooks)) throw error
+      return { ok: false, problems: [{ setting: error.setting, message: error.message }] }
+    }
+    const swap = this.#holder.prepare({ config, storedKeys: await access.providerKeys() })
+    return {
+      ok: true,
+      apply: async () => {
+        await access.adopt(config)
+        swap()
+        for (const warning of loaded.warnings) log.write('warn', warning)
+        if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
+        log.write('info', 'the configuration is in force')
+        applied(this.snapshot)
+      },
+    }
+  }
+
+  async #settled(reload: Promise<Reload>): Promise<void> {
+    await this.#heard(reload).catch(() => {})
+  }
+
+  /** Counts and logs what did not come to pass. */
+  async #heard(reload: Promise<Reload>): Promise<Reload> {
+    const { log, failed } = this.#options
+    try {
+      const outcome = await reload
+      if (outcome.state !== 'refused') return outcome
+      failed()
+      for (const problem of outcome.problems) {
+        log.write('error', `the configuration is refused: ${renderProblem(problem)}`)
+      }
+      return outcome
+    } catch (error) {
+      failed()
+      const reason = reasonOf(error)
+      const fields = reason === undefined ? outline(error) : { reason }
+      log.write('error', 'the configuration cannot be reloaded', fields)
+      throw error
+    }
+  }
+}

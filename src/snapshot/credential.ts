@@ -1,0 +1,34 @@
+import type { ProviderConfig } from '../config/index.ts'
+import type { Environment } from '../core/ports.ts'
+import type { Credential, ProviderKind } from '../core/provider.ts'
+
+interface Secrets {
+  readonly env: Environment
+  /** By the name of the provider. */
+  readonly storedKeys?: ReadonlyMap<string, string> | undefined
+}
+
+/**
+ * The credential in force: the configured variable, else the stored key, else what the vendor's own
+ * tools would find. A named variable that is unset or empty, or a vendor's own address with nothing
+ * to show it, fails the requests that come here, and no other.
+ */
+export function findCredential(
+  entry: ProviderConfig,
+  kind: ProviderKind,
+  { env, storedKeys }: Secrets,
+): Credential {
+  const { name, api_key_env: variable } = entry
+  const value =
+    (variable !== undefined && env[variable]) ||
+    storedKeys?.get(name) ||
+    (variable === undefined && kind.ambientSecret?.(env))
+  if (value) return { kind: 'secret', value }
+  if (variable !== undefined) {
+    const message = `provider ${name} has no credential: the variable ${variable} is unset or empty`
+    return { kind: 'missing', message }
+  }
+  if (entry.base_url !== undefined || kind.keyless) return { kind: 'none' }
+  const message = `provider ${name} has no credential: set api_key_env to the variable that holds its key`
+  return { kind: 'missing', message }
+}

@@ -1,0 +1,47 @@
+import { failureOf } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
+import type { UpstreamPort } from '../core/ports.ts'
+import { Cancel } from '../wire/cancel.ts'
+import type { Scope } from '../wire/deadline.ts'
+import type { Message } from './message.ts'
+
+export interface Target {
+  readonly url: string
+  /** For one attempt, from connecting to the status of the answer. */
+  readonly timeout: Millis
+}
+
+/** The status is all that is asked of a receiver; more of its answer is never kept. */
+const queueLimit = 64 * 1024
+
+/** One attempt. Resolves to why it failed, in words without the address; undefined when it did not. */
+export async function deliver(
+  { headers, body }: Message,
+  { url, timeout }: Target,
+  { send, scope: parent }: { readonly send: UpstreamPort; readonly scope: Scope },
+): Promise<string | undefined> {
+  const scope = parent.open()
+  const cancel = new Cancel()
+  scope.onEnd(() => cancel.abort())
+  scope.endAfter(timeout, { kind: 'timeout', limit: 'read' })
+  try {
+    const answer = await scope.race(
+      send({
+        method: 'POST',
+        url,
+        headers,
+        body,
+        connectTimeout: timeout,
+        queueLimit,
+        signal: cancel,
+      }),
+    )
+    answer.body.drain()
+    return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`
+  } catch (error) {
+    const failure = scope.ended ?? failureOf(error)
+    return failure.kind === 'timeout' ? 'no answer in time' : 'not reachable'
+  } finally {
+    scope.close()
+  }
+}

@@ -1,0 +1,38 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import type { AccountEvent } from '../core/account-event.ts'
+import { usdOf } from '../core/money.ts'
+import { version } from '../core/version.ts'
+import { signatureOf } from './sign.ts'
+
+/** An event as it is sent, the same in every attempt. */
+export interface Message {
+  readonly id: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/** Writes an event down under an id of its own; unsigned without a secret. */
+export async function messageOf(event: AccountEvent, secret: string | undefined): Promise<Message> {
+  const id = `evt_${bytesToHex(crypto.getRandomValues(new Uint8Array(16)))}`
+  const body = new TextEncoder().encode(
+    JSON.stringify({
+      id,
+      type: event.type,
+      scope: event.scope,
+      subject_id: event.subjectId,
+      name: event.name,
+      budget_max: event.budgetMax === null ? null : usdOf(event.budgetMax),
+      budget_spent: usdOf(event.budgetSpent),
+      threshold: event.threshold,
+      timestamp: event.timestamp,
+    }),
+  )
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `model-gateway/${version}`,
+    'x-gateway-event-id': id,
+    'x-gateway-timestamp': String(event.timestamp),
+    ...(secret !== undefined && { 'x-gateway-signature': await signatureOf(body, secret) }),
+  }
+  return { id, headers, body }
+}

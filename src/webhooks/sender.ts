@@ -1,0 +1,156 @@
+import type { AccountEvent } from '../core/account-event.ts'
+import type { Millis } from '../core/ids.ts'
+import { outline } from '../core/outline.ts'
+import type { Clock, Log, UpstreamPort } from '../core/ports.ts'
+import type { WebhookSeries } from '../metrics/index.ts'
+import { backoff, type RetryPolicy } from '../resilience/index.ts'
+import { Scope } from '../wire/deadline.ts'
+import { deliver, type Target } from './delivery.ts'
+import { type Message, messageOf } from './message.ts'
+import type { Signing } from './signing.ts'
+
+export interface SenderPorts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly upstream: UpstreamPort
+  /** Chance, from 0 up to 1. */
+  readonly random: () => number
+  readonly series: WebhookSeries
+}
+
+/** What an event is delivered with. It keeps what was in force when its turn came. */
+export interface DeliveryPolicy extends Target {
+  readonly retry: RetryPolicy
+  readonly signing: Signing
+}
+
+/**
+ * Delivers events one at a time, in the order in which they came. At most `capacity` wait for
+ * their turn; further ones are dropped.
+ */
+export class Sender {
+  readonly capacity: number
+  #policy: DeliveryPolicy
+  readonly #ports: SenderPorts
+  readonly #scope: Scope
+  #waiting: Waiting[] = []
+  /** Where in `#waiting` the next one stands; those before it are done. */
+  #next = 0
+  #isBusy = false
+  #isFull = false
+
+  constructor(capacity: number, policy: DeliveryPolicy, ports: SenderPorts) {
+    this.capacity = capacity
+    this.#policy = policy
+    this.#ports = ports
+    this.#scope = new Scope(ports.clock)
+  }
+
+  /** Whether everything that was accepted is done with. */
+  get isIdle(): boolean {
+    return !this.#isBusy
+  }
+
+  /** Replaces the policy, for the events whose turn is yet to come. */
+  use(policy: DeliveryPolicy): void {
+    this.#policy = policy
+  }
+
+  /** Takes an event, at once and without ever failing. */
+  accept(event: AccountEvent): void {
+    if (this.#scope.ended) return
+    if (this.#length >= this.capacity) return this.#drop()
+    this.#waiting.push({ event, since: this.#ports.clock.elapsed() })
+    if (!this.#isBusy) void this.#run()
+  }
+
+  /** Ends at once: what waits or is under way is dropped. */
+  close(): void {
+    if (this.#scope.ended) return
+    this.#ports.series.dropped.inc(this.#length + (this.#isBusy ? 1 : 0))
+    this.#waiting = []
+    this.#next = 0
+    this.#scope.end({ kind: 'shutdown' })
+  }
+
+  get #length(): number {
+    return this.#waiting.length - this.#next
+  }
+
+  /** One line for each time that the queue runs full. */
+  #drop(): void {
+    this.#ports.series.dropped.inc()
+    if (this.#isFull) return
+    this.#isFull = true
+    this.#ports.log.write('warn', 'the webhook queue is full: events are dropped', {
+      capacity: this.capacity,
+    })
+  }
+
+  async #run(): Promise<void> {
+    this.#isBusy = true
+    for (let next = this.#take(); next; next = this.#take()) await this.#handle(next)
+    this.#isBusy = false
+    this.#isFull = false
+  }
+
+  #take(): Waiting | undefined {
+    const next = this.#waiting[this.#next]
+    if (!next) return undefined
+    this.#next += 1
+    // Not each time: moving all that wait up by one takes long when they are many.
+    if (this.#next * 2 > this.#waiting.length) {
+      this.#waiting.splice(0, this.#next)
+      this.#next = 0
+    }
+    return next
+  }
+
+  async #handle({ event, since }: Waiting): Promise<void> {
+    const { series, clock } = this.#ports
+    const trouble = await this.#deliver(event).catch(outline)
+    // Whoever closed the sender has counted it.
+    if (this.#scope.ended) return
+    if (trouble) return this.#giveUp(event, trouble)
+    series.sent.inc()
+    series.delivery.observe((clock.elapsed() - since) / 1000)
+  }
+
+  /** Resolves to what to log of an event that could not be delivered, or to undefined. */
+  async #deliver(event: AccountEvent): Promise<LogFields | undefined> {
+    const policy = this.#policy
+    const { signing } = policy
+    const message = await messageOf(event, signing.kind === 'signed' ? signing.secret : undefined)
+    const reason =
+      signing.kind === 'locked'
+        ? 'the stored signing key cannot be opened'
+        : await this.#attempts(message, policy)
+    return reason === undefined ? undefined : { event_id: message.id, reason }
+  }
+
+  /** Resolves to why the last attempt failed, or to undefined when one did not. */
+  async #attempts(message: Message, policy: DeliveryPolicy): Promise<string | undefined> {
+    const { upstream: send, random } = this.#ports
+    let problem: string | undefined
+    for (let failures = 0; failures < policy.retry.maxAttempts; failures++) {
+      if (failures > 0) await this.#scope.sleep(backoff(policy.retry, failures, random))
+      if (this.#scope.ended) break
+      problem = await deliver(message, policy, { send, scope: this.#scope })
+      if (problem === undefined) break
+    }
+    return problem
+  }
+
+  #giveUp({ type, subjectId }: AccountEvent, fields: LogFields): void {
+    const { series, log } = this.#ports
+    series.dead.inc()
+    log.write('warn', 'a webhook event was given up', { type, subject_id: subjectId, ...fields })
+  }
+}
+
+type LogFields = Readonly<Record<string, unknown>>
+
+interface Waiting {
+  readonly event: AccountEvent
+  readonly since: Millis
+}

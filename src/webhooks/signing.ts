@@ -1,0 +1,47 @@
+import type { Environment } from '../core/ports.ts'
+import type { SealedRow, Store } from '../store/index.ts'
+import { type Sealer, SealFault } from '../wire/seal.ts'
+
+/** How deliveries are signed. */
+export type Signing =
+  | { readonly kind: 'signed'; readonly secret: string }
+  | { readonly kind: 'unsigned' }
+  /** A secret is stored but cannot be opened. Nothing is delivered: unsigned it would be forgeable. */
+  | { readonly kind: 'locked' }
+
+export const unsigned: Signing = Object.freeze({ kind: 'unsigned' })
+
+/** The variable that the file names wins over the stored secret, as long as it is set. */
+export function signingOf(
+  variable: string | undefined,
+  { env, stored }: { readonly env: Environment; readonly stored: Signing },
+): Signing {
+  const secret = variable === undefined ? undefined : env[variable]
+  return secret === undefined || secret === '' ? stored : { kind: 'signed', secret }
+}
+
+/** There is one receiver, so there is one secret. */
+const label = { purpose: 'webhook-signing-key', name: 'receiver' } as const
+
+export async function sealSecret(
+  secret: string,
+  { sealer, updatedAt }: { readonly sealer: Sealer; readonly updatedAt: number },
+): Promise<SealedRow> {
+  return { ...label, sealed: await sealer.seal(label, secret), updatedAt }
+}
+
+/** The stored secret, if there is one. */
+export async function openSecret(store: Pick<Store, 'sealed'>, sealer: Sealer): Promise<Signing> {
+  const [row] = await store.sealed(label.purpose)
+  if (!row) return unsigned
+  try {
+    return { kind: 'signed', secret: await sealer.open(label, row.sealed) }
+  } catch (error) {
+    if (error instanceof SealFault) return { kind: 'locked' }
+    throw error
+  }
+}
+
+export async function deleteSecret(store: Pick<Store, 'deleteSealed'>): Promise<void> {
+  await store.deleteSealed(label.purpose, label.name)
+}

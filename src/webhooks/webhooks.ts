@@ -1,0 +1,186 @@
+import type { Registry } from 'prom-client'
+import type { Notify } from '../core/account-event.ts'
+import type { Environment } from '../core/ports.ts'
+import { webhookSeries } from '../metrics/index.ts'
+import type { Store, WebhookRow } from '../store/index.ts'
+import type { Sealer } from '../wire/seal.ts'
+import { Outbox } from './outbox.ts'
+import type { DeliveryPolicy, SenderPorts } from './sender.ts'
+import { type Chosen, choose, type WebhookBlock, type WebhookSettings } from './settings.ts'
+import {
+  deleteSecret,
+  openSecret,
+  type Signing,
+  sealSecret,
+  signingOf,
+  unsigned,
+} from './signing.ts'
+
+export interface WebhooksOptions extends Omit<SenderPorts, 'series'> {
+  readonly store: Pick<
+    Store,
+    'webhookSettings' | 'putWebhookSettings' | 'sealed' | 'putSealed' | 'deleteSealed'
+  >
+  readonly sealer: Sealer
+  readonly env: Environment
+  /** Gets the series of webhooks once they are first enabled. */
+  readonly registry: Registry
+}
+
+/** What the admin API shows. */
+export interface WebhookState extends Chosen {
+  readonly isSigned: boolean
+  readonly hasStoredKey: boolean
+}
+
+/** The file names a variable for the signing key, and there is no key anywhere. */
+export class UnsignedWebhooks extends Error {
+  override readonly name = 'UnsignedWebhooks'
+
+  /** The setting at fault. */
+  readonly setting = 'webhooks.signing_key_env'
+
+  constructor(variable: string) {
+    super(`the variable ${variable} is unset or empty, and no signing key is stored`)
+  }
+}
+
+/** Reads what is stored. Rejects with `UnsignedWebhooks` where deliveries were meant to be signed. */
+export async function openWebhooks(
+  options: WebhooksOptions,
+  block: WebhookBlock,
+): Promise<Webhooks> {
+  const row = await options.store.webhookSettings()
+  const key = await openSecret(options.store, options.sealer)
+  const webhooks = new Webhooks(options, { row, key })
+  webhooks.reload(block)
+  return webhooks
+}
+
+/** Tells the one receiver what happens to keys and groups, where and as long as that is wanted. */
+export class Webhooks {
+  readonly #options: WebhooksOptions
+  #row: WebhookRow | undefined
+  #key: Signing
+  #block: WebhookBlock
+  #chosen: Chosen = choose(undefined, undefined)
+  #outbox: Outbox | undefined
+
+  constructor(options: WebhooksOptions, stored: { row: WebhookRow | undefined; key: Signing }) {
+    this.#options = options
+    this.#row = stored.row
+    this.#key = stored.key
+  }
+
+  /** The percentages to watch budgets for: none while webhooks are off. */
+  readonly percentages = (): readonly number[] => {
+    const { enabled, settings } = this.#chosen
+    return enabled && settings ? settings.thresholds : []
+  }
+
+  /** Takes an event, at once and without ever failing; one that nobody wants is passed over. */
+  readonly notify: Notify = (event) => {
+    if (this.#chosen.settings?.events.includes(event.type)) this.#outbox?.accept(event)
+  }
+
+  get state(): WebhookState {
+    return {
+      ...this.#chosen,
+      isSigned: this.#signingWith(this.#block).kind === 'signed',
+      hasStoredKey: this.#key.kind !== 'unsigned',
+    }
+  }
+
+  /** Throws `UnsignedWebhooks` for a table of the file under which nothing could be delivered. */
+  check(block: WebhookBlock): void {
+    const variable = block?.signing_key_env
+    const isUnsigned = this.#signingWith(block).kind === 'unsigned'
+    if (variable !== undefined && isUnsigned && choose(this.#row, block).enabled) {
+      throw new UnsignedWebhooks(variable)
+    }
+  }
+
+  /** Takes the file's table. Throws `UnsignedWebhooks`, and then nothing has changed. */
+  reload(block: WebhookBlock): void {
+    this.check(block)
+    this.#block = block
+    this.#apply()
+  }
+
+  /** Stores the settings and turns webhooks on. */
+  async put(settings: WebhookSettings): Promise<void> {
+    await this.#store({ enabled: true, settings })
+  }
+
+  /** Turns webhooks off, whatever the file says. What waits for delivery is dropped. */
+  async disable(): Promise<void> {
+    await this.#store({ enabled: false, settings: this.#chosen.settings })
+  }
+
+  /** Stores a signing key, for the events whose turn is yet to come. */
+  async putKey(secret: string): Promise<void> {
+    const { store, sealer } = this.#options
+    await store.putSealed(await sealSecret(secret, { sealer, updatedAt: this.#now() }))
+    this.#key = { kind: 'signed', secret }
+    this.#apply()
+  }
+
+  async forgetKey(): Promise<void> {
+    await deleteSecret(this.#options.store)
+    this.#key = unsigned
+    this.#apply()
+  }
+
+  /** Ends at once. What was not delivered is forgotten. */
+  close(): void {
+    this.#outbox?.close()
+  }
+
+  #signingWith(block: WebhookBlock): Signing {
+    return signingOf(block?.signing_key_env, { env: this.#options.env, stored: this.#key })
+  }
+
+  async #store({ enabled, settings }: Pick<Chosen, 'enabled' | 'settings'>): Promise<void> {
+    const row = { enabled, settings: JSON.stringify(settings), updatedAt: this.#now() }
+    await this.#options.store.putWebhookSettings(row)
+    this.#row = row
+    this.#apply()
+  }
+
+  /** Puts in force what is known by now. */
+  #apply(): void {
+    const { registry, log } = this.#options
+    this.#chosen = choose(this.#row, this.#block)
+    const { enabled, settings } = this.#chosen
+    if (this.#row?.enabled && !settings) {
+      log.write('error', 'webhooks are off: the stored settings cannot be read; set them again')
+    }
+    if (!enabled || !settings) return this.#outbox?.close()
+    const signing = this.#signingWith(this.#block)
+    this.#outbox ??= new Outbox({ ...this.#options, series: webhookSeries(registry) })
+    this.#outbox.use(settings.channel_capacity, policyOf(settings, signing))
+    if (signing.kind === 'unsigned') {
+      log.write('warn', 'webhook deliveries are unsigned: there is no signing key')
+    }
+    if (signing.kind === 'locked') {
+      log.write('error', 'webhooks fail: the stored signing key cannot be opened; store it again')
+    }
+  }
+
+  #now(): number {
+    return Math.floor(this.#options.clock.now() / 1000)
+  }
+}
+
+/** The pause between attempts grows up to this, unless it begins with more. */
+const longestPause = 60_000
+
+function policyOf(settings: WebhookSettings, signing: Signing): DeliveryPolicy {
+  const base = settings.retry_base_ms
+  return {
+    url: settings.url,
+    timeout: settings.timeout_ms,
+    retry: { maxAttempts: settings.max_attempts, base, max: Math.max(base, longestPause) },
+    signing,
+  }
+}

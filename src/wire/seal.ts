@@ -1,0 +1,85 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+
+/** What a sealed value is, so that it cannot be put in the place of another one. */
+export interface SealLabel {
+  readonly purpose: string
+  readonly name: string
+}
+
+/** A sealed value cannot be opened. The message holds nothing of it. */
+export class SealFault extends Error {
+  override readonly name = 'SealFault'
+
+  constructor() {
+    super('the sealed value was altered, belongs elsewhere or was sealed with another key')
+  }
+}
+
+const encoder = new TextEncoder()
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const version = 'v1'
+const nonceLength = 12
+const tagLength = 16
+/** One spelling for each value: a second one would be an altered text that still opens. */
+const form = /^v1\.((?:[0-9a-f]{2}){28,})$/
+
+/**
+ * Seals texts under a master key: AES-256-GCM with a fresh nonce, and a key of its own for each
+ * purpose. The sealed text is `v1.` and the hex of nonce, ciphertext and tag.
+ */
+export class Sealer {
+  readonly #master: Key
+
+  private constructor(master: Key) {
+    this.#master = master
+  }
+
+  /** `master`: 32 random bytes. */
+  static async of(master: Uint8Array<ArrayBuffer>): Promise<Sealer> {
+    return new Sealer(await crypto.subtle.importKey('raw', master, 'HKDF', false, ['deriveKey']))
+  }
+
+  async seal(label: SealLabel, text: string): Promise<string> {
+    const nonce = crypto.getRandomValues(new Uint8Array(nonceLength))
+    const key = await this.#keyOf(label.purpose)
+    const box = await crypto.subtle.encrypt(algorithm(label, nonce), key, encoder.encode(text))
+    return `${version}.${bytesToHex(nonce)}${bytesToHex(new Uint8Array(box))}`
+  }
+
+  /** Rejects with a `SealFault` for anything but what `seal` has made for the same label. */
+  async open(label: SealLabel, sealed: string): Promise<string> {
+    const hex = form.exec(sealed)?.[1]
+    if (hex === undefined) throw new SealFault()
+    const bytes = hexToBytes(hex)
+    const [nonce, box] = [bytes.slice(0, nonceLength), bytes.slice(nonceLength)]
+    const key = await this.#keyOf(label.purpose)
+    try {
+      return strictUtf8.decode(await crypto.subtle.decrypt(algorithm(label, nonce), key, box))
+    } catch {
+      throw new SealFault()
+    }
+  }
+
+  #keyOf(purpose: string): Promise<Key> {
+    // The master key is random through and through, so a salt would add nothing.
+    const salt = new Uint8Array(0)
+    const info = encoder.encode(`model-gateway seal ${version} ${purpose}`)
+    return crypto.subtle.deriveKey(
+      { name: 'HKDF', hash: 'SHA-256', salt, info },
+      this.#master,
+      { name: 'AES-GCM', length: 256 },
+      false,
+      ['encrypt', 'decrypt'],
+    )
+  }
+}
+
+/** A `CryptoKey`, which has no global name on every host. */
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+function algorithm({ purpose, name }: SealLabel, nonce: Uint8Array<ArrayBuffer>) {
+  // JSON, so that no two labels are written alike.
+  const additionalData = encoder.encode(JSON.stringify([version, purpose, name]))
+  return { name: 'AES-GCM', iv: nonce, additionalData, tagLength: tagLength * 8 }
+}

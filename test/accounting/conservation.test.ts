@@ -1,0 +1,80 @@
+import * as fc from 'fast-check'
+import { test } from 'vitest'
+import type { KeyChange } from '../../src/store/index.ts'
+import type { StoreTrouble } from '../support/memory-store.ts'
+import { nano } from './support.ts'
+import { groupIds, keyIds, type Step, World } from './world.ts'
+
+const anyKey = fc.constantFrom(...keyIds)
+const anyGroup = fc.constantFrom(...groupIds)
+const at = fc.nat(9)
+const money = (most: number) => fc.nat(most).map(nano)
+const cap = fc.option(money(400), { nil: null, freq: 4 })
+const anyDemand = fc.record({
+  prompt: fc.nat(40),
+  output: fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
+  choices: fc.integer({ min: 1, max: 2 }),
+})
+const anyChange: fc.Arbitrary<KeyChange> = fc.oneof(
+  fc.record({ budgetMax: cap }),
+  fc.record({ rpmLimit: fc.option(fc.nat(4), { nil: null }) }),
+  fc.record({ tpmLimit: fc.option(fc.nat(200), { nil: null }) }),
+  fc.record({ groupId: fc.option(anyGroup, { nil: null }) }),
+)
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({ do: fc.constant('admit' as const), key: anyKey, demand: anyDemand }),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      at,
+      cost: money(120),
+      tokens: fc.option(fc.nat(90), { nil: undefined }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('withdraw' as const), at }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('amend' as const), at, cost: money(120) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('change key' as const),
+      key: anyKey,
+      change: anyChange,
+    }),
+  },
+  fc.record({ do: fc.constant('change group' as const), group: anyGroup, budgetMax: cap }),
+  fc.record({ do: fc.constant('grant key' as const), key: anyKey, amount: money(100) }),
+  fc.record({ do: fc.constant('grant group' as const), group: anyGroup, amount: money(100) }),
+  fc.record({ do: fc.constant('rotate' as const), key: anyKey }),
+  fc.record({ do: fc.constant('delete key' as const), key: anyKey }),
+  fc.record({ do: fc.constant('delete group' as const), group: anyGroup }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('flush' as const),
+      trouble: fc.constantFrom<StoreTrouble>('none', 'refuse', 'lose-answer'),
+      wait: fc.boolean(),
+    }),
+  },
+  fc.record({ do: fc.constant('reload' as const) }),
+  fc.record({ do: fc.constant('wait' as const), time: fc.integer({ min: 1, max: 70_000 }) }),
+)
+
+test('whatever happens in whatever order, no budget is promised twice, and no nano-dollar is lost or doubled', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 80 }), async (steps) => {
+      const world = new World()
+      await world.begin()
+      for (const step of steps) {
+        await world.take(step)
+        world.check()
+      }
+      await world.end()
+    }),
+    { numRuns: 1_000 },
+  )
+}, 120_000)

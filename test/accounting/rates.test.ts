@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import { Accounts } from '../../src/accounting/accounts.ts'
+import type { Clock } from '../../src/core/ports.ts'
+import { accountsWith, ask, keyRow, NotedWatch, nano, refusal } from './support.ts'
+
+const minute = 60_000
+
+describe('requests a minute', () => {
+  test('are admitted up to the limit, then refused with LM-4002 until the minute is over', async () => {
+    const { accounts, clock } = accountsWith({ rpmLimit: 2 })
+    await clock.advance(15_000)
+    ask(accounts, 1)
+    ask(accounts, 1)
+    const error = refusal(() => ask(accounts, 1))
+    expect(error).toMatchObject({ code: 'LM-4002', status: 429 })
+    expect(error.message).toBe("the key's limit of 2 requests a minute is reached")
+    expect(error.detail.retryAfter).toBe(minute - (clock.now() % minute))
+    await clock.advance(error.detail.retryAfter ?? 0)
+    expect(() => ask(accounts, 1)).not.toThrow()
+  })
+
+  test('a refused request does not count', async () => {
+    const { accounts, clock } = accountsWith({ rpmLimit: 2, tpmLimit: 100 })
+    ask(accounts, 10)
+    refusal(() => ask(accounts, 100))
+    ask(accounts, 10)
+    refusal(() => ask(accounts, 10))
+    await clock.advance(minute)
+    for (let turn = 0; turn < 2; turn++) ask(accounts, 10)
+  })
+
+  test('a limit of 0 admits nothing, and says that waiting does not help', () => {
+    const { accounts } = accountsWith({ rpmLimit: 0 })
+    const error = refusal(() => ask(accounts, 1))
+    expect(error.message).toBe(
+      'one request is over the whole limit of the key, which is 0 requests a minute',
+    )
+    expect(error.detail.retryAfter).toBeGreaterThan(0)
+    expect(error.detail.headers).toMatchObject({ 'x-should-retry': 'false' })
+  })
+
+  test('a withdrawn request gives its place back, in its own minute only', async () => {
+    const { accounts, clock } = accountsWith({ rpmLimit: 1 })
+    const first = ask(accounts, 1)
+    first.withdraw()
+    const second = ask(accounts, 1)
+    await clock.advance(minute)
+    ask(accounts, 1)
+    second.withdraw()
+    expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4002')
+  })
+
+  test('a settled request keeps its place', () => {
+    const { accounts } = accountsWith({ rpmLimit: 1 })
+    ask(accounts, 1).settle({ cost: nano(0), tokens: 0 })
+    expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4002')
+  })
+})
+
+describe('tokens a minute', () => {
+  test('are debited with the prompt and the bound of its output, and refused with LM-4003', () => {
+    const { accounts } = accountsWith({ tpmLimit: 100 })
+    ask(accounts, 0, { demand: { promptTokens: 40, output: { maxTokens: 30, choices: 2 } } })
+    const error = refusal(() => ask(accounts, 31))
+    expect(error).toMatchObject({ code: 'LM-4003', status: 429 })
+    expect(error.message).toBe(
+      "the key's limit of 100 tokens a minute is reached: this request needs 31",
+    )
+    expect(error.detail.retryAfter).toBeGreaterThan(0)
+    ask(accounts, 30)
+  })
+
+  test('an output without a bound debits nothing', () => {
+    const { accounts } = accountsWith({ tpmLimit: 100 })
+    ask(accounts, 0, {
+      demand: { promptTokens: 100, output: { maxTokens: undefined, choices: 1 } },
+    })
+    expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4003')
+  })
+
+  test('a request over the whole limit by itself is told so', () => {
+    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const error = refusal(() => ask(accounts, 101))
+    expect(error.message).toBe(
+      'this request needs 101 tokens, which is over the whole limit of the key: 100 tokens a minute',
+    )
+    expect(error.detail.headers).toMatchObject({ 'x-should-retry': 'false' })
+    expect(refusal(() => ask(accounts, Number.MAX_SAFE_INTEGER)).code).toBe('LM-4003')
+  })
+
+  test('settle to what was really used', () => {
+    const { accounts } = accountsWith({ tpmLimit: 100 })
+    ask(accounts, 90).settle({ cost: nano(0), tokens: 20 })
+    ask(accounts, 80)
+    expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4003')
+  })
+
+  test('may settle above the limit, and then admit nothing more', () => {
+    const { accounts } = accountsWith({ tpmLimit: 100 })
+    ask(accounts, 10).settle({ cost: nano(0), tokens: 500 })
+    const error = refusal(() => ask(accounts, 1))
+    expect(error.detail.headers).toMatchObject({ 'x-ratelimit-remaining-tokens': '0' })
+  })
+
+  test('keep their debit when a request fails after its admission', () => {
+    const { accounts } = accountsWith({ tpmLimit: 100 })
+    ask(accounts, 60).settle({ cost: nano(0), tokens: undefined })
+    expect(refusal(() => ask(accounts, 41)).code).toBe('LM-4003')
+  })
+
+  test('settle in their own minute only', async () => {
+    const { accounts, clock } = accountsWith({ tpmLimit: 100 })
+    const [first, second] = [ask(accounts, 40), ask(accounts, 40)]
+    await clock.advance(minute)
+    ask(accounts, 60)
+    first.settle({ cost: nano(0), tokens: 1 })
+    second.withdraw()
+    expect(refusal(() => ask(accounts, 41)).code).toBe('LM-4003')
+    ask(accounts, 40)
+  })
+})
+
+describe('headers', () => {
+  test('tell the limits and what is left after the admission', () => {
+    const { accounts } = accountsWith({ rpmLimit: 5, tpmLimit: 100 })
+    ask(accounts, 10)
+    expect(ask(accounts, 20).headers).toEqual({
+      'x-ratelimit-limit-requests': '5',
+      'x-ratelimit-remaining-requests': '3',
+      'x-ratelimit-limit-tokens': '100',
+      'x-ratelimit-remaining-tokens': '70',
+    })
+  })
+
+  test('are absent for a limit that is not set', () => {
+    expect(ask(accountsWith({}).accounts, 10).headers).toEqual({})
+    expect(Object.keys(ask(accountsWith({ rpmLimit: 5 }).accounts, 10).headers)).toEqual([
+      'x-ratelimit-limit-requests',
+      'x-ratelimit-remaining-requests',
+    ])
+  })
+
+  test('stand on refusals too', () => {
+    const { accounts } = accountsWith({ rpmLimit: 1, tpmLimit: 100 })
+    expect(refusal(() => ask(accounts, 200)).detail.headers).toMatchObject({
+      'x-ratelimit-remaining-requests': '1',
+      'x-ratelimit-remaining-tokens': '100',
+    })
+    ask(accounts, 30)
+    expect(refusal(() => ask(accounts, 1)).detail.headers).toEqual({
+      'x-ratelimit-limit-requests': '1',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-limit-tokens': '100',
+      'x-ratelimit-remaining-tokens': '70',
+    })
+  })
+})
+
+describe('a wall clock that is set', () => {
+  function accountsAt(time: { now: number }) {
+    const clock: Clock = {
+      now: () => time.now,
+      elapsed: () => 0,
+      schedule: () => ({ cancel() {} }),
+    }
+    const accounts = new Accounts({
+      clock,
+      watch: new NotedWatch(),
+      reserveOutputTokens: () => 0,
+    })
+    accounts.load({ keys: [keyRow({ rpmLimit: 1 })], groups: [] })
+    return accounts
+  }
+
+  test('back by a moment gives no second window', () => {
+    const time = { now: 100 * minute }
+    const accounts = accountsAt(time)
+    ask(accounts, 1)
+    time.now -= 500
+    const error = refusal(() => ask(accounts, 1))
+    expect(error.detail.retryAfter).toBe(minute + 500)
+  })
+
+  test('back by an hour does not lock the key out for an hour', () => {
+    const time = { now: 100 * minute }
+    const accounts = accountsAt(time)
+    ask(accounts, 1)
+    time.now -= 60 * minute
+    ask(accounts, 1)
+    expect(refusal(() => ask(accounts, 1)).detail.retryAfter).toBe(minute)
+  })
+
+  test('back and on again gives nothing back of what a former window had taken', () => {
+    const time = { now: 100 * minute }
+    const accounts = accountsAt(time)
+    const early = ask(accounts, 1)
+    time.now -= 60 * minute
+    ask(accounts, 1)
+    time.now += 60 * minute
+    ask(accounts, 1)
+    early.withdraw()
+    expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4002')
+  })
+})

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { Retention } from '../../src/accounting/retention.ts'
+import type { UsageRow } from '../../src/store/index.ts'
+import { ManualClock, settled } from '../support/manual-clock.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { NotedLog } from './support.ts'
+
+const day = 86_400
+const hour = 3_600_000
+
+function retentionOver(days: number, ages: readonly number[], store = new MemoryStore()) {
+  const clock = new ManualClock()
+  const log = new NotedLog()
+  const now = clock.now() / 1000
+  for (const age of ages) store.usage.push({ id: store.usage.length, ts: now - age } as UsageRow)
+  const retention = new Retention({ store, clock, log, days })
+  return { store, clock, log, retention, left: () => store.usage.map(({ ts }) => now - ts) }
+}
+
+test('rows that are older are purged at the start', async () => {
+  const { left } = retentionOver(30, [31 * day, 30 * day + 1, 30 * day, day])
+  await settled()
+  expect(left()).toEqual([30 * day, day])
+})
+
+test('rows that become old are purged every hour', async () => {
+  const { clock, left, store } = retentionOver(30, [30 * day - 1_800, day])
+  await clock.advance(hour - 1)
+  expect(left()).toHaveLength(2)
+  await clock.advance(1)
+  expect(left()).toEqual([day])
+  expect(store.calls).toHaveLength(2)
+})
+
+test('many rows go in slices with a pause between them', async () => {
+  const { clock, left, store } = retentionOver(
+    1,
+    Array.from({ length: 4_500 }, () => 2 * day),
+  )
+  await settled()
+  expect(left()).toHaveLength(2_500)
+  await clock.advance(49)
+  expect(store.calls).toHaveLength(1)
+  await clock.advance(1_000)
+  expect(left()).toEqual([])
+  expect(store.calls).toHaveLength(3)
+})
+
+test('0 keeps rows for ever', async () => {
+  const { clock, store } = retentionOver(0, [9_999 * day])
+  await clock.advance(hour)
+  expect([store.calls, clock.pending]).toEqual([[], 0])
+})
+
+test('another time is in force at once', async () => {
+  const { clock, retention, left } = retentionOver(30, [20 * day, 5 * day])
+  await settled()
+  retention.setDays(10)
+  await settled()
+  expect(left()).toEqual([5 * day])
+  retention.setDays(0)
+  await clock.advance(100 * day * 1000)
+  expect(left()).toHaveLength(1)
+  retention.setDays(10)
+  await settled()
+  expect([left(), clock.pending]).toEqual([[], 1])
+})
+
+test('another time that is set during a purge is in force after it', async () => {
+  const store = new MemoryStore()
+  const release = store.hold()
+  const { clock, retention, left } = retentionOver(30, [20 * day, 5 * day], store)
+  await settled()
+  retention.setDays(10)
+  release()
+  await clock.advance(1_000)
+  expect([left(), clock.pending, store.calls.length]).toEqual([[5 * day], 1, 2])
+})
+
+test('a failure is told once, and purging goes on when the database does', async () => {
+  const { store, clock, log, left, retention } = retentionOver(0, [20 * day])
+  store.trouble = 'refuse'
+  retention.setDays(10)
+  await clock.advance(hour * 3)
+  store.trouble = 'none'
+  await clock.advance(hour)
+  expect(left()).toEqual([])
+  expect(log.lines.map(({ message }) => message)).toEqual([
+    'old usage rows cannot be purged, it is tried again every hour',
+    'old usage rows are purged again',
+  ])
+})
+
+test('the end leaves no timer, also during a purge', async () => {
+  const idle = retentionOver(30, [])
+  await settled()
+  idle.retention.close()
+  expect(idle.clock.pending).toBe(0)
+
+  const store = new MemoryStore()
+  const release = store.hold()
+  const busy = retentionOver(30, [], store)
+  await settled()
+  busy.retention.close()
+  release()
+  await settled()
+  expect(busy.clock.pending).toBe(0)
+})

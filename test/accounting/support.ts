@@ -1,0 +1,142 @@
+import { Accounts } from '../../src/accounting/accounts.ts'
+import type { KeyEntry } from '../../src/accounting/budget.ts'
+import type { BudgetSubject, BudgetWatch } from '../../src/accounting/budget-watch.ts'
+import type { Admission, Demand } from '../../src/core/admission.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import type { Log, LogLevel } from '../../src/core/ports.ts'
+import type { Model, Prices, Route } from '../../src/core/provider.ts'
+import type { GroupRow, KeyRow } from '../../src/store/index.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+export const usd = (dollars: number) => BigInt(Math.round(dollars * 1e9)) as NanoUsd
+export const nano = (amount: number | bigint) => BigInt(amount) as NanoUsd
+
+export const keyId = 'a'.repeat(32) as KeyId
+export const groupId = 'b'.repeat(32) as GroupId
+
+/** A key without any limit, but for what is given. */
+export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
+  return {
+    id: keyId,
+    name: 'a key',
+    groupId: null,
+    budgetMax: null,
+    rpmLimit: null,
+    tpmLimit: null,
+    expiresAt: null,
+    disabled: false,
+    createdAt: 1_764_000_000,
+    deletedAt: null,
+    digest: 'd'.repeat(64),
+    budgetSpent: nano(0),
+    ...row,
+  }
+}
+
+/** A group without a cap, but for what is given. */
+export function groupRow(row: Partial<GroupRow> = {}): GroupRow {
+  return {
+    id: groupId,
+    name: 'a group',
+    budgetMax: null,
+    createdAt: 1_764_000_000,
+    deletedAt: null,
+    budgetSpent: nano(0),
+    ...row,
+  }
+}
+
+export const freeOfCharge: Prices = {
+  input: nano(0),
+  output: nano(0),
+  cachedInput: nano(0),
+  cacheWrite: nano(0),
+  searches: nano(0),
+}
+
+/** A link of a chain, with only what accounting reads of it. */
+export function link(prices: Partial<Prices>, model: Partial<Model> = {}): Model {
+  const merged = { prices: { ...freeOfCharge, ...prices }, maxOutputTokens: undefined, ...model }
+  return { id: 'm', provider: { name: 'p' }, ...merged } as Model
+}
+
+/** One dollar a million prompt tokens: a token costs 1,000 nano-dollars. */
+export const dollarModel = link({ input: usd(1) })
+
+export const routeTo = (...chain: [Model, ...Model[]]): Route => ({ model: chain[0], chain })
+
+/** Notes what it is told. */
+export class NotedWatch implements BudgetWatch {
+  readonly told: (BudgetSubject & { readonly of: keyof BudgetWatch })[] = []
+
+  charged(subject: BudgetSubject): void {
+    this.told.push({ of: 'charged', ...subject })
+  }
+
+  refused(subject: BudgetSubject): void {
+    this.told.push({ of: 'refused', ...subject })
+  }
+
+  changed(subject: BudgetSubject): void {
+    this.told.push({ of: 'changed', ...subject })
+  }
+
+  loaded(subject: BudgetSubject): void {
+    this.told.push({ of: 'loaded', ...subject })
+  }
+}
+
+/** Keeps its lines. */
+export class NotedLog implements Log {
+  readonly lines: { level: LogLevel; message: string; fields: unknown }[] = []
+
+  enabled(): boolean {
+    return true
+  }
+
+  write(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void {
+    this.lines.push({ level, message, fields })
+  }
+}
+
+/** Accounts that hold the given key, and the group when there is one. */
+export function accountsWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
+  const clock = new ManualClock()
+  const watch = new NotedWatch()
+  const accounts = new Accounts({ clock, watch, reserveOutputTokens: () => 256 })
+  accounts.load({
+    keys: [keyRow({ groupId: group ? groupId : null, ...key })],
+    groups: group ? [groupRow(group)] : [],
+  })
+  return { accounts, clock, watch, entry: entryOf(accounts), group: accounts.group(groupId) }
+}
+
+export function entryOf(accounts: Accounts, id = keyId): KeyEntry {
+  const entry = accounts.key(id)
+  if (!entry) throw new Error(`there is no key ${id}`)
+  return entry
+}
+
+export interface Asking {
+  readonly demand?: Demand
+  readonly route?: Route
+  readonly id?: KeyId
+}
+
+/** Admits a request of `tokens` prompt tokens at a dollar a million, unless more is said. */
+export function ask(accounts: Accounts, tokens: number, asking: Asking = {}): Admission {
+  const { demand = { promptTokens: tokens }, route = routeTo(dollarModel), id = keyId } = asking
+  return accounts.callerOf(entryOf(accounts, id)).admit(route, () => demand)
+}
+
+/** The error of a refused request. */
+export function refusal(attempt: () => unknown): GatewayError {
+  try {
+    attempt()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}

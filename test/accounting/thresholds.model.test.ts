@@ -1,0 +1,132 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Thresholds } from '../../src/accounting/index.ts'
+import type { NanoUsd } from '../../src/core/ids.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+/** What can happen to a budget; amounts are small, so that ratios often meet percentages exactly. */
+type Step =
+  | { readonly kind: 'charge'; readonly amount: number }
+  | { readonly kind: 'refusal' }
+  | { readonly kind: 'cap'; readonly max: number | null }
+  | { readonly kind: 'percentages'; readonly percentages: readonly number[] }
+  | { readonly kind: 'restart' }
+
+const percentages = fc
+  .uniqueArray(fc.integer({ min: 1, max: 100 }), { maxLength: 5 })
+  .map((list) => list.toSorted((a, b) => a - b))
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('charge'), amount: fc.integer({ min: -5, max: 30 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('refusal') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('cap'),
+      max: fc.option(fc.integer({ min: 0, max: 200 })),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('percentages'), percentages }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart') }) },
+)
+
+/** The rules in their plainest form: one flag for each of the hundred percentages. */
+class Model {
+  spent = 0
+  max: number | null = 100
+  readonly #told = new Set<number>()
+  #isExhausted = false
+
+  isPassed(percentage: number): boolean {
+    return this.max !== null && this.spent > 0 && this.spent * 100 >= percentage * this.max
+  }
+
+  charge(amount: number, configured: readonly number[]): readonly unknown[] {
+    this.spent += amount
+    const crossed = allPercentages.filter((p) => this.isPassed(p) && !this.#told.has(p))
+    for (const percentage of crossed) this.#told.add(percentage)
+    return crossed.filter((percentage) => configured.includes(percentage))
+  }
+
+  refuse(): readonly unknown[] {
+    const isFirst = !this.#isExhausted && this.max !== null
+    this.#isExhausted ||= isFirst
+    return isFirst ? ['budget.exhausted'] : []
+  }
+
+  cap(max: number | null): void {
+    const isRaised = max === null || (this.max !== null && max > this.max)
+    this.max = max
+    if (!isRaised) return
+    for (const percentage of allPercentages) {
+      if (!this.isPassed(percentage)) this.#told.delete(percentage)
+    }
+    if (max === null || this.spent < max) this.#isExhausted = false
+  }
+
+  restart(): void {
+    this.#isExhausted = false
+    this.#told.clear()
+    for (const percentage of allPercentages) {
+      if (this.isPassed(percentage)) this.#told.add(percentage)
+    }
+  }
+}
+
+const allPercentages = Array.from({ length: 100 }, (_, index) => index + 1)
+
+test('whatever happens to a budget, the events are those of a naive model', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const model = new Model()
+      let configured: readonly number[] = [50, 80, 95]
+      const events: unknown[] = []
+      const begin = () =>
+        new Thresholds({
+          clock: new ManualClock(),
+          percentages: () => configured,
+          notify: ({ type, threshold }) => events.push(threshold ?? type),
+        })
+      let thresholds = begin()
+      const subject = () => ({
+        scope: 'group' as const,
+        id: 'g',
+        name: 'g',
+        budgetMax: model.max === null ? null : (BigInt(model.max) as NanoUsd),
+        budgetSpent: BigInt(model.spent) as NanoUsd,
+      })
+      const expected: unknown[] = []
+      for (const action of steps) {
+        switch (action.kind) {
+          case 'charge':
+            expected.push(...model.charge(action.amount, configured))
+            thresholds.charged(subject())
+            break
+          case 'refusal':
+            expected.push(...model.refuse())
+            thresholds.refused(subject())
+            break
+          case 'cap':
+            model.cap(action.max)
+            thresholds.changed(subject())
+            break
+          case 'percentages':
+            configured = action.percentages
+            break
+          case 'restart':
+            model.restart()
+            thresholds = begin()
+            thresholds.loaded(subject())
+            break
+          default:
+            action satisfies never
+        }
+      }
+      expect(events).toEqual(expected)
+    }),
+    { numRuns: 2000 },
+  )
+})

@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest'
+import { UsageLog, type UsageLogOptions } from '../../src/accounting/usage-log.ts'
+import { usageRecorder } from '../../src/accounting/usage-row.ts'
+import type { RequestId } from '../../src/core/ids.ts'
+import type { Settlement } from '../../src/core/settlement.ts'
+import type { NewUsageRow } from '../../src/store/index.ts'
+import { ManualClock, settled } from '../support/manual-clock.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { dollarModel, groupId, keyId, link, NotedLog, nano } from './support.ts'
+
+/** A refusal of the key's own budget. */
+const refused: Settlement = {
+  requestId: 'r-1' as RequestId,
+  keyId: undefined,
+  account: { keyId, groupId: null },
+  cost: nano(0),
+  capability: 'chat',
+  stream: false,
+  model: dollarModel,
+  served: undefined,
+  status: 402,
+  errorCode: 'LM-4001',
+  usage: undefined,
+  searchUnits: undefined,
+  media: undefined,
+  latency: 1.4,
+  timeToFirstToken: undefined,
+  attempts: 0,
+  metadata: {},
+}
+
+function logOver(options: Partial<UsageLogOptions> = {}) {
+  const store = new MemoryStore()
+  const clock = new ManualClock()
+  const log = new NotedLog()
+  let dropped = 0
+  const usageLog = new UsageLog({
+    store,
+    clock,
+    log,
+    capacity: 10,
+    batchMax: 4,
+    flushAfter: 2_000,
+    dropped: () => dropped++,
+    ...options,
+  })
+  const record = usageRecorder(usageLog, clock)
+  /** Records requests `r-<first>` to `r-<last>`. */
+  const add = (first: number, last = first) => {
+    for (let number = first; number <= last; number++) {
+      record({ ...refused, requestId: `r-${number}` as RequestId })
+    }
+  }
+  const batches = () =>
+    [...store.batches.values()].map(({ rows }) => rows.map(({ requestId }) => requestId).join(' '))
+  return { store, clock, log, usageLog, record, add, batches, dropped: () => dropped }
+}
+
+describe('a row', () => {
+  const rowOf = (settlement: Settlement): NewUsageRow[] => {
+    const rows: NewUsageRow[] = []
+    usageRecorder({ add: (row) => rows.push(row) }, new ManualClock(1_764_000_000_999))(settlement)
+    return rows
+  }
+
+  test('tells what became of a request', () => {
+    const served = link({}, { id: 'm2' as never, provider: { name: 'p2' } as never })
+    const settlement: Settlement = {
+      ...refused,
+      account: { keyId, groupId },
+      cost: nano(17),
+      stream: true,
+      served,
+      status: 200,
+      errorCode: undefined,
+      usage: {
+        promptTokens: 10,
+        completionTokens: 5,
+        totalTokens: 15,
+        cachedTokens: 4,
+        cacheWriteTokens: 3,
+        reasoningTokens: 2,
+        estimated: true,
+      },
+      searchUnits: 6,
+      media: { count: 1, bytes: 99 },
+      latency: 1234.5,
+      timeToFirstToken: 45.4,
+      attempts: 3,
+      metadata: { team: 'a' },
+    }
+    expect(rowOf(settlement)).toEqual([
+      {
+        ts: 1_764_000_000,
+        requestId: 'r-1',
+        keyId,
+        groupId,
+        model: 'm',
+        modelUsed: 'm2',
+        provider: 'p2',
+        capability: 'chat',
+        stream: true,
+        tokensIn: 10,
+        tokensOut: 5,
+        tokensTotal: 15,
+        estimated: true,
+        cachedTokens: 4,
+        cacheWriteTokens: 3,
+        reasoningTokens: 2,
+        searchUnits: 6,
+        mediaCount: 1,
+        mediaBytes: 99,
+        cost: 17n,
+        latencyMs: 1235,
+        ttftMs: 45,
+        attempts: 3,
+        status: 200,
+        errorCode: null,
+        metadata: { team: 'a' },
+      },
+    ])
+  })
+
+  test('of a refusal has no tokens and the provider of the model that was asked for', () => {
+    expect(rowOf(refused)).toMatchObject([
+      {
+        modelUsed: null,
+        provider: 'p',
+        tokensTotal: 0,
+        estimated: false,
+        ttftMs: null,
+        status: 402,
+        errorCode: 'LM-4001',
+      },
+    ])
+  })
+
+  test('has counts that a database can take, whatever upstreams claim', () => {
+    const usage = { promptTokens: 1e16, completionTokens: 0, totalTokens: 1e16, estimated: false }
+    expect(rowOf({ ...refused, usage, searchUnits: 1e16 })).toMatchObject([
+      {
+        tokensIn: Number.MAX_SAFE_INTEGER,
+        tokensTotal: Number.MAX_SAFE_INTEGER,
+        searchUnits: Number.MAX_SAFE_INTEGER,
+      },
+    ])
+  })
+
+  test('is not written where nobody is accountable', () => {
+    expect(rowOf({ ...refused, account: undefined })).toEqual([])
+  })
+})
+
+describe('rows', () => {
+  test('are written together when they have waited long enough', async () => {
+    const { clock, add, batches } = logOver()
+    add(1)
+    await clock.advance(1_500)
+    add(2)
+    await clock.advance(499)
+    expect(batches()).toEqual([])
+    await clock.advance(1)
+    expect(batches()).toEqual(['r-1 r-2'])
+    add(3)
+    await clock.advance(2_000)
+    expect(batches()).toEqual(['r-1 r-2', 'r-3'])
+  })
+
+  test('are written at once when a batch is full', async () => {
+    const { add, batches, clock } = logOver()
+    add(1, 4)
+    await settled()
+    expect(batches()).toEqual(['r-1 r-2 r-3 r-4'])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('go out one batch after the other', async () => {
+    const { store, clock, add, batches } = logOver()
+    const release = store.hold()
+    add(1, 9)
+    await clock.advance(60_000)
+    expect(store.calls).toHaveLength(1)
+    release()
+    await settled()
+    expect(batches()).toEqual(['r-1 r-2 r-3 r-4', 'r-5 r-6 r-7 r-8'])
+    await clock.advance(2_000)
+    expect(batches()[2]).toBe('r-9')
+  })
+
+  test('over the capacity are dropped and counted, the newest first', async () => {
+    const { store, add, batches, usageLog, dropped } = logOver()
+    const release = store.hold()
+    add(1, 13)
+    expect(dropped()).toBe(3)
+    release()
+    await usageLog.close()
+    expect(batches()).toEqual(['r-1 r-2 r-3 r-4', 'r-5 r-6 r-7 r-8', 'r-9 r-10'])
+    expect(store.usage.length + dropped()).toBe(13)
+    expect(store.calls).toHaveLength(3)
+  })
+
+  test('are sent again as the same batch after a failure, and written once', async () => {
+    const { store, clock, add, batches } = logOver()
+    store.trouble = 'lose-answer'
+    add(1, 4)
+    await settled()
+    add(5, 8)
+    await clock.advance(4_000)
+    expect(store.calls).toHaveLength(3)
+    store.trouble = 'none'
+    await clock.advance(2_000)
+    expect(batches()).toEqual(['r-1 r-2 r-3 r-4', 'r-5 r-6 r-7 r-8'])
+    expect(store.usage.map(({ requestId }) => requestId)).toHaveLength(8)
+  })
+
+  test('never make a database that fails spin', async () => {
+    const { store, clock, add } = logOver({ flushAfter: 1 })
+    store.trouble = 'refuse'
+    add(1)
+    await clock.advance(5_000)
+    expect(store.calls.length).toBeLessThanOrEqual(11)
+  })
+
+  test('that cannot be saved give one line, and one more when they can', async () => {
+    const { store, clock, log, add } = logOver()
+    store.trouble = 'refuse'
+    add(1)
+    await clock.advance(20_000)
+    store.trouble = 'none'
+    await clock.advance(20_000)
+    expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', 'usage rows cannot be saved, they are kept in memory and tried again'],
+      ['warn', 'usage rows are saved again'],
+    ])
+  })
+})
+
+describe('the end', () => {
+  test('writes what waits, and leaves no timer', async () => {
+    const { clock, add, batches, usageLog } = logOver()
+    add(1, 6)
+    await usageLog.close()
+    expect(batches()).toEqual(['r-1 r-2 r-3 r-4', 'r-5 r-6'])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('gives a batch that has failed one more try', async () => {
+    const { store, clock, add, batches, usageLog } = logOver()
+    store.trouble = 'refuse'
+    add(1, 6)
+    await settled()
+    store.trouble = 'none'
+    await usageLog.close()
+    expect(batches()).toEqual(['r-1 r-2 r-3 r-4', 'r-5 r-6'])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('counts as dropped what could not be saved, and what comes later', async () => {
+    const { store, clock, add, usageLog, dropped, log } = logOver()
+    store.trouble = 'refuse'
+    add(1, 6)
+    await usageLog.close()
+    add(7)
+    expect(dropped()).toBe(7)
+    expect(log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { rows: 6 } })
+    expect(clock.pending).toBe(0)
+  })
+})

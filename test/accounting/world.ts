@@ -1,0 +1,236 @@
+import { expect } from 'vitest'
+import { Accounts } from '../../src/accounting/accounts.ts'
+import { Ledger } from '../../src/accounting/ledger.ts'
+import type { Admission } from '../../src/core/admission.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import type { GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
+import {
+  inputPrice,
+  outputPrice,
+  type PlainAdmission,
+  type PlainDemand,
+  PlainModel,
+} from './plain-model.ts'
+import { groupRow, keyRow, link, NotedLog, NotedWatch, nano, routeTo } from './support.ts'
+
+const reserveOutput = 20
+export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
+export const groupIds = ['8', '9'].map((digit) => digit.repeat(32) as GroupId)
+const route = routeTo(
+  link({ input: nano(inputPrice * 1_000_000n), output: nano(outputPrice * 1_000_000n) }),
+)
+
+/** Something that happens in a history; `at` picks one of the admissions so far. */
+export type Step =
+  | { readonly do: 'admit'; readonly key: KeyId; readonly demand: PlainDemand }
+  | {
+      readonly do: 'settle'
+      readonly at: number
+      readonly cost: NanoUsd
+      readonly tokens: number | undefined
+    }
+  | { readonly do: 'withdraw'; readonly at: number }
+  | { readonly do: 'amend'; readonly at: number; readonly cost: NanoUsd }
+  | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
+  | { readonly do: 'change group'; readonly group: GroupId; readonly budgetMax: NanoUsd | null }
+  | { readonly do: 'grant key'; readonly key: KeyId; readonly amount: NanoUsd }
+  | { readonly do: 'grant group'; readonly group: GroupId; readonly amount: NanoUsd }
+  | { readonly do: 'rotate'; readonly key: KeyId }
+  | { readonly do: 'delete key'; readonly key: KeyId }
+  | { readonly do: 'delete group'; readonly group: GroupId }
+  | { readonly do: 'flush'; readonly trouble: StoreTrouble; readonly wait: boolean }
+  | { readonly do: 'reload' }
+  | { readonly do: 'wait'; readonly time: number }
+
+/** Accounts over a database, and beside them the plain model to which the same things happen. */
+export class World {
+  readonly clock = new ManualClock()
+  readonly store = new MemoryStore()
+  readonly accounts = new Accounts({
+    clock: this.clock,
+    watch: new NotedWatch(),
+    reserveOutputTokens: () => reserveOutput,
+  })
+  readonly ledger = new Ledger({
+    store: this.store,
+    clock: this.clock,
+    log: new NotedLog(),
+    interval: 30_000,
+    takeUnsaved: () => this.accounts.takeUnsaved(),
+  })
+  readonly model = new PlainModel(reserveOutput)
+  readonly open: { readonly real: Admission; readonly plain: PlainAdmission }[] = []
+
+  async begin(): Promise<void> {
+    for (const id of groupIds) await this.store.createGroup(groupRow({ id, budgetMax: nano(300) }))
+    for (const [index, id] of keyIds.entries()) {
+      await this.store.createKey(
+        keyRow({ id, budgetMax: nano(200), tpmLimit: 300, groupId: groupIds[index] ?? null }),
+      )
+    }
+    for (const row of this.store.keys.values()) this.model.keys.set(row.id, row)
+    for (const row of this.store.groups.values()) this.model.groups.set(row.id, row)
+    this.accounts.load(await this.store.accounts())
+  }
+
+  async take(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'admit':
+        return this.#admit(step.key, step.demand)
+      case 'settle': {
+        const admission = this.#pick(step.at)
+        admission?.real.settle({ cost: step.cost, tokens: step.tokens })
+        if (admission) this.model.settle(admission.plain, step.cost, step.tokens)
+        return
+      }
+      case 'withdraw': {
+        const admission = this.#pick(step.at)
+        admission?.real.withdraw()
+        if (admission) this.model.withdraw(admission.plain)
+        return
+      }
+      case 'amend': {
+        const admission = this.#pick(step.at)
+        admission?.real.amend(step.cost)
+        if (admission) this.model.amend(admission.plain, step.cost)
+        return
+      }
+      case 'change key':
+        return this.#keyIs(await this.store.updateKey(step.key, step.change))
+      case 'change group':
+        return this.#groupIs(
+          await this.store.updateGroup(step.group, { budgetMax: step.budgetMax }),
+        )
+      case 'grant key':
+        return this.#keyIs(await this.store.grantKey(step.key, step.amount))
+      case 'grant group':
+        return this.#groupIs(await this.store.grantGroup(step.group, step.amount))
+      case 'rotate':
+        return this.#keyIs(await this.store.rotateKey(step.key, 'e'.repeat(64)))
+      case 'delete key':
+        return this.#keyIs(await this.store.deleteKey(step.key, 1))
+      case 'delete group':
+        return this.#groupIs(await this.store.deleteGroup(step.group, 1))
+      case 'flush': {
+        if (!step.wait) return void this.ledger.flush()
+        this.store.trouble = step.trouble
+        await this.ledger.flush()
+        this.store.trouble = 'none'
+        return
+      }
+      case 'reload':
+        return this.accounts.load(await this.store.accounts())
+      case 'wait':
+        return this.clock.advance(step.time)
+    }
+  }
+
+  #admit(id: KeyId, demand: PlainDemand): void {
+    const entry = this.accounts.key(id)
+    if (!entry || entry.record.deletedAt !== null) return
+    const minute = Math.floor(this.clock.now() / 60_000)
+    const plain = this.model.admit(id, demand, minute)
+    const real = this.#outcome(() =>
+      this.accounts.callerOf(entry).admit(route, () => ({
+        promptTokens: demand.prompt,
+        output: { maxTokens: demand.output, choices: demand.choices },
+      })),
+    )
+    if (typeof real === 'string' || typeof plain === 'string') {
+      agree(real, plain)
+      return
+    }
+    this.open.push({ real, plain })
+    const { rpmLimit, tpmLimit } = entry.record
+    const left = (limit: number | null, used: bigint) =>
+      limit === null ? undefined : String(limit - Number(used))
+    agree(
+      [
+        real.headers['x-ratelimit-remaining-requests'],
+        real.headers['x-ratelimit-remaining-tokens'],
+      ],
+      [
+        left(rpmLimit, this.model.requests.of(plain.window)),
+        left(tpmLimit, this.model.tokens.of(plain.window)),
+      ],
+    )
+    for (const name of plain.owners) {
+      const budget = this.accounts.key(name as KeyId) ?? this.accounts.group(name as GroupId)
+      const max = budget?.record.budgetMax ?? null
+      if (budget && max !== null) agree(budget.spent + budget.reserved <= max, true)
+    }
+  }
+
+  #outcome(admit: () => Admission): Admission | string {
+    try {
+      return admit()
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      return [error.code, error.detail.fields?.['scope']].filter(Boolean).join(' ')
+    }
+  }
+
+  #pick(index: number) {
+    return this.open.length === 0 ? undefined : this.open[index % this.open.length]
+  }
+
+  #keyIs(row: KeyRow | string): void {
+    if (typeof row === 'string') return
+    this.accounts.putKey(row)
+    this.model.keys.set(row.id, row)
+  }
+
+  #groupIs(row: GroupRow | string): void {
+    if (typeof row === 'string') return
+    this.accounts.putGroup(row)
+    this.model.groups.set(row.id, row)
+  }
+
+  /** Every key and group stands as the model says. */
+  check(): void {
+    for (const { record, spent, reserved } of [
+      ...this.accounts.keys(),
+      ...this.accounts.groups(),
+    ]) {
+      agree([spent, reserved], [this.model.spent.of(record.id), this.model.reserved.of(record.id)])
+    }
+  }
+
+  /** Everything ends, and nothing may be left over. */
+  async end(): Promise<void> {
+    for (const [index, { real, plain }] of this.open.entries()) {
+      const cost = nano(index)
+      if (index % 2 === 0) {
+        real.settle({ cost, tokens: 1 })
+        this.model.settle(plain, cost, 1)
+      } else {
+        real.withdraw()
+        this.model.withdraw(plain)
+      }
+    }
+    await this.ledger.close()
+    this.check()
+    for (const { record, spent, reserved } of [
+      ...this.accounts.keys(),
+      ...this.accounts.groups(),
+    ]) {
+      const rows = this.model.rows.filter(({ owners }) => owners.includes(record.id))
+      agree(reserved, 0n)
+      agree(
+        spent,
+        rows.reduce((sum, { cost }) => sum + cost, 0n),
+      )
+      const saved = this.store.keys.get(record.id) ?? this.store.groups.get(record.id)
+      agree(saved?.budgetSpent, spent)
+    }
+    agree(this.accounts.takeUnsaved(), [])
+    agree(this.clock.pending, 0)
+  }
+}
+
+function agree(real: unknown, plain: unknown): void {
+  expect(real).toEqual(plain)
+}

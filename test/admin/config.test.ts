@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { configRoutes } from '../../src/admin/config.ts'
+import { ConfigDocument } from '../../src/config/index.ts'
+import type { ConfigFile } from '../../src/core/config-file.ts'
+import { blake3Hex } from '../../src/wire/digest.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+const encoder = new TextEncoder()
+
+/** The routes over a document that takes everything but `bad`. */
+function desk(text = 'first') {
+  const content = { bytes: encoder.encode(text) }
+  const file: ConfigFile = {
+    read: async () => content.bytes,
+    stage: async (bytes) => ({
+      commit: async () => {
+        content.bytes = bytes.slice()
+      },
+      discard: async () => {},
+    }),
+  }
+  const document = new ConfigDocument({
+    file,
+    serving: text,
+    judge: async (candidate) =>
+      candidate === 'bad'
+        ? { ok: false, problems: [{ setting: 'server.port', line: 1, message: 'must not be 0' }] }
+        : { ok: true, apply: () => {} },
+  })
+  const { GET, PUT } =
+    configRoutes({
+      document,
+      clock: new ManualClock(),
+      bodyLimit: () => 20,
+    })['/admin/config'] ?? {}
+  const call = async (method: 'GET' | 'PUT', init: RequestInit = {}) => {
+    const request = new Request('http://gateway.test/admin/config', { method, ...init })
+    const handle = method === 'GET' ? GET : PUT
+    const context = { signal: new AbortController().signal }
+    return handle?.({ request, params: {}, context })
+  }
+  return { call, text: () => new TextDecoder().decode(content.bytes) }
+}
+
+test('GET shows the exact text, its hash, and the hash as a tag', async () => {
+  const { call } = desk('# é\r\n')
+  const hash = blake3Hex('# é\r\n')
+  const reply = await call('GET')
+  expect(reply).toMatchObject({
+    status: 200,
+    headers: { 'content-type': 'application/json', etag: `"${hash}"` },
+  })
+  expect(JSON.parse(new TextDecoder().decode(reply?.body as Uint8Array))).toEqual({
+    config: '# é\r\n',
+    hash,
+  })
+})
+
+test('PUT replaces the file under the tag that GET gave, and answers 204 with the next one', async () => {
+  const { call, text } = desk('first')
+  const tag = (await call('GET'))?.headers['etag'] ?? ''
+  const reply = await call('PUT', {
+    headers: { 'if-match': tag, 'content-type': 'application/json' },
+    body: 'second',
+  })
+  expect(reply).toEqual({ status: 204, headers: { etag: `"${blake3Hex('second')}"` }, body: null })
+  expect(text()).toBe('second')
+})
+
+test.each([
+  ['without If-Match', {}, 'second', 'LM-1001'],
+  ['under an old hash', { 'if-match': blake3Hex('before') }, 'second', 'LM-1004'],
+  ['that is refused', { 'if-match': blake3Hex('first') }, 'bad', 'LM-1001'],
+  ['without a body', { 'if-match': blake3Hex('first') }, null, 'LM-1001'],
+  ['over the body limit', { 'if-match': blake3Hex('first') }, 'x'.repeat(21), 'LM-1002'],
+])('a PUT %s changes nothing', async (_, headers, body, code) => {
+  const { call, text } = desk('first')
+  await expect(call('PUT', { headers, body })).rejects.toMatchObject({ code })
+  expect(text()).toBe('first')
+})

@@ -1,0 +1,175 @@
+import { Accounts, type KeyEntry } from '../../src/accounting/index.ts'
+import { groupRoutes, guarded, keyRoutes } from '../../src/admin/index.ts'
+import { KeyRing, openMaster } from '../../src/auth/index.ts'
+import type { AccountEvent } from '../../src/core/account-event.ts'
+import { GatewayError, internal } from '../../src/core/errors.ts'
+import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
+import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
+import type { CancelSignal } from '../../src/core/ports.ts'
+import { errorReply } from '../../src/edge.ts'
+import { createRouter } from '../../src/router.ts'
+import { Cancel } from '../../src/wire/cancel.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+
+export const masterKey = '00112233445566778899aabbccddeeff'.repeat(2)
+export const bodyLimit = 200_000
+
+const master = await openMaster(masterKey)
+
+export interface KeyJson {
+  readonly id: string
+  readonly name: string
+  readonly group_id: string | null
+  readonly budget_max: number | null
+  readonly budget_spent: number
+  readonly rpm_limit: number | null
+  readonly tpm_limit: number | null
+  readonly expires_at: number | null
+  readonly disabled: boolean
+  readonly created_at: number
+  readonly deleted_at: number | null
+  readonly key?: string
+}
+
+export interface GroupJson {
+  readonly id: string
+  readonly name: string
+  readonly budget_max: number | null
+  readonly budget_spent: number
+  readonly created_at: number
+  readonly deleted_at: number | null
+}
+
+/** Whatever of these an answer has: tests know which. */
+export interface AnswerJson extends KeyJson {
+  readonly keys: readonly KeyJson[]
+  readonly groups: readonly GroupJson[]
+  readonly error: { readonly code: string; readonly message: string; readonly param: string | null }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  readonly json: AnswerJson
+}
+
+export interface Call {
+  /** Text, bytes and streams go out as they are, everything else as JSON. */
+  readonly body?: unknown
+  /** In the place of the master key. */
+  readonly headers?: Record<string, string>
+  readonly signal?: CancelSignal
+}
+
+/** The admin routes of keys and groups behind their guard, and all that they work on. */
+export class Desk {
+  readonly store = new MemoryStore()
+  readonly clock = new ManualClock()
+  readonly ring = new KeyRing<KeyEntry>()
+  readonly events: AccountEvent[] = []
+  readonly accounts = new Accounts({
+    clock: this.clock,
+    watch: { charged() {}, refused() {}, changed() {}, loaded() {} },
+    reserveOutputTokens: () => 256,
+  })
+  flushes = 0
+  flush: () => Promise<void> = async () => {}
+  readonly #route = createRouter(this.#routes())
+
+  get now(): number {
+    return Math.floor(this.clock.now() / 1000)
+  }
+
+  async call(method: string, path: string, call: Call = {}): Promise<Answer> {
+    const headers = call.headers ?? { authorization: `Bearer ${masterKey}` }
+    const request = new Request(`http://gateway.test${path}`, {
+      method,
+      headers,
+      ...(call.body !== undefined && { body: bodyOf(call.body), duplex: 'half' }),
+    } as RequestInit)
+    const signal = call.signal ?? new Cancel()
+    const reply = await this.#route(request, { signal }).catch((error: unknown) =>
+      errorReply(asGatewayError(error), 'request' as RequestId),
+    )
+    const text = await new Response(reply.body as BodyInit | null).text()
+    const json = text === '' ? undefined : JSON.parse(text)
+    return { status: reply.status, headers: reply.headers, text, json: json as AnswerJson }
+  }
+
+  /** A call that must succeed. */
+  async done(method: string, path: string, body?: unknown): Promise<AnswerJson> {
+    const answer = await this.call(method, path, { body })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
+    return answer.json
+  }
+
+  newKey(body: object = {}): Promise<AnswerJson> {
+    return this.done('POST', '/admin/keys', { name: 'k', ...body })
+  }
+
+  newGroup(body: object = {}): Promise<AnswerJson> {
+    return this.done('POST', '/admin/groups', { name: 'g', ...body })
+  }
+
+  /** Whether a secret opens the data plane now. */
+  opens(secret: string | undefined): boolean {
+    try {
+      this.ring.identify(new Headers({ authorization: `Bearer ${secret}` }), this.now)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Requests of this key have cost so much, and nothing of it is saved yet. */
+  charge(id: string, nanos: bigint): void {
+    this.accounts.key(id as KeyId)?.charge(nanos)
+  }
+
+  chargeGroup(id: string, nanos: bigint): void {
+    this.accounts.group(id as GroupId)?.charge(nanos)
+  }
+
+  /** The cap of a key in memory and in the database. */
+  caps(id: string): readonly (NanoUsd | null | undefined)[] {
+    const inMemory = this.accounts.key(id as KeyId) ?? this.accounts.group(id as GroupId)
+    const inStore = this.store.keys.get(id) ?? this.store.groups.get(id)
+    return [inMemory?.record.budgetMax, inStore?.budgetMax]
+  }
+
+  #routes() {
+    const { store, accounts, ring, clock } = this
+    const desk = {
+      store,
+      accounts,
+      ring,
+      clock,
+      bodyLimit: () => bodyLimit,
+      notify: (event: AccountEvent) => void this.events.push(event),
+      flush: () => {
+        this.flushes++
+        return this.flush()
+      },
+    }
+    return guarded({ ...keyRoutes(desk), ...groupRoutes(desk) }, master)
+  }
+}
+
+/** What tells one refusal from another. */
+export function refusal({ status, json }: Answer): readonly [number, string, string | null] {
+  return [status, json.error.code, json.error.param]
+}
+
+function bodyOf(body: unknown): unknown {
+  const isRaw =
+    typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+  return isRaw ? body : JSON.stringify(body)
+}
+
+function asGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  if (error instanceof UpstreamFault) return errorOf(error.failure, '')
+  return internal()
+}

@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { KeyRing, mintKey, newKeyId } from '../../src/auth/index.ts'
+import type { VirtualKey } from '../../src/core/accounts.ts'
+import { GatewayError, renderError } from '../../src/core/errors.ts'
+import * as digest from '../../src/wire/digest.ts'
+
+vi.mock('../../src/wire/digest.ts', { spy: true })
+
+interface Holder {
+  record: VirtualKey
+}
+
+const now = 1_764_000_000
+
+let ring: KeyRing<Holder>
+let holder: Holder
+let secret: string
+
+/** A key in force. */
+function newHolder(fields: Partial<VirtualKey> = {}): Holder {
+  const record = {
+    id: newKeyId(),
+    name: 'k',
+    groupId: null,
+    budgetMax: null,
+    rpmLimit: null,
+    tpmLimit: null,
+    expiresAt: null,
+    disabled: false,
+    createdAt: now,
+    deletedAt: null,
+  }
+  return { record: { ...record, ...fields } }
+}
+
+function issue(to: Holder): string {
+  const minted = mintKey()
+  ring.put(minted.digest, to)
+  return minted.plaintext
+}
+
+function change(fields: Partial<VirtualKey>): void {
+  holder.record = { ...holder.record, ...fields }
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+const identify = (headers: Record<string, string>, at = now) =>
+  ring.identify(new Headers(headers), at)
+
+/** The refusal, as a client gets it. */
+function refusal(headers: Record<string, string>, at = now): unknown {
+  try {
+    identify(headers, at)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return { ...renderError(error, 'request'), status: error.status, headers: error.detail.headers }
+  }
+  throw new Error('the key was let in')
+}
+
+const refused = {
+  error: {
+    code: 'LM-4004',
+    type: 'invalid_request',
+    message: 'the API key is missing or not valid',
+    param: null,
+    request_id: 'request',
+  },
+  status: 401,
+  headers: { 'www-authenticate': 'Bearer' },
+}
+
+beforeEach(() => {
+  ring = new KeyRing()
+  holder = newHolder()
+  secret = issue(holder)
+})
+
+describe('a key in force', () => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is shown as %s', (scheme) => {
+    expect(identify({ authorization: `${scheme} ${secret}` })).toBe(holder)
+  })
+
+  test('may be shown after several blanks', () => {
+    expect(identify({ authorization: `Bearer   ${secret}` })).toBe(holder)
+  })
+
+  test('may be shown as x-api-key', () => {
+    expect(identify({ 'x-api-key': secret })).toBe(holder)
+  })
+
+  test('as x-api-key is read beside an authorization of another scheme', () => {
+    expect(identify({ 'x-api-key': secret, authorization: 'Basic eDp5' })).toBe(holder)
+  })
+
+  test('as a bearer token goes before x-api-key', () => {
+    const other = issue(newHolder())
+    expect(identify({ ...bearer(secret), 'x-api-key': other })).toBe(holder)
+    expect(refusal({ ...bearer('nonsense'), 'x-api-key': secret })).toEqual(refused)
+  })
+
+  test('is not mistaken for another one', () => {
+    const others = Array.from({ length: 50 }, () => newHolder())
+    const secrets = others.map(issue)
+    expect(secrets.map((key) => identify(bearer(key)))).toEqual(others)
+    expect(identify(bearer(secret))).toBe(holder)
+  })
+
+  test('is so until the second in which it expires', () => {
+    change({ expiresAt: now + 1 })
+    expect(identify(bearer(secret))).toBe(holder)
+    expect(refusal(bearer(secret), now + 1)).toEqual(refused)
+    change({ expiresAt: null })
+    expect(identify(bearer(secret), now + 1)).toBe(holder)
+  })
+
+  test('is so again when it is enabled again', () => {
+    change({ disabled: true })
+    expect(refusal(bearer(secret))).toEqual(refused)
+    change({ disabled: false })
+    expect(identify(bearer(secret))).toBe(holder)
+  })
+})
+
+const unknown = mintKey().plaintext
+const master = '0123456789abcdef'.repeat(4)
+
+/** Every way not to be let in, with what brings it about. */
+const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
+  ['no header at all', () => ({})],
+  ['an empty authorization', () => ({ authorization: '' })],
+  ['a scheme without a token', () => ({ authorization: 'Bearer' })],
+  ['a key without a scheme', () => ({ authorization: secret })],
+  ['a scheme that runs into the key', () => ({ authorization: `Bearer${secret}` })],
+  ['another scheme', () => ({ authorization: `Basic ${secret}` })],
+  ['two keys', () => ({ authorization: `Bearer ${secret} ${secret}` })],
+  ['x-api-key sent twice', () => ({ 'x-api-key': `${secret}, ${secret}` })],
+  ['an empty x-api-key', () => ({ 'x-api-key': '' })],
+  ['x-api-key with a scheme', () => ({ 'x-api-key': `Bearer ${secret}` })],
+  ['a malformed key', () => bearer('sk-gw-1234')],
+  ['a key in capitals', () => bearer(secret.toUpperCase())],
+  ['a key with one digit more', () => bearer(`${secret}0`)],
+  ['a key with one digit less', () => bearer(secret.slice(0, -1))],
+  ['a digest in the place of the key', () => bearer(digest.blake3Hex(secret))],
+  ['a provider’s key', () => bearer('sk-proj-abcdef')],
+  ['the master key', () => bearer(master)],
+  ['the master key as x-api-key', () => ({ 'x-api-key': master })],
+  ['the master key in the form of a key', () => bearer(`sk-gw-${master}`)],
+  ['a token as long as headers can be', () => bearer('x'.repeat(60_000))],
+  [
+    'blanks as long as headers can be',
+    () => ({ authorization: `Bearer ${' '.repeat(60_000)}x y` }),
+  ],
+  ['an unknown key', () => bearer(unknown)],
+  ['an unknown key as x-api-key', () => ({ 'x-api-key': unknown })],
+  [
+    'a disabled key',
+    () => {
+      change({ disabled: true })
+      return bearer(secret)
+    },
+  ],
+  [
+    'an expired key',
+    () => {
+      change({ expiresAt: now })
+      return bearer(secret)
+    },
+  ],
+  [
+    'a key that expired at the epoch',
+    () => {
+      change({ expiresAt: 0 })
+      return bearer(secret)
+    },
+  ],
+  [
+    'a key with a tombstone',
+    () => {
+      change({ deletedAt: now })
+      return bearer(secret)
+    },
+  ],
+  [
+    'a key that was taken off the ring',
+    () => {
+      change({ deletedAt: now })
+      ring.put(digest.blake3Hex(secret), holder)
+      change({ deletedAt: null })
+      return bearer(secret)
+    },
+  ],
+  [
+    'a rotated key',
+    () => {
+      issue(holder)
+      return bearer(secret)
+    },
+  ],
+]
+
+describe('LM-4004, always the same one, answers', () => {
+  test.each(refusals)('%s', (_, show) => {
+    const headers = show()
+    expect(refusal(headers)).toEqual(refused)
+  })
+
+  test.each(refusals)('%s after the same work as a key in force', (_, show) => {
+    const headers = show()
+    const hash = vi.mocked(digest.blake3Hex).mockClear()
+    const lookup = vi.spyOn(Map.prototype, 'get').mockClear()
+    refusal(headers)
+    const lookups = lookup.mock.calls.filter(([key]) => /^[0-9a-f]{64}$/.test(String(key))).length
+    lookup.mockRestore()
+    expect(hash.mock.calls.map(([text]) => text.length)).toEqual([secret.length])
+    expect(lookups).toBe(1)
+  })
+})
+
+describe('a rotation', () => {
+  test('leaves the new secret as the only one', () => {
+    const second = issue(holder)
+    const third = issue(holder)
+    expect(identify(bearer(third))).toBe(holder)
+    expect(refusal(bearer(secret))).toEqual(refused)
+    expect(refusal(bearer(second))).toEqual(refused)
+  })
+
+  test('takes nothing from other keys', () => {
+    const other = newHolder()
+    const theirs = issue(other)
+    issue(holder)
+    expect(identify(bearer(theirs))).toBe(other)
+  })
+})
+
+test('a holder that is put again with its secret takes the place of the former one', () => {
+  const renewed = { record: { ...holder.record, name: 'renewed' } }
+  ring.put(digest.blake3Hex(secret), renewed)
+  expect(identify(bearer(secret))).toBe(renewed)
+})

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { groupIdOf, keyIdOf, mintKey, newGroupId, newKeyId } from '../../src/auth/index.ts'
+import { blake3Hex } from '../../src/wire/digest.ts'
+
+const many = <T>(make: () => T) => Array.from({ length: 500 }, make)
+
+test('a secret is sk-gw- and 64 lowercase hex digits, and goes with its BLAKE3', () => {
+  const { plaintext, digest } = mintKey()
+  expect(plaintext).toMatch(/^sk-gw-[0-9a-f]{64}$/)
+  expect(digest).toBe(blake3Hex(plaintext))
+})
+
+test('no two secrets and no two ids are alike, and every byte of them varies', () => {
+  for (const texts of [
+    many(() => mintKey().plaintext.slice(6)),
+    many(newKeyId),
+    many(newGroupId),
+  ]) {
+    expect(new Set(texts).size).toBe(500)
+    for (let at = 0; at < (texts[0]?.length ?? 0); at += 2) {
+      expect(new Set(texts.map((text) => text.slice(at, at + 2))).size).toBeGreaterThan(100)
+    }
+  }
+})
+
+test('ids are 32 lowercase hex digits, and are known again', () => {
+  const [key, group] = [newKeyId(), newGroupId()]
+  expect(key).toMatch(/^[0-9a-f]{32}$/)
+  expect(group).toMatch(/^[0-9a-f]{32}$/)
+  expect(keyIdOf(key)).toBe(key)
+  expect(groupIdOf(group)).toBe(group)
+})
+
+describe('no id', () => {
+  test.each([
+    ['nothing', ''],
+    ['too short a text', 'a'.repeat(31)],
+    ['too long a text', 'a'.repeat(33)],
+    ['capitals', 'A'.repeat(32)],
+    ['another letter', `${'a'.repeat(31)}g`],
+    ['a line end', `${'a'.repeat(32)}\n`],
+    ['a path', `../${'a'.repeat(29)}`],
+  ])('is %s', (_, text) => {
+    expect(keyIdOf(text)).toBeUndefined()
+    expect(groupIdOf(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,309 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command, CommanderError } from 'commander'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { run as runGateway } from '../../adapters/node/cli.ts'
+import { CommandFailure } from '../../adapters/node/command-failure.ts'
+import { addKeysCommand } from '../../adapters/node/keys-command.ts'
+import { openNodeStore } from '../../adapters/node/ports/store.ts'
+import { KeyRing } from '../../src/auth/index.ts'
+import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import { type KeyRow, StoreFault, type StoreSettings } from '../../src/store/index.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+
+const groupId = 'c'.repeat(32) as GroupId
+const noMoney = 0n as NanoUsd
+
+let folder: string
+let config: string
+let store: MemoryStore
+let opened: StoreSettings[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-keys-'))
+  config = written('config.toml', '[auth]\nenabled = true\ndb_path = "keys.db"\n')
+  store = new MemoryStore()
+  opened = []
+})
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true })
+})
+
+describe('keys create', () => {
+  test('prints the record and the secret, and stores the secret’s digest only', async () => {
+    const { stdout } = await keys('create', '--name', 'batch')
+    const { key, ...record } = JSON.parse(stdout)
+    expect(key).toMatch(/^sk-gw-[0-9a-f]{64}$/)
+    expect(record).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      name: 'batch',
+      group_id: null,
+      budget_max: null,
+      budget_spent: 0,
+      rpm_limit: null,
+      tpm_limit: null,
+      expires_at: null,
+      disabled: false,
+      created_at: expect.closeTo(Date.now() / 1000, -1),
+      deleted_at: null,
+    })
+    const [row] = store.keys.values()
+    expect(JSON.stringify(row, String)).not.toContain(key)
+    expect(row && opens(key, row)).toBe(true)
+  })
+
+  test('takes a budget, limits, an expiry and a group', async () => {
+    await addGroup()
+    const limits = '--rpm-limit 0 --tpm-limit 90000 --expires-at 1764000000'
+    const { stdout } = await keys(
+      ...`create --name batch --budget-max 12.345678901 ${limits} --group-id ${groupId}`.split(' '),
+    )
+    const wanted = { rpm_limit: 0, tpm_limit: 90_000, expires_at: 1_764_000_000 }
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...wanted,
+      budget_max: 12.345678901,
+      group_id: groupId,
+    })
+    expect([...store.keys.values()]).toMatchObject([{ budgetMax: 12_345_678_901n, groupId }])
+  })
+
+  test.each([
+    ['--name', '', /--name.*1 to 256 characters/],
+    ['--name', ' ', /--name.*1 to 256 characters/],
+    ['--budget-max', '-1', /--budget-max.*US dollars from 0 to 1e12/],
+    ['--budget-max', '1e13', /--budget-max.*US dollars from 0 to 1e12/],
+    ['--budget-max', 'Infinity', /--budget-max.*US dollars/],
+    ['--budget-max', '0x10', /--budget-max.*US dollars/],
+    ['--rpm-limit', '1.5', /--rpm-limit.*whole number/],
+    ['--tpm-limit', '', /--tpm-limit.*whole number/],
+    ['--tpm-limit', '9007199254740992', /--tpm-limit.*whole number/],
+    ['--expires-at', '2026-01-01', /--expires-at.*whole number/],
+    ['--colour', 'red', /unknown option '--colour'/],
+  ])('%s %j is bad usage', async (option, value, message) => {
+    const name = option === '--name' ? [] : ['--name', 'batch']
+    await expectFailure(2, message, 'create', ...name, option, value)
+    expect(opened).toEqual([])
+  })
+
+  test('needs a name', () => expectFailure(2, /--name.*not specified/, 'create'))
+
+  test.each([groupId, 'nobody'])('with the unknown group %s is bad usage', async (id) => {
+    const message = new RegExp(`^--group-id: there is no group "${id}"`)
+    await expectFailure(2, message, 'create', '--name', 'batch', '--group-id', id)
+    expect([store.keys.size, store.closed]).toEqual([0, true])
+  })
+})
+
+describe('keys list', () => {
+  test('prints the records in the order of their creation, without digest or secret', async () => {
+    await keys('create', '--name', 'first')
+    await keys('create', '--name', 'second')
+    const { stdout } = await keys('list')
+    expect(JSON.parse(stdout)).toMatchObject({ keys: [{ name: 'first' }, { name: 'second' }] })
+    expect(stdout).not.toMatch(/sk-gw|digest|"key"/)
+    for (const { digest } of store.keys.values()) expect(stdout).not.toContain(digest)
+  })
+
+  test('tells what the database knows to be spent', async () => {
+    await addKey({ budgetSpent: 1_500_000_001n as NanoUsd })
+    expect(await listed()).toMatchObject([{ budget_spent: 1.500000001 }])
+  })
+
+  test('leaves out what was deleted', async () => {
+    await addKey({ deletedAt: 5 })
+    expect(await listed()).toEqual([])
+  })
+})
+
+describe('the database', () => {
+  test('is the one of the configuration, with the token of the environment', async () => {
+    vi.stubEnv('GATEWAY_DB_AUTH_TOKEN', 'token')
+    await keys('list')
+    expect(opened).toEqual([{ path: 'keys.db', token: 'token' }])
+    expect(store.closed).toBe(true)
+  })
+
+  test('is that of an override, too', async () => {
+    vi.stubEnv('GATEWAY_AUTH__DB_PATH', 'other.db')
+    await keys('list')
+    expect(opened).toEqual([{ path: 'other.db', token: undefined }])
+  })
+
+  test('is opened without a master key', async () => {
+    vi.stubEnv('GATEWAY_MASTER_KEY', undefined)
+    expect(await keys('create', '--name', 'batch')).toMatchObject({ stdout: expect.any(String) })
+  })
+
+  test('that cannot be used ends with 1 and its reason', async () => {
+    store.trouble = 'refuse'
+    await expectFailure(1, /^the database is out$/, 'list')
+    await expectFailure(1, /^the database is out$/, 'create', '--name', 'batch')
+    expect(store.closed).toBe(true)
+  })
+
+  test('that cannot be opened ends with 1 and its reason', () => {
+    const open = () => Promise.reject(new StoreFault('keys.db: the file is no database'))
+    return expect(run(['list', '--config', config], open)).rejects.toMatchObject({
+      exitCode: 1,
+      lines: ['keys.db: the file is no database'],
+    })
+  })
+})
+
+describe('the configuration', () => {
+  test('may be named before the command as well', async () => {
+    await run(['list'], undefined, ['--config', config])
+    expect(opened).toHaveLength(1)
+  })
+
+  test('is the one that is named last', async () => {
+    await run(['list', '--config', config], undefined, ['--config', 'absent.toml'])
+    expect(opened).toHaveLength(1)
+  })
+
+  test('must exist', () =>
+    expect(run(['list', '--config', 'absent.toml'])).rejects.toMatchObject({
+      exitCode: 2,
+      lines: ['absent.toml: no such file'],
+    }))
+
+  test('must be valid', async () => {
+    config = written('broken.toml', 'auth.enabled = 1')
+    await expectFailure(2, /^auth\.enabled.*true or false/, 'list')
+  })
+
+  test('must have auth on', async () => {
+    config = written('open.toml', '[auth]\nenabled = false')
+    await expectFailure(2, /open\.toml: auth\.enabled is false/, 'list')
+    await expectFailure(2, /auth\.enabled is false/, 'create', '--name', 'batch')
+    expect(opened).toEqual([])
+  })
+})
+
+describe('the command line', () => {
+  beforeEach(() => {
+    const path = JSON.stringify(join(folder, 'keys.db'))
+    config = written('config.toml', `[auth]\nenabled = true\ndb_path = ${path}\n`)
+  })
+
+  test('creates keys in a database that others have open, and lists them', async () => {
+    const server = await openNodeStore({ path: join(folder, 'keys.db'), token: undefined })
+    try {
+      const created = await gateway('keys', 'create', '--name', 'beside')
+      expect(created).toMatchObject({ code: 0, stderr: '' })
+      const { keys: rows } = await server.accounts()
+      expect(rows).toMatchObject([{ name: 'beside', id: JSON.parse(created.stdout).id }])
+      expect(JSON.parse((await gateway('keys', 'list')).stdout)).toMatchObject({
+        keys: [{ name: 'beside' }],
+      })
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('ends with 2 for a bad value and for an unknown group', async () => {
+    const bad = await gateway('keys', 'create', '--name', 'batch', '--rpm-limit', 'many')
+    expect(bad).toMatchObject({ code: 2, stdout: '' })
+    const unknown = await gateway('keys', 'create', '--name', 'batch', '--group-id', groupId)
+    expect(unknown).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `--group-id: there is no group "${groupId}"\n`,
+    })
+  })
+
+  test('ends with 1 for a database that cannot be used', async () => {
+    writeFileSync(join(folder, 'keys.db'), 'this is no database'.repeat(500))
+    const { code, stdout, stderr } = await gateway('keys', 'list')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/database.*\n$/)
+  })
+})
+
+/** Runs the whole command line in this process. */
+async function gateway(...args: readonly string[]) {
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      output[name] += String(text)
+      return true
+    })
+  }
+  return { code: await runGateway([...args, '--config', config]), ...output }
+}
+
+/** Runs `keys` with these arguments and the configuration of the test. */
+function keys(...args: readonly string[]) {
+  return run([...args, '--config', config])
+}
+
+async function run(
+  args: readonly string[],
+  open = (settings: StoreSettings) => {
+    opened.push(settings)
+    store.closed = false
+    return Promise.resolve(store)
+  },
+  before: readonly string[] = [],
+) {
+  const output = { stdout: '' }
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output.stdout += String(text)
+    return true
+  })
+  const root = new Command('gateway')
+    .exitOverride()
+    .enablePositionalOptions()
+    .configureOutput({ writeErr: () => {} })
+    .option('--config <path>')
+  addKeysCommand(root, open)
+  await root.parseAsync([...before, 'keys', ...args], { from: 'user' })
+  return output
+}
+
+async function listed() {
+  return JSON.parse((await keys('list')).stdout).keys
+}
+
+async function expectFailure(code: 1 | 2, message: RegExp, ...args: readonly string[]) {
+  const error = await keys(...args).catch((reason: unknown) => reason)
+  // The command line ends all usage errors of commander with 2.
+  if (error instanceof CommanderError) expect(code).toBe(2)
+  else expect(error).toMatchObject({ exitCode: code, constructor: CommandFailure })
+  expect((error as Error).message).toMatch(message)
+}
+
+function written(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+async function addGroup(): Promise<void> {
+  await store.createGroup({
+    id: groupId,
+    name: 'team',
+    budgetMax: null,
+    createdAt: 1,
+    deletedAt: null,
+  })
+}
+
+async function addKey(change: Partial<KeyRow>): Promise<void> {
+  const id = 'd'.repeat(32) as KeyId
+  const limits = { budgetMax: null, rpmLimit: null, tpmLimit: null, expiresAt: null }
+  const row = { id, name: 'other', groupId: null, ...limits, disabled: false, createdAt: 1 }
+  store.keys.set(id, { ...row, digest: '', deletedAt: null, budgetSpent: noMoney, ...change })
+}
+
+/** Whether a secret opens the data plane for this key. */
+function opens(secret: string, row: KeyRow): boolean {
+  const ring = new KeyRing<{ readonly record: KeyRow }>()
+  ring.put(row.digest, { record: row })
+  const headers = new Headers({ authorization: `Bearer ${secret}` })
+  return ring.identify(headers, row.createdAt).record === row
+}

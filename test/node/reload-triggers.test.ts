@@ -1,0 +1,286 @@
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  type WatchOptions,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { reloadTriggers } from '../../adapters/node/reload-triggers.ts'
+import { ManualClock, settled } from '../support/manual-clock.ts'
+
+const system = vi.hoisted(() => ({ hasWatches: true }))
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>()
+  const watch = (path: string, options: WatchOptions) => {
+    if (system.hasWatches) return fs.watch(path, options)
+    throw Object.assign(new Error('no watches left'), { code: 'ENOSPC' })
+  }
+  return { ...fs, watch }
+})
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-watch-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** Watches a path, and counts. The quiet after a change ends when the test says so. */
+async function watched(path: string) {
+  const clock = new ManualClock()
+  const count = { reloads: 0, refreshes: 0 }
+  const triggers = reloadTriggers({
+    path,
+    clock,
+    reload: async () => void count.reloads++,
+    refresh: async () => void count.refreshes++,
+  })
+  onTestFinished(() => triggers.close())
+  // The look at the start, and what the system still had to tell of the time before.
+  await wait(20)
+  await clock.advance(200)
+  count.refreshes = 0
+  return {
+    clock,
+    count,
+    triggers,
+    /** Waits for the system to report, then lets the quiet pass. */
+    async noticed() {
+      await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
+      await clock.advance(100)
+      expect(count.refreshes).toBe(1)
+      count.refreshes = 0
+      // Watches may have moved, so there may be one more.
+      await wait(20)
+      await clock.advance(200)
+      count.refreshes = 0
+    },
+    /** Gives the system time to report what nobody is to notice. */
+    async unnoticed() {
+      await wait(50)
+      expect(clock.pending).toBe(0)
+    },
+  }
+}
+
+describe('a change of the file', () => {
+  test('that is written in place, again and again', async () => {
+    const path = join(folder(), 'config.toml')
+    writeFileSync(path, 'a')
+    const { noticed } = await watched(path)
+    for (const text of ['b', 'c', 'd']) {
+      writeFileSync(path, text)
+      await noticed()
+    }
+    appendFileSync(path, 'e')
+    await noticed()
+  })
+
+  test('that is written in place under another name, as through a mount of the file alone', async () => {
+    const [path, other] = [join(folder(), 'config.toml'), join(folder(), 'other.toml')]
+    writeFileSync(path, 'a')
+    linkSync(path, other)
+    const { noticed } = await watched(path)
+    writeFileSync(other, 'b')
+    await noticed()
+    writeFileSync(other, 'c')
+    await noticed()
+  })
+
+  test('that is put in its place by a rename, again and again', async () => {
+    const path = join(folder(), 'config.toml')
+    writeFileSync(path, 'a')
+    const { noticed } = await watched(path)
+    for (const text of ['b', 'c', 'd']) {
+      writeFileSync(`${path}.swp`, text)
+      renameSync(`${path}.swp`, path)
+      await noticed()
+    }
+    writeFileSync(path, 'e')
+    await noticed()
+  })
+
+  test('that is deleted and created again', async () => {
+    const path = join(folder(), 'config.toml')
+    writeFileSync(path, 'a')
+    const { noticed } = await watched(path)
+    unlinkSync(path)
+    await noticed()
+    writeFileSync(path, 'b')
+    await noticed()
+    writeFileSync(path, 'c')
+    await noticed()
+  })
+
+  test('that is mounted by Kubernetes, which exchanges a link of the folder', async () => {
+    const home = folder()
+    const version = (name: string, text: string) => {
+      mkdirSync(join(home, name))
+      writeFileSync(join(home, name, 'config.toml'), text)
+      symlinkSync(name, join(home, '..data_tmp'))
+      renameSync(join(home, '..data_tmp'), join(home, '..data'))
+    }
+    version('..2026_1', 'a')
+    symlinkSync('..data/config.toml', join(home, 'config.toml'))
+    const { noticed } = await watched(join(home, 'config.toml'))
+    version('..2026_2', 'b')
+    await noticed()
+    rmSync(join(home, '..2026_1'), { recursive: true })
+    version('..2026_3', 'c')
+    await noticed()
+    writeFileSync(join(home, '..2026_3', 'config.toml'), 'd')
+    await noticed()
+  })
+
+  test('that a link leads to, in another folder, and a change of the link', async () => {
+    const [home, other] = [folder(), folder()]
+    const path = join(home, 'config.toml')
+    writeFileSync(join(other, 'real.toml'), 'a')
+    writeFileSync(join(other, 'next.toml'), 'b')
+    symlinkSync(join(other, 'real.toml'), path)
+    const { noticed } = await watched(path)
+    writeFileSync(join(other, 'real.toml'), 'c')
+    await noticed()
+    symlinkSync(join(other, 'next.toml'), join(home, 'tmp'))
+    renameSync(join(home, 'tmp'), path)
+    await noticed()
+    writeFileSync(join(other, 'next.toml'), 'd')
+    await noticed()
+  })
+
+  test('whose folder vanishes, comes back, and is exchanged', async () => {
+    const home = join(folder(), 'etc')
+    const path = join(home, 'config.toml')
+    mkdirSync(home)
+    writeFileSync(path, 'a')
+    const { noticed } = await watched(path)
+    rmSync(home, { recursive: true })
+    await noticed()
+    mkdirSync(home)
+    await noticed()
+    writeFileSync(path, 'b')
+    await noticed()
+    renameSync(home, `${home}.old`)
+    mkdirSync(home)
+    writeFileSync(path, 'c')
+    await noticed()
+    writeFileSync(path, 'd')
+    await noticed()
+  })
+
+  test('in a circle of links is waited for, and nothing breaks', async () => {
+    const home = folder()
+    symlinkSync('b', join(home, 'a'))
+    symlinkSync('a', join(home, 'b'))
+    const { noticed } = await watched(join(home, 'a'))
+    unlinkSync(join(home, 'b'))
+    writeFileSync(join(home, 'b'), 'at last')
+    await noticed()
+  })
+})
+
+test('other files of the folder, such as the database, do not matter', async () => {
+  const home = folder()
+  const path = join(home, 'config.toml')
+  writeFileSync(path, 'a')
+  const { unnoticed } = await watched(path)
+  writeFileSync(join(home, 'gateway.db-wal'), 'x')
+  writeFileSync(join(home, 'config.toml.bak'), 'x')
+  await unnoticed()
+})
+
+test('several steps of one change are one change', async () => {
+  const path = join(folder(), 'config.toml')
+  writeFileSync(path, 'a')
+  const { clock, count } = await watched(path)
+  const step = async (text: string) => {
+    writeFileSync(`${path}.new`, text)
+    renameSync(`${path}.new`, path)
+    await wait(100)
+    await clock.advance(99)
+  }
+  await step('')
+  await step('b')
+  await step('bc')
+  expect(count.refreshes).toBe(0)
+  await clock.advance(100)
+  expect(count.refreshes).toBe(1)
+})
+
+test('the file is looked at once at the start: it may have changed since it was read', async () => {
+  const path = join(folder(), 'config.toml')
+  writeFileSync(path, 'a')
+  let refreshes = 0
+  const triggers = reloadTriggers({
+    path,
+    reload: async () => {},
+    refresh: async () => void refreshes++,
+  })
+  onTestFinished(() => triggers.close())
+  expect(refreshes).toBe(1)
+})
+
+test('where the system has no watches left, the file is looked at every second', async () => {
+  system.hasWatches = false
+  onTestFinished(() => {
+    system.hasWatches = true
+  })
+  const path = join(folder(), 'config.toml')
+  writeFileSync(path, 'a')
+  const { clock, count } = await watched(path)
+  await clock.advance(3000)
+  expect(count.refreshes).toBe(3)
+  system.hasWatches = true
+  await clock.advance(1000)
+  expect(clock.pending).toBe(0)
+})
+
+test('SIGHUP reloads, whatever the file looks like', async () => {
+  const { count } = await watched(join(folder(), 'config.toml'))
+  process.emit('SIGHUP')
+  await settled()
+  expect(count).toEqual({ reloads: 1, refreshes: 0 })
+})
+
+test('triggers during a reload are one more reload after it', async () => {
+  const ends: Array<() => void> = []
+  const triggers = reloadTriggers({
+    path: join(folder(), 'config.toml'),
+    reload: () => new Promise<void>((resolve) => ends.push(resolve)),
+    refresh: async () => {},
+  })
+  onTestFinished(() => triggers.close())
+  for (let signal = 0; signal < 5; signal++) process.emit('SIGHUP')
+  await settled()
+  expect(ends).toHaveLength(1)
+  ends[0]?.()
+  await settled()
+  expect(ends).toHaveLength(2)
+  ends[1]?.()
+  await settled()
+  expect(ends).toHaveLength(2)
+})
+
+test('after the close nothing is listened to', async () => {
+  const before = process.listenerCount('SIGHUP')
+  const path = join(folder(), 'config.toml')
+  writeFileSync(path, 'a')
+  const { clock, triggers, count } = await watched(path)
+  writeFileSync(path, 'b')
+  await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
+  triggers.close()
+  writeFileSync(path, 'c')
+  await wait(30)
+  expect(clock.pending).toBe(0)
+  expect(count.refreshes).toBe(0)
+  expect(process.listenerCount('SIGHUP')).toBe(before)
+})

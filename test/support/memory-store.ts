@@ -1,0 +1,326 @@
+import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import {
+  type AccountRows,
+  type GrantRefusal,
+  type GroupChange,
+  type GroupRow,
+  type KeyChange,
+  type KeyRow,
+  largestBudget,
+  type NewKey,
+  type SealedPurpose,
+  type SealedRow,
+  type SpendFlush,
+  type Store,
+  StoreFault,
+  type UsageBatch,
+  type UsageFilter,
+  type UsageGrouping,
+  type UsageListQuery,
+  type UsageRow,
+  type UsageSum,
+  type UsageSumQuery,
+  type WebhookRow,
+} from '../../src/store/index.ts'
+
+/**
+ * What happens to calls: `none`: they are carried out. `refuse`: they fail and change nothing.
+ * `lose-answer`: they are carried out, but the caller is told that they failed.
+ */
+export type StoreTrouble = 'none' | 'refuse' | 'lose-answer'
+
+/** The whole database in memory: same rules, nothing kept. Tests may look at its rows and make it fail. */
+export class MemoryStore implements Store {
+  readonly keys = new Map<string, KeyRow>()
+  readonly groups = new Map<string, GroupRow>()
+  readonly usage: UsageRow[] = []
+  readonly flushes = new Map<string, SpendFlush>()
+  readonly batches = new Map<string, UsageBatch>()
+  /** The name of every call, failed ones included. */
+  readonly calls: string[] = []
+  trouble: StoreTrouble = 'none'
+  closed = false
+  readonly #sealed = new Map<string, SealedRow>()
+  #webhooks: WebhookRow | undefined
+  #lastUsageId = 0
+  #turn: Promise<unknown> = Promise.resolve()
+  #gate: Promise<void> = Promise.resolve()
+
+  /** Keeps the calls from now on waiting, until the returned function is called. */
+  hold(): () => void {
+    let release = () => {}
+    this.#gate = new Promise((resolve) => {
+      release = resolve
+    })
+    return () => release()
+  }
+
+  accounts(): Promise<AccountRows> {
+    return this.#call('accounts', () => ({
+      keys: [...this.keys.values()],
+      groups: [...this.groups.values()],
+    }))
+  }
+
+  createKey(key: NewKey): Promise<KeyRow | 'unknown-group'> {
+    return this.#call('createKey', () => {
+      if (!this.#isGroup(key.groupId)) return 'unknown-group'
+      const row: KeyRow = { ...key, deletedAt: null, budgetSpent: 0n as NanoUsd }
+      this.keys.set(row.id, row)
+      return row
+    })
+  }
+
+  updateKey(id: KeyId, change: KeyChange): Promise<KeyRow | 'unknown-key' | 'unknown-group'> {
+    return this.#call('updateKey', () => {
+      const row = alive(this.keys.get(id))
+      if (!row) return 'unknown-key'
+      if (change.groupId !== undefined && !this.#isGroup(change.groupId)) return 'unknown-group'
+      return this.#putKey({ ...row, ...change })
+    })
+  }
+
+  rotateKey(id: KeyId, digest: string): Promise<KeyRow | 'unknown-key'> {
+    return this.#call('rotateKey', () => {
+      const row = alive(this.keys.get(id))
+      return row ? this.#putKey({ ...row, digest }) : 'unknown-key'
+    })
+  }
+
+  deleteKey(id: KeyId, at: number): Promise<KeyRow | 'unknown-key'> {
+    return this.#call('deleteKey', () => {
+      const row = alive(this.keys.get(id))
+      return row ? this.#putKey({ ...row, deletedAt: at }) : 'unknown-key'
+    })
+  }
+
+  grantKey(id: KeyId, amount: NanoUsd): Promise<KeyRow | 'unknown-key' | GrantRefusal> {
+    return this.#call('grantKey', () => {
+      const row = alive(this.keys.get(id))
+      if (!row) return 'unknown-key'
+      const budgetMax = granted(row, amount)
+      return typeof budgetMax === 'string' ? budgetMax : this.#putKey({ ...row, budgetMax })
+    })
+  }
+
+  createGroup(group: Omit<GroupRow, 'budgetSpent'>): Promise<GroupRow> {
+    return this.#call('createGroup', () => this.#putGroup({ ...group, budgetSpent: 0n as NanoUsd }))
+  }
+
+  updateGroup(id: GroupId, change: GroupChange): Promise<GroupRow | 'unknown-group'> {
+    return this.#call('updateGroup', () => {
+      const row = alive(this.groups.get(id))
+      return row ? this.#putGroup({ ...row, ...change }) : 'unknown-group'
+    })
+  }
+
+  deleteGroup(id: GroupId, at: number): Promise<GroupRow | 'unknown-group' | 'has-members'> {
+    return this.#call('deleteGroup', () => {
+      const row = alive(this.groups.get(id))
+      if (!row) return 'unknown-group'
+      const isMember = (key: KeyRow) => key.groupId === id && key.deletedAt === null
+      if ([...this.keys.values()].some(isMember)) return 'has-members'
+      return this.#putGroup({ ...row, deletedAt: at })
+    })
+  }
+
+  grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantRefusal> {
+    return this.#call('grantGroup', () => {
+      const row = alive(this.groups.get(id))
+      if (!row) return 'unknown-group'
+      const budgetMax = granted(row, amount)
+      return typeof budgetMax === 'string' ? budgetMax : this.#putGroup({ ...row, budgetMax })
+    })
+  }
+
+  addSpend(flush: SpendFlush): Promise<void> {
+    return this.#call('addSpend', () => {
+      if (this.flushes.has(flush.id)) return
+      this.flushes.set(flush.id, flush)
+      for (const { scope, id, amount } of flush.additions) {
+        const rows: Map<string, KeyRow | GroupRow> = scope === 'key' ? this.keys : this.groups
+        const row = rows.get(id)
+        if (!row) continue
+        rows.set(id, { ...row, budgetSpent: (row.budgetSpent + amount) as NanoUsd })
+      }
+    })
+  }
+
+  addUsage(batch: UsageBatch): Promise<void> {
+    return this.#call('addUsage', () => {
+      if (this.batches.has(batch.id)) return
+      this.batches.set(batch.id, batch)
+      for (const row of batch.rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
+    })
+  }
+
+  purgeUsage(before: number, limit: number): Promise<number> {
+    return this.#call('purgeUsage', () => {
+      const gone = new Set(this.usage.filter(({ ts }) => ts < before).slice(0, limit))
+      const kept = this.usage.filter((row) => !gone.has(row))
+      this.usage.splice(0, this.usage.length, ...kept)
+      return gone.size
+    })
+  }
+
+  sumUsage(query: UsageSumQuery): Promise<readonly UsageSum[]> {
+    return this.#call('sumUsage', () => {
+      const sums = new Map<string, UsageSum>()
+      for (const row of this.usage.filter((candidate) => matches(candidate, query))) {
+        const group = groupOf(row, query.groupBy)
+        sums.set(group, plus(sums.get(group) ?? { ...noUsage, group }, row))
+      }
+      return [...sums.values()].sort(dearestFirst).slice(0, query.limit)
+    })
+  }
+
+  listUsage(query: UsageListQuery): Promise<readonly UsageRow[]> {
+    return this.#call('listUsage', () =>
+      this.usage
+        .filter((row) => row.id > query.cursor && matches(row, query))
+        .slice(0, query.limit),
+    )
+  }
+
+  sealed(purpose: SealedPurpose): Promise<readonly SealedRow[]> {
+    return this.#call('sealed', () =>
+      [...this.#sealed.values()]
+        .filter((row) => row.purpose === purpose)
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    )
+  }
+
+  putSealed(row: SealedRow): Promise<void> {
+    return this.#call('putSealed', () => void this.#sealed.set(`${row.purpose}/${row.name}`, row))
+  }
+
+  deleteSealed(purpose: SealedPurpose, name: string): Promise<void> {
+    return this.#call('deleteSealed', () => void this.#sealed.delete(`${purpose}/${name}`))
+  }
+
+  webhookSettings(): Promise<WebhookRow | undefined> {
+    return this.#call('webhookSettings', () => this.#webhooks)
+  }
+
+  putWebhookSettings(row: WebhookRow): Promise<void> {
+    return this.#call('putWebhookSettings', () => {
+      this.#webhooks = row
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#turn.catch(() => {})
+    this.closed = true
+  }
+
+  /** One call after the other, in the order they are made. */
+  #call<T>(name: string, run: () => T): Promise<T> {
+    this.calls.push(name)
+    const gate = this.#gate
+    const done = this.#turn.then(async () => {
+      await gate
+      if (this.closed || this.trouble === 'refuse') throw new StoreFault('the database is out')
+      const answer = run()
+      if (this.trouble === 'lose-answer') throw new StoreFault('the answer is lost')
+      return answer
+    })
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  #isGroup(id: GroupId | null): boolean {
+    return id === null || alive(this.groups.get(id)) !== undefined
+  }
+
+  #putKey(row: KeyRow): KeyRow {
+    this.keys.set(row.id, row)
+    return row
+  }
+
+  #putGroup(row: GroupRow): GroupRow {
+    this.groups.set(row.id, row)
+    return row
+  }
+}
+
+function alive<Row extends { readonly deletedAt: number | null }>(
+  row: Row | undefined,
+): Row | undefined {
+  return row?.deletedAt === null ? row : undefined
+}
+
+function granted(row: KeyRow | GroupRow, amount: NanoUsd): NanoUsd | GrantRefusal {
+  if (row.budgetMax === null) return 'no-cap'
+  const sum = (row.budgetMax + amount) as NanoUsd
+  return sum > largestBudget ? 'too-much' : sum
+}
+
+function matches(row: UsageRow, filter: UsageFilter): boolean {
+  const is = (wanted: string | undefined, value: string | null) =>
+    wanted === undefined || wanted === value
+  return (
+    row.ts >= filter.since &&
+    row.ts <= filter.until &&
+    is(filter.keyId, row.keyId) &&
+    is(filter.groupId, row.groupId) &&
+    is(filter.model, row.model) &&
+    is(filter.provider, row.provider) &&
+    is(filter.capability, row.capability)
+  )
+}
+
+function groupOf(row: UsageRow, by: UsageGrouping): string {
+  const columns: Record<UsageGrouping, string | number | null> = {
+    model: row.model,
+    model_used: row.modelUsed,
+    provider: row.provider,
+    capability: row.capability,
+    key_id: row.keyId,
+    group_id: row.groupId,
+    status: row.status,
+    total: 'total',
+  }
+  return String(columns[by] ?? '')
+}
+
+function dearestFirst(a: UsageSum, b: UsageSum): number {
+  if (a.cost !== b.cost) return a.cost > b.cost ? -1 : 1
+  return a.group < b.group ? -1 : 1
+}
+
+const noUsage: UsageSum = {
+  group: '',
+  requests: 0,
+  requestsOk: 0,
+  requestsClientError: 0,
+  requestsServerError: 0,
+  tokensIn: 0,
+  tokensOut: 0,
+  tokensTotal: 0,
+  estimatedRequests: 0,
+  upstreamRequests: 0,
+  searchUnits: 0,
+  mediaCount: 0,
+  mediaBytes: 0,
+  cost: 0n as NanoUsd,
+}
+
+function plus(sum: UsageSum, row: UsageRow): UsageSum {
+  const one = (counts: boolean) => (counts ? 1 : 0)
+  return {
+    group: sum.group,
+    requests: sum.requests + 1,
+    requestsOk: sum.requestsOk + one(row.status >= 200 && row.status < 300),
+    requestsClientError: sum.requestsClientError + one(row.status >= 400 && row.status < 500),
+    requestsServerError: sum.requestsServerError + one(row.status >= 500),
+    tokensIn: sum.tokensIn + row.tokensIn,
+    tokensOut: sum.tokensOut + row.tokensOut,
+    tokensTotal: sum.tokensTotal + row.tokensTotal,
+    estimatedRequests: sum.estimatedRequests + one(row.estimated),
+    upstreamRequests: sum.upstreamRequests + one(!row.estimated),
+    searchUnits: sum.searchUnits + row.searchUnits,
+    mediaCount: sum.mediaCount + row.mediaCount,
+    mediaBytes: sum.mediaBytes + row.mediaBytes,
+    cost: (sum.cost + row.cost) as NanoUsd,
+  }
+}

@@ -1,0 +1,60 @@
+import { type UsageDesk, usageRoutes } from '../../src/admin/usage.ts'
+import type { NanoUsd } from '../../src/core/ids.ts'
+import type { Reply } from '../../src/core/reply.ts'
+import type { NewUsageRow } from '../../src/store/index.ts'
+import type { MemoryStore } from './memory-store.ts'
+
+/** A row of the usage log: one chat request that cost 0.25 USD, a minute before the manual clock starts. */
+export const usageRow: NewUsageRow = {
+  ts: 1_763_999_940,
+  requestId: 'request-1',
+  keyId: 'a'.repeat(32),
+  groupId: null,
+  model: 'm',
+  modelUsed: 'm',
+  provider: 'p',
+  capability: 'chat',
+  stream: true,
+  tokensIn: 10,
+  tokensOut: 20,
+  tokensTotal: 30,
+  estimated: false,
+  cachedTokens: 4,
+  cacheWriteTokens: 3,
+  reasoningTokens: 5,
+  searchUnits: 0,
+  mediaCount: 1,
+  mediaBytes: 2048,
+  cost: 250_000_000n as NanoUsd,
+  latencyMs: 812,
+  ttftMs: 95,
+  attempts: 2,
+  status: 200,
+  errorCode: null,
+  metadata: { team: 'search', tier: 2, trial: false },
+}
+
+/** Appends rows like `usageRow`, each with its own differences. */
+export async function addRows(
+  store: MemoryStore,
+  ...changes: readonly Partial<NewUsageRow>[]
+): Promise<void> {
+  const rows = changes.map((change) => ({ ...usageRow, ...change }))
+  await store.addUsage({ id: crypto.randomUUID(), rows })
+}
+
+/** What a route of the usage log answers. */
+export async function answerOf(path: string, desk: UsageDesk): Promise<Reply> {
+  const url = new URL(path, 'http://gateway.test')
+  const handler = usageRoutes(desk)[url.pathname]?.['GET']
+  if (!handler) throw new Error(`no such route: ${url.pathname}`)
+  const context = { signal: new AbortController().signal }
+  return handler({ request: new Request(url), params: {}, context })
+}
+
+/** The body of such an answer, which must be a good one. */
+export async function getUsage(path: string, desk: UsageDesk) {
+  const { status, body } = await answerOf(path, desk)
+  if (status !== 200) throw new Error(`it answers with status ${status}`)
+  return JSON.parse(new TextDecoder().decode(body as Uint8Array))
+}

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { accountEventTypes } from '../../src/core/account-event.ts'
+import { StoreFault } from '../../src/store/index.ts'
+import { settled } from '../support/manual-clock.ts'
+import { event, opened, settings, url } from './support.ts'
+
+const other = settings({ url: 'https://stored.test', thresholds: [10] })
+
+describe('the settings in force', () => {
+  test('are none without a stored row and without a table in the file', async () => {
+    const { webhooks } = await opened()
+    expect(webhooks.state).toEqual({
+      enabled: false,
+      source: 'none',
+      settings: null,
+      updatedAt: null,
+      isSigned: false,
+      hasStoredKey: false,
+    })
+  })
+
+  test('are those of the file, without the name of the variable', async () => {
+    const block = { ...settings(), signing_key_env: 'SECRET' }
+    const { webhooks } = await opened({ block, env: { SECRET: 's' } })
+    expect(webhooks.state).toEqual({
+      enabled: true,
+      source: 'config',
+      settings: settings(),
+      updatedAt: null,
+      isSigned: true,
+      hasStoredKey: false,
+    })
+  })
+
+  test('are the stored ones when there are any, at once and after a restart', async () => {
+    const { webhooks, store, clock } = await opened({ block: settings() })
+    await webhooks.put(other)
+    const state = {
+      enabled: true,
+      source: 'database',
+      settings: other,
+      updatedAt: clock.now() / 1000,
+    }
+    expect(webhooks.state).toMatchObject(state)
+    expect((await opened({ block: settings(), store })).webhooks.state).toMatchObject(state)
+  })
+
+  test('stay off once they were turned off, whatever the file says', async () => {
+    const { webhooks, store, receiver } = await opened({ block: settings() })
+    await webhooks.disable()
+    const state = { enabled: false, source: 'database', settings: settings() }
+    expect(webhooks.state).toMatchObject(state)
+    webhooks.reload(settings({ url: 'https://new.test' }))
+    expect(webhooks.state).toMatchObject(state)
+    webhooks.notify(event())
+    await settled()
+    expect(receiver.requests).toEqual([])
+    expect((await opened({ block: settings(), store })).webhooks.state).toMatchObject(state)
+  })
+
+  test('can be turned off where there are none', async () => {
+    const { webhooks, store } = await opened()
+    await webhooks.disable()
+    expect(webhooks.state).toMatchObject({ enabled: false, source: 'database', settings: null })
+    expect((await opened({ store })).log).toEqual([])
+  })
+
+  test('cannot be stored: then those from before stay in force', async () => {
+    const { webhooks, store } = await opened({ block: settings() })
+    store.trouble = 'refuse'
+    await expect(webhooks.put(other)).rejects.toThrow(StoreFault)
+    await expect(webhooks.disable()).rejects.toThrow(StoreFault)
+    webhooks.reload(settings())
+    expect(webhooks.state).toMatchObject({ enabled: true, source: 'config', settings: settings() })
+  })
+
+  test.each(['', '{', 'null', '{"url":"ftp://x"}'])(
+    'are none, with an error in the log, when the stored ones read %j',
+    async (text) => {
+      const { store } = await opened()
+      await store.putWebhookSettings({ enabled: true, settings: text, updatedAt: 1 })
+      const { webhooks, log } = await opened({ block: settings(), store })
+      expect(webhooks.state).toMatchObject({ enabled: false, source: 'database', settings: null })
+      expect(log).toMatchObject([{ level: 'error' }])
+    },
+  )
+})
+
+describe('a reload', () => {
+  test('takes the table of the file where that is the source', async () => {
+    const { webhooks, receiver } = await opened({ block: settings() })
+    webhooks.reload(settings({ url: 'https://new.test' }))
+    webhooks.notify(event())
+    await settled()
+    expect(receiver.requests.map((request) => request.url)).toEqual(['https://new.test'])
+  })
+
+  test('without the table turns webhooks off, and with it on again', async () => {
+    const { webhooks, receiver } = await opened({ block: settings() })
+    webhooks.reload(undefined)
+    expect(webhooks.state).toMatchObject({ enabled: false, source: 'none' })
+    expect(webhooks.percentages()).toEqual([])
+    webhooks.notify(event())
+    webhooks.reload(settings())
+    webhooks.notify(event())
+    await settled()
+    expect(receiver.requests).toHaveLength(1)
+  })
+
+  test('leaves stored settings alone', async () => {
+    const { webhooks, receiver } = await opened({ block: settings() })
+    await webhooks.put(other)
+    webhooks.reload(settings({ url: 'https://new.test' }))
+    webhooks.notify(event())
+    await settled()
+    expect(receiver.requests.map((request) => request.url)).toEqual([other.url])
+  })
+
+  test('takes up another name of the variable', async () => {
+    const { webhooks } = await opened({ block: settings(), env: { SECRET: 's' } })
+    webhooks.reload({ ...settings(), signing_key_env: 'SECRET' })
+    expect(webhooks.state.isSigned).toBe(true)
+  })
+})
+
+test.each(accountEventTypes)(
+  'an event of type %s is sent only when it is asked for',
+  async (type) => {
+    const { webhooks, receiver } = await opened({ block: settings({ events: [type] }) })
+    for (const each of accountEventTypes) webhooks.notify(event({ type: each }))
+    await settled()
+    expect(receiver.requests.map((_, index) => receiver.body(index))).toMatchObject([{ type }])
+  },
+)
+
+test('the percentages to watch for are those in force, and none while webhooks are off', async () => {
+  const { webhooks } = await opened()
+  expect(webhooks.percentages()).toEqual([])
+  await webhooks.put(settings({ thresholds: [1, 99] }))
+  expect(webhooks.percentages()).toEqual([1, 99])
+  await webhooks.disable()
+  expect(webhooks.percentages()).toEqual([])
+})
+
+test('the series exist only once webhooks have been enabled, and then for good', async () => {
+  const { webhooks, registry } = await opened()
+  const names = () => registry.getMetricsAsArray().map(({ name }) => name)
+  webhooks.notify(event())
+  await webhooks.disable()
+  expect(names()).toEqual([])
+  await webhooks.put(settings())
+  const all = [
+    'gateway_webhook_sent_total',
+    'gateway_webhook_dropped_total',
+    'gateway_webhook_dead_total',
+    'gateway_webhook_delivery_seconds',
+  ]
+  expect(names()).toEqual(all)
+  await webhooks.disable()
+  await webhooks.put(settings({ url, channel_capacity: 3 }))
+  expect(names()).toEqual(all)
+})
+
+test.each([
+  [undefined, []],
+  [settings(), ['webhook deliveries are unsigned: there is no signing key']],
+  [{ ...settings(), signing_key_env: 'SECRET' }, []],
+])('unsigned deliveries are warned of at boot (%#)', async (block, warnings) => {
+  const { log } = await opened({ ...(block && { block }), env: { SECRET: 's' } })
+  expect(log.map(({ message }) => message)).toEqual(warnings)
+})

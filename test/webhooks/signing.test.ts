@@ -1,0 +1,199 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { StoreFault } from '../../src/store/index.ts'
+import type { ScriptedUpstream } from '../support/scripted-upstream.ts'
+import { broken } from '../support/scripted-upstream.ts'
+import { event, opened, settings } from './support.ts'
+
+const named = { ...settings(), signing_key_env: 'SECRET' }
+
+/** Which of these secrets a call is signed with; undefined for an unsigned one. */
+function signer(receiver: ScriptedUpstream, index: number, secrets: readonly string[]) {
+  const { headers, body = '' } = receiver.requests[index] ?? {}
+  const signature = headers?.['x-gateway-signature']
+  if (signature === undefined) return undefined
+  const mac = (secret: string) =>
+    `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  return secrets.find((secret) => mac(secret) === signature) ?? 'somebody else'
+}
+
+describe('the signing key', () => {
+  test.each(['short', 'ключ ключ', 'x'.repeat(300), ' with spaces \n'])(
+    '%j signs the body as it is sent',
+    async (secret) => {
+      const { webhooks, receiver } = await opened({ block: named, env: { SECRET: secret } })
+      webhooks.notify(event({ name: 'bücher 📚' }))
+      await expect.poll(() => receiver.requests).toHaveLength(1)
+      expect(signer(receiver, 0, [secret])).toBe(secret)
+    },
+  )
+
+  test('is that of the variable, as long as it is set, else the stored one, else none', async () => {
+    const { store, webhooks: first } = await opened()
+    const signerWith = async (env: Readonly<Record<string, string>>) => {
+      const { webhooks, receiver } = await opened({ block: named, env, store })
+      webhooks.notify(event())
+      await expect.poll(() => receiver.requests).toHaveLength(1)
+      return { by: signer(receiver, 0, ['of-env', 'stored']), state: webhooks.state }
+    }
+    expect(await signerWith({ SECRET: 'of-env' })).toMatchObject({
+      by: 'of-env',
+      state: { isSigned: true, hasStoredKey: false },
+    })
+    await first.putKey('stored')
+    expect(await signerWith({ SECRET: 'of-env' })).toMatchObject({
+      by: 'of-env',
+      state: { isSigned: true, hasStoredKey: true },
+    })
+    expect(await signerWith({ SECRET: '' })).toMatchObject({
+      by: 'stored',
+      state: { isSigned: true, hasStoredKey: true },
+    })
+    expect(await signerWith({})).toMatchObject({ by: 'stored' })
+  })
+
+  test('of the variable counts also for stored settings', async () => {
+    const { store, webhooks: first } = await opened()
+    await first.put(settings({ url: 'https://stored.test' }))
+    const { webhooks, receiver } = await opened({
+      block: named,
+      env: { SECRET: 'of-env' },
+      store,
+    })
+    webhooks.notify(event())
+    await expect.poll(() => receiver.requests).toHaveLength(1)
+    expect(receiver.requests[0]?.url).toBe('https://stored.test')
+    expect(signer(receiver, 0, ['of-env'])).toBe('of-env')
+  })
+
+  test('that is replaced signs from the next event on; retries keep what they were signed with', async () => {
+    const { webhooks, receiver, clock } = await opened({ block: settings() })
+    await webhooks.putKey('old')
+    receiver.next(broken(), broken())
+    webhooks.notify(event())
+    webhooks.notify(event())
+    await expect.poll(() => receiver.requests).toHaveLength(1)
+    await webhooks.putKey('new')
+    await expect.poll(() => clock.advance(1000).then(() => receiver.requests)).toHaveLength(4)
+    const signers = [0, 1, 2, 3].map((index) => signer(receiver, index, ['old', 'new']))
+    expect(signers).toEqual(['old', 'old', 'old', 'new'])
+    expect(receiver.text(2)).toBe(receiver.text(0))
+  })
+
+  test('that is forgotten leaves the next event unsigned, and the log says so', async () => {
+    const { webhooks, receiver, log, store } = await opened({ block: settings() })
+    await webhooks.putKey('old')
+    log.length = 0
+    await webhooks.forgetKey()
+    expect(log).toMatchObject([{ level: 'warn', message: expect.stringContaining('unsigned') }])
+    expect(await store.sealed('webhook-signing-key')).toEqual([])
+    expect(webhooks.state).toMatchObject({ isSigned: false, hasStoredKey: false })
+    webhooks.notify(event())
+    await expect.poll(() => receiver.requests).toHaveLength(1)
+    expect(signer(receiver, 0, [])).toBeUndefined()
+  })
+
+  test('is stored sealed, and survives a restart', async () => {
+    const { webhooks, store, clock } = await opened()
+    await webhooks.putKey('canary-secret')
+    const rows = await store.sealed('webhook-signing-key')
+    expect(rows).toMatchObject([{ updatedAt: clock.now() / 1000 }])
+    expect(JSON.stringify(rows)).not.toContain('canary')
+    const again = await opened({ block: settings(), store })
+    again.webhooks.notify(event())
+    await expect.poll(() => again.receiver.requests).toHaveLength(1)
+    expect(signer(again.receiver, 0, ['canary-secret'])).toBe('canary-secret')
+  })
+
+  test('that cannot be stored changes nothing', async () => {
+    const { webhooks, store } = await opened()
+    store.trouble = 'refuse'
+    await expect(webhooks.putKey('new')).rejects.toThrow(StoreFault)
+    await expect(webhooks.forgetKey()).rejects.toThrow(StoreFault)
+    expect(webhooks.state.hasStoredKey).toBe(false)
+  })
+})
+
+describe('a variable that is named but unset, with no stored key,', () => {
+  const problem =
+    'the variable SECRET is unset or empty, and no signing key is stored'
+
+  test.each([{}, { SECRET: '' }])('is refused at boot (%j)', async (env) => {
+    await expect(opened({ block: named, env })).rejects.toThrow(problem)
+  })
+
+  test('is refused at boot also when stored settings are in force', async () => {
+    const { store, webhooks } = await opened()
+    await webhooks.put(settings())
+    await expect(opened({ block: named, store })).rejects.toThrow(problem)
+  })
+
+  test('does not matter while webhooks are turned off', async () => {
+    const { store, webhooks } = await opened()
+    await webhooks.disable()
+    expect((await opened({ block: named, store })).webhooks.state.enabled).toBe(false)
+  })
+
+  test('is refused at a reload, which then changes nothing', async () => {
+    const { webhooks } = await opened({ block: settings({ thresholds: [7] }) })
+    expect(() => webhooks.reload(named)).toThrow(problem)
+    expect(webhooks.percentages()).toEqual([7])
+  })
+})
+
+describe('a stored key that cannot be opened', () => {
+  /** The database of a gateway with another master key. */
+  async function locked() {
+    const { webhooks, store } = await opened({ master: 1 })
+    await webhooks.putKey('old')
+    return store
+  }
+
+  test('is never replaced by unsigned delivery', async () => {
+    const { webhooks, receiver, clock, log, counts } = await opened({
+      block: settings(),
+      store: await locked(),
+      master: 2,
+    })
+    expect(log).toMatchObject([
+      { level: 'error', message: expect.stringContaining('signing key cannot be opened') },
+    ])
+    expect(webhooks.state).toMatchObject({ isSigned: false, hasStoredKey: true })
+    webhooks.notify(event())
+    await clock.advance(1000)
+    expect(receiver.requests).toEqual([])
+    expect(await counts()).toEqual({ sent: 0, dropped: 0, dead: 1 })
+    expect(log.at(-1)?.fields).toMatchObject({ reason: 'the stored signing key cannot be opened' })
+  })
+
+  test('does not matter where the variable is set', async () => {
+    const { webhooks, receiver, log } = await opened({
+      block: named,
+      env: { SECRET: 'of-env' },
+      store: await locked(),
+      master: 2,
+    })
+    expect(log).toEqual([])
+    webhooks.notify(event())
+    await expect.poll(() => receiver.requests).toHaveLength(1)
+    expect(signer(receiver, 0, ['of-env'])).toBe('of-env')
+  })
+
+  test('does not stop a boot that wants signed deliveries', async () => {
+    const store = await locked()
+    const { webhooks } = await opened({ block: named, store, master: 2 })
+    expect(webhooks.state).toMatchObject({ enabled: true, isSigned: false })
+  })
+
+  test('is mended by storing it again', async () => {
+    const { webhooks, receiver } = await opened({
+      block: settings(),
+      store: await locked(),
+      master: 2,
+    })
+    await webhooks.putKey('new')
+    webhooks.notify(event())
+    await expect.poll(() => receiver.requests).toHaveLength(1)
+    expect(signer(receiver, 0, ['new'])).toBe('new')
+  })
+})
