@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,11 +41,52 @@ export async function startGateway(upstreamPort: number, times: number): Promise
   }
 }
 
+export interface KeyedGateway {
+  readonly child: ChildProcess
+  readonly port: number
+  /** The secret of a key with every limit there is, each high enough. */
+  readonly key: string
+}
+
+/** Starts the bundled gateway with auth on. */
+export async function startKeyedGateway(upstreamPort: number): Promise<KeyedGateway> {
+  const port = await freePort()
+  const folder = configFolder(port, upstreamPort)
+  appendFileSync(join(folder, 'config.toml'), auth)
+  const child = spawnGateway(folder)
+  await waitUntil(() => isHealthy(port), child)
+  const create = async (resource: string, fields: object) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/admin/${resource}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${masterKey}` },
+      body: JSON.stringify({ name: 'bench', budget_max: 1e9, ...fields }),
+    })
+    // As the admin API answers to what it has created.
+    return (await answer.json()) as { readonly id: string; readonly key: string }
+  }
+  const group = await create('groups', {})
+  const limits = { rpm_limit: 1e9, tpm_limit: 1e12, group_id: group.id }
+  const { key } = await create('keys', limits)
+  return { child, port, key }
+}
+
+const masterKey = 'be'.repeat(32)
+
+/** Goes to the end of the file, where the last model stands. */
+const auth = `
+[auth]
+enabled = true
+`
+
 /** A bare environment: no override of the developer's shell changes what is measured. */
 function spawnGateway(folder: string): ChildProcess {
   return startNode([bundlePath, '--config', join(folder, 'config.toml')], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], BENCH_UPSTREAM_KEY: 'sk-bench' },
+    env: {
+      PATH: process.env['PATH'],
+      BENCH_UPSTREAM_KEY: 'sk-bench',
+      GATEWAY_MASTER_KEY: masterKey,
+    },
   })
 }
 
@@ -69,6 +110,8 @@ api_key_env = "BENCH_UPSTREAM_KEY"
 [[providers.models]]
 id = "${id}"
 capabilities = ["chat"]
+cost_per_1m_input = 0.15
+cost_per_1m_output = 0.6
 `,
   )
   const vendors = translatedKinds.map((kind) => vendorEntry(kind, upstreamPort))

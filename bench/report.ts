@@ -3,6 +3,7 @@ import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
 import type { Scenario } from './scenarios.ts'
 import { frameRate, type Results, rate, type Verdict } from './targets.ts'
+import type { UsageFigures } from './usage.ts'
 
 interface Column {
   readonly title: string
@@ -60,6 +61,18 @@ export function embeddingsTable({ rows }: EmbeddingsFigures): string {
   ])
   const title = '2,048 embeddings of 1,536 numbers, 1 connection  [embeddings]'
   return `${title}\n${align([['', ...titles], ...cells])}\n`
+}
+
+export function usageTable(figures: UsageFigures): string {
+  const { rows, written, opened, sums, wholeSums, pages } = figures
+  const cells = [...sums, ...wholeSums, ...pages].map(({ what, median: value, slowest, found }) => [
+    what,
+    value.toFixed(1),
+    slowest.toFixed(1),
+    String(found),
+  ])
+  const title = `usage log of ${rows} rows, ${written.toFixed(0)} written a second, opened in ${opened.toFixed(0)} ms  [usage]`
+  return `${title}\n${align([['', 'median ms', 'slowest ms', 'found'], ...cells])}\n`
 }
 
 export function verdictTable(verdicts: readonly Verdict[]): string {

@@ -46,7 +46,8 @@ export async function runScenario(
       milliseconds,
     })
   const rows = rowsOf(scenario, field.subjects)
-  for (const row of rows) await measure(row, plan.warmUpMs)
+  const warmUpMs = plan.warmUpMs * (scenario.warmUps ?? 1)
+  for (const row of rows) await measure(row, warmUpMs)
   const rounds: Record<string, Round[]> = {}
   for (let round = 0; round < plan.rounds; round++) {
     const order = round % 2 === 0 ? rows : rows.toReversed()
@@ -60,9 +61,10 @@ export async function runScenario(
   return rounds
 }
 
-function rowsOf({ body }: Scenario, subjects: readonly Subject[]): Row[] {
+function rowsOf({ body, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
   if (typeof body === 'string') {
-    return subjects.map((subject) => ({ name: subject.name, subject, body }))
+    const isMeasured = ({ name }: Subject) => wanted?.includes(name) ?? name !== 'keyed'
+    return subjects.filter(isMeasured).map((subject) => ({ name: subject.name, subject, body }))
   }
   const gateway = subjects.find(({ name }) => name === 'gateway')
   if (!gateway) return []

@@ -6,11 +6,12 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { EmbeddingsFigures } from './embeddings.ts'
 import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
-import { embeddingsTable, jsonReport, scenarioTable, verdictTable } from './report.ts'
+import { embeddingsTable, jsonReport, scenarioTable, usageTable, verdictTable } from './report.ts'
 import { type Plan, type Rounds, runScenario } from './rounds.ts'
-import { type Scenario, scenarios } from './scenarios.ts'
+import { keyedScenario, type Scenario, scenarios } from './scenarios.ts'
 import { startAll } from './subjects.ts'
 import { judge, type Results } from './targets.ts'
+import type { UsageFigures } from './usage.ts'
 
 const defaultPlan: Plan = { rounds: 3, roundMs: 1200, warmUpMs: 1500 }
 const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
@@ -22,8 +23,16 @@ const turnsName = 'turns100'
 
 /** And that of large embedding answers. */
 const embeddingsName = 'embeddings'
+/** And that of a long usage log. */
+const usageName = 'usage'
 
-const known = [startName, turnsName, embeddingsName, ...scenarios.map(({ name }) => name)]
+const known = [
+  startName,
+  turnsName,
+  embeddingsName,
+  usageName,
+  ...scenarios.map(({ name }) => name),
+]
 
 const { values: options } = parseArgs({
   options: {
@@ -51,6 +60,7 @@ async function bench(): Promise<string[]> {
   const field = await startAll({
     group: options.group,
     gatewayStarts: wanted.includes(startName) ? 5 : 1,
+    withKeyed: wanted.includes(keyedScenario),
   })
   const load = startScript('load')
   const results: Record<string, Rounds> = {}
@@ -63,7 +73,8 @@ async function bench(): Promise<string[]> {
   const start = wanted.includes(startName) ? field.start : undefined
   const hundredTurns = wanted.includes(turnsName) ? await measureTurns() : undefined
   const embeddings = wanted.includes(embeddingsName) ? await measureEmbeddings() : undefined
-  print(chosen, { start, scenarios: results, hundredTurns, embeddings })
+  const usage = wanted.includes(usageName) ? await measureUsage() : undefined
+  print(chosen, { start, scenarios: results, hundredTurns, embeddings, usage })
   return [...(field.start ? [] : ['gateway: not built, not measured']), ...errorsIn(results)]
 }
 
@@ -80,6 +91,13 @@ async function measureEmbeddings(): Promise<EmbeddingsFigures> {
   return (await nextMessage(client)) as EmbeddingsFigures
 }
 
+async function measureUsage(): Promise<UsageFigures> {
+  progress('the usage log of a million rows')
+  const script = startScript('usage', ['--days', '30', ...(options.quick ? ['--runs', '3'] : [])])
+  // Its only message.
+  return (await nextMessage(script)) as UsageFigures
+}
+
 function print(chosen: readonly Scenario[], results: Results): void {
   const verdicts = judge(results)
   const machine = { node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model }
@@ -89,6 +107,7 @@ function print(chosen: readonly Scenario[], results: Results): void {
     console.log(scenarioTable(scenario, results.scenarios[scenario.name] ?? {}))
   }
   if (results.embeddings) console.log(embeddingsTable(results.embeddings))
+  if (results.usage) console.log(usageTable(results.usage))
   if (verdicts.length > 0) console.log(verdictTable(verdicts))
 }
 

@@ -42,12 +42,25 @@ export interface Scenario {
   readonly body: string | Readonly<Record<string, string>>
   /** Server-sent events that a complete answer has; 0 for a JSON answer. */
   readonly frames: number
+  /** Who is measured; by default everyone but the gateway with auth. */
+  readonly subjects?: readonly string[]
+  /** How many times the usual warm-up, where a subject has had no other scenario before; 1. */
+  readonly warmUps?: number
 }
+
+/** What `--only` calls the scenario that the gateway with auth is started for. */
+export const keyedScenario = 'json32auth'
 
 export const scenarios: readonly Scenario[] = [
   json('json1', 1),
   json('json32', 32),
   json('json256', 256),
+  {
+    ...json(keyedScenario, 32),
+    title: 'small JSON, 32 connections, auth off and on',
+    subjects: ['gateway', 'keyed'],
+    warmUps: 4,
+  },
   stream('stream', '100-frame streams, 16 connections', 16, 'bench'),
   stream('firstbyte', '100-frame streams, 1 connection', 1, 'bench'),
   {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildBundle } from './bundle.ts'
-import { type GatewayStart, startGateway } from './gateway.ts'
+import { type GatewayStart, startGateway, startKeyedGateway } from './gateway.ts'
 import { freePort, listens, pidOf, startNode, startScript, waitUntil } from './processes.ts'
 
-export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'portkey'
+/** `keyed` is the gateway with auth on. */
+export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'keyed' | 'portkey'
 
 /** Something that answers chat requests and is measured. */
 export interface Subject {
@@ -26,16 +27,21 @@ export interface FieldOptions {
   /** Frames that the fake upstream puts into one write. */
   readonly group: string
   readonly gatewayStarts: number
+  readonly withKeyed: boolean
 }
 
 /** Starts the fake upstream and every proxy that this machine has. */
-export async function startAll({ group, gatewayStarts }: FieldOptions): Promise<Field> {
+export async function startAll({ group, gatewayStarts, withKeyed }: FieldOptions): Promise<Field> {
   const direct = await startUpstream(group)
   const subjects = [direct, await startBaseline(direct.port)]
   const gateway = buildBundle() ? await startGateway(direct.port, gatewayStarts) : undefined
   if (gateway) {
     const { port, child } = gateway
     subjects.push({ name: 'gateway', port, pid: pidOf(child), headers: credential })
+  }
+  if (gateway && withKeyed) {
+    const { port, child, key } = await startKeyedGateway(direct.port)
+    subjects.push({ name: 'keyed', port, pid: pidOf(child), headers: bearer(key) })
   }
   if (existsSync(portkeyPath)) subjects.push(await startPortkey(direct.port))
   return { subjects, upstreamPid: direct.pid, start: gateway?.start }
@@ -73,7 +79,11 @@ async function startPortkey(upstreamPort: number): Promise<Subject> {
   return { name: 'portkey', port, pid: pidOf(child), headers }
 }
 
-const credential = { authorization: 'Bearer sk-bench' }
+function bearer(key: string) {
+  return { authorization: `Bearer ${key}` }
+}
+
+const credential = bearer('sk-bench')
 
 const portkeyPath = fileURLToPath(
   new URL('peers/node_modules/@portkey-ai/gateway/build/start-server.js', import.meta.url),

@@ -2,7 +2,8 @@ import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import type { GatewayStart } from './gateway.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
-import { translatedKinds } from './scenarios.ts'
+import { keyedScenario, translatedKinds } from './scenarios.ts'
+import type { UsageFigures } from './usage.ts'
 
 export interface Results {
   readonly start?: GatewayStart | undefined
@@ -11,6 +12,7 @@ export interface Results {
   /** Processor milliseconds that each kind takes to say a conversation of 100 turns with tools. */
   readonly hundredTurns?: Readonly<Record<string, number>> | undefined
   readonly embeddings?: EmbeddingsFigures | undefined
+  readonly usage?: UsageFigures | undefined
 }
 
 interface Target {
@@ -50,6 +52,13 @@ const targets: readonly Target[] = [
     limit: 8,
     unit: 'x',
     value: compare('json32', ['gateway', 'portkey'], ratio(rate)),
+  },
+  {
+    title: 'small JSON at 32 connections, rate with auth against without',
+    bound: 'at least',
+    limit: 0.85,
+    unit: 'x',
+    value: compare(keyedScenario, ['keyed', 'gateway'], ratio(rate)),
   },
   {
     title: 'streamed frames at 16 connections, rate against baseline',
@@ -116,6 +125,20 @@ const targets: readonly Target[] = [
     value: worstEmbeddings((row) => row.memory),
   },
   {
+    title: 'usage of a day out of a million rows, the slowest sum',
+    bound: 'at most',
+    limit: 300,
+    unit: 'ms',
+    value: ({ usage }) => usage && slowest(usage.sums),
+  },
+  {
+    title: '10,000 rows of a million exported, the slowest page',
+    bound: 'at most',
+    limit: 300,
+    unit: 'ms',
+    value: ({ usage }) => usage && slowest(usage.pages),
+  },
+  {
     title: 'start to the first /health, median',
     bound: 'at most',
     limit: 700,
@@ -153,6 +176,11 @@ function compare(
 function worstEmbeddings(figure: (row: EmbeddingsRow) => number): Target['value'] {
   return ({ embeddings }) =>
     embeddings && Math.max(figure(embeddings.rows.float), figure(embeddings.rows.base64))
+}
+
+/** Of the medians. */
+function slowest(timings: UsageFigures['sums']): number {
+  return Math.max(...timings.map(({ median: value }) => value))
 }
 
 function ratio(figure: (round: Round) => number): (round: Round, beside: Round) => number {

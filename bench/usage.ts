@@ -2,15 +2,18 @@
  * `npm run bench:usage`: the usage log of a million rows. Prints how fast rows are written, and what
  * an aggregate over a day and a page of the export take, in milliseconds, as the main thread sees
  * them: the median of the runs, and the slowest. First with the rows spread over 30 days, then with
- * all of them in one.
+ * all of them in one. A part of the rows is written as the gateway writes them, the rest is copies.
  *
- * `--rows 100000` for fewer rows, `--runs 5` for fewer runs. It needs 300 MB of disk.
+ * `--rows 100000` for fewer rows, `--runs 5` for fewer runs, `--days 30` for one of the two. It needs
+ * 300 MB of disk. Started by `npm run bench` it sends its figures in a message instead.
  */
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { createClient } from '@libsql/client/sqlite3'
 import { openNodeStore } from '../adapters/node/ports/store.ts'
 import type { NanoUsd } from '../src/core/ids.ts'
 import type { NewUsageRow, Store, UsageGrouping } from '../src/store/index.ts'
@@ -20,6 +23,7 @@ const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
     runs: { type: 'string', default: '7' },
+    days: { type: 'string', default: '30,1' },
   },
 })
 const total = Number(options.rows)
@@ -31,35 +35,93 @@ const begin = 1_750_000_000
 const batchSize = 500
 const pageSize = 10_000
 
-for (const days of [30, 1]) await measure(days)
+/** How often what was written is copied. */
+const copies = 20
+const sample = Math.ceil(total / copies)
 
-async function measure(days: number): Promise<void> {
+export interface UsageFigures {
+  readonly rows: number
+  /** Rows a second, in calls of the size that the gateway makes. */
+  readonly written: number
+  /** Milliseconds to open and check the database. */
+  readonly opened: number
+  /** Aggregates over a day. */
+  readonly sums: readonly Timing[]
+  /** Aggregates over all rows. */
+  readonly wholeSums: readonly Timing[]
+  readonly pages: readonly Timing[]
+}
+
+export interface Timing {
+  readonly what: string
+  readonly median: number
+  readonly slowest: number
+  /** How many groups or rows it brought. */
+  readonly found: number
+}
+
+for (const days of options.days.split(',').map(Number)) {
+  const figures = await measure(days)
+  if (process.send) process.send(figures)
+  else print(figures, days)
+}
+
+function print(figures: UsageFigures, days: number): void {
+  const { rows, written, opened, sums, wholeSums, pages } = figures
+  console.log(`\n${rows} rows over ${days} day(s)`)
+  console.log(`written: ${written.toFixed(0)} rows/s, ${batchSize} rows a call`)
+  console.log(`opened and checked: ${opened.toFixed(0)} ms`)
+  console.table([...sums, ...wholeSums, ...pages])
+}
+
+async function measure(days: number): Promise<UsageFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-usage-'))
   const path = join(folder, 'gateway.db')
   try {
     const store = await openNodeStore({ path, token: undefined })
     const seconds = await fill(store, days)
     await store.close()
-    console.log(`\n${total} rows over ${days} day(s), ${megabytes(path)} MB`)
-    console.log(`written: ${Math.round(total / seconds)} rows/s, ${batchSize} rows a call`)
+    await multiply(path, days)
     const started = performance.now()
     const again = await openNodeStore({ path, token: undefined })
-    console.log(`opened and checked: ${(performance.now() - started).toFixed(0)} ms`)
-    console.table([...(await aggregates(again, days)), ...(await pages(again, days))])
+    const opened = performance.now() - started
+    const figures = {
+      rows: sample * copies,
+      written: sample / seconds,
+      opened,
+      sums: await aggregates(again, dayWindows(days)),
+      wholeSums: await aggregates(again, everything(days)),
+      pages: await exportPages(again, days),
+    }
     await again.close()
+    return figures
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
+/** Writes the first rows; how many seconds that takes. */
 async function fill(store: Store, days: number): Promise<number> {
   const started = performance.now()
-  for (let start = 0; start < total; start += batchSize) {
-    const length = Math.min(batchSize, total - start)
+  for (let start = 0; start < sample; start += batchSize) {
+    const length = Math.min(batchSize, sample - start)
     const rows = Array.from({ length }, (_, at) => row(start + at, days))
     await store.addUsage({ id: `batch ${start}`, rows })
   }
   return (performance.now() - started) / 1_000
+}
+
+/** Copies the first rows to the rest of the time. */
+async function multiply(path: string, days: number): Promise<void> {
+  const client = createClient({ url: pathToFileURL(path).href })
+  const { rows } = await client.execute("select name from pragma_table_info('usage_log')")
+  const columns = rows.map(({ name }) => String(name)).filter((name) => name !== 'id')
+  const copied = columns.map((name) => (name === 'ts' ? 'ts + ?' : name))
+  const sql = `insert into usage_log (${columns}) select ${copied} from usage_log where id <= ${sample}`
+  for (let copy = 1; copy < copies; copy++) {
+    await client.execute({ sql, args: [Math.floor((copy * days * day) / copies)] })
+  }
+  client.close()
 }
 
 function row(at: number, days: number): NewUsageRow {
@@ -96,7 +158,12 @@ function row(at: number, days: number): NewUsageRow {
   }
 }
 
-function windows(days: number): Map<string, { readonly since: number; readonly until: number }> {
+interface Window {
+  readonly since: number
+  readonly until: number
+}
+
+function dayWindows(days: number): Map<string, Window> {
   const last = days - 1
   const starts = new Map([
     ['first day', 0],
@@ -107,13 +174,17 @@ function windows(days: number): Map<string, { readonly since: number; readonly u
     const since = begin + start * day
     return [days === 1 ? 'the day' : name, { since, until: since + day - 1 }] as const
   })
-  return new Map([...named, ['everything', { since: 0, until: begin + days * day }]])
+  return new Map(named)
 }
 
-async function aggregates(store: Store, days: number) {
+function everything(days: number): Map<string, Window> {
+  return new Map([['everything', { since: 0, until: begin + days * day }]])
+}
+
+async function aggregates(store: Store, windows: Map<string, Window>): Promise<Timing[]> {
   const groupings: readonly UsageGrouping[] = ['model', 'key_id', 'total']
   const results = []
-  for (const [name, window] of windows(days)) {
+  for (const [name, window] of windows) {
     for (const groupBy of groupings) {
       const query = { ...window, groupBy, limit: 1_000 }
       results.push(await timed(`sum of ${name} by ${groupBy}`, () => store.sumUsage(query)))
@@ -122,9 +193,9 @@ async function aggregates(store: Store, days: number) {
   return results
 }
 
-async function pages(store: Store, days: number) {
+async function exportPages(store: Store, days: number): Promise<Timing[]> {
   const results = []
-  for (const [name, window] of windows(days)) {
+  for (const [name, window] of [...dayWindows(days), ...everything(days)]) {
     // One that starts before the window, one in its middle, and one near the end of the table.
     for (const cursor of [0, Math.floor(total / 2), total - 1_000]) {
       const query = { ...window, cursor, limit: pageSize }
@@ -134,7 +205,7 @@ async function pages(store: Store, days: number) {
   return results
 }
 
-async function timed(what: string, work: () => Promise<readonly unknown[]>) {
+async function timed(what: string, work: () => Promise<readonly unknown[]>): Promise<Timing> {
   const times: number[] = []
   let found = 0
   for (let run = 0; run < runs; run++) {
@@ -147,8 +218,4 @@ async function timed(what: string, work: () => Promise<readonly unknown[]>) {
 
 function figure(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10
-}
-
-function megabytes(path: string): number {
-  return Math.round(statSync(path).size / 1e6)
 }

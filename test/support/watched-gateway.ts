@@ -6,24 +6,40 @@ import type {
   UpstreamRequest,
   UpstreamResponse,
 } from '../../src/index.ts'
+import { expectAccountsToBalance } from './account-check.ts'
 import { oneProvider, type TestGateway, testGateway } from './gateway.ts'
 import { settled } from './manual-clock.ts'
+import type { MemoryStore } from './memory-store.ts'
 import { ScriptedUpstream } from './scripted-upstream.ts'
+
+export interface WatchedOptions extends Partial<GatewayOptions> {
+  /** The database, where auth is on. */
+  readonly store?: MemoryStore
+}
 
 /**
  * A test gateway that must leave nothing behind: when the test is over, no request is in flight,
- * no timer waits, and every upstream exchange has been read to its end, released or aborted.
+ * no timer waits, and every upstream exchange has been read to its end, released or aborted. With
+ * auth on nothing is reserved, and all spend is in the database and in the rows.
  */
 export async function watchedGateway(
   config: string = oneProvider,
-  options: Partial<GatewayOptions> = {},
+  { store, ...options }: WatchedOptions = {},
 ): Promise<TestGateway> {
   const upstream = new ScriptedUpstream()
   const watch = new UpstreamWatch(options.upstream ?? upstream.port)
-  const test = await testGateway(config, { ...options, upstream: watch.port })
+  const test = await testGateway(config, {
+    ...(store && { openStore: async () => store }),
+    ...options,
+    upstream: watch.port,
+  })
   onTestFinished(async () => {
     await settled()
     expect(test.gateway.inFlight, 'requests in flight').toBe(0)
+    const masterKey = options.env?.['GATEWAY_MASTER_KEY']
+    if (store && masterKey !== undefined) {
+      await expectAccountsToBalance({ ...test, store, masterKey })
+    }
     expect(test.clock.pending, 'timers').toBe(0)
     expect(watch.open, 'upstream exchanges still open').toEqual([])
   })

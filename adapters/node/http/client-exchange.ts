@@ -139,7 +139,8 @@ function send(
   // Node itself would choose the chunked form for a length that nobody has told.
   const isTold = body === null || headers.includes('content-length')
   const told = isTold ? headers : [...headers, 'content-length', `${Buffer.byteLength(body)}`]
-  response.writeHead(status, told as string[]).end(body)
+  // Text is ASCII, and in this encoding nobody has to count its bytes.
+  response.writeHead(status, told as string[]).end(body, 'latin1')
 }
 
 function isBelow(base: string, url: string): boolean {

@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { onTestFinished } from 'vitest'
 
-/** The executable as it is shipped: one file in `dist`, the demo configuration beside the folder. */
+/**
+ * The executable as it is shipped: a file in `dist`, with the thread of the database and its
+ * migrations, and the demo configuration beside the folder.
+ */
 export interface Package {
   readonly executable: string
+  readonly migrations: string
   remove(): void
 }
 
@@ -18,18 +22,26 @@ export async function buildPackage(): Promise<Package> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-package-'))
   const executable = join(folder, 'dist', 'gateway.js')
   await build({
-    entryPoints: [join(repository, 'adapters/node/main.ts')],
-    outfile: executable,
+    entryPoints: {
+      gateway: join(repository, 'adapters/node/main.ts'),
+      'store-worker': join(repository, 'adapters/node/store/worker.ts'),
+    },
+    outdir: join(folder, 'dist'),
     bundle: true,
     format: 'esm',
     platform: 'node',
+    external: ['libsql'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   })
+  const migrations = join(folder, 'dist', 'migrations')
+  cpSync(join(repository, 'src/store/migrations'), migrations, { recursive: true })
+  // What is loaded natively stays a package.
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   copyFileSync(join(repository, 'demo.toml'), join(folder, 'demo.toml'))
-  return { executable, remove: () => rmSync(folder, { recursive: true }) }
+  return { executable, migrations, remove: () => rmSync(folder, { recursive: true }) }
 }
 
 /** A command that runs, with what it has printed so far. */

@@ -1,0 +1,502 @@
+import { describe, expect, test } from 'vitest'
+import { done, hello, role, stop, usageChunk } from '../support/answers.ts'
+import { vectors } from '../support/embed.ts'
+import {
+  type Answer,
+  type ClientKey,
+  errorIn,
+  type KeyedGateway,
+  keyedGateway,
+  pricedProvider,
+  prompt,
+  spentOf,
+  used,
+} from '../support/keyed-gateway.ts'
+import { settled } from '../support/manual-clock.ts'
+import { broken, json, LiveUpstream, type Responder, stream } from '../support/scripted-upstream.ts'
+import { StreamReader, streamed } from '../support/stream-client.ts'
+
+/** Nano-dollars, as the admin API says them. */
+const usd = (nano: number) => nano / 1e9
+
+/** What `prompt()` reserves at `pricedProvider`: 8 tokens, and 256 that are assumed. */
+const assumed = usd(8 * 1000 + 256 * 2000)
+
+/** The refusal of a request that a key with this budget may not make; undefined when it may. */
+async function refusalAt(
+  gateway: KeyedGateway,
+  budget_max: number,
+  body: object,
+  path?: string,
+): Promise<Record<string, unknown> | undefined> {
+  const key = await gateway.key({ budget_max })
+  const answer = await gateway.ask(key, body, path)
+  return answer.status === 402 ? errorIn(answer) : undefined
+}
+
+/** A request with this reservation is admitted by a budget of just as much, and not by less. */
+async function expectReservation(
+  gateway: KeyedGateway,
+  nano: number,
+  body: object = prompt(),
+  path?: string,
+): Promise<void> {
+  expect(await refusalAt(gateway, usd(nano - 1), body, path)).toMatchObject({ scope: 'key' })
+  expect(await refusalAt(gateway, usd(nano), body, path)).toBe(undefined)
+}
+
+const twoPrices = (first: number, second: number) => `
+[[providers]]
+name = "p"
+kind = "openai"
+base_url = "https://p.test"
+models = [{ id = "m", cost_per_1m_output = ${first}, fallbacks = ["n"] }]
+[[providers]]
+name = "q"
+kind = "openai"
+base_url = "https://q.test"
+models = [{ id = "n", cost_per_1m_output = ${second} }]
+[resilience]
+retry_max_attempts = 1
+`
+
+describe('a budget reserves', () => {
+  test('the prompt, and the output that nothing bounds', async () => {
+    const gateway = await keyedGateway()
+    gateway.upstream.always(used(0))
+    await expectReservation(gateway, 8 * 1000 + 256 * 2000)
+    await expectReservation(gateway, 100 * 1000 + 256 * 2000, prompt(100))
+  })
+
+  test('what auth.reserve_output_tokens says instead', async () => {
+    const gateway = await keyedGateway(pricedProvider, { auth: 'reserve_output_tokens = 10' })
+    gateway.upstream.always(used(0))
+    await expectReservation(gateway, 8 * 1000 + 10 * 2000)
+  })
+
+  test('the bound of the model, where the request sets none', async () => {
+    const gateway = await keyedGateway(`${pricedProvider}max_output_tokens = 1000\n`)
+    gateway.upstream.always(used(0))
+    await expectReservation(gateway, 8 * 1000 + 1000 * 2000)
+    await expectReservation(gateway, 8 * 1000 + 5 * 2000, prompt(8, { max_tokens: 5 }))
+  })
+
+  test.each([
+    [{ max_tokens: 50 }, 50],
+    [{ max_completion_tokens: 60 }, 60],
+    [{ max_completion_tokens: 60, max_tokens: 50 }, 60],
+    [{ max_completion_tokens: null, max_tokens: 50 }, 50],
+    [{ n: 3 }, 3 * 256],
+    [{ n: 3, max_tokens: 50 }, 3 * 50],
+  ])('the output that %j allows', async (bounds, tokens) => {
+    const gateway = await keyedGateway()
+    gateway.upstream.always(used(0))
+    await expectReservation(gateway, 8 * 1000 + tokens * 2000, prompt(8, bounds))
+  })
+
+  test.each([
+    ['the fallback', 1, 7],
+    ['the primary', 7, 1],
+  ])('at the dearest link of the chain: %s', async (_, first, second) => {
+    const gateway = await keyedGateway(twoPrices(first, second))
+    gateway.upstream.always(used(0))
+    await expectReservation(gateway, 10 * 7000, prompt(8, { max_tokens: 10 }))
+  })
+
+  test('for embeddings the input alone', async () => {
+    const gateway = await keyedGateway(`${pricedProvider}capabilities = ["embed"]\n`)
+    gateway.upstream.always(vectors([[1]], 0))
+    const input = { model: 'm', input: 'x'.repeat(400) }
+    await expectReservation(gateway, 100 * 1000, input, '/v1/embeddings')
+  })
+
+  test('for rerank the search units', async () => {
+    const gateway = await keyedGateway(reranker)
+    gateway.upstream.always(ranking)
+    // 150 documents are 2 units at 2 dollars a thousand.
+    await expectReservation(gateway, 2 * 2_000_000, rerankOf(150), '/v1/rerank')
+  })
+
+  test('nothing of a key and a group without a cap, which are charged all the same', async () => {
+    const gateway = await keyedGateway()
+    const pool = await gateway.group()
+    const key = await gateway.key({ group_id: pool })
+    gateway.upstream.next(used(8, 4))
+    await gateway.ask(key, prompt())
+    expect(await spentOf(gateway, key.id)).toBe(0.000016)
+    expect(await spentOf(gateway, pool, 'groups')).toBe(0.000016)
+  })
+})
+
+const reranker = `
+[[providers]]
+name = "p"
+kind = "cohere"
+api_key_env = "P_KEY"
+models = [{ id = "m", capabilities = ["rerank"], cost_per_1k_searches = 2 }]
+`
+
+const ranking: Responder = (request) => {
+  const { documents } = JSON.parse(new TextDecoder().decode(request.body)) as {
+    documents: unknown[]
+  }
+  const results = documents.map((_, index) => ({ index, relevance_score: 0.5 }))
+  return json({ results, meta: { billed_units: { search_units: 1 } } })(request)
+}
+
+const rerankOf = (count: number) => ({
+  model: 'm',
+  query: 'q',
+  documents: Array.from({ length: count }, () => 'd'),
+})
+
+describe('a request is charged', () => {
+  test('what it has used, with the prices of what was cached', async () => {
+    const gateway = await keyedGateway(
+      `${pricedProvider}cost_per_1m_cached_input = 0.1\ncost_per_1m_cache_write = 1.25\n`,
+    )
+    const key = await gateway.key({ budget_max: 1 })
+    const details = { cached_tokens: 600, cache_creation_tokens: 200 }
+    gateway.upstream.next(used(1000, 10, { prompt_tokens_details: details }))
+    await gateway.ask(key, prompt())
+    const cost = 200 * 1000 + 600 * 100 + 200 * 1250 + 10 * 2000
+    expect(await spentOf(gateway, key.id)).toBe(usd(cost))
+    expect(await gateway.rows()).toMatchObject([
+      { cost: BigInt(cost), cachedTokens: 600, cacheWriteTokens: 200 },
+    ])
+  })
+
+  test('an estimate, where the upstream reports no usage', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(json({ choices: [{ message: { content: 'Hello' } }] }))
+    const answer = await gateway.ask(key, prompt())
+    expect(answer.body['usage']).toMatchObject({ prompt_tokens: 8, completion_tokens: 2 })
+    expect(await spentOf(gateway, key.id)).toBe(usd(12_000))
+    expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: 12_000n }])
+  })
+
+  test('at the prices of the link that has served', async () => {
+    const gateway = await keyedGateway(twoPrices(7, 1))
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(json({}, { status: 500 }), used(8, 10))
+    const answer = await gateway.ask(key, prompt())
+    expect(answer.headers.get('x-gateway-model-used')).toBe('n')
+    expect(await spentOf(gateway, key.id)).toBe(usd(10_000))
+    expect(await gateway.rows()).toMatchObject([
+      { model: 'm', modelUsed: 'n', provider: 'q', attempts: 2, cost: 10_000n },
+    ])
+  })
+
+  test('for embeddings the tokens, for rerank the search units and tokens of its prices', async () => {
+    const embedder = await keyedGateway(`${pricedProvider}capabilities = ["embed"]\n`)
+    const key = await embedder.key({ budget_max: 1 })
+    embedder.upstream.next(vectors([[1]], 77))
+    await embedder.ask(key, { model: 'm', input: 'x' }, '/v1/embeddings')
+    expect(await spentOf(embedder, key.id)).toBe(usd(77_000))
+    expect(await embedder.rows()).toMatchObject([
+      { capability: 'embed', tokensIn: 77, tokensOut: 0, cost: 77_000n },
+    ])
+
+    const ranker = await keyedGateway(reranker.replace('= 2 }', '= 2, cost_per_1m_input = 1 }'))
+    const other = await ranker.key({ budget_max: 1 })
+    ranker.upstream.always(ranking)
+    const { body } = await ranker.ask(other, rerankOf(3), '/v1/rerank')
+    // Each of the four texts is one letter, and so one token; the query goes with each document.
+    const { total_tokens: tokens } = body['usage'] as { total_tokens: number }
+    expect(await spentOf(ranker, other.id)).toBe(usd(2_000_000 + tokens * 1000))
+    expect(await ranker.rows()).toMatchObject([
+      { capability: 'rerank', searchUnits: 1, tokensTotal: tokens },
+    ])
+  })
+
+  test('to the group that its key was in when it was admitted', async () => {
+    const gateway = await keyedGateway()
+    const [before, after] = [await gateway.group(), await gateway.group()]
+    const key = await gateway.key({ group_id: before })
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder)
+    live.push(role + hello)
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    await gateway.admin('PATCH', `/admin/keys/${key.id}`, { group_id: after })
+    live.push(stop + usageChunk + done)
+    await response.text()
+    expect(await spentOf(gateway, before, 'groups')).toBe(usd(13_000))
+    expect(await spentOf(gateway, after, 'groups')).toBe(0)
+    expect(await gateway.rows()).toMatchObject([{ groupId: before, cost: 13_000n }])
+  })
+
+  test('exactly: small charges make no dust', async () => {
+    const gateway = await keyedGateway(pricedProvider.replace('input = 1', 'input = 0.1'))
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.always(used(1))
+    for (let request = 0; request < 30; request++) await gateway.ask(key, prompt())
+    expect(await spentOf(gateway, key.id)).toBe(0.000003)
+  })
+})
+
+describe('the refusal of a budget', () => {
+  test.each(['key', 'group'])('is 402 and tells that it is the %s’s', async (scope) => {
+    const gateway = await keyedGateway()
+    const capped = { budget_max: 0.001 }
+    const pool = await gateway.group(scope === 'group' ? capped : {})
+    const key = await gateway.key({ group_id: pool, ...(scope === 'key' && capped) })
+    const live = new LiveUpstream()
+    gateway.upstream.next(used(8, 4), live.responder)
+    await gateway.ask(key, prompt())
+    live.push(role + hello)
+    const running = await gateway.chat(streamed({ max_tokens: 300 }), { headers: key.headers })
+    const refused = await gateway.ask(key, prompt())
+    expect(refused.status).toBe(402)
+    expect(refused.headers.get('retry-after')).toBe(null)
+    expect(errorIn(refused)).toEqual({
+      code: 'LM-4001',
+      type: 'invalid_request',
+      message: `the ${scope}'s budget has less left than this request may cost`,
+      param: null,
+      request_id: expect.any(String),
+      scope,
+      budget_max: 0.001,
+      budget_spent: 0.000016,
+      reserved: 0.000608,
+    })
+    live.push(stop + usageChunk + done)
+    await running.text()
+    gateway.upstream.next(used(8))
+    expect((await gateway.ask(key, prompt())).status).toBe(200)
+  })
+
+  test('comes from what is spent out, however little is asked for', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 0.00001 })
+    gateway.upstream.next(used(8, 4))
+    await gateway.ask(key, prompt(8, { max_tokens: 1 }))
+    const refused = await gateway.ask(key, prompt(8, { max_tokens: 1 }))
+    expect(errorIn(refused)).toMatchObject({ message: "the key's budget is exhausted" })
+  })
+
+  test('comes before any upstream call, and a grant ends it', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 0 })
+    expect((await gateway.ask(key, prompt())).status).toBe(402)
+    expect(gateway.upstream.requests).toEqual([])
+    await gateway.admin('POST', `/admin/keys/${key.id}/grant`, { amount: assumed })
+    gateway.upstream.next(used(8))
+    expect((await gateway.ask(key, prompt())).status).toBe(200)
+  })
+
+  test('does not come from grants that were made at once: all of them count', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 0 })
+    const grant = () => gateway.admin('POST', `/admin/keys/${key.id}/grant`, { amount: 0.1 })
+    await Promise.all(Array.from({ length: 20 }, grant))
+    expect((await gateway.admin('GET', `/admin/keys/${key.id}`)).body['budget_max']).toBe(2)
+  })
+})
+
+describe('limits are looked at in their order, and a refusal takes nothing', () => {
+  /** A key that may do nothing at all, and its group likewise. */
+  async function poor(): Promise<{ gateway: KeyedGateway; key: ClientKey; pool: string }> {
+    const gateway = await keyedGateway()
+    const pool = await gateway.group({ budget_max: 0 })
+    const limits = { rpm_limit: 0, tpm_limit: 0, budget_max: 0 }
+    return { gateway, key: await gateway.key({ ...limits, group_id: pool }), pool }
+  }
+
+  test('requests, tokens, the budget of the key, that of the group', async () => {
+    const { gateway, key, pool } = await poor()
+    gateway.upstream.next(used(8))
+    const refusals: unknown[] = []
+    for (const next of [{}, { rpm_limit: 1 }, { tpm_limit: 8 }, { budget_max: 1 }]) {
+      await gateway.admin('PATCH', `/admin/keys/${key.id}`, next)
+      const { code, scope } = errorIn(await gateway.ask(key, prompt()))
+      refusals.push([code, scope])
+    }
+    expect(refusals).toEqual([
+      ['LM-4002', undefined],
+      ['LM-4003', undefined],
+      ['LM-4001', 'key'],
+      ['LM-4001', 'group'],
+    ])
+    // Had a refusal kept the one request or the eight tokens, this would be another.
+    await gateway.admin('PATCH', `/admin/groups/${pool}`, { budget_max: 1 })
+    const answer = await gateway.ask(key, prompt())
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    expect(answer.headers.get('x-ratelimit-remaining-tokens')).toBe('0')
+  })
+})
+
+describe('a request that fails after it was admitted', () => {
+  const failures: readonly (readonly [string, readonly Responder[], string])[] = [
+    ['500 again and again', [500, 500, 500].map((status) => json({}, { status })), 'LM-3003'],
+    ['no connection', [broken(), broken(), broken()], 'LM-3003'],
+    ['a refusal', [json({ error: { message: 'no' } }, { status: 400 })], 'LM-3003'],
+    ['a stream without content', [1, 2, 3].map(() => stream([role, done])), 'LM-3010'],
+  ]
+
+  test.each(failures)(
+    'for %s frees its reservation, and keeps its tokens a minute',
+    async (_, script, code) => {
+      const gateway = await keyedGateway(`[resilience]\nretry_base_ms = 0\n${pricedProvider}`)
+      const key = await gateway.key({ budget_max: assumed, rpm_limit: 9, tpm_limit: 100 })
+      gateway.upstream.next(...script)
+      const streams = code === 'LM-3010'
+      const answer = gateway.ask(key, prompt(20, { stream: streams, max_tokens: 5 }))
+      await gateway.clock.advance(1_000)
+      expect(errorIn(await answer)).toMatchObject({ code })
+      gateway.upstream.next(used(1))
+      // All of the budget is free again.
+      const next = await gateway.ask(key, prompt())
+      expect(next.status).toBe(200)
+      expect(next.headers.get('x-ratelimit-remaining-requests')).toBe('7')
+      expect(next.headers.get('x-ratelimit-remaining-tokens')).toBe(String(100 - 25 - 8))
+      expect(await gateway.rows()).toMatchObject([{ cost: 0n, errorCode: code }, { cost: 1000n }])
+    },
+  )
+})
+
+describe('a request that is wrong in itself leaves no trace', () => {
+  const strictVendor = `
+    [[providers]]
+    name = "p"
+    kind = "anthropic"
+    api_key_env = "P_KEY"
+    models = [{ id = "m", cost_per_1m_input = 1 }]
+  `
+  const remote = { type: 'image_url', image_url: { url: 'https://a.test/i.png' } }
+  const wrong: readonly (readonly [string, string, object, string])[] = [
+    ['an unknown model', pricedProvider, { ...prompt(), model: 'x' }, 'LM-2001'],
+    [
+      'a capability that the model lacks',
+      `${pricedProvider}[[providers.models]]\nid = "e"\ncapabilities = ["embed"]\n`,
+      { ...prompt(), model: 'e' },
+      'LM-2002',
+    ],
+    [
+      'an image for a model of text',
+      pricedProvider,
+      { model: 'm', messages: [{ role: 'user', content: [remote] }] },
+      'LM-2003',
+    ],
+    ['a malformed field', pricedProvider, prompt(8, { n: 0 }), 'LM-1001'],
+    // Found only when the request is said in the vendor's words.
+    [
+      'a message that the vendor cannot be told',
+      strictVendor,
+      { model: 'm', messages: [{ role: 'tool', content: 'x' }] },
+      'LM-1001',
+    ],
+  ]
+
+  test.each(wrong)('%s', async (_, config, body, code) => {
+    const gateway = await keyedGateway(config)
+    const key = await gateway.key({ budget_max: 1, rpm_limit: 1, tpm_limit: 1000 })
+    expect(errorIn(await gateway.ask(key, body))).toMatchObject({ code })
+    expect(gateway.upstream.requests).toEqual([])
+    expect(await gateway.rows()).toEqual([])
+    expect(gateway.log.at(-1)?.fields).toMatchObject({ key_id: key.id, error_code: code })
+    expect(await minuteOf(gateway, key)).toEqual({ requests: '1', tokens: '1000' })
+    expect(await spentOf(gateway, key.id)).toBe(0)
+  })
+
+  /** What is left of the minute, as a refusal tells it. */
+  async function minuteOf({ ask }: KeyedGateway, key: ClientKey) {
+    const { headers } = await ask(key, prompt(2_000))
+    return {
+      requests: headers.get('x-ratelimit-remaining-requests'),
+      tokens: headers.get('x-ratelimit-remaining-tokens'),
+    }
+  }
+})
+
+describe('a stream that does not end as it should is charged what was streamed', () => {
+  // The prompt is 8 tokens; every `Hello` is 2.
+  const cost = 8 * 1000 + 2 * 2000
+
+  test('when its client leaves: 499, and its tokens a minute stay', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1, tpm_limit: 1000 })
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder)
+    live.push(role + hello)
+    const response = await gateway.chat(streamed({ max_tokens: 100 }), { headers: key.headers })
+    const reader = new StreamReader(response)
+    await reader.next()
+    await reader.leave()
+    await settled()
+    expect(live.released).toBe('cancel')
+    expect(await spentOf(gateway, key.id)).toBe(usd(cost))
+    expect(await gateway.rows()).toMatchObject([
+      { status: 499, errorCode: 'LM-6001', cost: BigInt(cost), tokensOut: 2, estimated: true },
+    ])
+    gateway.upstream.next(used(1))
+    const next = await gateway.ask(key, prompt())
+    expect(next.headers.get('x-ratelimit-remaining-tokens')).toBe(String(1000 - 108 - 8))
+  })
+
+  test('when its upstream dies', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(stream([role, hello]))
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    expect(await response.text()).toContain('LM-3010')
+    expect(await spentOf(gateway, key.id)).toBe(usd(cost))
+    expect(await gateway.rows()).toMatchObject([
+      { status: 502, errorCode: 'LM-3010', cost: BigInt(cost), modelUsed: 'm' },
+    ])
+  })
+
+  test('when its time is over', async () => {
+    const gateway = await keyedGateway(`[resilience]\ntotal_timeout_ms = 1000\n${pricedProvider}`)
+    const key = await gateway.key({ budget_max: 1 })
+    const slow = new LiveUpstream()
+    gateway.upstream.next(slow.responder)
+    slow.push(role + hello)
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    await gateway.clock.advance(1_000)
+    expect(await response.text()).toContain('LM-3013')
+    expect(await gateway.rows()).toMatchObject([{ status: 504, cost: BigInt(cost) }])
+  })
+
+  test('when the gateway is told to stop', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const slow = new LiveUpstream()
+    gateway.upstream.next(slow.responder)
+    slow.push(role + hello)
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    gateway.gateway.drain()
+    expect(await response.text()).toContain('"error"')
+    await gateway.gateway.close()
+    expect(gateway.store.usage).toMatchObject([{ cost: BigInt(cost) }])
+    expect([...gateway.store.keys.values()]).toMatchObject([{ budgetSpent: BigInt(cost) }])
+  })
+})
+
+describe('many requests at once', () => {
+  test('never spend and reserve more than there is, and leave nothing reserved', async () => {
+    const gateway = await keyedGateway()
+    const pool = await gateway.group({ budget_max: 0.001 })
+    const keys = await Promise.all(
+      [1, 2, 3, 4].map(() => gateway.key({ group_id: pool, budget_max: 0.0004 })),
+    )
+    // Each may cost 28,000 nano-dollars and costs 20,000; a third of them fails.
+    let calls = 0
+    gateway.upstream.always(async (request) => {
+      await settled()
+      return calls++ % 3 === 0 ? json({}, { status: 400 })(request) : used(0, 10)(request)
+    })
+    const answers: Answer[] = await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        gateway.ask(keys[at % 4] as ClientKey, prompt(8, { max_tokens: 10 })),
+      ),
+    )
+    const refusals = answers.filter(({ status }) => status === 402).map(errorIn)
+    expect(refusals.length).toBeGreaterThan(100)
+    for (const { budget_max: max, budget_spent: spent, reserved } of refusals) {
+      expect(Number(spent) + Number(reserved)).toBeLessThanOrEqual(Number(max) + usd(1) / 2)
+    }
+    expect(await spentOf(gateway, pool, 'groups')).toBeLessThanOrEqual(0.001)
+  })
+})

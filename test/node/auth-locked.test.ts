@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type HostAnswer, keyedHost } from './support/keyed-host.ts'
+import { type BuiltThread, buildThread, connect, folder, valueOf } from './support/store.ts'
+
+let thread: BuiltThread
+
+beforeAll(async () => {
+  thread = await buildThread()
+})
+
+afterAll(() => thread.remove())
+
+const config = `
+  [[providers]]
+  name = "demo"
+  kind = "demo"
+  models = [{ id = "m", cost_per_1m_output = 1000 }]
+`
+
+const spent = 'select budget_spent_usd * 1000000000 + budget_spent_nano from virtual_keys'
+
+test('while another process holds the database requests are served as ever, and all is written afterwards', async () => {
+  const path = join(folder(), 'gateway.db')
+  const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
+  const host = await keyedHost({ path, config, entry: thread.entry, env, patience: 500 })
+  const { id, key } = await host.key({ budget_max: 100 })
+  const other = await connect(path).transaction('write')
+
+  const answers: HostAnswer[] = []
+  const latencies: number[] = []
+  // Longer than the store goes on trying, so that flushes fail as well.
+  const until = performance.now() + 4_500
+  while (performance.now() < until) {
+    const start = performance.now()
+    answers.push(await host.chat(key))
+    latencies.push(performance.now() - start)
+    await sleep(20)
+  }
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.9)]).toBeLessThan(200)
+  await other.rollback()
+
+  const { body } = await host.admin('GET', `/admin/keys/${id}`)
+  const inMemory = Math.round(Number(body['budget_spent']) * 1e9)
+  await vi.waitFor(
+    async () => {
+      expect(await valueOf(path, spent)).toBe(inMemory)
+      expect(await valueOf(path, 'select count(*) from usage_log')).toBe(answers.length)
+    },
+    { timeout: 10_000, interval: 100 },
+  )
+  expect(await valueOf(path, 'select sum(cost_usd * 1000000000 + cost_nano) from usage_log')).toBe(
+    inMemory,
+  )
+}, 40_000)

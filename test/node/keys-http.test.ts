@@ -1,0 +1,288 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI, {
+  APIError,
+  AuthenticationError,
+  PermissionDeniedError,
+  RateLimitError,
+} from 'openai'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { completion, done, hello, role, stop, usageChunk } from '../support/answers.ts'
+import { type HostAnswer, keyedHost, type ServedHost } from './support/keyed-host.ts'
+import { httpServer, type TestServer } from './support/servers.ts'
+import { type BuiltThread, buildThread, connect, folder, valueOf } from './support/store.ts'
+
+let thread: BuiltThread
+
+beforeAll(async () => {
+  thread = await buildThread()
+})
+
+afterAll(() => thread.remove())
+
+/** An upstream that takes a moment and reports so many tokens of output, at 2,000 nano-dollars each. */
+function upstream(answer: (call: number) => number = () => 10): Promise<TestServer> {
+  let calls = 0
+  return httpServer(async (request, response) => {
+    request.resume()
+    const tokens = answer(calls++)
+    await sleep(Math.random() * 5)
+    if (tokens < 0) return response.writeHead(400).end('{"error":{"message":"no"}}')
+    const usage = { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(completion('Hi', { usage })))
+  })
+}
+
+interface World {
+  readonly host: ServedHost
+  readonly path: string
+}
+
+async function world({ url }: TestServer): Promise<World> {
+  const path = join(folder(), 'gateway.db')
+  const config = `
+    [resilience]
+    retry_max_attempts = 1
+    [[providers]]
+    name = "p"
+    kind = "openai"
+    base_url = "${url}/v1"
+    models = [{ id = "m", cost_per_1m_output = 2 }]
+  `
+  return { host: await keyedHost({ path, config, entry: thread.entry }), path }
+}
+
+/** So many requests over so many connections that each send the next when the last is answered. */
+async function hammer(host: ServedHost, key: string, { connections = 64, requests = 640 } = {}) {
+  const answers: HostAnswer[] = []
+  let left = requests
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (left-- > 0) answers.push(await host.chat(key, { max_tokens: 10 }))
+    }),
+  )
+  return answers
+}
+
+function counts(answers: readonly HostAnswer[]): Record<number, number> {
+  const tally: Record<number, number> = {}
+  for (const { status } of answers) tally[status] = (tally[status] ?? 0) + 1
+  return tally
+}
+
+describe('64 connections of one key', () => {
+  test('never overspend a tight budget, and spend all of it', async () => {
+    const { host, path } = await world(await upstream())
+    // Each request reserves and costs 20,000 nano-dollars: 100 of them, and not one more.
+    const { id, key } = await host.key({ budget_max: 0.002 })
+    const answers = await hammer(host, key)
+    expect(counts(answers)).toEqual({ 200: 100, 402: 540 })
+    expectWithinCap(answers)
+    const { body } = await host.admin('GET', `/admin/keys/${id}`)
+    expect(body).toMatchObject({ budget_spent: 0.002 })
+    await host.close()
+    expect(await valueOf(path, `select ${nanoOf('budget_spent')} from virtual_keys`)).toBe(
+      2_000_000,
+    )
+    expect(await valueOf(path, 'select count(*) from usage_log where status = 200')).toBe(100)
+    expect(await valueOf(path, 'select count(*) from usage_log where status = 402')).toBe(540)
+  })
+
+  test('share what is left when others fail or cost less: spend is the sum of the rows', async () => {
+    const { host, path } = await world(await upstream((call) => [-1, 3, 10, 7][call % 4] ?? 0))
+    const group = await host.admin('POST', '/admin/groups', { name: 'g', budget_max: 0.003 })
+    const pool = String(group.body['id'])
+    const keys = await Promise.all(
+      [1, 2, 3, 4].map(() => host.key({ group_id: pool, budget_max: 0.001 })),
+    )
+    const answers = (
+      await Promise.all(
+        keys.map(({ key }) => hammer(host, key, { connections: 16, requests: 200 })),
+      )
+    ).flat()
+    expectWithinCap(answers)
+    // Nothing is reserved any more: what is left can be had to the last nano-dollar.
+    for (const { id, key } of keys) {
+      await host.admin('PATCH', `/admin/keys/${id}`, { budget_max: 0 })
+      const { body } = await host.chat(key)
+      expect(body['error']).toMatchObject({ code: 'LM-4001', reserved: 0 })
+    }
+    await host.close()
+    const database = connect(path)
+    const spent = await database.execute(`
+      select k.id, ${nanoOf('k.budget_spent')} as spent, sum(${nanoOf('u.cost')}) as rows
+      from virtual_keys k join usage_log u on u.key_id = k.id group by k.id
+    `)
+    expect(spent.rows).toHaveLength(4)
+    for (const row of spent.rows) expect(row['spent']).toBe(row['rows'])
+    const total = spent.rows.reduce((sum, row) => sum + Number(row['spent']), 0)
+    expect(await valueOf(path, `select ${nanoOf('budget_spent')} from budget_groups`)).toBe(total)
+    expect(total).toBeLessThanOrEqual(3_000_000)
+  })
+
+  test('get exactly as many requests a minute as the limit', async () => {
+    const { host } = await world(await upstream())
+    let answers: HostAnswer[]
+    let minute: number
+    do {
+      minute = thisMinute()
+      const { key } = await host.key({ rpm_limit: 250 })
+      answers = await hammer(host, key)
+    } while (thisMinute() !== minute)
+    expect(counts(answers)).toEqual({ 200: 250, 429: 390 })
+  })
+})
+
+/** An amount of two columns. */
+function nanoOf(column: string): string {
+  return `${column}_usd * 1000000000 + ${column}_nano`
+}
+
+/** Every refusal tells of a budget that holds. */
+function expectWithinCap(answers: readonly HostAnswer[]): void {
+  for (const { status, body } of answers) {
+    if (status !== 402) continue
+    const {
+      budget_max: max,
+      budget_spent: spent,
+      reserved,
+    } = body['error'] as Record<string, number>
+    expect(Math.round((Number(spent) + Number(reserved)) * 1e9)).toBeLessThanOrEqual(
+      Number(max) * 1e9,
+    )
+  }
+}
+
+function thisMinute(): number {
+  return Math.floor(Date.now() / 60_000)
+}
+
+/** Waits for the next minute when this one ends so soon. */
+async function awayFromMinuteEnd(millis: number): Promise<void> {
+  const left = 60_000 - (Date.now() % 60_000)
+  if (left < millis) await sleep(left + 50)
+}
+
+describe('a client that closes its connection', () => {
+  test('in the middle of a stream has a row with 499 that costs what was streamed', async () => {
+    const vendor = await httpServer((request, response) => {
+      request.resume()
+      response.setHeader('content-type', 'text/event-stream')
+      response.write(role + hello)
+    })
+    const { host } = await world(vendor)
+    const { id, key } = await host.key({ budget_max: 1 })
+    const leaving = new AbortController()
+    const response = await fetch(`${host.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        model: 'm',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+      signal: leaving.signal,
+    })
+    await response.body?.getReader().read()
+    leaving.abort()
+    const rows = await vi.waitFor(async () => {
+      const { body } = await host.admin('GET', '/admin/usage/export')
+      expect(body['rows']).toHaveLength(1)
+      return body['rows']
+    })
+    expect(rows).toMatchObject([{ key_id: id, status: 499, error_code: 'LM-6001', cost: 0.000004 }])
+    const { body } = await host.admin('GET', `/admin/keys/${id}`)
+    expect(body['budget_spent']).toBe(0.000004)
+  })
+})
+
+describe('the official openai package', () => {
+  function client(host: ServedHost, apiKey: string, maxRetries = 0): OpenAI {
+    return new OpenAI({ baseURL: `${host.address}/v1`, apiKey, maxRetries })
+  }
+
+  const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello' }] }
+
+  async function failure(promise: Promise<unknown>): Promise<APIError> {
+    const error = await promise.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(error).toBeInstanceOf(APIError)
+    return error as APIError
+  }
+
+  test('throws its error of authentication for a key that is not valid', async () => {
+    const { host } = await world(await upstream())
+    const stranger = client(host, `sk-gw-${'0'.repeat(64)}`)
+    for (const ask of [
+      () => stranger.chat.completions.create(request),
+      () => stranger.models.list(),
+    ]) {
+      const error = await failure(ask())
+      expect(error).toBeInstanceOf(AuthenticationError)
+      expect(error).not.toBeInstanceOf(PermissionDeniedError)
+      expect(error).toMatchObject({ status: 401, code: 'LM-4004', type: 'invalid_request' })
+    }
+  })
+
+  test('throws an error of status 402 for a budget, once, with its figures', async () => {
+    const vendor = await upstream()
+    const { host } = await world(vendor)
+    const { key } = await host.key({ budget_max: 0 })
+    const poor = client(host, key, 2)
+    const error = await failure(poor.chat.completions.create(request))
+    expect(error).toMatchObject({
+      status: 402,
+      code: 'LM-4001',
+      error: { scope: 'key', budget_max: 0, budget_spent: 0, reserved: 0 },
+    })
+    const { body } = await vi.waitFor(async () => {
+      const answer = await host.admin('GET', '/admin/usage?group_by=total')
+      expect(answer.body['groups']).toHaveLength(1)
+      return answer
+    })
+    expect(body['groups']).toMatchObject([{ requests: 1 }])
+  })
+
+  test('throws its error of rate limits, with the time to wait', async () => {
+    const { host } = await world(await upstream())
+    await awayFromMinuteEnd(3_000)
+    const { key } = await host.key({ rpm_limit: 1 })
+    const busy = client(host, key)
+    await busy.chat.completions.create(request)
+    const error = await failure(busy.chat.completions.create(request))
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect(error).toMatchObject({ status: 429, code: 'LM-4002' })
+    expect(Number(error.headers?.get('retry-after'))).toBeGreaterThan(0)
+    expect(error.headers?.get('x-ratelimit-remaining-requests')).toBe('0')
+  })
+
+  test('does not repeat what no waiting helps', async () => {
+    const { host } = await world(await upstream())
+    const { key } = await host.key({ tpm_limit: 3 })
+    const error = await failure(client(host, key, 3).chat.completions.create(request))
+    expect(error).toMatchObject({ status: 429, code: 'LM-4003' })
+    await sleep(50)
+    const { body } = await host.admin('GET', '/admin/usage?group_by=total')
+    expect(body['groups']).toMatchObject([{ requests: 1 }])
+  })
+
+  test('reads a stream with a key, and the headers of its limits', async () => {
+    const vendor = await httpServer((request_, response) => {
+      request_.resume()
+      response.setHeader('content-type', 'text/event-stream')
+      response.end(role + hello + stop + usageChunk + done)
+    })
+    const { host } = await world(vendor)
+    const { key } = await host.key({ rpm_limit: 5, tpm_limit: 1000 })
+    const asking = client(host, key).chat.completions.create({ ...request, stream: true })
+    const { data, response } = await asking.withResponse()
+    let said = ''
+    for await (const chunk of data) said += chunk.choices[0]?.delta.content ?? ''
+    expect(said).toBe('Hello')
+    expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('4')
+    expect(response.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
+  })
+})

@@ -1,0 +1,110 @@
+import { expect } from 'vitest'
+import type { Gateway } from '../../src/index.ts'
+import { series } from './exposition.ts'
+import type { LogLine } from './gateway.ts'
+import type { MemoryStore } from './memory-store.ts'
+
+export interface KeyedTest {
+  readonly gateway: Gateway
+  readonly store: MemoryStore
+  readonly masterKey: string
+  readonly log: readonly LogLine[]
+}
+
+/**
+ * Nothing is reserved when nothing runs, and what keys and groups have spent, in memory and in the
+ * database, is what the rows of the usage log add up to. Closes the gateway.
+ */
+export async function expectAccountsToBalance(test: KeyedTest): Promise<void> {
+  const { gateway, store } = test
+  const told = store.closed ? [] : await standings(test)
+  const dropped = store.closed ? undefined : await droppedRows(gateway)
+  if (!store.closed) await gateway.close()
+
+  const rows = [...store.batches.values()].flatMap((batch) => batch.rows)
+  for (const { id, reserved, spent } of told) {
+    expect(reserved, `reserved of ${id}`).toBe(0)
+    expect(spent, `spent of ${id}, in memory and in the database`).toBe(usdSpent(store, id))
+  }
+  if (dropped === undefined) return
+  const accounted = test.log.filter(isAccounted).length
+  expect(rows.length + dropped, 'rows and dropped rows').toBe(accounted)
+  if (dropped > 0) return
+  for (const { id, budgetSpent } of store.keys.values()) {
+    const own = rows.filter(({ keyId }) => keyId === id)
+    expect(budgetSpent, `spent of key ${id}, and its rows`).toBe(sum(own))
+  }
+  for (const { id, budgetSpent } of store.groups.values()) {
+    const own = rows.filter(({ groupId }) => groupId === id)
+    expect(budgetSpent, `spent of group ${id}, and its rows`).toBe(sum(own))
+  }
+}
+
+interface Told {
+  readonly id: string
+  readonly reserved: unknown
+  readonly spent: unknown
+}
+
+/** What every key and group says of itself when it refuses a request, for which it gets a cap of 0. */
+async function standings({ gateway, store, masterKey }: KeyedTest): Promise<Told[]> {
+  const send = async (method: string, path: string, token: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const response = await gateway.fetch(new Request(`http://gateway.test${path}`, init))
+    return JSON.parse((await response.text()) || '{}')
+  }
+  const admin = (method: string, path: string, body?: object) => send(method, path, masterKey, body)
+  const refused = async (id: string, secret: string): Promise<Told[]> => {
+    const { data } = await send('GET', '/v1/models', secret)
+    if (data.length === 0) return []
+    const [model] = data
+    const { path, body } = smallest[model.capabilities[0]] ?? { path: '', body: {} }
+    const { error } = await send('POST', path, secret, { model: model.id, ...body })
+    expect(error, `the refusal of ${id}`).toMatchObject({ code: 'LM-4001' })
+    return [{ id, reserved: error.reserved, spent: error.budget_spent }]
+  }
+  const told: Told[] = []
+  for (const { id, deletedAt } of store.groups.values()) {
+    if (deletedAt !== null) continue
+    await admin('PATCH', `/admin/groups/${id}`, { budget_max: 0 })
+    const { key } = await admin('POST', '/admin/keys', { name: 'check', group_id: id })
+    told.push(...(await refused(id, key)))
+  }
+  for (const { id, deletedAt } of store.keys.values()) {
+    if (deletedAt !== null) continue
+    const { key } = await admin('POST', `/admin/keys/${id}/rotate`)
+    await admin('PATCH', `/admin/keys/${id}`, { ...free, budget_max: 0 })
+    told.push(...(await refused(id, key)))
+  }
+  return told
+}
+
+const free = { group_id: null, disabled: false, expires_at: null, rpm_limit: null, tpm_limit: null }
+
+const smallest: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
+  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } },
+  embed: { path: '/v1/embeddings', body: { input: 'x' } },
+  rerank: { path: '/v1/rerank', body: { query: 'x', documents: ['x'] } },
+}
+
+async function droppedRows({ fetch }: Gateway): Promise<number> {
+  const metrics = await fetch(new Request('http://gateway.test/metrics'))
+  return series(await metrics.text(), 'gateway_usage_log_dropped_total')[0]?.value ?? 0
+}
+
+/** Requests of a key for a model, unless they were wrong in themselves. */
+function isAccounted({ message, fields }: LogLine): boolean {
+  const { key_id: key, model, error_code: code } = fields
+  const isWrong = /^LM-[12]/.test(String(code))
+  return message === 'request' && key !== undefined && model !== undefined && !isWrong
+}
+
+function usdSpent(store: MemoryStore, id: string): number {
+  const row = store.keys.get(id) ?? store.groups.get(id)
+  return Number(row?.budgetSpent ?? -1n) / 1e9
+}
+
+function sum(rows: readonly { readonly cost: bigint }[]): bigint {
+  return rows.reduce((total, { cost }) => total + cost, 0n)
+}

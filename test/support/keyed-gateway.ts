@@ -1,0 +1,155 @@
+import type { GatewayOptions } from '../../src/index.ts'
+import type { UsageRow } from '../../src/store/index.ts'
+import { providerKey, type TestGateway } from './gateway.ts'
+import { MemoryStore } from './memory-store.ts'
+import { json, type Responder } from './scripted-upstream.ts'
+import { watchedGateway } from './watched-gateway.ts'
+
+/** `GATEWAY_MASTER_KEY` of the tests. */
+export const masterKey = '5e'.repeat(32)
+
+/** A key as its client knows it. */
+export interface ClientKey {
+  readonly id: string
+  readonly secret: string
+  /** The header that shows it. */
+  readonly headers: { readonly authorization: string }
+}
+
+/** What a route answers. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+export interface KeyedGateway extends TestGateway {
+  readonly store: MemoryStore
+  /** Asks the admin API, with the master key. */
+  admin(method: string, path: string, body?: unknown): Promise<Answer>
+  /** Creates a key with these fields. */
+  key(fields?: object): Promise<ClientKey>
+  /** Creates a group, and resolves with its id. */
+  group(fields?: object): Promise<string>
+  /** Sends a request to the data plane with a key. */
+  ask(key: ClientKey, body: object, path?: string): Promise<Answer>
+  /** The rows of the usage log, when all have been written. */
+  rows(): Promise<readonly UsageRow[]>
+}
+
+export interface KeyedOptions extends Partial<GatewayOptions> {
+  readonly store?: MemoryStore
+  /** Further settings of `[auth]`. */
+  readonly auth?: string
+}
+
+/**
+ * One provider with model `m`: a dollar a million prompt tokens, two a million others. So a token of
+ * a prompt costs 1,000 nano-dollars, or 0.000001 USD.
+ */
+export const pricedProvider = `
+[[providers]]
+name = "p"
+kind = "openai"
+api_key_env = "P_KEY"
+[[providers.models]]
+id = "m"
+upstream_id = "upstream-m"
+cost_per_1m_input = 1
+cost_per_1m_output = 2
+`
+
+/** A watched gateway with auth on, over a database in memory. */
+export async function keyedGateway(
+  config: string = pricedProvider,
+  { store = new MemoryStore(), auth = '', ...options }: KeyedOptions = {},
+): Promise<KeyedGateway> {
+  const test = await watchedGateway(`${config}\n[auth]\nenabled = true\n${auth}`, {
+    env: { P_KEY: providerKey, GATEWAY_MASTER_KEY: masterKey },
+    ...options,
+    store,
+  })
+  const admin: KeyedGateway['admin'] = async (method, path, body) =>
+    answerOf(
+      await test.get(path, {
+        method,
+        headers: { authorization: `Bearer ${masterKey}` },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    )
+  return {
+    ...test,
+    store,
+    admin,
+    async key(fields = {}) {
+      const { status, body } = await admin('POST', '/admin/keys', { name: 'a key', ...fields })
+      if (status !== 201) throw new Error(`no key was created: ${JSON.stringify(body)}`)
+      return clientKey(String(body['id']), String(body['key']))
+    },
+    async group(fields = {}) {
+      const { status, body } = await admin('POST', '/admin/groups', { name: 'a group', ...fields })
+      if (status !== 201) throw new Error(`no group was created: ${JSON.stringify(body)}`)
+      return String(body['id'])
+    },
+    ask: async ({ headers }, body, path = '/v1/chat/completions') =>
+      answerOf(await test.get(path, { method: 'POST', headers, body: JSON.stringify(body) })),
+    async rows() {
+      await test.clock.advance(2_000)
+      return store.usage
+    },
+  }
+}
+
+export function clientKey(id: string, secret: string): ClientKey {
+  return { id, secret, headers: { authorization: `Bearer ${secret}` } }
+}
+
+/** A chat request for model `m` that is estimated at so many prompt tokens, 8 at least. */
+export function prompt(tokens = 8, more: object = {}): object {
+  return {
+    model: 'm',
+    messages: [{ role: 'user', content: 'x'.repeat((tokens - 7) * 4) }],
+    ...more,
+  }
+}
+
+/** A chat answer that reports so many tokens. */
+export function used(promptTokens: number, completionTokens = 0, details: object = {}): Responder {
+  return json({
+    id: 'chatcmpl-a1',
+    object: 'chat.completion',
+    created: 1_764_000_000,
+    model: 'upstream-m',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+      ...details,
+    },
+  })
+}
+
+/** What a key or a group has spent, in the words of the admin API. */
+export async function spentOf(
+  { admin }: KeyedGateway,
+  id: string,
+  kind: 'keys' | 'groups' = 'keys',
+): Promise<number> {
+  return Number((await admin('GET', `/admin/${kind}/${id}`)).body['budget_spent'])
+}
+
+/** The error object of an answer. */
+export function errorIn({ body }: Answer): Record<string, unknown> {
+  return body['error'] as Record<string, unknown>
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type') === 'application/json'
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : { text },
+  }
+}
