@@ -34,7 +34,9 @@ export class Prober {
   readonly #options: ProberOptions
   readonly #results = new Map<string, ProbeResult>()
   #scope: Scope
+  /** Between two rounds. */
   #timer: Timer | undefined
+  #interval: Millis = 0
   #isRunning = false
 
   constructor(options: ProberOptions) {
@@ -42,10 +44,21 @@ export class Prober {
     this.#scope = new Scope(options.clock)
   }
 
-  /** Begins the rounds if the policy of the moment wants them; they end by themselves. */
+  /**
+   * Begins the rounds if the policy of the moment wants them. Called again after a reload, it does not
+   * let a new policy or a new provider wait for the next round.
+   */
   start(): void {
-    if (this.#isRunning || !this.#options.policy().enabled) return
-    this.#isRunning = true
+    const { enabled, interval } = this.#options.policy()
+    if (!this.#isRunning) {
+      if (enabled) void this.#round()
+      return
+    }
+    if (!this.#timer) return
+    const isKnown = ({ name }: Provider) => this.#results.has(name)
+    const isSame = enabled && interval === this.#interval
+    if (isSame && this.#options.providers().filter(isProbed).every(isKnown)) return
+    this.#timer.cancel()
     void this.#round()
   }
 
@@ -63,10 +76,10 @@ export class Prober {
   async #round(): Promise<void> {
     const { clock, policy, providers } = this.#options
     const { enabled, interval } = policy()
-    if (!enabled) {
-      this.#isRunning = false
-      return this.#results.clear()
-    }
+    this.#timer = undefined
+    this.#interval = interval
+    this.#isRunning = enabled
+    if (!enabled) return this.#results.clear()
     const probed = providers().filter(isProbed)
     const names = new Set<string>(probed.map(({ name }) => name))
     for (const name of this.#results.keys()) if (!names.has(name)) this.#results.delete(name)

@@ -6,8 +6,9 @@ import type { Connection } from './connection.ts'
 import { abortFault, faultOf, isLostSocket } from './fault.ts'
 import type { Pool } from './pool.ts'
 
-/** How long the rest of a body may take that nobody needs, before its connection is given up. */
+/** How long the rest of a body that nobody needs may take and be, before its connection is given up. */
 const drainTime = 250
+const drainBytes = 64 * 1024
 
 /** Where an address leads. */
 export interface Destination {
@@ -47,6 +48,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #connection: Connection | undefined
   #body: BoundedQueue | undefined
   #drainTimer: NodeJS.Timeout | undefined
+  #drained = 0
   #answered = false
   #over = false
 
@@ -81,7 +83,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: unknown, bytes: Uint8Array): void {
-    this.#body?.push(bytes)
+    if (!this.#drainTimer) return this.#body?.push(bytes)
+    this.#drained += bytes.length
+    if (this.#drained > drainBytes) this.#giveUp()
   }
 
   onResponseEnd(): void {

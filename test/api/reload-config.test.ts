@@ -1,0 +1,243 @@
+import { blake3 } from '@noble/hashes/blake3.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { describe, expect, test } from 'vitest'
+import { expectErrorShape } from '../support/contract.ts'
+import { masterKey, pricedProvider, prompt, used } from '../support/keyed-gateway.ts'
+import { type ReloadingGateway, reloadingGateway, withAuth } from '../support/reloading-gateway.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const master = { authorization: `Bearer ${masterKey}` }
+const successor = withAuth(pricedProvider.replace('id = "m"', 'id = "new"'))
+
+/** The hash of the file as it stands. */
+function hashOf({ file }: ReloadingGateway): string {
+  return bytesToHex(blake3(file.bytes))
+}
+
+function put(
+  { get }: Pick<ReloadingGateway, 'get'>,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return get('/admin/config', { method: 'PUT', body, headers: { ...master, ...headers } })
+}
+
+describe('GET /admin/config', () => {
+  test('shows the exact bytes of the file, not what overrides make of it, and their hash', async () => {
+    const gateway = await reloadingGateway(`# käse ☕\r\n\t${pricedProvider}`, {
+      env: { GATEWAY_MASTER_KEY: masterKey, GATEWAY_SERVER__BODY_LIMIT: '5000' },
+    })
+    const answer = await gateway.get('/admin/config', { headers: master })
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({ config: gateway.file.text, hash: hashOf(gateway) })
+    expect(answer.headers.get('etag')).toBe(`"${hashOf(gateway)}"`)
+    expect(hashOf(gateway)).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test('shows the file as it is by now, also when that cannot serve', async () => {
+    const gateway = await reloadingGateway()
+    gateway.file.write('providers = [')
+    const { body } = await gateway.admin('GET', '/admin/config')
+    expect(body).toEqual({ config: 'providers = [', hash: hashOf(gateway) })
+  })
+
+  test('of a file that cannot be read is LM-5001 without a path', async () => {
+    const gateway = await reloadingGateway()
+    gateway.file.isReadable = false
+    const error = await expectErrorShape(await gateway.get('/admin/config', { headers: master }))
+    expect(error).toMatchObject({ code: 'LM-5001', message: 'internal error' })
+    expect(JSON.stringify(gateway.log)).not.toContain('/etc/')
+    gateway.file.isReadable = true
+  })
+})
+
+describe('PUT /admin/config', () => {
+  test('serves the new configuration before the 204, and keeps the file before', async () => {
+    const gateway = await reloadingGateway()
+    const { file, upstream, ask, key, count } = gateway
+    const [client, before] = [await key(), file.bytes]
+    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    expect([answer.status, await answer.text()]).toEqual([204, ''])
+    upstream.next(used(9))
+    expect((await ask(client, prompt(8, { model: 'new' }))).status).toBe(200)
+    expect([file.text, file.backup]).toEqual([successor, before])
+    expect(answer.headers.get('etag')).toBe(`"${hashOf(gateway)}"`)
+    expect(await count('gateway_config_reloads_total')).toBe(1)
+  })
+
+  test('has nothing left to do for the look at the file that follows', async () => {
+    const gateway = await reloadingGateway()
+    await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    await gateway.gateway.refresh()
+    expect(await gateway.count('gateway_config_reloads_total')).toBe(1)
+  })
+
+  test('takes the hash in quotes too, and any content type', async () => {
+    const gateway = await reloadingGateway()
+    const headers = { 'if-match': `"${hashOf(gateway)}"`, 'content-type': 'application/json' }
+    expect((await put(gateway, successor, headers)).status).toBe(204)
+  })
+
+  test('replaces a file that cannot serve', async () => {
+    const gateway = await reloadingGateway()
+    gateway.file.write('providers = [')
+    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    expect([answer.status, gateway.file.text]).toEqual([204, successor])
+  })
+
+  test('takes restart-only settings in silence, and the log names them', async () => {
+    const gateway = await reloadingGateway()
+    const body = `[server]\nport = 9999\n${successor}\nusage_flush_ms = 7`
+    gateway.said()
+    expect((await put(gateway, body, { 'if-match': hashOf(gateway) })).status).toBe(204)
+    expect(gateway.said()).toContain('warn ignored until a restart server.port auth.usage_flush_ms')
+  })
+
+  test.each([
+    ['no If-Match', {}, 'LM-1001', /If-Match is missing/],
+    ['an empty If-Match', { 'if-match': '' }, 'LM-1001', /If-Match is missing/],
+    ['any hash', { 'if-match': '*' }, 'LM-1001', /must name a hash/],
+    ['a weak tag', { 'if-match': 'W/"0"' }, 'LM-1001', /no weak tag/],
+    ['another hash', { 'if-match': '0'.repeat(64) }, 'LM-1004', /GET it again/],
+  ])('with %s is refused and changes nothing', async (_, headers, code, message) => {
+    const gateway = await reloadingGateway()
+    const before = gateway.file.bytes
+    const answer = await put(gateway, successor, headers as Record<string, string>)
+    expect(answer.status).toBe(code === 'LM-1004' ? 412 : 400)
+    expect(await expectErrorShape(answer)).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    })
+    expect([gateway.file.bytes, gateway.file.backup]).toEqual([before, undefined])
+  })
+
+  const missing = pricedProvider.replace('upstream_id', 'fallbacks = ["x"]\nupstream_id')
+  test.each([
+    ['', /empty/, null],
+    [Uint8Array.of(0xff), /UTF-8/, null],
+    ['providers = [', /not TOML/, null],
+    [`${successor}\n[server]\nport = 0`, /server\.port \(line \d+\)/, 'server.port'],
+    [missing, /fallbacks\[0\] \(line \d+\)/, 'providers[0].models[0].fallbacks[0]'],
+    [
+      `${successor}\n[webhooks]\nurl = "https://h.test"\nsigning_key_env = "NONE"`,
+      /signing_key_env: .*NONE/,
+      'webhooks.signing_key_env',
+    ],
+  ])('of what cannot serve is LM-1001 that names the setting: %j', async (body, message, param) => {
+    const gateway = await reloadingGateway()
+    const before = gateway.file.bytes
+    const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
+    const error = await expectErrorShape(answer)
+    expect(error).toMatchObject({ code: 'LM-1001', message: expect.stringMatching(message) })
+    if (param !== null) expect(error.param).toBe(param)
+    expect(error.message).not.toMatch(/staged|config\.toml/)
+    expect([gateway.file.bytes, gateway.file.backup]).toEqual([before, undefined])
+    expect(await gateway.count('gateway_config_reload_failures_total')).toBe(0)
+  })
+
+  test('over the body limit is LM-1002', async () => {
+    const gateway = await reloadingGateway(`[server]\nbody_limit = 500\n${pricedProvider}`)
+    const body = `${successor}\n${'#'.repeat(500)}`
+    const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
+    expect(answer.status).toBe(413)
+    expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-1002' })
+  })
+
+  test('into a folder that is read-only is LM-5001, with the staged path nowhere', async () => {
+    const gateway = await reloadingGateway()
+    const before = gateway.file.bytes
+    gateway.file.isWritable = false
+    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    expect(answer.status).toBe(500)
+    const error = await expectErrorShape(answer)
+    expect(error).toMatchObject({ code: 'LM-5001', message: 'internal error' })
+    expect(JSON.stringify(gateway.log)).not.toContain('staged')
+    expect(gateway.log.filter(({ message }) => message === 'internal error')).toMatchObject([
+      { fields: { request_id: error.request_id } },
+    ])
+    expect(gateway.file.bytes).toBe(before)
+  })
+
+  test('while the database is out leaves the file as it was', async () => {
+    const gateway = await reloadingGateway()
+    const before = gateway.file.bytes
+    gateway.store.trouble = 'refuse'
+    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    gateway.store.trouble = 'none'
+    expect([answer.status, gateway.file.bytes]).toEqual([500, before])
+  })
+
+  test('that an editor was faster than is refused, and what the editor wrote stays', async () => {
+    const gateway = await reloadingGateway()
+    const release = gateway.store.hold()
+    const pending = put(gateway, successor, { 'if-match': hashOf(gateway) })
+    // It is judged now: that takes a look at the stored keys.
+    await expect.poll(() => gateway.store.calls.at(-1)).toBe('sealed')
+    gateway.file.write('# mine')
+    release()
+    expect([(await pending).status, gateway.file.text]).toEqual([412, '# mine'])
+  })
+
+  test.each([undefined, 'Bearer wrong', 'Basic eDp5'])(
+    'needs the master key (%s)',
+    async (shown) => {
+      const gateway = await reloadingGateway()
+      const headers = { authorization: shown ?? '', 'if-match': hashOf(gateway) }
+      const answer = await put(gateway, successor, headers)
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+      expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-4004' })
+    },
+  )
+
+  test('of a hundred that race exactly one wins a round, and what it wrote serves', async () => {
+    const gateway = await reloadingGateway()
+    const client = await gateway.key()
+    for (let round = 0; round < 5; round++) {
+      const hash = hashOf(gateway)
+      const id = (racer: number) => `m-${round}-${racer}`
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, racer) =>
+          put(gateway, successor.replace('"new"', `"${id(racer)}"`), { 'if-match': hash }),
+        ),
+      )
+      const statuses = answers.map(({ status }) => status)
+      expect(statuses.toSorted()).toEqual([204, ...Array(99).fill(412)])
+      const winner = id(statuses.indexOf(204))
+      expect(gateway.file.text).toContain(`"${winner}"`)
+      const { data } = await (await gateway.get('/v1/models', { headers: client.headers })).json()
+      expect(data).toMatchObject([{ id: winner }])
+    }
+  })
+
+  test('beside reloads and refreshes always ends with the file serving', async () => {
+    const gateway = await reloadingGateway()
+    const client = await gateway.key()
+    for (let round = 0; round < 20; round++) {
+      const id = `m-${round}`
+      const text = successor.replace('"new"', `"${id}"`)
+      const puts = put(gateway, text, { 'if-match': hashOf(gateway) })
+      await Promise.all([gateway.gateway.reload(), puts, gateway.gateway.refresh()])
+      const { data } = await (await gateway.get('/v1/models', { headers: client.headers })).json()
+      expect([data[0].id, gateway.file.text]).toEqual([id, text])
+    }
+  })
+})
+
+test('without auth there is no such route', async () => {
+  const { get } = await watchedGateway()
+  for (const method of ['GET', 'PUT']) {
+    const answer = await get('/admin/config', { method, headers: master })
+    expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-1003' })
+  }
+})
+
+test('a gateway that was given its configuration as text shows it, and cannot replace it', async () => {
+  const gateway = await reloadingGateway(pricedProvider, { configFile: undefined })
+  const { config, hash } = (await gateway.admin('GET', '/admin/config')).body
+  expect(config).toBe(withAuth(pricedProvider))
+  const answer = await put(gateway, successor, { 'if-match': String(hash) })
+  expect(await expectErrorShape(answer)).toMatchObject({
+    code: 'LM-1001',
+    message: expect.stringContaining('no file to replace'),
+  })
+})

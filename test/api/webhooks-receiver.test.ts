@@ -1,0 +1,182 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type RequestHandler } from 'express'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { nodePorts, serve } from '../../adapters/node/index.ts'
+import { createGateway } from '../../src/index.ts'
+import { closed, httpServer, tcpServer, timed } from '../node/support/servers.ts'
+import { masterKey } from '../support/keyed-gateway.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+
+const secret = 'whsec-of-the-test'
+
+/** A gateway over real sockets, with its own demo provider. */
+async function hosted() {
+  const ports = nodePorts({ GATEWAY_LOG_LEVEL: 'error' })
+  const gateway = await createGateway({
+    ...ports,
+    env: { GATEWAY_MASTER_KEY: masterKey },
+    openStore: async () => new MemoryStore(),
+    config: `
+      [auth]
+      enabled = true
+      [[providers]]
+      name = "demo"
+      kind = "demo"
+      [[providers.models]]
+      id = "m"
+      cost_per_1m_output = 1000
+    `,
+  })
+  const host = await serve(gateway, { port: 0 })
+  const stop = async () => {
+    await host.close()
+    ports.close()
+  }
+  onTestFinished(stop)
+  const send = (method: string, path: string, token: string, body?: object) =>
+    fetch(host.address + path, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const admin = (method: string, path: string, body?: object) => send(method, path, masterKey, body)
+  return {
+    stop,
+    admin,
+    key: async (fields: object): Promise<{ id: string; key: string }> =>
+      (await admin('POST', '/admin/keys', { name: 'bücher 📚', ...fields })).json(),
+    chat: (key: string) =>
+      send('POST', '/v1/chat/completions', key, {
+        model: 'm',
+        max_tokens: 10,
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
+    /** Makes something happen that is told. */
+    async happen() {
+      const { id } = await (await admin('POST', '/admin/keys', { name: 'k' })).json()
+      await admin('PATCH', `/admin/keys/${id}`, { disabled: true })
+    },
+    metrics: async () => (await fetch(`${host.address}/metrics`)).text(),
+  }
+}
+
+/** A receiver as its owner would write it: Express hands over the raw body, Node checks it. */
+async function receiver(answer: RequestHandler) {
+  const seen: { body: Record<string, unknown>; headers: NodeJS.Dict<string | string[]> }[] = []
+  const app = express()
+  app.post('/hook', express.raw({ type: 'application/json' }), (request, response, next) => {
+    const given = Buffer.from(String(request.headers['x-gateway-signature']))
+    const mac = createHmac('sha256', secret).update(request.body).digest('hex')
+    const expected = Buffer.from(`sha256=${mac}`)
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      return void response.sendStatus(401)
+    }
+    seen.push({ body: JSON.parse(request.body.toString()), headers: request.headers })
+    answer(request, response, next)
+  })
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/hook`, seen }
+}
+
+test('a receiver that checks every signature gets what real requests and changes bring about', async () => {
+  const { admin, key, chat, metrics } = await hosted()
+  // Its first answer is a failure, so one event comes twice.
+  const { url, seen } = await receiver((_, response) => {
+    response.sendStatus(seen.length === 1 ? 503 : 204)
+  })
+  await admin('PUT', '/admin/webhooks/signing-key', { secret })
+  const events = [
+    'budget.threshold',
+    'budget.exhausted',
+    'key.disabled',
+    'key.rotated',
+    'key.deleted',
+  ]
+  await admin('PUT', '/admin/webhooks', { url, events, retry_base_ms: 1 })
+
+  const client = await key({ budget_max: 0.011 })
+  await (await chat(client.key)).text()
+  expect((await chat(client.key)).status).toBe(402)
+  const path = `/admin/keys/${client.id}`
+  await admin('POST', `${path}/rotate`)
+  await admin('PATCH', path, { disabled: true })
+  await admin('DELETE', path)
+  const told = () => [...new Set(seen.map(({ body }) => body['threshold'] ?? body['type']))]
+  await vi.waitFor(() => expect(told()).toContain('key.deleted'))
+
+  expect(told().slice(-4)).toEqual([
+    'budget.exhausted',
+    'key.rotated',
+    'key.disabled',
+    'key.deleted',
+  ])
+  expect(told()[0]).toBe(50)
+  expect(seen[1]).toEqual({ ...seen[0], headers: expect.anything() })
+  for (const { body, headers } of seen) {
+    expect(headers['x-gateway-event-id']).toBe(body['id'])
+    expect(headers['x-gateway-timestamp']).toBe(String(body['timestamp']))
+    expect(body).toMatchObject({ subject_id: client.id, name: 'bücher 📚', scope: 'key' })
+    expect(JSON.stringify(body)).not.toContain('sk-gw-')
+  }
+  const sent = `gateway_webhook_sent_total ${told().length}\n`
+  await vi.waitFor(async () => expect(await metrics()).toContain(sent))
+})
+
+test('a receiver that redirects is not followed, and shown nothing elsewhere', async () => {
+  const { admin, happen, metrics } = await hosted()
+  const paths: string[] = []
+  const elsewhere = await httpServer((request, response) => {
+    paths.push(`elsewhere ${request.url}`)
+    response.end()
+  })
+  const { url } = await httpServer((request, response) => {
+    paths.push(String(request.url))
+    const status = [301, 302, 303, 307, 308][paths.length - 1] ?? 204
+    response.writeHead(status, { location: paths.length % 2 ? elsewhere.url : '/other' }).end()
+  })
+  await admin('PUT', '/admin/webhooks', { url: `${url}/hook`, max_attempts: 5, retry_base_ms: 1 })
+  await happen()
+  await vi.waitFor(async () => expect(await metrics()).toContain('gateway_webhook_dead_total 1\n'))
+  expect(paths).toEqual(Array(5).fill('/hook'))
+})
+
+test('a receiver that answers without end is believed its status, and read no further', async () => {
+  const { admin, happen, metrics } = await hosted()
+  let written = 0
+  const { url, sockets } = await httpServer((_, response) => {
+    const more = () => {
+      do written += 65_536
+      while (response.write('x'.repeat(65_536)) && !response.destroyed)
+    }
+    response.on('drain', more)
+    more()
+  })
+  await admin('PUT', '/admin/webhooks', { url })
+  await happen()
+  await vi.waitFor(async () => expect(await metrics()).toContain('gateway_webhook_sent_total 1\n'))
+  await closed(sockets[0])
+  // What the system holds of a connection comes on top of what is read.
+  expect(written).toBeLessThan(16 * 1024 * 1024)
+})
+
+test('a stop does not wait for a receiver that is silent, nor for one that cannot be reached', async () => {
+  const mute = await tcpServer(() => {})
+  for (const url of [mute.url, 'http://127.0.0.1:1/', 'http://192.0.2.1/']) {
+    const { admin, happen, stop } = await hosted()
+    await admin('PUT', '/admin/webhooks', { url, timeout_ms: 60_000, retry_base_ms: 60_000 })
+    await happen()
+    await happen()
+    if (url === mute.url) await vi.waitFor(() => expect(mute.sockets).toHaveLength(1))
+    expect(await timed(stop())).toBeLessThan(1_000)
+  }
+  await closed(mute.sockets[0])
+})

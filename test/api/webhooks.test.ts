@@ -1,0 +1,457 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ConfigError } from '../../src/index.ts'
+import { expectErrorShape } from '../support/contract.ts'
+import { testGateway } from '../support/gateway.ts'
+import {
+  type ClientKey,
+  errorIn,
+  type KeyedOptions,
+  masterKey,
+  pricedProvider,
+  prompt,
+  used,
+} from '../support/keyed-gateway.ts'
+import { settled } from '../support/manual-clock.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { reloadingGateway, withAuth } from '../support/reloading-gateway.ts'
+import { ScriptedUpstream, silent, whole } from '../support/scripted-upstream.ts'
+
+const env = { GATEWAY_MASTER_KEY: masterKey, P_KEY: 'sk-p' }
+const everything = [
+  'budget.threshold',
+  'budget.exhausted',
+  'key.disabled',
+  'key.rotated',
+  'key.deleted',
+]
+const defaults = {
+  events: ['budget.threshold', 'budget.exhausted', 'key.disabled'],
+  thresholds: [50, 80, 95],
+  channel_capacity: 1024,
+  timeout_ms: 5000,
+  max_attempts: 5,
+  retry_base_ms: 500,
+}
+const url = 'https://hooks.test/in'
+const block = `[webhooks]\nurl = "${url}"\n`
+
+interface Event {
+  readonly id: string
+  readonly type: string
+  readonly scope: string
+  readonly subject_id: string
+  readonly name: string
+  readonly budget_max: number | null
+  readonly budget_spent: number
+  readonly threshold: number | null
+  readonly timestamp: number
+}
+
+/** A gateway whose vendor and whose receiver of webhooks are both in the test's hands. */
+async function hooked(config = '', options: KeyedOptions = {}) {
+  const [vendor, receiver] = [new ScriptedUpstream(), new ScriptedUpstream()]
+  receiver.always(whole('', { status: 204 }))
+  const gateway = await reloadingGateway(config + pricedProvider, {
+    env,
+    upstream: (request) =>
+      (new URL(request.url).host.startsWith('hooks') ? receiver : vendor).port(request),
+    ...options,
+  })
+  let read = 0
+  /** The events that have come since the last time. */
+  const events = async (): Promise<readonly Event[]> => {
+    await settled()
+    const texts = receiver.requests.map((_, index) => receiver.body(index) as Event)
+    return texts.slice(read, (read = texts.length))
+  }
+  return {
+    ...gateway,
+    vendor,
+    receiver,
+    events,
+    /** The percentages and types of these events. */
+    told: async () => (await events()).map(({ type, threshold }) => threshold ?? type),
+    /** A request that costs so many millionths of a dollar. */
+    spend(client: ClientKey, microUsd: number) {
+      vendor.next(used(microUsd))
+      return gateway.ask(client, prompt(8, { max_tokens: 1 }))
+    },
+    put: (settings: object) => gateway.admin('PUT', '/admin/webhooks', { url, ...settings }),
+    state: async () => (await gateway.admin('GET', '/admin/webhooks')).body,
+  }
+}
+
+const micro = 1e-6
+
+describe('a budget that requests spend', () => {
+  test.each(['key', 'group'] as const)(
+    'of a %s tells of each percentage once and of its end once, and again after a grant',
+    async (scope) => {
+      const { key, group, spend, ask, told, events, admin } = await hooked(block)
+      const budget = { name: 'it', budget_max: 1000 * micro }
+      const pool = scope === 'group' ? await group(budget) : null
+      const client = await key(pool === null ? budget : { group_id: pool })
+      const id = pool ?? client.id
+
+      await spend(client, 499)
+      expect(await told()).toEqual([])
+      await spend(client, 1)
+      expect(await events()).toEqual([
+        {
+          id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+          type: 'budget.threshold',
+          scope,
+          subject_id: id,
+          name: 'it',
+          budget_max: 0.001,
+          budget_spent: 0.0005,
+          threshold: 50,
+          timestamp: 1_764_000_000,
+        },
+      ])
+      await spend(client, 100)
+      expect(await told()).toEqual([])
+      await spend(client, 200)
+      expect(await told()).toEqual([80])
+      await spend(client, 150)
+      expect(await told()).toEqual([95])
+      await spend(client, 500)
+      expect(await told()).toEqual([])
+      expect((await ask(client, prompt())).status).toBe(402)
+      expect((await ask(client, prompt())).status).toBe(402)
+      expect(await events()).toMatchObject([
+        { type: 'budget.exhausted', scope, subject_id: id, budget_spent: 0.00145, threshold: null },
+      ])
+
+      await admin('POST', `/admin/${scope}s/${id}/grant`, { amount: 1000 * micro })
+      expect(await told()).toEqual([])
+      await spend(client, 150)
+      expect(await told()).toEqual([80])
+      await spend(client, 300)
+      expect(await told()).toEqual([95])
+      await spend(client, 200)
+      expect((await ask(client, prompt())).status).toBe(402)
+      expect(await told()).toEqual(['budget.exhausted'])
+    },
+  )
+
+  test('tells of several percentages that one request passes, the lowest first', async () => {
+    const { key, spend, told } = await hooked(block)
+    await spend(await key({ budget_max: 1000 * micro }), 1500)
+    expect(await told()).toEqual([50, 80, 95])
+  })
+
+  test('of a key and of its group tells for both, with the reason in the refusal', async () => {
+    const { key, group, spend, ask, events } = await hooked(block)
+    const pool = await group({ budget_max: 100 * micro })
+    const client = await key({ group_id: pool, budget_max: 200 * micro })
+    await spend(client, 100)
+    const refused = errorIn(await ask(client, prompt(8, { max_tokens: 1 })))
+    expect(refused).toMatchObject({ code: 'LM-4001', scope: 'group' })
+    const told = (await events()).map(({ scope, threshold, type }) => [scope, threshold ?? type])
+    expect(told).toEqual([
+      ['key', 50],
+      ['group', 50],
+      ['group', 80],
+      ['group', 95],
+      ['group', 'budget.exhausted'],
+    ])
+  })
+
+  test('is not told of again after a reload, and not what had been saved after a restart', async () => {
+    const store = new MemoryStore()
+    const first = await hooked(block, { store })
+    const client = await first.key({ budget_max: 1000 * micro })
+    await first.spend(client, 600)
+    expect(await first.told()).toEqual([50])
+    await first.change(block + pricedProvider.replace('= 2', '= 3'))
+    await first.spend(client, 100)
+    expect(await first.told()).toEqual([])
+    await first.rows()
+    await first.gateway.close()
+    store.closed = false
+
+    const second = await hooked(block, { store })
+    await second.spend(client, 150)
+    expect(await second.told()).toEqual([80])
+    await second.gateway.close()
+  })
+
+  test('tells nothing while webhooks are off, and nothing of that time afterwards', async () => {
+    const { key, spend, told, put, receiver } = await hooked()
+    const client = await key({ budget_max: 1000 * micro })
+    await spend(client, 600)
+    await put({})
+    await spend(client, 100)
+    expect(receiver.requests).toEqual([])
+    await spend(client, 100)
+    expect(await told()).toEqual([80])
+  })
+})
+
+describe('the admin API tells', () => {
+  test('that a key was disabled, rotated and deleted, with its budget', async () => {
+    const { key, admin, spend, events } = await hooked(
+      `${block}events = ${JSON.stringify(everything)}\n`,
+    )
+    const client = await key({ name: 'it', budget_max: 1 })
+    await spend(client, 9)
+    const path = `/admin/keys/${client.id}`
+    await admin('POST', `${path}/rotate`)
+    await admin('PATCH', path, { disabled: true })
+    await admin('PATCH', path, { disabled: true, name: 'the same' })
+    await admin('PATCH', path, { disabled: false })
+    await admin('DELETE', path)
+    const told = await events()
+    expect(told.map(({ type }) => type)).toEqual(['key.rotated', 'key.disabled', 'key.deleted'])
+    expect(told[0]).toMatchObject({
+      scope: 'key',
+      subject_id: client.id,
+      name: 'it',
+      budget_max: 1,
+      budget_spent: 0.000009,
+      threshold: null,
+    })
+    expect(new Set(told.map(({ id }) => id)).size).toBe(3)
+  })
+
+  test('by default only that it was disabled', async () => {
+    const { key, admin, told } = await hooked(block)
+    const path = `/admin/keys/${(await key()).id}`
+    await admin('POST', `${path}/rotate`)
+    await admin('PATCH', path, { disabled: true })
+    await admin('DELETE', path)
+    expect(await told()).toEqual(['key.disabled'])
+  })
+
+  test('nothing of what it refuses', async () => {
+    const { key, admin, told } = await hooked(`${block}events = ${JSON.stringify(everything)}\n`)
+    const path = `/admin/keys/${(await key()).id}`
+    await admin('PATCH', path, { disabled: true, rpm_limit: -1 })
+    await admin('DELETE', path)
+    await admin('DELETE', path)
+    await admin('POST', `${path}/rotate`)
+    await admin('PATCH', path, { disabled: true })
+    expect(await told()).toEqual(['key.deleted'])
+  })
+})
+
+describe('the settings', () => {
+  test('come from nowhere, the file, or the database, which wins', async () => {
+    const { change, put, state, admin } = await hooked()
+    const none = { enabled: false, settings: null, signed: false, signing_key_stored: false }
+    expect(await state()).toEqual({ ...none, source: 'none', updated_at: null })
+    await change(block + pricedProvider)
+    const config = { enabled: true, source: 'config', settings: { url, ...defaults } }
+    expect(await state()).toMatchObject({ ...config, updated_at: null })
+    const answer = await put({ thresholds: [90, 10] })
+    const database = {
+      enabled: true,
+      source: 'database',
+      settings: { url, ...defaults, thresholds: [10, 90] },
+      updated_at: 1_764_000_000,
+    }
+    expect(answer).toMatchObject({ status: 200, body: database })
+    await change(block.replace('/in', '/other') + pricedProvider)
+    expect(await state()).toMatchObject(database)
+    expect((await admin('DELETE', '/admin/webhooks')).status).toBe(204)
+    await change(block + pricedProvider)
+    expect(await state()).toMatchObject({ enabled: false, source: 'database' })
+  })
+
+  test('of the database are there after a restart, on or off', async () => {
+    const store = new MemoryStore()
+    const first = await hooked(block, { store })
+    await first.put({ url: 'https://hooks.test/stored' })
+    await first.gateway.close()
+    store.closed = false
+    const second = await hooked(block, { store })
+    expect(await second.state()).toMatchObject({
+      enabled: true,
+      source: 'database',
+      settings: { url: 'https://hooks.test/stored' },
+    })
+    await second.admin('DELETE', '/admin/webhooks')
+    await second.gateway.close()
+    store.closed = false
+    const third = await hooked(block, { store })
+    expect(await third.state()).toMatchObject({ enabled: false, source: 'database' })
+    const path = `/admin/keys/${(await third.key()).id}`
+    await third.admin('PATCH', path, { disabled: true })
+    expect(await third.told()).toEqual([])
+  })
+
+  test('count from the next event on, all of them', async () => {
+    const { key, admin, put, events, receiver } = await hooked()
+    const disable = async () =>
+      admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
+    await disable()
+    await put({ events: ['key.disabled'] })
+    await disable()
+    await put({ url: 'https://hooks.test/two', channel_capacity: 1 })
+    await disable()
+    await put({ url: 'https://hooks.test/two', events: ['key.deleted'] })
+    await disable()
+    await admin('DELETE', '/admin/webhooks')
+    await disable()
+    await put({ url: 'https://hooks.test/three' })
+    await disable()
+    expect(await events()).toHaveLength(3)
+    expect(receiver.requests.map(({ url: to }) => to)).toEqual([
+      url,
+      'https://hooks.test/two',
+      'https://hooks.test/three',
+    ])
+  })
+
+  test.each([
+    [{}, 'url'],
+    [{ url: 'ftp://hooks.test' }, 'url'],
+    [{ url, events: [] }, 'events'],
+    [{ url, events: ['key.created'] }, 'events.0'],
+    [{ url, thresholds: [0] }, 'thresholds.0'],
+    [{ url, channel_capacity: 0 }, 'channel_capacity'],
+    [{ url, signing_key_env: 'SECRET' }, 'signing_key_env'],
+  ])('that break a rule are LM-1001 and change nothing: %j', async (body, param) => {
+    const { get, state } = await hooked(block)
+    const before = await state()
+    const answer = await get('/admin/webhooks', {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${masterKey}` },
+      body: JSON.stringify(body),
+    })
+    expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-1001', param })
+    expect(await state()).toEqual(before)
+  })
+})
+
+describe('the signature', () => {
+  const signatureOf = (secret: string, body: Uint8Array = new Uint8Array()) =>
+    `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+
+  test('is over the bytes that are sent, by the variable, else the stored secret, else absent', async () => {
+    const { key, admin, receiver, state, put } = await hooked(
+      `${block}signing_key_env = "HOOK"\n`,
+      {
+        env: { ...env, HOOK: 'of-env' },
+      },
+    )
+    const signer = async () => {
+      await admin('PATCH', `/admin/keys/${(await key({ name: 'bücher 📚' })).id}`, {
+        disabled: true,
+      })
+      await settled()
+      const { body, headers } = receiver.requests.at(-1) ?? {}
+      const signature = headers?.['x-gateway-signature']
+      return ['of-env', 'stored'].find((secret) => signatureOf(secret, body) === signature)
+    }
+    expect(await signer()).toBe('of-env')
+    await admin('PUT', '/admin/webhooks/signing-key', { secret: 'stored' })
+    await put({})
+    expect(await signer()).toBe('of-env')
+    expect(await state()).toMatchObject({ signed: true, signing_key_stored: true })
+    expect(JSON.stringify(await state())).not.toMatch(/of-env|"stored"/)
+  })
+
+  test('follows the stored secret from the next event on; retries keep theirs', async () => {
+    const { key, admin, receiver, clock } = await hooked(block)
+    const disable = async () =>
+      admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
+    const signatures = () => receiver.requests.map(({ headers }) => headers['x-gateway-signature'])
+    await disable()
+    await settled()
+    expect(signatures()).toEqual([undefined])
+    const { status } = await admin('PUT', '/admin/webhooks/signing-key', { secret: 'first' })
+    expect(status).toBe(204)
+    receiver.next(whole('', { status: 500 }))
+    await disable()
+    await settled()
+    await admin('PUT', '/admin/webhooks/signing-key', { secret: 'second' })
+    await clock.advance(1_000)
+    await disable()
+    await settled()
+    const [, once, again, next] = receiver.requests
+    expect(once?.headers).toEqual(again?.headers)
+    expect(once?.headers['x-gateway-signature']).toBe(signatureOf('first', once?.body))
+    expect(next?.headers['x-gateway-signature']).toBe(signatureOf('second', next?.body))
+    expect((await admin('DELETE', '/admin/webhooks/signing-key')).status).toBe(204)
+    await disable()
+    await settled()
+    expect(signatures().at(-1)).toBeUndefined()
+  })
+
+  test('that is wanted and cannot be made is refused at the start, with the setting', async () => {
+    const start = testGateway(withAuth(`${block}signing_key_env = "HOOK"\n${pricedProvider}`), {
+      env,
+      openStore: async () => new MemoryStore(),
+    })
+    await expect(start).rejects.toThrow(ConfigError)
+    await expect(start).rejects.toThrow('webhooks.signing_key_env: the variable HOOK is unset')
+  })
+
+  test('that was never named is only warned about', async () => {
+    const { log } = await hooked(block)
+    expect(log).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringContaining('unsigned') }),
+    )
+  })
+})
+
+describe('the series', () => {
+  const names = ['sent_total', 'dropped_total', 'dead_total', 'delivery_seconds_count']
+
+  test('are there once webhooks were first enabled, and stay', async () => {
+    const { count, put, admin, key, change } = await hooked()
+    const counts = async () => Promise.all(names.map((name) => count(`gateway_webhook_${name}`)))
+    expect(await counts()).toEqual([undefined, undefined, undefined, undefined])
+    await put({ events: ['key.disabled'] })
+    expect(await counts()).toEqual([0, 0, 0, 0])
+    await admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
+    await settled()
+    await change(pricedProvider.replace('= 2', '= 3'))
+    await admin('DELETE', '/admin/webhooks')
+    await put({})
+    expect(await counts()).toEqual([1, 0, 0, 1])
+  })
+
+  test('count what was given up, and what found the queue full', async () => {
+    const { count, put, admin, key, receiver, clock, log } = await hooked()
+    await put({ channel_capacity: 1, max_attempts: 2 })
+    receiver.next(whole('', { status: 500 }), whole('', { status: 307 }))
+    const disable = async () =>
+      admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
+    for (let events = 0; events < 4; events++) await disable()
+    await clock.advance(1_000)
+    expect(await count('gateway_webhook_dead_total')).toBe(1)
+    expect(await count('gateway_webhook_dropped_total')).toBe(2)
+    expect(await count('gateway_webhook_sent_total')).toBe(1)
+    expect(log.filter(({ message }) => message === 'a webhook event was given up')).toMatchObject([
+      { fields: { type: 'key.disabled', reason: 'status 307' } },
+    ])
+  })
+})
+
+test('a receiver that is silent holds up no request, no admin call and no shutdown', async () => {
+  const { key, spend, admin, receiver, gateway } = await hooked(block)
+  receiver.always(silent())
+  const client = await key({ budget_max: 1000 * micro })
+  expect((await spend(client, 600)).status).toBe(200)
+  await settled()
+  expect(receiver.requests).toHaveLength(1)
+  expect((await spend(client, 300)).status).toBe(200)
+  expect((await admin('PATCH', `/admin/keys/${client.id}`, { disabled: true })).status).toBe(200)
+  await gateway.close()
+  expect(receiver.requests[0]?.signal.aborted).toBe(true)
+  expect(receiver.requests).toHaveLength(1)
+})
+
+test('without auth there are no such routes, and a table in the file is refused', async () => {
+  const { get, gateway } = await testGateway(pricedProvider)
+  for (const path of ['/admin/webhooks', '/admin/webhooks/signing-key', '/admin/provider-keys/p']) {
+    const answer = await get(path, { method: 'PUT', body: '{}' })
+    expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-1003' })
+  }
+  await gateway.close()
+  await expect(testGateway(block + pricedProvider)).rejects.toThrow('webhooks')
+})

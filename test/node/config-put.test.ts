@@ -1,0 +1,199 @@
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildPackage, type Package } from './support/command.ts'
+import { configFolder, shippedGateway } from './support/shipped-gateway.ts'
+
+/*
+ * The executable as it is shipped, a file on a disk, and whoever replaces it over HTTP.
+ */
+
+let built: Package
+
+beforeAll(async () => {
+  built = await buildPackage()
+})
+
+afterAll(() => built.remove())
+
+const isRoot = process.getuid?.() === 0
+const nobody = 65_534
+
+/** A configuration that tells its name as a model. Its length makes a torn file show. */
+function configOf(name: string): string {
+  return `[auth]
+enabled = true
+[[providers]]
+name = "demo"
+kind = "demo"
+[[providers.models]]
+id = "${name}"
+${'# filling\n'.repeat(5_000)}# ${name}
+`
+}
+
+/** The name in a configuration that is whole. */
+function nameIn(text: string): string {
+  const name = /id = "(.*)"/.exec(text)?.[1] ?? ''
+  expect(text).toBe(configOf(name))
+  return name
+}
+
+function setting(name = 'first') {
+  const { home, path } = configFolder(configOf(name))
+  return { home, path, names: () => readdirSync(home).sort() }
+}
+
+async function running(path: string, script: string = built.executable) {
+  const gateway = await shippedGateway(script, path)
+  const { admin } = gateway
+  return {
+    ...gateway,
+    hash: async (): Promise<string> => (await (await admin('GET', '/admin/config')).json()).hash,
+    put: (name: string, hash: string) =>
+      admin('PUT', '/admin/config', configOf(name), { 'if-match': hash }),
+  }
+}
+
+/** A script that runs the executable as a user who may do little. */
+function asNobody(): string {
+  const folder = join(built.executable, '../..')
+  chmodSync(folder, 0o755)
+  const script = join(folder, 'as-nobody.mjs')
+  const become = `process.setgid(${nobody})\nprocess.setuid(${nobody})\n`
+  writeFileSync(script, `${become}await import(${JSON.stringify(built.executable)})`)
+  return script
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8')
+}
+
+describe('PUT /admin/config', () => {
+  test('replaces the file, keeps the one before and the permissions, and serves before it answers', async () => {
+    const { path, names } = setting()
+    chmodSync(path, 0o640)
+    if (isRoot) chownSync(path, 1234, 5678)
+    const { hash, put, models } = await running(path)
+    for (const name of ['second', 'third']) {
+      expect((await put(name, await hash())).status).toBe(204)
+      expect(await models()).toEqual([name])
+    }
+    expect([nameIn(read(path)), nameIn(read(`${path}.bak`))]).toEqual(['third', 'second'])
+    for (const file of [path, `${path}.bak`]) {
+      expect(statSync(file).mode & 0o777).toBe(0o640)
+      if (isRoot) expect(statSync(file)).toMatchObject({ uid: 1234, gid: 5678 })
+    }
+    expect(names()).toEqual(['config.toml', 'config.toml.bak'])
+  })
+
+  test('puts a file in the place of a symbolic link, and goes on watching the name', async () => {
+    const { home, path } = setting()
+    const link = join(home, 'link.toml')
+    symlinkSync('config.toml', link)
+    const { hash, put, models } = await running(link)
+    expect((await put('second', await hash())).status).toBe(204)
+    expect(lstatSync(link).isSymbolicLink()).toBe(false)
+    expect([nameIn(read(link)), nameIn(read(path))]).toEqual(['second', 'first'])
+    writeFileSync(link, configOf('third'))
+    await expect.poll(models, { timeout: 10_000 }).toEqual(['third'])
+  })
+
+  test('of a configuration that is refused leaves the file and nothing else, and names no path', async () => {
+    const { path, names } = setting()
+    const { hash, admin, output } = await running(path)
+    const body = configOf('second').replace('kind = "demo"', 'kind = "dmo"')
+    const answer = await admin('PUT', '/admin/config', body, { 'if-match': await hash() })
+    const { error } = await answer.json()
+    expect(error).toMatchObject({ code: 'LM-1001', param: 'providers[0].kind' })
+    expect(nameIn(read(path))).toBe('first')
+    expect(names()).toEqual(['config.toml'])
+    expect(error.message + output.stdout).not.toContain('staged')
+  })
+
+  test.runIf(isRoot && process.platform === 'linux')(
+    'in a read-only folder is LM-5001, and no message holds a path',
+    async () => {
+      const { home, path } = setting()
+      chmodSync(home, 0o555)
+      // The superuser could write all the same.
+      const { hash, put, output, models, until } = await running(path, asNobody())
+      const answer = await put('second', await hash())
+      expect(answer.status).toBe(500)
+      const { error } = await answer.json()
+      expect(error).toMatchObject({ code: 'LM-5001', message: 'internal error' })
+      expect([nameIn(read(path)), await models()]).toEqual(['first', ['first']])
+      await until(new RegExp(error.request_id))
+      expect(output.stdout).not.toMatch(/staged|\.config\.toml/)
+      expect(readdirSync(home)).toEqual(['config.toml'])
+    },
+  )
+})
+
+test('of a hundred that race exactly one wins a round, and the file is whole at any moment', async () => {
+  const { path, names } = setting()
+  const { hash, put, models } = await running(path)
+  const race = { isOver: false }
+  const seen = new Set<string>()
+  const watching = (async () => {
+    for (; !race.isOver; await sleep(1)) seen.add(nameIn(read(path)))
+  })()
+  const winners = ['first']
+  for (let round = 0; round < 3; round++) {
+    const known = await hash()
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, racer) => put(`m-${round}-${racer}`, known)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([204, ...Array(99).fill(412)])
+    winners.push(`m-${round}-${statuses.indexOf(204)}`)
+    expect(nameIn(read(path))).toBe(winners.at(-1))
+    expect(await models()).toEqual(winners.slice(-1))
+  }
+  race.isOver = true
+  await watching
+  expect(winners).toEqual(expect.arrayContaining([...seen]))
+  expect(names()).toEqual(['config.toml', 'config.toml.bak'])
+})
+
+test('a gateway that is killed while it replaces the file leaves one that it starts with', async () => {
+  const { home, path } = setting('m-0')
+  let version = 0
+  for (let kill = 0; kill < 6; kill++) {
+    const { hash, put, process: child } = await running(path)
+    const gone = new Promise((resolve) => child.once('close', resolve))
+    let acknowledged = nameIn(read(path))
+    const putting = (async () => {
+      for (;;) {
+        const known = await hash()
+        version += 1
+        const { status } = await put(`m-${version}`, known)
+        expect(status).toBe(204)
+        acknowledged = `m-${version}`
+      }
+    })().catch(() => {})
+    await sleep(30 + kill * 17)
+    child.kill('SIGKILL')
+    await Promise.all([gone, putting])
+    const name = nameIn(read(path))
+    // What was acknowledged is there; what was under way may be.
+    expect([acknowledged, `m-${version}`]).toContain(name)
+    if (version > 1) nameIn(read(`${path}.bak`))
+  }
+  const { models } = await running(path)
+  expect(await models()).toEqual([nameIn(read(path))])
+  const strays = readdirSync(home).filter((name) =>
+    /^\.config\.toml\.[0-9a-f]{16}\.staged$/.test(name),
+  )
+  expect(readdirSync(home).sort()).toEqual([...strays.sort(), 'config.toml', 'config.toml.bak'])
+}, 60_000)

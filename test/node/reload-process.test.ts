@@ -1,0 +1,159 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildPackage, command, finished, type Package } from './support/command.ts'
+import {
+  configFolder,
+  freePort,
+  type ShippedGateway,
+  shippedGateway,
+} from './support/shipped-gateway.ts'
+
+/*
+ * The executable as it is shipped, told by signals and files to change its configuration.
+ */
+
+let built: Package
+
+beforeAll(async () => {
+  built = await buildPackage()
+})
+
+afterAll(() => built.remove())
+
+/** For a machine that has much else to do. */
+const soon = { timeout: 10_000 }
+
+const reloads = 'gateway_config_reloads_total'
+const failures = 'gateway_config_reload_failures_total'
+
+/** A configuration with one model, which says ten words a second. */
+function configOf(model: string, more = ''): string {
+  return `${more}
+[auth]
+enabled = true
+[[providers]]
+name = "demo"
+kind = "demo"
+tokens_per_second = 10
+[[providers.models]]
+id = "${model}"
+cost_per_1m_input = 1
+`
+}
+
+function ask({ address, client }: ShippedGateway, model: string, headers: object = client) {
+  return fetch(`${address}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...headers },
+    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+}
+
+describe('without a signal, a change of the file is served when it was', () => {
+  test('written in place, replaced by a rename, deleted and created again', async () => {
+    const { path } = configFolder(configOf('first'))
+    const { models, count } = await shippedGateway(built.executable, path)
+    writeFileSync(path, configOf('second'))
+    await expect.poll(models, soon).toEqual(['second'])
+    writeFileSync(`${path}.new`, configOf('third'))
+    renameSync(`${path}.new`, path)
+    await expect.poll(models, soon).toEqual(['third'])
+    rmSync(path)
+    await expect.poll(() => count(failures), soon).toBe(1)
+    expect(await models()).toEqual(['third'])
+    writeFileSync(path, configOf('fourth'))
+    await expect.poll(models, soon).toEqual(['fourth'])
+    expect(await count(reloads)).toBe(3)
+  })
+
+  test('exchanged through symbolic links, as Kubernetes does with a mounted ConfigMap', async () => {
+    const { home } = configFolder('')
+    const exchange = (version: string, text: string) => {
+      mkdirSync(join(home, version))
+      writeFileSync(join(home, version, 'gateway.toml'), text)
+      symlinkSync(version, join(home, '..data_tmp'))
+      renameSync(join(home, '..data_tmp'), join(home, '..data'))
+    }
+    exchange('..1', configOf('first'))
+    symlinkSync('..data/gateway.toml', join(home, 'gateway.toml'))
+    const { models } = await shippedGateway(built.executable, join(home, 'gateway.toml'))
+    exchange('..2', configOf('second'))
+    rmSync(join(home, '..1'), { recursive: true })
+    await expect.poll(models, soon).toEqual(['second'])
+    exchange('..3', configOf('third'))
+    await expect.poll(models, soon).toEqual(['third'])
+  })
+
+  test('written many times in a row, once', async () => {
+    const { path } = configFolder(configOf('first'))
+    const { models, count } = await shippedGateway(built.executable, path)
+    for (let version = 0; version < 50; version++) writeFileSync(path, configOf(`m-${version}`))
+    await expect.poll(models, soon).toEqual(['m-49'])
+    expect(await count(reloads)).toBe(1)
+  })
+})
+
+describe('SIGHUP', () => {
+  test('reloads, changed or not, and streams that run end as they began', async () => {
+    const { path } = configFolder(configOf('first'))
+    const gateway = await shippedGateway(built.executable, path)
+    const { process: child, models, count } = gateway
+    child.kill('SIGHUP')
+    await expect.poll(() => count(reloads), soon).toBe(1)
+
+    const response = await ask(gateway, 'first')
+    writeFileSync(path, configOf('second'))
+    child.kill('SIGHUP')
+    await expect.poll(models, soon).toEqual(['second'])
+    expect((await ask(gateway, 'first')).status).toBe(404)
+    const text = await response.text()
+    expect(text).toMatch(/data: \[DONE\]\n\n$/)
+    expect(text).not.toContain('error')
+  })
+
+  test('takes up keys that were made offline', async () => {
+    const { path } = configFolder(configOf('first'))
+    const gateway = await shippedGateway(built.executable, path)
+    const { database, process: child } = gateway
+    const create = [built.executable, 'keys', 'create', '--config', path, '--name', 'offline']
+    const env = { GATEWAY_AUTH__DB_PATH: database }
+    const { stdout } = await finished(command(create, { env }))
+    const headers = { authorization: `Bearer ${JSON.parse(stdout).key}` }
+    expect((await ask(gateway, 'first', headers)).status).toBe(401)
+    child.kill('SIGHUP')
+    await expect.poll(async () => (await ask(gateway, 'first', headers)).status, soon).toBe(200)
+  })
+
+  test('with a file that is broken changes nothing, and the log says why', async () => {
+    const { path } = configFolder(configOf('first'))
+    const { process: child, models, count, until } = await shippedGateway(built.executable, path)
+    writeFileSync(path, configOf('second', '[server]\nprot = 1'))
+    child.kill('SIGHUP')
+    await until(/"level":"error".*the configuration is refused: server\.prot \(line 2\)/)
+    expect(await models()).toEqual(['first'])
+    expect(await count(failures)).toBeGreaterThan(0)
+    writeFileSync(path, configOf('third'))
+    await expect.poll(models, soon).toEqual(['third'])
+  })
+
+  test('with another port keeps the one that is bound, and the log says so', async () => {
+    const { path } = configFolder(configOf('first'))
+    const gateway = await shippedGateway(built.executable, path)
+    writeFileSync(path, configOf('second', 'log_format = "pretty"\n[server]\nhost = "0.0.0.0"'))
+    gateway.process.kill('SIGHUP')
+    await gateway.until(/"settings":\["server\.host"\],"msg":"ignored until a restart"/)
+    expect(await gateway.models()).toEqual(['second'])
+  })
+
+  test('does not end a gateway that has no file', async () => {
+    const demo = command([built.executable, '--demo'], {
+      env: { GATEWAY_SERVER__PORT: String(await freePort()) },
+    })
+    await demo.until(/curl \S+\/v1\/models/)
+    demo.process.kill('SIGHUP')
+    await demo.until(/in force/)
+    demo.process.kill('SIGTERM')
+    expect(await finished(demo)).toMatchObject({ code: 0 })
+  })
+})
