@@ -115,8 +115,7 @@ describe('the signing key', () => {
 })
 
 describe('a variable that is named but unset, with no stored key,', () => {
-  const problem =
-    'the variable SECRET is unset or empty, and no signing key is stored'
+  const problem = 'the variable SECRET is unset or empty, and no signing key is stored'
 
   test.each([{}, { SECRET: '' }])('is refused at boot (%j)', async (env) => {
     await expect(opened({ block: named, env })).rejects.toThrow(problem)
