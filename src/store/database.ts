@@ -11,14 +11,15 @@ import {
 } from './settings.ts'
 import { addSpend } from './spend.ts'
 import type { Store, UsageListQuery } from './store.ts'
-import { addUsage, listUsage, purgeUsage, sumUsage, type UsageTexts } from './usage.ts'
+import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
+import type { UsageText } from './usage-text.ts'
 
 /**
  * The store where its database is. Rows of the usage log are texts here, so that nothing is spent on
  * them on their way to another thread: see `usageText` and `usageRows`. Errors are the driver's own.
  */
 export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'close'> {
-  addUsage(batch: UsageTexts): Promise<void>
+  addUsage(batch: UsageText): Promise<void>
   listUsage(query: UsageListQuery): Promise<readonly string[]>
 }
 

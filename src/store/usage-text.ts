@@ -1,11 +1,11 @@
 import type { Capability } from '../core/provider.ts'
 import type { Metadata } from '../core/settlement.ts'
 import { amountOf, moneyOf } from './money.ts'
-import { largestBudget, type NewUsageRow, type UsageRow } from './store.ts'
+import { largestBudget, type NewUsageRow, type UsageBatch, type UsageRow } from './store.ts'
 
 /*
  * A row of the usage log on its way to the database and back is a JSON array, put together and taken
- * apart by SQL. One bound text for each row is the fastest way in, and a row of one column the
+ * apart by SQL. One bound text for all rows is the fastest way in, and a row of one column the
  * fastest way out: the driver spends microseconds on every single value.
  */
 
@@ -40,13 +40,34 @@ export const usageColumns = [
   'metadata',
 ] as const
 
+/** A batch on its way in. What all of its rows have in common is sent once: most columns, as a rule. */
+export interface UsageText {
+  readonly id: string
+  /** The first row, in the order of the columns. */
+  readonly first: readonly UsageValue[]
+  /** The columns in which the rows differ. */
+  readonly varying: readonly number[]
+  /** An array of arrays: of each row what is in those columns. */
+  readonly rows: string
+}
+
+type UsageValue = string | number | boolean | null
+
+export function usageText({ id, rows }: UsageBatch): UsageText {
+  const table = rows.map(valuesOf)
+  const [first = []] = table
+  const varying = [...first.keys()].filter((at) => table.some((row) => row[at] !== first[at]))
+  const rests = table.map((row) => varying.map((at) => row[at]))
+  return { id, first, varying, rows: JSON.stringify(rests) }
+}
+
 /**
- * A row as it goes in. A number that its column cannot hold is brought into bounds: one odd row must
- * not keep back all others of its batch.
+ * In the order of the columns. A number that its column cannot hold is brought into bounds: one odd
+ * row must not keep back all others of its batch.
  */
-export function usageText(row: NewUsageRow): string {
+function valuesOf(row: NewUsageRow): readonly UsageValue[] {
   const cost = amountOf(row.cost > largestBudget ? largestBudget : row.cost)
-  return JSON.stringify([
+  return [
     whole(row.ts),
     row.requestId,
     row.keyId,
@@ -73,8 +94,8 @@ export function usageText(row: NewUsageRow): string {
     whole(row.attempts),
     whole(row.status),
     row.errorCode,
-    Object.keys(row.metadata).length === 0 ? null : row.metadata,
-  ])
+    Object.keys(row.metadata).length === 0 ? null : JSON.stringify(row.metadata),
+  ]
 }
 
 /** Rows as they come out: an array of arrays, each with the id in front. */

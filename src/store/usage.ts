@@ -10,31 +10,20 @@ import type {
   UsageSum,
   UsageSumQuery,
 } from './store.ts'
-import { usageColumns } from './usage-text.ts'
+import { type UsageText, usageColumns } from './usage-text.ts'
 
-/** A batch of the usage log, its rows as `usageText` makes them. */
-export interface UsageTexts {
-  readonly id: string
-  readonly rows: readonly string[]
+export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
+  const { id, first, varying, rows } = batch
+  const values = first.map((value) => sql`${value}`)
+  for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)
+  // Materialized, or SQLite would write each row out as text anew for every column.
+  const insert = sql`
+    with rows as materialized (select value as row from json_each(${rows}))
+    insert into usage_log (${sql.raw(usageColumns.join(', '))})
+    select ${sql.join(values, sql`, `)} from rows
+  `
+  await writeOnce(db, id, first.length > 0 ? [db.run(insert)] : [])
 }
-
-export async function addUsage(db: LibSQLDatabase, { id, rows }: UsageTexts): Promise<void> {
-  const inserts = []
-  for (let start = 0; start < rows.length; start += rowsPerStatement) {
-    const values = rows.slice(start, start + rowsPerStatement).map((row) => sql`(${row})`)
-    inserts.push(
-      db.run(sql`
-        insert into usage_log (${sql.raw(usageColumns.join(', '))})
-        select ${sql.raw(usageColumns.map((_, at) => `column1 ->> ${at}`).join(', '))}
-        from (values ${sql.join(values, sql`, `)})
-      `),
-    )
-  }
-  await writeOnce(db, id, inserts)
-}
-
-/** A statement of tens of thousands of parameters takes longer than several small ones. */
-const rowsPerStatement = 500
 
 export async function purgeUsage(
   db: LibSQLDatabase,

@@ -60,8 +60,8 @@ function storeOf(thread: StoreThread): Store {
     deleteGroup: pass('deleteGroup'),
     grantGroup: pass('grantGroup'),
     addSpend: pass('addSpend'),
-    async addUsage({ id, rows }) {
-      await thread.call('addUsage', { id, rows: rows.map(usageText) })
+    async addUsage(batch) {
+      await thread.call('addUsage', usageText(batch))
     },
     purgeUsage: pass('purgeUsage'),
     sumUsage: pass('sumUsage'),

@@ -20,7 +20,7 @@ export async function memoryStore(): Promise<MemoryStore> {
   const store = databaseStore(db)
   return {
     ...store,
-    addUsage: ({ id, rows }) => store.addUsage({ id, rows: rows.map(usageText) }),
+    addUsage: (batch) => store.addUsage(usageText(batch)),
     listUsage: async (query) => usageRows(`[${(await store.listUsage(query)).join()}]`),
     close: async () => client.close(),
     query: async (sql) => (await client.execute(sql)).rows.map((row) => ({ ...row })),
