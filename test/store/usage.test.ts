@@ -98,6 +98,27 @@ describe('rows', () => {
     expect(rows.map(({ latencyMs }) => latencyMs)).toEqual([...Array(1_234).keys()])
   })
 
+  test.each([
+    ['alike', {}],
+    ['all different', { stream: true, estimated: true, tokensIn: 1, cost: usd(2), status: 500 }],
+  ])('hold whole numbers as such, be they %s or not', async (_, second) => {
+    const metadata = { team: 'a' }
+    const most = Number.MAX_SAFE_INTEGER
+    const store = await storeWith([
+      { tokensOut: most, metadata },
+      { tokensOut: most, metadata, ...second },
+    ])
+    const numbers = ['ts', 'stream', 'estimated', 'tokens_in', 'tokens_out', 'cost_nano', 'status']
+    const kinds = numbers.map((name) => `typeof(${name}) as ${name}`).join(', ')
+    const rows = await store.query(`select ${kinds} from usage_log`)
+    expect(rows.flatMap((row) => Object.values(row))).toEqual(Array(14).fill('integer'))
+    const found = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(found).toMatchObject([
+      { tokensOut: most, metadata },
+      { metadata, ...second },
+    ])
+  })
+
   test('may be none', async () => {
     const store = await storeWith([])
     expect(await store.listUsage({ ...everything, cursor: 0, limit: 10 })).toEqual([])

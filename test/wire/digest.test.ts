@@ -1,3 +1,4 @@
+import { blake3 } from '@noble/hashes/blake3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { describe, expect, test } from 'vitest'
 import { blake3Hex, constantTimeEqual, sha256 } from '../../src/wire/digest.ts'
@@ -16,6 +17,16 @@ describe('BLAKE3', () => {
   test('of a text is that of its UTF-8', () => {
     expect(blake3Hex('schlüssel 🔑')).toBe(blake3Hex(bytes('schlüssel 🔑')))
   })
+
+  test.each([0, 1, 63, 64, 65, 128, 129, 1_024, 1_025, 5_000])(
+    'of %i characters owes nothing to what was hashed before',
+    (length) => {
+      for (const text of ['x'.repeat(length), 'é'.repeat(length)]) {
+        blake3Hex('y'.repeat(3_000))
+        expect(blake3Hex(text)).toBe(bytesToHex(blake3(bytes(text))))
+      }
+    },
+  )
 })
 
 test('SHA-256 of a text is what others make of it', async () => {
