@@ -113,6 +113,11 @@ export interface Authorize {
    * the next headers will hold another one, so that repeating the call once is worth it.
    */
   readonly renew?: (refused: RequestHeaders) => boolean
+  /**
+   * The same request at its full address, for a credential that is read late and knows a part of it.
+   * Rejects with an `UpstreamFault` when the credential is of no use, or does not know it either.
+   */
+  readonly complete?: (request: DialectRequest) => Promise<DialectRequest>
 }
 
 /** The credential of a provider, as found when its snapshot was built. */

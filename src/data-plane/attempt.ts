@@ -126,9 +126,12 @@ async function sendWithCredential<T>(
   request: DialectRequest,
   signal: CancelSignal,
 ): Promise<Sent> {
-  const given = call.link.provider.authorize(request)
+  const { authorize } = call.link.provider
+  const { complete } = authorize
+  const whole = complete ? await call.scope.race(complete(request)) : request
+  const given = authorize(whole)
   const credential = given instanceof Promise ? await call.scope.race(given) : given
-  return { response: await send(call, { request, credential, signal }), credential }
+  return { response: await send(call, { request: whole, credential, signal }), credential }
 }
 
 interface Sending {

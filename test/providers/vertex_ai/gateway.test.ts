@@ -124,6 +124,39 @@ describe('a token endpoint', () => {
   })
 })
 
+describe('a file of credentials', () => {
+  const holding = (content: object) => async () => JSON.stringify(content)
+
+  test('tells the project that a bare region lacks', async () => {
+    const readFile = holding(serviceAccount)
+    const gateway = await vertexGateway({
+      secret: '/run/sa.json',
+      baseUrl: 'europe-west4',
+      readFile,
+    })
+    gateway.upstream.next(token('t1'), json(saying('Hi')), json(saying('Hi')))
+    expect((await gateway.chat(asking())).status).toBe(200)
+    expect((await gateway.chat(asking())).status).toBe(200)
+    const calls = gateway.upstream.requests.map(({ url }) => url).slice(1)
+    const model =
+      'projects/sa-proj/locations/europe-west4/publishers/google/models/gemini-2.5-flash'
+    const address = `https://europe-west4-aiplatform.googleapis.com/v1/${model}:generateContent`
+    expect(calls).toEqual([address, address])
+  })
+
+  test('that names no project fails the request where one is needed', async () => {
+    const readFile = holding(authorizedUser)
+    const gateway = await vertexGateway({ secret: '/run/user.json', baseUrl: 'global', readFile })
+    const response = await gateway.chat(asking())
+    expect(response.status).toBe(502)
+    expect(await errorOf(response)).toMatchObject({
+      code: 'LM-3006',
+      message: expect.stringMatching(/its credentials name no project; write base_url in full/),
+    })
+    expect(gateway.upstream.requests).toEqual([])
+  })
+})
+
 describe('what is missing fails the requests that come here, and no other', () => {
   test.each([
     ['a secret that is broken', { secret: '{"type":"service_account"' }, /not valid JSON$/],

@@ -1,4 +1,5 @@
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose'
+import type { ReadFile } from '../../../src/core/ports.ts'
 import type { Authorize, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { googleAuthorizer } from '../../../src/providers/dialects/google/credentials.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
@@ -90,6 +91,7 @@ export interface Setup {
   readonly secret?: object | string | undefined
   /** Further lines of the file, behind the model. */
   readonly more?: string
+  readonly readFile?: ReadFile
 }
 
 /** A gateway with one provider `p` of the kind, and its model `g`. */
@@ -108,7 +110,7 @@ upstream_id = "${upstreamId}"
 modalities = ["text", "image"]
 ${more}`
   const env = { P_KEY: typeof secret === 'string' ? secret : JSON.stringify(secret) }
-  return testGateway(config, { env })
+  return testGateway(config, { env, readFile: setup.readFile })
 }
 
 /** A request with one question, and these fields. */

@@ -12,6 +12,7 @@ import {
 } from './secret.ts'
 import { tokenExchange } from './token.ts'
 import { TokenCache } from './token-cache.ts'
+import { withProject } from './vertex-address.ts'
 
 /**
  * Puts a credential of Google Cloud on requests: an API key, a ready-made access token, or an
@@ -56,18 +57,30 @@ function withCredentials(credentials: GoogleCredentials, context: CredentialCont
 
 /** The file is read for the first request, and again after a failure: it may be mounted late. */
 function withFile(path: string, context: CredentialContext): Authorize {
-  let ready: Authorize | undefined
-  const authorize = async (request: DialectRequest) => {
+  let ready: Opened | undefined
+  const open = async () => {
     if (!ready) {
       const credentials = readGoogleCredentials(await textOf(path, context))
       if (credentials.kind === 'unusable') throw noCredential(credentials.problem)
+      const project = credentials.kind === 'service-account' ? credentials.project : undefined
       // Of requests that waited for the file together, the first one decides for all.
-      ready ??= withCredentials(credentials, context)
+      ready ??= { authorize: withCredentials(credentials, context), project }
     }
-    return ready(request)
+    return ready
   }
-  const renew = (refused: RequestHeaders) => ready?.renew?.(refused) ?? false
-  return Object.assign(authorize, { renew })
+  const authorize = async (request: DialectRequest) => (await open()).authorize(request)
+  const renew = (refused: RequestHeaders) => ready?.authorize.renew?.(refused) ?? false
+  const complete = async (request: DialectRequest) => {
+    const { project } = await open()
+    return { ...request, url: withProject(request.url, project) }
+  }
+  return Object.assign(authorize, { renew, complete })
+}
+
+/** What a file of credentials holds. */
+interface Opened {
+  readonly authorize: Authorize
+  readonly project: string | undefined
 }
 
 async function textOf(path: string, { readFile, env }: CredentialContext): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../core/ports.ts'
 import type { Probe, Target } from '../../../core/provider.ts'
 import { rootAnswers } from '../liveness.ts'
-import { type GoogleSecret, readGoogleSecret } from './secret.ts'
+import { type GoogleSecret, noCredential, readGoogleSecret } from './secret.ts'
 
 /** Why the address of a model cannot be known. */
 export interface AddressProblem {
@@ -75,7 +75,21 @@ function parentOf(
   if (publisher !== undefined || secret?.kind === 'api-key') return ''
   if (secret?.kind === 'unusable') return { problem: secret.problem }
   const ofAccount = secret?.kind === 'service-account' ? secret.project : undefined
-  return parentPath(ofAccount ?? env['GOOGLE_CLOUD_PROJECT'], location)
+  const ofFile = secret?.kind === 'file' ? projectOfFile : undefined
+  return parentPath(ofAccount ?? (env['GOOGLE_CLOUD_PROJECT'] || ofFile), location)
+}
+
+/**
+ * Stands where the project will, as long as the file of the credentials has not been read. No
+ * project has capitals in its name.
+ */
+const projectOfFile = 'PROJECT-OF-CREDENTIALS'
+
+/** The address with the project of the credentials, once that is known. */
+export function withProject(url: string, project: string | undefined): string {
+  if (!url.includes(projectOfFile)) return url
+  if (!project) throw noCredential(`its credentials name no project; ${remedy}`)
+  return url.replace(projectOfFile, encodeURIComponent(project))
 }
 
 function parentPath(
