@@ -29,4 +29,22 @@ describe('an answer of the host’s own class', () => {
     }
     expect(await nodeResponse({ status: 200, headers: [], body }).text()).toBe('ab')
   })
+
+  test('begins its stream once, however often somebody looks into it', async () => {
+    let starts = 0
+    const body: BodySource = {
+      start(controller) {
+        starts++
+        setImmediate(() => {
+          controller.enqueue(new TextEncoder().encode('late'))
+          controller.close()
+        })
+      },
+    }
+    const response = nodeResponse({ status: 200, headers: ['x-a', 'b'], body })
+    expect(response.headers.get('x-a')).toBe('b')
+    expect(response.ok).toBe(true)
+    expect(await response.text()).toBe('late')
+    expect(starts).toBe(1)
+  })
 })

@@ -16,18 +16,19 @@ export class PlainResponse {
   }
 
   get full(): Response {
-    const { status, body } = this.parts
-    const read = body === null || isWhole(body) ? body : new ReadableStream(body, unbuffered)
-    this.#full ??= new Response(read as BodyInit | null, {
-      status,
-      headers: namedHeaders(this.parts),
-    })
+    this.#full ??= fullResponse(this.parts)
     return this.#full
   }
 
   get status(): number {
     return this.parts.status
   }
+}
+
+function fullResponse(parts: ResponseParts): Response {
+  const { status, body } = parts
+  const read = body === null || isWhole(body) ? body : new ReadableStream(body, unbuffered)
+  return new Response(read as BodyInit | null, { status, headers: namedHeaders(parts) })
 }
 
 const unbuffered = { highWaterMark: 0 }
