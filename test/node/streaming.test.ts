@@ -136,24 +136,28 @@ describe('a client that leaves', () => {
     ['a GET', get],
     ['a POST', post],
     ['a POST whose body is on its way', post.slice(0, -1)],
-  ])('%s while the gateway is at work: its signal aborts', async (_, request) => {
-    const asked = deferred()
-    const gone = deferred()
-    const { port, serving } = await served(
-      stubGateway(async (_request, context) => {
-        asked.resolve()
-        await clientGone(context)
-        gone.resolve()
-        return stream({})
-      }),
-    )
-    const client = rawClient(port)
-    client.send(request)
-    await asked.promise
-    client.socket.destroy()
-    expect(await timed(gone.promise)).toBeLessThan(250)
-    await expect.poll(() => serving.running).toBe(0)
-  })
+  ])(
+    '%s while the gateway is at work: its signal aborts, its stream is cancelled',
+    async (_, request) => {
+      const asked = deferred()
+      const gone = deferred()
+      const cancelled = deferred()
+      const { port, serving } = await served(
+        stubGateway(async (_request, context) => {
+          asked.resolve()
+          await clientGone(context)
+          gone.resolve()
+          return stream({ cancel: () => cancelled.resolve() })
+        }),
+      )
+      const client = rawClient(port)
+      client.send(request)
+      await asked.promise
+      client.socket.destroy()
+      expect(await timed(Promise.all([gone.promise, cancelled.promise]))).toBeLessThan(250)
+      await expect.poll(() => serving.running).toBe(0)
+    },
+  )
 
   test('during the second request of its connection: its signal aborts', async () => {
     const gone = deferred()

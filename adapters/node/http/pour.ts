@@ -26,6 +26,7 @@ class Pour {
   }
 
   start(): void {
+    if (this.#response.destroyed) return this.#left()
     this.#response.once('close', () => this.#left())
     this.#response.on('drain', () => this.#ask())
     this.#settle(() => this.#source.start?.(this.#controller))
