@@ -51,7 +51,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
 }
 
 function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic): Server {
-  const listen = listenerOf({ gateway, limits, traffic, base: '' })
+  const hosting = { gateway, limits, traffic, base: '' }
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout } = limits
   const server = createServer({
     headersTimeout,
@@ -63,8 +63,11 @@ function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic
     requireHostHeader: false,
   })
   server.maxConnections = limits.maxConnections
-  server.on('request', listen)
-  answerClientErrors(server, { listen, bodyLimit: () => gateway.settings.bodyLimit })
+  server.on('request', listenerOf({ ...hosting, waitsForGoAhead: false }))
+  answerClientErrors(server, {
+    listen: listenerOf({ ...hosting, waitsForGoAhead: true }),
+    bodyLimit: () => gateway.settings.bodyLimit,
+  })
   return server
 }
 

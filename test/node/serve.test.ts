@@ -172,6 +172,26 @@ describe('a client that asks before it sends its body', () => {
     expect(parsed(await client.until('body'))).toMatchObject({ status: 200, body: 'body' })
   })
 
+  test('is not told to go on by an answer that needs no body', async () => {
+    const { port } = await served(stubGateway(() => text('no key', { status: 401 })))
+    const answer = await rawAnswer(port, expecting(4))
+    expect(answer).not.toContain('100 Continue')
+    expect(parsed(answer)).toMatchObject({ status: 401, headers: { connection: 'close' } })
+  })
+
+  test.each([
+    ['whole', async (request: Request) => text(await request.text())],
+    ['piece by piece', async (request: Request) => text(await piecesOf(request))],
+  ])('is told to go on once, by whoever reads its body %s', async (_, answer) => {
+    const { port } = await served(stubGateway(answer))
+    const client = rawClient(port)
+    client.send(expecting(4))
+    await client.until('100 Continue')
+    client.send('body')
+    const all = await client.until('\r\n\r\nbody')
+    expect(all.split('100 Continue')).toHaveLength(2)
+  })
+
   test('is told at once that it is over the limit', async () => {
     const gateway = stubGateway(() => text('never'), { bodyLimit: 1024 })
     const { port } = await served(gateway)
@@ -371,3 +391,13 @@ test('an error of the listening socket is a line in the log', async () => {
   expect(gateway.lines).toMatchObject([{ level: 'warn', fields: { code: 'EMFILE' } }])
   expect((await fetch(address)).status).toBe(200)
 })
+
+async function piecesOf({ body }: Request): Promise<string> {
+  let all = ''
+  const decoder = new TextDecoder()
+  const reader = body?.getReader()
+  for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
+    all += decoder.decode(piece.value)
+  }
+  return all
+}

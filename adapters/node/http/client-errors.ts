@@ -29,6 +29,7 @@ export function answerClientErrors(server: Server, options: ExpectOptions): void
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
 interface ExpectOptions {
+  /** Takes the requests of clients that wait with the body until they are told to go on. */
   readonly listen: (request: IncomingMessage, response: ServerResponse) => void
   /** The longest body, in bytes. */
   readonly bodyLimit: () => number
@@ -48,7 +49,6 @@ function checkContinue(
     )
     return refuseUnsent(request, response, error)
   }
-  response.writeContinue()
   listen(request, response)
 }
 

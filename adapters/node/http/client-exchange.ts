@@ -23,6 +23,8 @@ export interface Hosting {
   readonly traffic: Traffic
   /** A leading part of every path that is not for the gateway to see: `/llm`. */
   readonly base: string
+  /** The clients keep their bodies back until they are told that somebody wants them. */
+  readonly waitsForGoAhead: boolean
 }
 
 /**
@@ -39,17 +41,21 @@ export class ClientExchange implements Turn, RequestContext {
   readonly #response: ServerResponse
   readonly #hosting: Hosting
   #done: (() => void) | undefined
+  /** The client keeps its body back, and nobody has asked for it yet. */
+  #holdsBody: boolean
 
   constructor(request: IncomingMessage, response: ServerResponse, hosting: Hosting) {
     this.#request = request
     this.#response = response
     this.#hosting = hosting
+    this.#holdsBody = hosting.waitsForGoAhead
   }
 
   start(done: () => void): void {
     this.#done = done
     this.#hosting.traffic.started()
     this.#response.once('close', () => this.abandon())
+    if (this.#holdsBody) this.#request.on('newListener', this.#wanted)
     void this.#answer()
   }
 
@@ -77,11 +83,11 @@ export class ClientExchange implements Turn, RequestContext {
     try {
       const problem = problemOf(request)
       if (problem) {
-        refuse(request, response, problem)
-        return discardRest(request, limits)
+        this.#disposeOfBody()
+        return refuse(request, response, problem)
       }
       const answer = await gateway.fetch(this.#fetchRequest(), this)
-      discardRest(request, limits)
+      this.#disposeOfBody()
       if (traffic.isDraining) response.setHeader('connection', 'close')
       const sent = send(answer, request, response)
       // Afterwards: for streams the adapter switches the timeout off. What is out needs none.
@@ -92,6 +98,21 @@ export class ClientExchange implements Turn, RequestContext {
     } catch (error) {
       this.#fail(error)
     }
+  }
+
+  /** Whoever reads the body listens for it first. */
+  readonly #wanted = (event: string | symbol) => {
+    if (event !== 'data' && event !== 'readable') return
+    this.#request.off('newListener', this.#wanted)
+    this.#holdsBody = false
+    this.#response.writeContinue()
+  }
+
+  /** The answer needs nothing more of the body. One that is kept back may come or not. */
+  #disposeOfBody(): void {
+    if (!this.#holdsBody) return discardRest(this.#request, this.#hosting.limits)
+    this.#request.off('newListener', this.#wanted)
+    this.#response.setHeader('connection', 'close')
   }
 
   /** A stream may well be silent, but what is there must be taken. */

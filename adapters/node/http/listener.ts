@@ -22,7 +22,14 @@ export function requestListener(
   gateway: HostedGateway,
   { base = '' }: ListenerOptions = {},
 ): RequestListener {
-  const listen = listenerOf({ gateway, base, limits: hostLimits, traffic: new Traffic() })
+  const listen = listenerOf({
+    gateway,
+    base,
+    limits: hostLimits,
+    traffic: new Traffic(),
+    // Without a listener of its own for these clients, a server tells them to go on by itself.
+    waitsForGoAhead: false,
+  })
   return (request, response) => {
     if (!request.readableDidRead) return listen(request, response)
     gateway.log.write('error', 'mount the gateway ahead of body parsers: a body has been read')
