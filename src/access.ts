@@ -33,6 +33,7 @@ import type { Config, ConfigDocument } from './config/index.ts'
 import { type Gatekeeper, openDoor } from './core/admission.ts'
 import type { Clock, Environment, Log, UpstreamPort } from './core/ports.ts'
 import type { Recorder } from './core/settlement.ts'
+import { unixSeconds } from './core/unix-seconds.ts'
 import { type AccountRows, type OpenStore, type Store, StoreFault } from './store/index.ts'
 import { openWebhooks, UnsignedWebhooks, type Webhooks } from './webhooks/index.ts'
 
@@ -199,7 +200,7 @@ class KeyedAccess implements Access {
     this.record = usageRecorder(this.#usageLog, clock)
     this.gatekeeper = {
       identify: (headers) => {
-        const key = this.#ring.identify(headers, Math.floor(clock.now() / 1000))
+        const key = this.#ring.identify(headers, unixSeconds(clock))
         return this.#accounts.callerOf(key)
       },
     }

@@ -1,4 +1,5 @@
 import type { Clock, Log, Timer } from '../core/ports.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Store } from '../store/index.ts'
 import { FailureNotice } from './failure-notice.ts'
 
@@ -64,7 +65,7 @@ export class Retention {
   /** True when no more is to be done now. */
   async #purgeSlice(days: number): Promise<boolean> {
     const { store, clock } = this.#options
-    const before = Math.floor(clock.now() / 1000) - days * secondsPerDay
+    const before = unixSeconds(clock) - days * secondsPerDay
     try {
       const purged = await store.purgeUsage(before, slice)
       this.#notice.worked()

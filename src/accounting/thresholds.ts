@@ -2,6 +2,7 @@ import type { AccountEventType, Notify } from '../core/account-event.ts'
 import type { BudgetScope } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { BudgetSubject, BudgetWatch } from './budget-watch.ts'
 
 export interface ThresholdOptions {
@@ -88,7 +89,7 @@ export class Thresholds implements BudgetWatch {
 
   #tell(type: AccountEventType, subject: BudgetSubject, threshold: number | null): void {
     const { scope, id: subjectId, name, budgetMax, budgetSpent } = subject
-    const timestamp = Math.floor(this.#options.clock.now() / 1000)
+    const timestamp = unixSeconds(this.#options.clock)
     const account = { scope, subjectId, name, budgetMax, budgetSpent }
     this.#options.notify({ type, ...account, threshold, timestamp })
   }

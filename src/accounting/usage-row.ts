@@ -2,6 +2,7 @@ import type { Account } from '../core/accounts.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { Recorder, Settlement } from '../core/settlement.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { NewUsageRow } from '../store/index.ts'
 import type { UsageLog } from './usage-log.ts'
 
@@ -9,7 +10,8 @@ import type { UsageLog } from './usage-log.ts'
 export function usageRecorder(log: Pick<UsageLog, 'add'>, clock: Clock): Recorder {
   return (settlement) => {
     const { account, model } = settlement
-    if (account && model) log.add(usageRow(settlement, { account, model, at: clock.now() }))
+    if (!account || !model) return
+    log.add(usageRow(settlement, { account, model, ts: unixSeconds(clock) }))
   }
 }
 
@@ -17,14 +19,14 @@ interface RowContext {
   readonly account: Account
   /** As asked for. */
   readonly model: Model
-  /** When the request ended. */
-  readonly at: number
+  /** When the request ended, unix seconds. */
+  readonly ts: number
 }
 
-function usageRow(settlement: Settlement, { account, model, at }: RowContext): NewUsageRow {
+function usageRow(settlement: Settlement, { account, model, ts }: RowContext): NewUsageRow {
   const { served, usage, media, timeToFirstToken } = settlement
   return {
-    ts: Math.floor(at / 1000),
+    ts,
     requestId: settlement.requestId,
     keyId: account.keyId,
     groupId: account.groupId,

@@ -4,6 +4,7 @@ import type { GroupStanding } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { GroupId } from '../core/ids.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { GroupChange, GroupRow, Store } from '../store/index.ts'
 import {
   type AdminRequest,
@@ -78,7 +79,7 @@ async function createGroup(matched: AdminRequest, desk: GroupDesk): Promise<Repl
     id: newGroupId(),
     name: body.name,
     budgetMax: body.budget_max,
-    createdAt: seconds(desk),
+    createdAt: unixSeconds(desk.clock),
     deletedAt: null,
   })
   return jsonReply(renderGroup(desk.accounts.putGroup(row)), 201)
@@ -95,7 +96,7 @@ async function changeGroup(matched: AdminRequest, desk: GroupDesk): Promise<Repl
 }
 
 async function deleteGroup({ params }: AdminRequest, desk: GroupDesk): Promise<Reply> {
-  const row = await desk.store.deleteGroup(idIn(params), seconds(desk))
+  const row = await desk.store.deleteGroup(idIn(params), unixSeconds(desk.clock))
   if (row === 'unknown-group') throw unknownGroup()
   if (row === 'has-members') {
     throw invalid('the group has keys that are not deleted: delete them or let them leave it first')
@@ -130,8 +131,4 @@ function changeOf(body: z.infer<typeof groupChangeBody>): GroupChange {
     ...(body.name !== undefined && { name: body.name }),
     ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
   }
-}
-
-function seconds({ clock }: GroupDesk): number {
-  return Math.floor(clock.now() / 1000)
 }

@@ -5,6 +5,7 @@ import type { KeyStanding } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { KeyChange, KeyRow, Store } from '../store/index.ts'
 import {
   type AdminRequest,
@@ -115,7 +116,7 @@ async function createKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
     tpmLimit: body.tpm_limit,
     expiresAt: body.expires_at,
     disabled: false,
-    createdAt: seconds(desk),
+    createdAt: unixSeconds(desk.clock),
   })
   const standing = replaced(row, desk)
   return unstored(jsonReply({ ...renderKey(standing), key: plaintext }, 201))
@@ -143,7 +144,7 @@ async function rotateKey({ params }: AdminRequest, desk: KeyDesk): Promise<Reply
 }
 
 async function deleteKey({ params }: AdminRequest, desk: KeyDesk): Promise<Reply> {
-  const row = await desk.store.deleteKey(idIn(params), seconds(desk))
+  const row = await desk.store.deleteKey(idIn(params), unixSeconds(desk.clock))
   const standing = replaced(row, desk)
   desk.notify(eventOf('key.deleted', standing, desk))
   // The key is gone whatever becomes of this: what it has spent stays due for the next flush.
@@ -206,10 +207,6 @@ function eventOf(
     budgetMax: record.budgetMax,
     budgetSpent: spent,
     threshold: null,
-    timestamp: seconds(desk),
+    timestamp: unixSeconds(desk.clock),
   }
-}
-
-function seconds({ clock }: KeyDesk): number {
-  return Math.floor(clock.now() / 1000)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { Reply } from '../core/reply.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { SealedRow, Store } from '../store/index.ts'
 import { jsonIn } from '../wire/json.ts'
 import { type Sealer, SealFault } from '../wire/seal.ts'
@@ -83,7 +84,7 @@ async function storeKey(matched: AdminRequest, desk: ProviderKeyDesk): Promise<R
   if (!isConfigured(name, desk)) throw unknownProvider()
   const { key } = await readJson(matched, body, desk)
   const sealed = await sealer.seal({ purpose, name }, key)
-  await store.putSealed({ purpose, name, sealed, updatedAt: Math.floor(clock.now() / 1000) })
+  await store.putSealed({ purpose, name, sealed, updatedAt: unixSeconds(clock) })
   await reload()
   return noContent
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/ports.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Store } from '../store/index.ts'
 import { type Sealer, SealFault } from '../wire/seal.ts'
 
@@ -27,7 +28,7 @@ export async function checkCanary(
 ): Promise<void> {
   const [row] = await store.sealed(label.purpose)
   if (!row) {
-    const updatedAt = Math.floor(clock.now() / 1000)
+    const updatedAt = unixSeconds(clock)
     return store.putSealed({ ...label, sealed: await sealer.seal(label, song), updatedAt })
   }
   await sealer.open(label, row.sealed).catch((error: unknown) => {

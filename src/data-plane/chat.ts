@@ -6,6 +6,7 @@ import { newCompletionId } from '../core/ids.ts'
 import type { Encoding } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
@@ -134,5 +135,5 @@ const streamHeaders = {
 } as const
 
 function newIdentity(link: Model, { clock }: Exchange): StreamIdentity {
-  return { id: newCompletionId(), created: Math.floor(clock.now() / 1000), model: link.id }
+  return { id: newCompletionId(), created: unixSeconds(clock), model: link.id }
 }

@@ -2,6 +2,7 @@ import { failureOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { Probe, Provider } from '../core/provider.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import { version } from '../core/version.ts'
 import { rootAnswers } from '../providers/index.ts'
 import { Cancel } from '../wire/cancel.ts'
@@ -101,7 +102,7 @@ export class Prober {
     const detail = await problemOf(provider, scope).finally(() => scope.close())
     return {
       status: detail === null ? 'up' : 'down',
-      checkedAt: Math.floor(clock.now() / 1000),
+      checkedAt: unixSeconds(clock),
       latency: Math.round(clock.elapsed() - started),
       detail,
     }

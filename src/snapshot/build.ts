@@ -2,6 +2,7 @@ import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { Model, Prices, Provider, Route, Target } from '../core/provider.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import { kindNamed } from '../providers/index.ts'
 import { buildAuthorizer } from './authorizer.ts'
 import { type Built, type CarryOver, carryOver } from './carry-over.ts'
@@ -27,7 +28,7 @@ export interface SnapshotSources extends SnapshotPorts {
 /** Resolves a valid configuration: addresses, credentials, chains. Nobody checks these again. */
 export function buildSnapshot(config: Config, sources: SnapshotSources): Snapshot {
   const before = carryOver(sources.previous)
-  const now = Math.floor(sources.clock.now() / 1000)
+  const now = unixSeconds(sources.clock)
   const providers: Provider[] = []
   const models = new Map<string, Model>()
   const fallbacks = new Map<string, readonly string[]>()

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Notify } from '../core/account-event.ts'
 import type { Environment } from '../core/ports.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
 import { webhookSeries } from '../metrics/index.ts'
 import type { Store, WebhookRow } from '../store/index.ts'
 import type { Sealer } from '../wire/seal.ts'
@@ -120,7 +121,9 @@ export class Webhooks {
   /** Stores a signing key, for the events whose turn is yet to come. */
   async putKey(secret: string): Promise<void> {
     const { store, sealer } = this.#options
-    await store.putSealed(await sealSecret(secret, { sealer, updatedAt: this.#now() }))
+    await store.putSealed(
+      await sealSecret(secret, { sealer, updatedAt: unixSeconds(this.#options.clock) }),
+    )
     this.#key = { kind: 'signed', secret }
     this.#apply()
   }
@@ -141,7 +144,11 @@ export class Webhooks {
   }
 
   async #store({ enabled, settings }: Pick<Chosen, 'enabled' | 'settings'>): Promise<void> {
-    const row = { enabled, settings: JSON.stringify(settings), updatedAt: this.#now() }
+    const row = {
+      enabled,
+      settings: JSON.stringify(settings),
+      updatedAt: unixSeconds(this.#options.clock),
+    }
     await this.#options.store.putWebhookSettings(row)
     this.#row = row
     this.#apply()
@@ -165,10 +172,6 @@ export class Webhooks {
     if (signing.kind === 'locked') {
       log.write('error', 'webhooks fail: the stored signing key cannot be opened; store it again')
     }
-  }
-
-  #now(): number {
-    return Math.floor(this.#options.clock.now() / 1000)
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../core/ports.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { sampleOf } from './sample.ts'
 
@@ -75,7 +76,7 @@ export function demoChat(body: unknown, clock: Clock): DemoAnswer {
   const reply = replyTo(request)
   const head = {
     id: `chatcmpl-demo-${crypto.randomUUID()}`,
-    created: Math.floor(clock.now() / 1000),
+    created: unixSeconds(clock),
     model: request.model,
   }
   if (request.stream) return { status: 200, events: eventsOf(request, reply, head) }

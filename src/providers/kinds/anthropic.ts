@@ -6,6 +6,7 @@ import type {
   ProviderKind,
   Target,
 } from '../../core/provider.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
 import { readAnthropicAnswer } from '../dialects/anthropic/answer.ts'
 import { anthropicRequest } from '../dialects/anthropic/request.ts'
 import { AnthropicFrames } from '../dialects/anthropic/stream.ts'
@@ -36,7 +37,7 @@ function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEnd
   const url = messagesUrl(baseUrl)
   const model = claudeModel(upstreamId)
   const translate = oncePerCall((call) => anthropicRequest(call, upstreamId, model))
-  const created = () => Math.floor(clock.now() / 1000)
+  const created = () => unixSeconds(clock)
   return {
     unsupported(call) {
       try {

@@ -10,6 +10,7 @@ import type {
   ProviderKind,
   Target,
 } from '../../core/provider.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
 import {
   bedrockBase,
   bedrockBaseUrl,
@@ -66,7 +67,7 @@ function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Targe
     const requestId = header('x-amzn-requestid')
     return {
       id: requestId ? `chatcmpl-${requestId}` : newCompletionId(),
-      created: Math.floor(clock.now() / 1000),
+      created: unixSeconds(clock),
       model: modelId,
     }
   }

@@ -1,4 +1,5 @@
 import type { ChatEndpoint, Target } from '../../../core/provider.ts'
+import { unixSeconds } from '../../../core/unix-seconds.ts'
 import { readCohereAnswer } from './answer.ts'
 import { cohereRefusal, cohereUrl } from './api.ts'
 import { cohereBody, unsupportedByCohere } from './request.ts'
@@ -9,7 +10,7 @@ const encoder = new TextEncoder()
 /** Chat in the schema of Cohere's API v2. */
 export function cohereChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEndpoint {
   const url = cohereUrl(baseUrl, 'chat')
-  const now = () => Math.floor(clock.now() / 1000)
+  const now = () => unixSeconds(clock)
   return {
     unsupported: unsupportedByCohere,
     request: (call) => ({

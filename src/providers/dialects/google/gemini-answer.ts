@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading, Target } from '../../../core/provider.ts'
+import { unixSeconds } from '../../../core/unix-seconds.ts'
 import { isCount, type Usage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { jsonIn } from '../../../wire/json.ts'
@@ -63,7 +64,7 @@ export function geminiAnswer(body: Uint8Array, { modelId, clock }: Target): Chat
     ok: true,
     answer: completionAnswer({
       id: answer.responseId || newCompletionId(),
-      created: Math.floor(clock.now() / 1000),
+      created: unixSeconds(clock),
       model: modelId,
       choices: candidates.map(choiceOf),
       usage: usageOf(answer.usageMetadata),

@@ -2,6 +2,7 @@ import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
 import type { Target } from '../../../core/provider.ts'
+import { unixSeconds } from '../../../core/unix-seconds.ts'
 import { ChunkWriter, type FinishReason } from '../../../stream/chunk-writer.ts'
 import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
@@ -91,7 +92,7 @@ export class GeminiStream implements FrameDecoder {
   #newWriter(): ChunkWriter {
     const { modelId, clock } = this.#target
     const id = this.#id || newCompletionId()
-    const created = Math.floor(clock.now() / 1000)
+    const created = unixSeconds(clock)
     return new ChunkWriter({ id, created, model: modelId }, this.#asked)
   }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type UpstreamFailure, UpstreamFault } from '../../../core/failure.ts'
 import type { Millis } from '../../../core/ids.ts'
 import type { Clock, UpstreamPort, UpstreamResponse } from '../../../core/ports.ts'
+import { unixSeconds } from '../../../core/unix-seconds.ts'
 import { version } from '../../../core/version.ts'
 import { excerpt } from '../../../wire/body.ts'
 import { Cancel } from '../../../wire/cancel.ts'
@@ -59,7 +60,7 @@ function assertionGrant(account: ServiceAccount, clock: Clock): () => Promise<Gr
   const { email, keyId, privateKey, tokenUri } = account
   let key: ReturnType<typeof importPKCS8> | undefined
   return async () => {
-    const issuedAt = Math.floor(clock.now() / 1000)
+    const issuedAt = unixSeconds(clock)
     const jwt = new SignJWT({ scope })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
       .setIssuer(email)
