@@ -42,21 +42,19 @@ export interface Access {
   readonly gatekeeper: Gatekeeper
   /** Keeps account of finished requests. */
   readonly record: Recorder
-  /** Keys of providers that were stored at run time, as they were at the start. */
-  readonly storedKeys: ReadonlyMap<string, string>
-  /** The same keys as they are now. Rejects when they cannot be read. */
+  /** Keys of providers that were stored at run time. Rejects when they cannot be read. */
   providerKeys(): Promise<ReadonlyMap<string, string>>
   /** Throws when a configuration that is valid by itself does not fit what is stored. */
   check(config: Config): void
   /** Takes over what a configuration says, and the keys that were made offline. */
   adopt(config: Config): Promise<void>
-  routes(live: LiveConfig): AdminRoutes
+  routes(plane: ConfigPlane): AdminRoutes
   /** Writes out what is not yet in the database. */
   close(): Promise<void>
 }
 
 /** The configuration that serves, for the routes that show it and change it. */
-export interface LiveConfig {
+export interface ConfigPlane {
   readonly document: ConfigDocument
   readonly bodyLimit: () => number
   readonly providers: () => Iterable<string>
@@ -68,7 +66,6 @@ export interface LiveConfig {
 const freeAccess: Access = {
   gatekeeper: openDoor,
   record() {},
-  storedKeys: new Map(),
   providerKeys: async () => new Map(),
   check() {},
   async adopt() {},
@@ -90,10 +87,16 @@ export interface AccessOptions {
   readonly dropped: () => void
 }
 
+/** Access with what the first snapshot needs of it: read here, where a failure ends the start. */
+export interface OpenedAccess {
+  readonly access: Access
+  readonly storedKeys: ReadonlyMap<string, string>
+}
+
 /** Opens what the configuration asks for. Rejects with a `ConfigError` or a `StartError`. */
-export async function openAccess(options: AccessOptions): Promise<Access> {
+export async function openAccess(options: AccessOptions): Promise<OpenedAccess> {
   const { config, env, log, openStore } = options
-  if (!config.auth.enabled) return freeAccess
+  if (!config.auth.enabled) return { access: freeAccess, storedKeys: new Map() }
   if (!openStore) throw new ConfigError(['auth.enabled: this host has no database'])
   try {
     const master = await openMaster(env['GATEWAY_MASTER_KEY'])
@@ -116,15 +119,15 @@ interface KeyedOptions extends Omit<AccessOptions, 'openStore'> {
   readonly master: Master
 }
 
-async function keyedAccess(options: KeyedOptions): Promise<Access> {
+async function keyedAccess(options: KeyedOptions): Promise<OpenedAccess> {
   const { config, store, master, clock, log } = options
   await checkCanary(store, { sealer: master.sealer, clock })
-  const storedKeys = await openProviderKeys(store, master.sealer)
   const webhooks = await openWebhooks({ ...options, sealer: master.sealer }, config.webhooks)
-  const access = new KeyedAccess(options, { storedKeys, webhooks })
-  await access.loadAccounts()
-  log.write('info', 'keys are required', access.counts)
-  return access
+  const storedKeys = await openProviderKeys(store, master.sealer)
+  const rows = await store.accounts()
+  log.write('info', 'keys are required', { keys: rows.keys.length, groups: rows.groups.length })
+  // Last, since from here on there are timers.
+  return { access: new KeyedAccess(options, { webhooks, rows }), storedKeys }
 }
 
 /** What an operator can do something about, in the words of whoever has found it. */
@@ -147,14 +150,13 @@ export function reasonOf(error: unknown): string | undefined {
 }
 
 interface Stored {
-  readonly storedKeys: ReadonlyMap<string, string>
   readonly webhooks: Webhooks
+  readonly rows: AccountRows
 }
 
 class KeyedAccess implements Access {
   readonly gatekeeper: Gatekeeper
   readonly record: Recorder
-  readonly storedKeys: ReadonlyMap<string, string>
   readonly #options: KeyedOptions
   readonly #webhooks: Webhooks
   readonly #accounts: Accounts
@@ -164,11 +166,10 @@ class KeyedAccess implements Access {
   readonly #retention: Retention
   #reserveOutputTokens: number
 
-  constructor(options: KeyedOptions, { storedKeys, webhooks }: Stored) {
+  constructor(options: KeyedOptions, { webhooks, rows }: Stored) {
     const { config, store, clock, log, dropped } = options
     const { auth } = config
     this.#options = options
-    this.storedKeys = storedKeys
     this.#webhooks = webhooks
     this.#reserveOutputTokens = auth.reserve_output_tokens
     this.#accounts = new Accounts({
@@ -204,27 +205,7 @@ class KeyedAccess implements Access {
         return this.#accounts.callerOf(key)
       },
     }
-  }
-
-  get counts(): { readonly keys: number; readonly groups: number } {
-    return { keys: this.#accounts.keys().length, groups: this.#accounts.groups().length }
-  }
-
-  /** Takes over the keys and groups of the database as they are. */
-  async loadAccounts(): Promise<void> {
-    const { store } = this.#options
-    // A change that is made while the rows are on their way is newer than they are.
-    let seen: number
-    let rows: AccountRows
-    do {
-      seen = this.#accounts.changes
-      rows = await store.accounts()
-    } while (seen !== this.#accounts.changes)
-    this.#accounts.load(rows)
-    for (const { id, digest } of rows.keys) {
-      const key = this.#accounts.key(id)
-      if (key) this.#ring.put(digest, key)
-    }
+    this.#take(rows)
   }
 
   providerKeys(): Promise<ReadonlyMap<string, string>> {
@@ -237,14 +218,14 @@ class KeyedAccess implements Access {
 
   async adopt(config: Config): Promise<void> {
     const { auth } = config
-    await this.loadAccounts()
+    await this.#reloadAccounts()
     this.#webhooks.reload(config.webhooks)
     this.#ledger.setInterval(auth.flush_interval_ms)
     this.#retention.setDays(auth.retention_days)
     this.#reserveOutputTokens = auth.reserve_output_tokens
   }
 
-  routes({ document, bodyLimit, providers, takeKeys }: LiveConfig): AdminRoutes {
+  routes({ document, bodyLimit, providers, takeKeys }: ConfigPlane): AdminRoutes {
     const { store, clock, master } = this.#options
     const accounts = this.#accounts
     const flush = () => this.#ledger.flush()
@@ -278,5 +259,25 @@ class KeyedAccess implements Access {
     this.#retention.close()
     await Promise.all([this.#ledger.close(), this.#usageLog.close()])
     await this.#options.store.close()
+  }
+
+  async #reloadAccounts(): Promise<void> {
+    const { store } = this.#options
+    // A change that is made while the rows are on their way is newer than they are.
+    let seen: number
+    let rows: AccountRows
+    do {
+      seen = this.#accounts.changes
+      rows = await store.accounts()
+    } while (seen !== this.#accounts.changes)
+    this.#take(rows)
+  }
+
+  #take(rows: AccountRows): void {
+    this.#accounts.load(rows)
+    for (const { id, digest } of rows.keys) {
+      const key = this.#accounts.key(id)
+      if (key) this.#ring.put(digest, key)
+    }
   }
 }

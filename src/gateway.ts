@@ -127,7 +127,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () =>
       snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
-  const access = await openAccess({
+  const { access, storedKeys } = await openAccess({
     config,
     env,
     clock,
@@ -142,7 +142,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     config,
     text: options.config,
     file: options.configFile ?? textAsFile(options.config),
-    storedKeys: access.storedKeys,
+    storedKeys,
     env,
     ports: { env, clock, upstream, readFile: options.readFile },
     access,
