@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { wording } from '../config/index.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { invalidField } from '../core/invalid-field.ts'
@@ -66,7 +67,7 @@ export async function readJson<Shape extends z.ZodRawShape>(
     const param = unknown.slice(0, longestParam)
     throw invalid(`unknown field; this route takes ${fields.join(', ')}`, param)
   }
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { error: wording, reportInput: true })
   if (!parsed.success) throw invalidField(parsed.error)
   return parsed.data
 }

@@ -75,6 +75,6 @@ test('whatever happens in whatever order, no budget is promised twice, and no na
       }
       await world.end()
     }),
-    { numRuns: 1_000 },
+    { numRuns: 2_000 },
   )
 }, 120_000)

@@ -130,6 +130,15 @@ describe('PUT of the settings', () => {
     expect(await store.webhookSettings()).toBeUndefined()
   })
 
+  test.each([
+    [{}, 'url: is required'],
+    [{ url, events: 'key.deleted' }, 'events: must be an array'],
+    [{ url, timeout_ms: '5' }, 'timeout_ms: must be a whole number from 1 to 2147483647'],
+  ])('%j is told the rule it breaks', async (body, message) => {
+    const { call } = await admin()
+    expect(await call('PUT', hooks, body)).toMatchObject({ message })
+  })
+
   test('is stored first: what cannot be stored is not in force', async () => {
     const { call, store } = await admin()
     store.trouble = 'refuse'
