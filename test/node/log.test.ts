@@ -61,6 +61,19 @@ describe('the log', () => {
     expect(read()).toContain('\u001b[')
   })
 
+  test('keeps the order of lines that come in crowds, and loses none', async () => {
+    const { log, read } = logFile({ format: 'json' })
+    const count = 2_000
+    for (let i = 0; i < count; i++) log.write('info', 'request', { i, model: 'm'.repeat(50) })
+    // Most were written without being told to.
+    await expect.poll(() => read().length).toBeGreaterThan(100_000)
+    log.flush()
+    const lines = read().trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).i)).toEqual(
+      Array.from({ length: count }, (_, i) => i),
+    )
+  })
+
   test('is written a moment later by itself', async () => {
     const { log, read } = logFile({})
     log.write('info', 'request')
