@@ -12,6 +12,7 @@ import { Scope } from '../wire/deadline.ts'
 import { type AttemptOutcome, Exchange } from './exchange.ts'
 import { readMetadata } from './metadata.ts'
 import { Recounts } from './recount.ts'
+import { Running } from './running.ts'
 
 export interface DataPlaneOptions {
   readonly gatekeeper: Gatekeeper
@@ -41,7 +42,7 @@ type Serve = (request: Request, exchange: Exchange) => Promise<Reply>
 /** Runs the requests of the data plane: opens an exchange for each and sees to it that it ends. */
 export class DataPlane {
   readonly #options: DataPlaneOptions
-  readonly #running = new Set<Scope>()
+  readonly #running = new Running<Scope>()
   readonly #recounts: Recounts | undefined
 
   constructor(options: DataPlaneOptions) {
@@ -57,7 +58,7 @@ export class DataPlane {
 
   /** Ends everything that is still running. */
   drain(): void {
-    for (const scope of this.#running) scope.end({ kind: 'shutdown' })
+    for (const scope of this.#running.all()) scope.end({ kind: 'shutdown' })
   }
 
   /** Waits a moment for the records of what has ended. */
@@ -99,7 +100,7 @@ export class DataPlane {
     const { snapshot, clock, log, imageFetch, breakers, random, record, attempted } = this.#options
     const view = snapshot()
     const gone = () => scope.end({ kind: 'client-cancelled' })
-    this.#running.add(scope)
+    const leave = this.#running.add(scope)
     if (signal.aborted) gone()
     else signal.addEventListener('abort', gone)
     return new Exchange({
@@ -116,7 +117,7 @@ export class DataPlane {
       canCount: this.#recounts !== undefined,
       record: (settlement, recount) => {
         signal.removeEventListener('abort', gone)
-        this.#running.delete(scope)
+        leave()
         if (recount) void this.#recounts?.record(settlement, recount)
         else record(settlement)
       },

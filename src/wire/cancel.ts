@@ -2,7 +2,8 @@ import type { CancelSignal } from '../core/ports.ts'
 
 /** A `CancelSignal` with its trigger, at a fraction of what an `AbortController` costs a request. */
 export class Cancel implements CancelSignal {
-  readonly #listeners = new Set<() => void>()
+  /** One or two, for which a `Set` would be too much. */
+  #listeners: (() => void)[] = []
   #aborted = false
 
   get aborted(): boolean {
@@ -13,16 +14,17 @@ export class Cancel implements CancelSignal {
   abort(): void {
     if (this.#aborted) return
     this.#aborted = true
-    const listeners = [...this.#listeners]
-    this.#listeners.clear()
+    const listeners = this.#listeners
+    this.#listeners = []
     for (const listener of listeners) listener()
   }
 
   addEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners.add(listener)
+    this.#listeners.push(listener)
   }
 
   removeEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener)
+    const place = this.#listeners.indexOf(listener)
+    if (place !== -1) this.#listeners.splice(place, 1)
   }
 }

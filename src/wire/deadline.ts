@@ -9,8 +9,9 @@ import type { Clock, Timer } from '../core/ports.ts'
  */
 export class Scope {
   readonly #clock: Clock
-  readonly #listeners = new Set<(failure: UpstreamFailure) => void>()
-  readonly #limits = new Set<Limit>()
+  // A few of each at a time, for which a `Set` would be too much.
+  #listeners: Listener[] = []
+  #limits: Limit[] = []
   #timer: Timer | undefined
   #wakesAt: Millis = 0
   #ended: UpstreamFailure | undefined
@@ -32,7 +33,7 @@ export class Scope {
   end(failure: UpstreamFailure): void {
     if (this.#ended) return
     this.#ended = failure
-    const listeners = [...this.#listeners]
+    const listeners = this.#listeners
     this.close()
     for (const listener of listeners) listener(failure)
   }
@@ -45,10 +46,10 @@ export class Scope {
       return () => {}
     }
     const limit = { at: this.#clock.elapsed() + delay, failure }
-    this.#limits.add(limit)
+    this.#limits.push(limit)
     this.#wakeAt(limit.at)
     // The timer stays: when it fires for nothing it is set anew for what is left.
-    return () => void this.#limits.delete(limit)
+    return () => remove(this.#limits, limit)
   }
 
   /** The time until the nearest limit set with `endAfter`, here or further out. */
@@ -79,13 +80,13 @@ export class Scope {
   }
 
   /** Calls `listener` when the scope ends, at once if it has. Returns the way to stop listening. */
-  onEnd(listener: (failure: UpstreamFailure) => void): () => void {
+  onEnd(listener: Listener): () => void {
     if (this.#ended) {
       listener(this.#ended)
       return () => {}
     }
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    this.#listeners.push(listener)
+    return () => remove(this.#listeners, listener)
   }
 
   /** The outcome of `work`, or an `UpstreamFault` as soon as the scope ends. `work` goes on unheard. */
@@ -109,8 +110,8 @@ export class Scope {
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#limits.clear()
-    this.#listeners.clear()
+    this.#limits = []
+    this.#listeners = []
     this.#leaveParent?.()
     this.#leaveParent = undefined
   }
@@ -131,6 +132,13 @@ export class Scope {
     if (nearest.at - this.#clock.elapsed() < 1) this.end(nearest.failure)
     else this.#wakeAt(nearest.at)
   }
+}
+
+type Listener = (failure: UpstreamFailure) => void
+
+function remove<Item>(items: Item[], item: Item): void {
+  const place = items.indexOf(item)
+  if (place !== -1) items.splice(place, 1)
 }
 
 interface Limit {

@@ -9,10 +9,10 @@ export function pour(source: BodySource, response: ServerResponse): void {
   new Pour(source, response).start()
 }
 
-class Pour {
+/** It is also the controller that the source gets. */
+class Pour implements ReadableStreamDefaultController<Uint8Array> {
   readonly #source: BodySource
   readonly #response: ServerResponse
-  readonly #controller: ReadableStreamDefaultController<Uint8Array>
   /** The source is at work: it is asked once at a time. */
   #busy = true
   /** Something has come since it was asked last: without that, asking again would lead nowhere. */
@@ -22,14 +22,36 @@ class Pour {
   constructor(source: BodySource, response: ServerResponse) {
     this.#source = source
     this.#response = response
-    this.#controller = this.#createController()
   }
 
   start(): void {
     if (this.#response.destroyed) return this.#left()
     this.#response.once('close', () => this.#left())
     this.#response.on('drain', () => this.#ask())
-    this.#settle(() => this.#source.start?.(this.#controller))
+    this.#settle(() => this.#source.start?.(this))
+  }
+
+  get desiredSize(): number {
+    return this.#response.writableHighWaterMark - this.#response.writableLength
+  }
+
+  enqueue(bytes: Uint8Array): void {
+    // Writing to a connection that is gone is an error without a listener.
+    if (this.#over || this.#response.destroyed) return
+    this.#response.write(bytes)
+    this.#gave = true
+    this.#ask()
+  }
+
+  close(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#response.end()
+  }
+
+  error(): void {
+    this.#over = true
+    this.#response.destroy()
   }
 
   #ask(): void {
@@ -37,25 +59,23 @@ class Pour {
     if (!mayAsk || this.#response.writableNeedDrain) return
     this.#gave = false
     this.#busy = true
-    this.#settle(() => this.#source.pull?.(this.#controller))
+    this.#settle(() => this.#source.pull?.(this))
   }
 
   #settle(work: () => unknown): void {
     try {
-      Promise.resolve(work()).then(this.#rest, this.#fail)
+      Promise.resolve(work()).then(
+        () => this.#rest(),
+        () => this.error(),
+      )
     } catch {
-      this.#fail()
+      this.error()
     }
   }
 
-  readonly #rest = () => {
+  #rest(): void {
     this.#busy = false
     this.#ask()
-  }
-
-  readonly #fail = () => {
-    this.#over = true
-    this.#response.destroy()
   }
 
   #left(): void {
@@ -63,27 +83,5 @@ class Pour {
     this.#over = true
     // Whoever could be told of a failure has left.
     Promise.resolve(this.#source.cancel?.()).catch(() => {})
-  }
-
-  #createController(): ReadableStreamDefaultController<Uint8Array> {
-    const response = this.#response
-    return {
-      get desiredSize() {
-        return response.writableHighWaterMark - response.writableLength
-      },
-      enqueue: (bytes) => {
-        // Writing to a connection that is gone is an error without a listener.
-        if (this.#over || response.destroyed) return
-        response.write(bytes)
-        this.#gave = true
-        this.#ask()
-      },
-      close: () => {
-        if (this.#over) return
-        this.#over = true
-        response.end()
-      },
-      error: this.#fail,
-    }
   }
 }
