@@ -19,16 +19,13 @@ const securityHeaders = [
 export function errorReply(error: GatewayError, id: RequestId): Reply {
   const reply = jsonReply(renderError(error, id), error.status)
   const { retryAfter, headers } = error.detail
-  const wait = retryAfter !== undefined && { 'retry-after': String(Math.ceil(retryAfter / 1000)) }
-  return { ...reply, headers: { ...reply.headers, ...wait, ...headers } }
+  const wait = retryAfter === undefined ? [] : ['retry-after', String(Math.ceil(retryAfter / 1000))]
+  return { ...reply, headers: [...reply.headers, ...wait, ...(headers ?? [])] }
 }
 
 /** The parts of a reply, with the headers that every answer carries. */
 export function partsOf({ status, headers, body }: Reply, id: RequestId): ResponseParts {
-  const carried: string[] = []
-  for (const [name, value] of Object.entries(headers)) carried.push(name, value)
-  carried.push('x-request-id', id, ...securityHeaders)
-  return { status, headers: carried, body }
+  return { status, headers: [...headers, 'x-request-id', id, ...securityHeaders], body }
 }
 
 /** The same answer without its body, for HEAD. */

@@ -18,6 +18,7 @@ import type {
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
+import type { Reply } from './core/reply.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { errorReply, partsOf, withoutBody } from './edge.ts'
 import { Prober } from './health/index.ts'
@@ -194,9 +195,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     async fetch(request, context) {
       const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
       const signal = context?.signal ?? request.signal
-      const reply = await route(request, { id, signal }).catch((error: unknown) =>
-        errorReply(asGatewayError(error, id, log), id),
-      )
+      let reply: Reply
+      try {
+        reply = await route(request, { id, signal })
+      } catch (error) {
+        reply = errorReply(asGatewayError(error, id, log), id)
+      }
       return response(partsOf(request.method === 'HEAD' ? withoutBody(reply) : reply, id))
     },
     get settings() {

@@ -74,7 +74,7 @@ function decodeOnce(value: string): string {
 function wrongMethod(methods: readonly string[]): GatewayError {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const message = `this route takes ${allow.join(', ')}`
-  return new GatewayError('LM-1003', message, { status: 405, headers: { allow: allow.join(', ') } })
+  return new GatewayError('LM-1003', message, { status: 405, headers: ['allow', allow.join(', ')] })
 }
 
 /** The message names the path that was probably meant: a doubled or a missing `/v1` is common. */

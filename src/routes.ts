@@ -66,7 +66,7 @@ async function exposition(registry: Registry): Promise<Reply> {
   const body = new TextEncoder().encode(await registry.metrics())
   return {
     status: 200,
-    headers: { 'content-type': registry.contentType, 'content-length': String(body.length) },
+    headers: ['content-type', registry.contentType, 'content-length', String(body.length)],
     body,
   }
 }

@@ -1,5 +1,6 @@
 import type { Admission, AdmissionEnd, Demand } from '../core/admission.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
+import type { HeaderList } from '../core/ports.ts'
 import type { Route } from '../core/provider.ts'
 import { reservationOf } from '../tokens/index.ts'
 import type { Budget, GroupEntry, KeyEntry } from './budget.ts'
@@ -104,7 +105,7 @@ interface Taken {
 }
 
 class KeyAdmission implements Admission {
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HeaderList
   readonly #taken: Taken
   /** What has been charged; undefined before the end and after a withdrawal. */
   #charged: bigint | undefined

@@ -1,22 +1,20 @@
 import type { Millis } from '../core/ids.ts'
+import type { HeaderList } from '../core/ports.ts'
 import type { KeyEntry } from './budget.ts'
 
-export type RateHeaders = Readonly<Record<string, string>>
-
-const none: RateHeaders = Object.freeze({})
-
 /** What is left of the limits of a key in this minute. A limit that is not set has no headers. */
-export function rateHeaders({ record, requests, tokens }: KeyEntry, now: Millis): RateHeaders {
+export function rateHeaders({ record, requests, tokens }: KeyEntry, now: Millis): HeaderList {
   const { rpmLimit, tpmLimit } = record
-  if (rpmLimit === null && tpmLimit === null) return none
-  const headers: Record<string, string> = {}
+  const headers: string[] = []
   if (rpmLimit !== null) {
-    headers['x-ratelimit-limit-requests'] = String(rpmLimit)
-    headers['x-ratelimit-remaining-requests'] = left(rpmLimit, requests.used(now))
+    const remaining = left(rpmLimit, requests.used(now))
+    headers.push('x-ratelimit-limit-requests', String(rpmLimit))
+    headers.push('x-ratelimit-remaining-requests', remaining)
   }
   if (tpmLimit !== null) {
-    headers['x-ratelimit-limit-tokens'] = String(tpmLimit)
-    headers['x-ratelimit-remaining-tokens'] = left(tpmLimit, tokens.used(now))
+    const remaining = left(tpmLimit, tokens.used(now))
+    headers.push('x-ratelimit-limit-tokens', String(tpmLimit))
+    headers.push('x-ratelimit-remaining-tokens', remaining)
   }
   return headers
 }

@@ -1,13 +1,13 @@
 import type { BudgetScope } from '../core/accounts.ts'
-import { GatewayError } from '../core/errors.ts'
+import { forbidRetry, GatewayError } from '../core/errors.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import { usdOf } from '../core/money.ts'
-import type { RateHeaders } from './rate-headers.ts'
+import type { HeaderList } from '../core/ports.ts'
 
 export interface RateRefusal {
   readonly limit: number
   readonly retryAfter: Millis
-  readonly headers: RateHeaders
+  readonly headers: HeaderList
 }
 
 /** LM-4002. A limit of 0 admits nothing, however long the client waits. */
@@ -17,7 +17,7 @@ export function tooManyRequests({ limit, retryAfter, headers }: RateRefusal): Ga
     return new GatewayError('LM-4002', message, { retryAfter, headers })
   }
   const message = 'one request is over the whole limit of the key, which is 0 requests a minute'
-  return new GatewayError('LM-4002', message, { retryAfter, headers: hopeless(headers) })
+  return new GatewayError('LM-4002', message, { retryAfter, headers: [...headers, ...forbidRetry] })
 }
 
 /** LM-4003. A request over the whole limit by itself is told so: waiting does not help it. */
@@ -30,12 +30,7 @@ export function tooManyTokens(
     return new GatewayError('LM-4003', message, { retryAfter, headers })
   }
   const message = `this request needs ${needed} tokens, which is over the whole limit of the key: ${limit} tokens a minute`
-  return new GatewayError('LM-4003', message, { retryAfter, headers: hopeless(headers) })
-}
-
-/** Official SDKs repeat every 429 unless they are told not to. */
-function hopeless(headers: RateHeaders): RateHeaders {
-  return { ...headers, 'x-should-retry': 'false' }
+  return new GatewayError('LM-4003', message, { retryAfter, headers: [...headers, ...forbidRetry] })
 }
 
 export interface BudgetRefusal {

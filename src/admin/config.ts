@@ -22,12 +22,12 @@ const encoder = new TextEncoder()
 async function showConfig({ document }: ConfigDesk): Promise<Reply> {
   const { config, hash } = await document.get()
   const body = encoder.encode(JSON.stringify({ config, hash }))
-  return jsonBytes(body, { headers: { etag: `"${hash}"` } })
+  return jsonBytes(body, { headers: ['etag', `"${hash}"`] })
 }
 
 /** The body is the file itself, whatever its content type says. */
 async function replaceConfig(matched: AdminRequest, desk: ConfigDesk): Promise<Reply> {
   const bytes = await readBytes(matched, desk)
   const hash = await desk.document.put(bytes, matched.request.headers.get('if-match'))
-  return { ...noContent, headers: { ...noContent.headers, etag: `"${hash}"` } }
+  return { ...noContent, headers: [...noContent.headers, 'etag', `"${hash}"`] }
 }

@@ -4,11 +4,11 @@ import { usdOf } from '../core/money.ts'
 import type { Reply } from '../core/reply.ts'
 
 /** A change that has nothing to show. */
-export const noContent: Reply = Object.freeze({ status: 204, headers: {}, body: null })
+export const noContent: Reply = Object.freeze({ status: 204, headers: [], body: null })
 
 /** The answer is for one pair of eyes, so nothing on the way may keep it. */
 export function unstored(reply: Reply): Reply {
-  return { ...reply, headers: { ...reply.headers, 'cache-control': 'no-store' } }
+  return { ...reply, headers: [...reply.headers, 'cache-control', 'no-store'] }
 }
 
 /** A key as the API shows it: never a hash, never a secret. */

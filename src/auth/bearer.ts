@@ -6,4 +6,4 @@ export function bearerToken(headers: Headers): string | undefined {
 }
 
 /** Tells a client which scheme to use, on every LM-4004. */
-export const challenge = Object.freeze({ 'www-authenticate': 'Bearer' })
+export const challenge = Object.freeze(['www-authenticate', 'Bearer'])

@@ -1,5 +1,6 @@
 import type { Account } from './accounts.ts'
 import type { NanoUsd } from './ids.ts'
+import type { HeaderList } from './ports.ts'
 import type { Route } from './provider.ts'
 
 /** What a request may use, as far as it can be told before any upstream call. */
@@ -32,7 +33,7 @@ export interface Caller {
 /** A request that was let in. It ends exactly once: through `settle` or `withdraw`. */
 export interface Admission {
   /** Response headers that tell what is left of the caller's limits. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HeaderList
   /** Frees what was reserved and charges what was used. Only the first end counts. */
   settle(end: AdmissionEnd): void
   /** Takes everything back, as though the request had never been let in. Only the first end counts. */
@@ -54,7 +55,7 @@ export interface Gatekeeper {
 }
 
 const admitted: Admission = Object.freeze({
-  headers: Object.freeze({}),
+  headers: Object.freeze([]),
   settle() {},
   withdraw() {},
   amend() {},

@@ -1,4 +1,5 @@
 import type { Millis } from './ids.ts'
+import type { HeaderList } from './ports.ts'
 
 /** The class of an error as clients see it in `error.type`. */
 export type ErrorType = 'invalid_request' | 'upstream_error' | 'internal' | 'client_cancelled'
@@ -52,10 +53,13 @@ export interface ErrorDetail {
   /** How long the client should wait; sets `Retry-After` and `error.retry_after`. */
   readonly retryAfter?: Millis | undefined
   /** Further response headers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly headers?: HeaderList | undefined
   /** Further fields of the error object. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
+
+/** Tells official SDKs not to repeat a request, which they do with every 429 and 5xx by themselves. */
+export const forbidRetry: HeaderList = Object.freeze(['x-should-retry', 'false'])
 
 /** The one error that clients get to see. Messages hold no secret and no prompt text. */
 export class GatewayError extends Error {

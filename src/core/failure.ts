@@ -1,4 +1,4 @@
-import { type ErrorCode, GatewayError } from './errors.ts'
+import { type ErrorCode, forbidRetry, GatewayError } from './errors.ts'
 import type { Millis } from './ids.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
@@ -112,7 +112,7 @@ export function errorOf(failure: UpstreamFailure, provider: string): GatewayErro
     case 'circuit-open':
       return new GatewayError('LM-3020', `the circuit of provider ${provider} is open`, {
         retryAfter: failure.retryAfter,
-        headers: noRetry,
+        headers: forbidRetry,
       })
     case 'client-cancelled':
       return new GatewayError('LM-6001', 'the client closed the request')
@@ -127,11 +127,8 @@ export function errorOf(failure: UpstreamFailure, provider: string): GatewayErro
   }
 }
 
-/** Official SDKs would multiply the gateway's attempts by their own. */
-const noRetry = { 'x-should-retry': 'false' }
-
 function upstreamError(code: ErrorCode, message: string, status?: number): GatewayError {
-  return new GatewayError(code, message, { status, headers: noRetry })
+  return new GatewayError(code, message, { status, headers: forbidRetry })
 }
 
 function statusError(

@@ -94,11 +94,13 @@ export interface PinnedRequest {
   readonly signal: CancelSignal
 }
 
+/** Names in lower case, each followed by its value: a host writes such a list out as it stands. */
+export type HeaderList = readonly string[]
+
 /** What an answer is made of. */
 export interface ResponseParts {
   readonly status: number
-  /** Names in lower case, each followed by its value: a host writes such a list out as it stands. */
-  readonly headers: readonly string[]
+  readonly headers: HeaderList
   readonly body: Body | null
 }
 

@@ -1,10 +1,9 @@
-import type { Body, WholeBody } from './ports.ts'
+import type { Body, HeaderList, WholeBody } from './ports.ts'
 
 /** An answer on its way out, before the headers that every answer carries are put on. */
 export interface Reply {
   readonly status: number
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: HeaderList
   readonly body: Body | null
 }
 
@@ -18,15 +17,12 @@ export function jsonReply(value: unknown, status = 200): Reply {
 /** A JSON answer of bytes that are JSON already. */
 export function jsonBytes(
   body: WholeBody,
-  { status = 200, headers = {} }: { status?: number; headers?: Reply['headers'] } = {},
+  { status = 200, headers = [] }: { status?: number; headers?: HeaderList } = {},
 ): Reply {
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json',
-      'content-length': String(body.length),
-      ...headers,
-    },
-    body,
-  }
+  return { status, headers: [...jsonHeaders(body.length), ...headers], body }
+}
+
+/** The headers of a JSON answer of so many bytes. */
+export function jsonHeaders(length: number): HeaderList {
+  return ['content-type', 'application/json', 'content-length', String(length)]
 }

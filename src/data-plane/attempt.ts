@@ -161,14 +161,8 @@ function send<T>(
     queueLimit: streamed ? streamQueue : longestAnswer,
     signal,
   })
-  return scope.race(pending).catch((error: unknown) => {
-    // A response that comes after its time must not keep its connection.
-    pending.then(
-      (late) => late.body.cancel(),
-      () => {},
-    )
-    throw error
-  })
+  // A response that comes after its time must not keep its connection.
+  return scope.race(pending, (late) => late.body.cancel())
 }
 
 async function readRefusal<T>(

@@ -109,7 +109,7 @@ function answerStream(
   })
   return {
     status: 200,
-    headers: { ...streamHeaders, ...exchange.headersOf(link) },
+    headers: [...streamHeaders, ...exchange.headersOf(link)],
     body: reply,
   }
 }
@@ -127,12 +127,15 @@ function errorOfEnd(failure: UpstreamFailure, { provider }: Model): GatewayError
   return streamErrorOf(presentable(failure, provider), provider.name)
 }
 
-const streamHeaders = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
+const streamHeaders = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-cache',
   // Or nginx collects the frames until its buffer is full.
-  'x-accel-buffering': 'no',
-} as const
+  'x-accel-buffering',
+  'no',
+] as const
 
 function newIdentity(link: Model, { clock }: Exchange): StreamIdentity {
   return { id: newCompletionId(), created: unixSeconds(clock), model: link.id }

@@ -1,7 +1,7 @@
 import type { EmbedCall } from '../core/embeddings.ts'
 import { errorOf } from '../core/failure.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
-import type { Reply } from '../core/reply.ts'
+import { jsonHeaders, type Reply } from '../core/reply.ts'
 import type { Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { countableEmbed } from '../tokens/index.ts'
@@ -63,11 +63,7 @@ function answer(
   const encoding = usage.estimated ? exchange.encodingOf(link) : undefined
   const countable = encoding && countableEmbed(encoding, call.input)
   exchange.settle({ status: 200, served: link, usage, countable })
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': String(length),
-    ...exchange.headersOf(link),
-  }
+  const headers = [...jsonHeaders(length), ...exchange.headersOf(link)]
   return { status: 200, headers, body }
 }
 

@@ -3,7 +3,7 @@ import type { Admission, Caller, Demand } from '../core/admission.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
-import type { Clock, Encoding, ImageFetchPort, Log } from '../core/ports.ts'
+import type { Clock, Encoding, HeaderList, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Capability, Model, Route } from '../core/provider.ts'
 import type { Media, Metadata, Settlement } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
@@ -116,12 +116,9 @@ export class Exchange {
   }
 
   /** The headers of an answer that this link has served. */
-  headersOf({ id, provider }: Model): Readonly<Record<string, string>> {
-    return {
-      'x-gateway-model-used': id,
-      'x-gateway-provider': provider.name,
-      ...this.#admission?.headers,
-    }
+  headersOf({ id, provider }: Model): HeaderList {
+    const served = ['x-gateway-model-used', id, 'x-gateway-provider', provider.name]
+    return this.#admission ? [...served, ...this.#admission.headers] : served
   }
 
   /** An attempt is over. Without a credential it made no upstream call. */

@@ -45,10 +45,13 @@ export async function runAttempts<T>(
       return { ok: false, failure, attempts }
     }
     attempts++
-    const result = await attempt(link, scope).catch((error: unknown) => {
+    let result: Attempt<T>
+    try {
+      result = await attempt(link, scope)
+    } catch (error) {
       permit.abandon()
       throw error
-    })
+    }
     if (result.ok) {
       if (result.opened) permit.opened()
       else permit.success()

@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/errors.ts'
+import { forbidRetry, GatewayError } from '../core/errors.ts'
 import { errorOf, type UpstreamFailure } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
 
@@ -20,7 +20,7 @@ export function chainError(failures: readonly LinkFailure[]): GatewayError {
   if (first && others.length === 0) return first
   const shared = first && others.every(({ code }) => code === first.code) ? first : undefined
   const message = `every link of the chain failed: ${failures.map(describe).join('; ')}`
-  const headers = { 'x-should-retry': 'false' }
+  const headers = forbidRetry
   switch (shared?.code) {
     case 'LM-3001':
       return new GatewayError('LM-3001', message, { retryAfter: soonest(errors) })

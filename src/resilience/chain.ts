@@ -54,10 +54,15 @@ export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<
   const failures: LinkFailure[] = []
   for (const link of setting.route.chain) {
     const scope = setting.scope.open()
-    const outcome = await askTimed(setting, link, scope, ask).catch((error: unknown) => {
+    const stopFirstToken = setClocks(setting, link, scope)
+    let outcome: LinkOutcome<T>
+    try {
+      outcome = await ask(link, scope)
+    } catch (error) {
       scope.close()
       throw error
-    })
+    }
+    stopFirstToken()
     if (outcome.ok) {
       return { value: outcome.value, link, scope, over: verdictOnEnd(setting.resilience, link) }
     }
@@ -70,20 +75,11 @@ export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<
   throw chainError(failures)
 }
 
-/** Sets the link's clocks on its scope. The one for the first token stops at the link's answer. */
-async function askTimed<T>(
-  { arrived, clock }: ChainSetting,
-  link: Model,
-  scope: Scope,
-  ask: Ask<T>,
-): Promise<LinkOutcome<T>> {
+/** Sets the link's clocks on its scope. Returns the way to stop that of the first token. */
+function setClocks({ arrived, clock }: ChainSetting, link: Model, scope: Scope): () => void {
   const { totalTimeout, firstTokenTimeout } = link.provider
-  const left = arrived + totalTimeout - clock.elapsed()
-  scope.endAfter(left, totalTimeoutFired)
-  const stopFirstToken = scope.endAfter(firstTokenTimeout, firstTokenTimeoutFired)
-  const outcome = await ask(link, scope)
-  stopFirstToken()
-  return outcome
+  scope.endAfter(arrived + totalTimeout - clock.elapsed(), totalTimeoutFired)
+  return scope.endAfter(firstTokenTimeout, firstTokenTimeoutFired)
 }
 
 const totalTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'total' } as const)

@@ -89,12 +89,20 @@ export class Scope {
     return () => remove(this.#listeners, listener)
   }
 
-  /** The outcome of `work`, or an `UpstreamFault` as soon as the scope ends. `work` goes on unheard. */
-  race<T>(work: Promise<T>): Promise<T> {
+  /**
+   * The outcome of `work`, or an `UpstreamFault` as soon as the scope ends. `work` goes on unheard,
+   * but for what it may still bring: that goes to `late`.
+   */
+  race<T>(work: Promise<T>, late?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const stop = this.onEnd((failure) => reject(new UpstreamFault(failure)))
+      let isLate = false
+      const stop = this.onEnd((failure) => {
+        isLate = true
+        reject(new UpstreamFault(failure))
+      })
       work.then(
         (value) => {
+          if (isLate) return late?.(value)
           stop()
           resolve(value)
         },

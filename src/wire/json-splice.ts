@@ -78,14 +78,17 @@ export interface Splice {
   readonly json: string | Uint8Array
 }
 
-/** The bytes with each span replaced. Spans must not overlap; everything outside them survives. */
+/**
+ * The bytes with each span replaced; the same ones where nothing changes. Spans must not overlap;
+ * everything outside them survives.
+ */
 export function splice(bytes: Uint8Array, changes: readonly Splice[]): Uint8Array {
-  const ordered = changes
-    .map(({ span, json }) => ({
-      span,
-      patch: typeof json === 'string' ? encoder.encode(json) : json,
-    }))
-    .sort((a, b) => a.span.start - b.span.start)
+  const patches = changes.map(({ span, json }) => ({
+    span,
+    patch: typeof json === 'string' ? encoder.encode(json) : json,
+  }))
+  if (patches.every(({ span, patch }) => holds(bytes, span, patch))) return bytes
+  const ordered = patches.sort((a, b) => a.span.start - b.span.start)
   const growth = ordered.reduce(
     (sum, { span, patch }) => sum + patch.length - (span.end - span.start),
     0,
@@ -102,6 +105,10 @@ export function splice(bytes: Uint8Array, changes: readonly Splice[]): Uint8Arra
   }
   result.set(bytes.subarray(from), to)
   return result
+}
+
+function holds(bytes: Uint8Array, { start, end }: Span, patch: Uint8Array): boolean {
+  return end - start === patch.length && patch.every((byte, at) => byte === bytes[start + at])
 }
 
 /** Sets a top-level member: replaces every occurrence, or adds it as the last one. */

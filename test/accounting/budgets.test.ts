@@ -9,6 +9,7 @@ import {
   groupRow,
   keyId,
   keyRow,
+  named,
   nano,
   refusal,
   routeTo,
@@ -167,7 +168,7 @@ describe('the order of admission', () => {
     refusal(() => ask(accounts, 10))
     expect([entry.reserved, group?.reserved]).toEqual([0n, 0n])
     accounts.putGroup(groupRow({ budgetMax: usd(1) }))
-    expect(ask(accounts, 10).headers).toMatchObject({
+    expect(named(ask(accounts, 10).headers)).toMatchObject({
       'x-ratelimit-remaining-requests': '0',
       'x-ratelimit-remaining-tokens': '0',
     })

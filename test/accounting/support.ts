@@ -4,7 +4,7 @@ import type { BudgetSubject, BudgetWatch } from '../../src/accounting/budget-wat
 import type { Admission, Demand } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
-import type { Log, LogLevel } from '../../src/core/ports.ts'
+import { type HeaderList, type Log, type LogLevel, namedHeaders } from '../../src/core/ports.ts'
 import type { Model, Prices, Route } from '../../src/core/provider.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -139,4 +139,9 @@ export function refusal(attempt: () => unknown): GatewayError {
     throw error
   }
   throw new Error('nothing was refused')
+}
+
+/** Headers by their names. */
+export function named(headers: HeaderList = []): Readonly<Record<string, string>> {
+  return Object.fromEntries(namedHeaders({ headers }))
 }

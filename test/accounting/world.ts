@@ -4,6 +4,7 @@ import { Ledger } from '../../src/accounting/ledger.ts'
 import type { Admission } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
+import { namedHeaders } from '../../src/core/ports.ts'
 import type { GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
@@ -147,11 +148,9 @@ export class World {
     const { rpmLimit, tpmLimit } = entry.record
     const left = (limit: number | null, used: bigint) =>
       limit === null ? undefined : String(limit - Number(used))
+    const headers = new Map(namedHeaders(real))
     agree(
-      [
-        real.headers['x-ratelimit-remaining-requests'],
-        real.headers['x-ratelimit-remaining-tokens'],
-      ],
+      [headers.get('x-ratelimit-remaining-requests'), headers.get('x-ratelimit-remaining-tokens')],
       [
         left(rpmLimit, this.model.requests.of(plain.window)),
         left(tpmLimit, this.model.tokens.of(plain.window)),

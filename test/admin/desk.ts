@@ -5,7 +5,7 @@ import type { AccountEvent } from '../../src/core/account-event.ts'
 import { GatewayError, internal } from '../../src/core/errors.ts'
 import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
-import type { CancelSignal } from '../../src/core/ports.ts'
+import { type CancelSignal, namedHeaders } from '../../src/core/ports.ts'
 import { errorReply } from '../../src/edge.ts'
 import { createRouter } from '../../src/router.ts'
 import { Cancel } from '../../src/wire/cancel.ts'
@@ -95,7 +95,12 @@ export class Desk {
     )
     const text = await new Response(reply.body as BodyInit | null).text()
     const json = text === '' ? undefined : JSON.parse(text)
-    return { status: reply.status, headers: reply.headers, text, json: json as AnswerJson }
+    return {
+      status: reply.status,
+      headers: Object.fromEntries(namedHeaders(reply)),
+      text,
+      json: json as AnswerJson,
+    }
   }
 
   /** A call that must succeed. */

@@ -39,7 +39,7 @@ describe('PUT', () => {
   test('seals the key, and has it in force before it answers', async () => {
     expect(await call('PUT', 'openai', { key: canary })).toEqual({
       status: 204,
-      headers: {},
+      headers: [],
       body: null,
     })
     expect(reloads).toEqual([new Map([['openai', canary]])])

@@ -68,7 +68,7 @@ const refused = {
     request_id: 'request',
   },
   status: 401,
-  headers: { 'www-authenticate': 'Bearer' },
+  headers: ['www-authenticate', 'Bearer'],
 }
 
 beforeEach(() => {

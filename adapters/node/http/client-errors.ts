@@ -16,7 +16,7 @@ export function answerClientErrors(server: Server, options: ExpectOptions): void
   server.on('connect', (_: IncomingMessage, socket: Duplex) =>
     refuseSocket(
       socket,
-      new GatewayError('LM-1003', 'the gateway is no proxy', { status: 405, headers: { allow } }),
+      new GatewayError('LM-1003', 'the gateway is no proxy', { status: 405, headers }),
     ),
   )
   server.on('checkContinue', (request, response) => checkContinue(request, response, options))
@@ -26,7 +26,7 @@ export function answerClientErrors(server: Server, options: ExpectOptions): void
   })
 }
 
-const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+const headers = ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE']
 
 interface ExpectOptions {
   /** Takes the requests of clients that wait with the body until they are told to go on. */

@@ -35,9 +35,7 @@ export function nodeUpstream(): NodeUpstream {
   }
 
   return {
-    async send(request) {
-      return exchange(request, clientsFor(request).find(request.url))
-    },
+    send: (request) => exchange(request, () => clientsFor(request).find(request.url)),
     get openSockets() {
       return sockets.size
     },

@@ -17,13 +17,16 @@ export interface Destination {
   readonly path: string
 }
 
-/** Sends one request and resolves at the response's headers; rejects with an `UpstreamFault`. */
+/**
+ * Sends one request and resolves at the response's headers; rejects with an `UpstreamFault`, that of
+ * `find` included.
+ */
 export function exchange(
   request: UpstreamRequest,
-  destination: Destination,
+  find: () => Destination,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange({ request, destination, resolve, reject }).start()
+    new Exchange({ request, destination: find(), resolve, reject }).start()
   })
 }
 
