@@ -31,7 +31,7 @@ import {
 import { ConfigError, StartError } from './boot-error.ts'
 import type { Config, ConfigDocument } from './config/index.ts'
 import { type Gatekeeper, openDoor } from './core/admission.ts'
-import type { Clock, Environment, Log, UpstreamPort } from './core/ports.ts'
+import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from './core/ports.ts'
 import type { Recorder } from './core/settlement.ts'
 import { unixSeconds } from './core/unix-seconds.ts'
 import { type AccountRows, type OpenStore, type Store, StoreFault } from './store/index.ts'
@@ -77,6 +77,7 @@ export interface AccessOptions {
   readonly config: Config
   /** Absent where the host has no database. */
   readonly openStore: OpenStore | undefined
+  readonly fingerprint: Fingerprint | undefined
   readonly env: Environment
   readonly clock: Clock
   readonly log: Log
@@ -160,7 +161,7 @@ class KeyedAccess implements Access {
   readonly #options: KeyedOptions
   readonly #webhooks: Webhooks
   readonly #accounts: Accounts
-  readonly #ring = new KeyRing<KeyEntry>()
+  readonly #ring: KeyRing<KeyEntry>
   readonly #ledger: Ledger
   readonly #usageLog: UsageLog
   readonly #retention: Retention
@@ -172,6 +173,7 @@ class KeyedAccess implements Access {
     this.#options = options
     this.#webhooks = webhooks
     this.#reserveOutputTokens = auth.reserve_output_tokens
+    this.#ring = new KeyRing(options.fingerprint)
     this.#accounts = new Accounts({
       clock,
       watch: new Thresholds({

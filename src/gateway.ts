@@ -11,6 +11,7 @@ import type {
   CancelSignal,
   Clock,
   Environment,
+  Fingerprint,
   ImageFetchPort,
   Log,
   MakeResponse,
@@ -52,6 +53,8 @@ export interface GatewayOptions {
   readonly tokenizer?: Tokenizer | undefined
   /** Reads the files that credentials name; without it they must be given as contents. */
   readonly readFile?: ReadFile | undefined
+  /** Recognizes the keys of clients; without it each request costs a BLAKE3 hash. */
+  readonly fingerprint?: Fingerprint | undefined
   /** Opens the database of keys, budgets and usage; without it `auth.enabled` cannot be true. */
   readonly openStore?: OpenStore | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
@@ -136,6 +139,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     upstream,
     random,
     openStore: options.openStore,
+    fingerprint: options.fingerprint,
     registry: series.registry,
     dropped: () => series.usageDropped.inc(),
   })

@@ -7,6 +7,7 @@ export type {
   Clock,
   Encoding,
   Environment,
+  Fingerprint,
   ImageFetchPort,
   Log,
   LogLevel,

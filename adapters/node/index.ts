@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type {
   Clock,
   Environment,
+  Fingerprint,
   ImageFetchPort,
   Log,
   LogFormat,
@@ -13,6 +14,7 @@ import type {
 } from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
 import { systemClock } from './ports/clock.ts'
+import { nodeFingerprint } from './ports/fingerprint.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeResponse } from './ports/plain-response.ts'
 import { openNodeStore } from './ports/store.ts'
@@ -35,6 +37,7 @@ export interface NodePorts {
   readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
   readonly openStore: OpenStore
+  readonly fingerprint: Fingerprint
   readonly env: Environment
   /** Writes out what waits of the log, at once. */
   flush(): void
@@ -68,6 +71,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     tokenizer,
     readFile: (path) => readFile(path, 'utf8'),
     openStore: (settings) => openNodeStore(settings),
+    fingerprint: nodeFingerprint(),
     env,
     flush,
     close() {

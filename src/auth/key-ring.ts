@@ -1,22 +1,34 @@
 import type { VirtualKey } from '../core/accounts.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
+import type { Fingerprint } from '../core/ports.ts'
 import { bearerToken, challenge } from './bearer.ts'
 import { digestOf, isKeyForm } from './mint.ts'
 
 /**
  * The keys that open the data plane, by the digest of their secret. A holder is whoever a secret
  * stands for; its record is read anew for each request, so a change counts from the next one on.
+ * The digest is a slow one: a secret that was let in once is recognized by its fingerprint.
  */
 export class KeyRing<Holder extends { readonly record: VirtualKey }> {
   readonly #holders = new Map<string, Holder>()
   readonly #digests = new Map<KeyId, string>()
+  readonly #fingerprint: Fingerprint
+  /** The digests of secrets that were let in, by fingerprint. All of them are on the ring. */
+  readonly #seen = new Map<string, string>()
+
+  constructor(fingerprint: Fingerprint = digestOf) {
+    this.#fingerprint = fingerprint
+  }
 
   /** Makes `digest` the only secret of the holder; a tombstone has none. */
   put(digest: string, holder: Holder): void {
     const { id, deletedAt } = holder.record
     const former = this.#digests.get(id)
-    if (former !== undefined) this.#holders.delete(former)
+    if (former !== undefined) {
+      this.#holders.delete(former)
+      this.#seen.clear()
+    }
     if (deletedAt === null) {
       this.#digests.set(id, digest)
       this.#holders.set(digest, holder)
@@ -30,12 +42,19 @@ export class KeyRing<Holder extends { readonly record: VirtualKey }> {
    * same work, when they show none that is in force. `now`: unix seconds.
    */
   identify(headers: Headers, now: number): Holder {
-    const holder = this.#holders.get(digestOf(shownKey(headers) ?? decoy))
+    const secret = shownKey(headers) ?? decoy
+    const fingerprint = this.#fingerprint(secret)
+    const known = this.#holders.get(this.#seen.get(fingerprint) ?? fingerprint)
+    if (known && isInForce(known.record, now)) return known
+    // Also where nothing can come of it, or the time would tell a former key from no key.
+    const digest = digestOf(secret)
+    const holder = this.#holders.get(digest)
     if (!holder || !isInForce(holder.record, now)) {
       throw new GatewayError('LM-4004', 'the API key is missing or not valid', {
         headers: challenge,
       })
     }
+    this.#seen.set(fingerprint, digest)
     return holder
   }
 }

@@ -139,6 +139,12 @@ export interface Tokenizer {
   count(encoding: Encoding, texts: readonly string[]): Promise<readonly number[] | undefined>
 }
 
+/**
+ * A short text that stands for a longer one within this process: no two have the same, and outside
+ * of the process nobody can make it or learn anything from it. Quick, since it is made per request.
+ */
+export type Fingerprint = (text: string) => string
+
 /** The text of a file that a credential names. Rejects when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string>
 

@@ -71,8 +71,12 @@ const refused = {
   headers: ['www-authenticate', 'Bearer'],
 }
 
+/** A digest or a fingerprint. */
+const standsForSecret = /^[0-9a-f]{64}$|^fingerprint of /
+const fingerprint = vi.fn((text: string) => `fingerprint of ${text}`)
+
 beforeEach(() => {
-  ring = new KeyRing()
+  ring = new KeyRing(fingerprint)
   holder = newHolder()
   secret = issue(holder)
 })
@@ -200,21 +204,53 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
   ],
 ]
 
-describe('LM-4004, always the same one, answers', () => {
+describe.each([
+  ['that was never shown before', () => {}],
+  ['that was let in before', () => identify(bearer(secret))],
+])('LM-4004, always the same one, where there is a key %s, answers', (_, before) => {
   test.each(refusals)('%s', (_, show) => {
+    before()
     const headers = show()
     expect(refusal(headers)).toEqual(refused)
   })
 
-  test.each(refusals)('%s after the same work as a key in force', (_, show) => {
+  test.each(refusals)('%s after the same work', (_, show) => {
+    before()
     const headers = show()
     const hash = vi.mocked(digest.blake3Hex).mockClear()
     const lookup = vi.spyOn(Map.prototype, 'get').mockClear()
+    fingerprint.mockClear()
     refusal(headers)
-    const lookups = lookup.mock.calls.filter(([key]) => /^[0-9a-f]{64}$/.test(String(key))).length
+    const lookups = lookup.mock.calls.filter(([key]) => standsForSecret.test(String(key))).length
     lookup.mockRestore()
-    expect(hash.mock.calls.map(([text]) => text.length)).toEqual([secret.length])
-    expect(lookups).toBe(1)
+    for (const { mock } of [hash, fingerprint]) {
+      expect(mock.calls.map(([text]) => text.length)).toEqual([secret.length])
+    }
+    expect(lookups).toBe(3)
+  })
+})
+
+describe('a secret that was let in', () => {
+  test('is recognized by its fingerprint from then on', () => {
+    identify(bearer(secret))
+    const hash = vi.mocked(digest.blake3Hex).mockClear()
+    expect(identify(bearer(secret))).toBe(holder)
+    expect(hash).not.toHaveBeenCalled()
+  })
+
+  test('still stands for what its holder is now', () => {
+    identify(bearer(secret))
+    const renewed = { record: { ...holder.record, name: 'renewed' } }
+    ring.put(digest.blake3Hex(secret), renewed)
+    expect(identify(bearer(secret))).toBe(renewed)
+  })
+
+  test('opens as well where nobody makes fingerprints', () => {
+    ring = new KeyRing()
+    secret = issue(holder)
+    for (let i = 0; i < 3; i++) expect(identify(bearer(secret))).toBe(holder)
+    change({ disabled: true })
+    expect(refusal(bearer(secret))).toEqual(refused)
   })
 })
 
