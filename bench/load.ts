@@ -59,7 +59,7 @@ process.on('message', (job: Job) => {
 process.once('disconnect', () => process.exit())
 
 async function run(job: Job): Promise<Sample> {
-  const sockets = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+  const sockets = await Promise.all(Array.from({ length: job.connections }, () => take(job.port)))
   const tally: Tally = { latencies: [], firstBytes: [], frames: 0, errors: 0 }
   const request = requestBytes(job)
   const before = usage(job)
@@ -68,6 +68,7 @@ async function run(job: Job): Promise<Sample> {
   await Promise.all(sockets.map((socket) => drive(socket, { job, request, until, tally })))
   const seconds = (performance.now() - started) / 1000
   const after = usage(job)
+  sockets.forEach((socket) => giveBack(socket, job.port))
   return {
     requests: tally.latencies.length,
     frames: tally.frames,
@@ -118,7 +119,7 @@ function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<v
       firstByte = 0
       sent = performance.now()
       if (sent < until) return socket.write(request)
-      socket.off('close', broken).destroy()
+      socket.off('close', broken).off('data', read)
       return resolve()
     }
     function broken() {
@@ -126,7 +127,8 @@ function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<v
       resolve()
     }
     socket.on('close', broken)
-    socket.on('data', (bytes) => {
+    socket.on('data', read)
+    function read(bytes: Buffer) {
       if (!reader.push(bytes)) return
       if (reader.head.startsWith('HTTP/1.1 200 ') && frames.total === job.frames) {
         tally.latencies.push(performance.now() - sent)
@@ -136,7 +138,7 @@ function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<v
         tally.errors++
       }
       send()
-    })
+    }
     send()
   })
 }
@@ -163,6 +165,31 @@ function requestBytes({ port, headers, body }: Job): Buffer {
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+}
+
+interface Idle {
+  readonly socket: Socket
+  readonly since: number
+}
+
+/** Connections that outlast a job, by port: how they begin and end is no part of what is measured. */
+const idle = new Map<number, Idle[]>()
+
+/** Servers close connections that have been idle for longer. */
+const longestIdle = 3_000
+
+function take(port: number): Socket | Promise<Socket> {
+  const waiting = idle.get(port) ?? []
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    if (!next.socket.destroyed && performance.now() - next.since < longestIdle) return next.socket
+    next.socket.destroy()
+  }
+  return open(port)
+}
+
+function giveBack(socket: Socket, port: number): void {
+  const waiting = idle.get(port) ?? []
+  idle.set(port, [...waiting, { socket, since: performance.now() }])
 }
 
 async function open(port: number): Promise<Socket> {

@@ -29,7 +29,8 @@ interface Row {
 
 /**
  * Runs the scenario against all subjects in turn, in short rounds, back and forth: what else the
- * machine does meanwhile falls on all of them, and figures of one round may be compared.
+ * machine does meanwhile falls on all of them, and figures of one round may be compared. Shared
+ * machines change their speed within a second or two, so there are many rounds, and short ones.
  */
 export async function runScenario(
   scenario: Scenario,
