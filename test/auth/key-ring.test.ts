@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { KeyRing, mintKey, newKeyId } from '../../src/auth/index.ts'
 import type { VirtualKey } from '../../src/core/accounts.ts'
 import { GatewayError, renderError } from '../../src/core/errors.ts'
+import type { Fingerprint } from '../../src/core/ports.ts'
 import * as digest from '../../src/wire/digest.ts'
 
 vi.mock('../../src/wire/digest.ts', { spy: true })
@@ -73,7 +74,7 @@ const refused = {
 
 /** A digest or a fingerprint. */
 const standsForSecret = /^[0-9a-f]{64}$|^fingerprint of /
-const fingerprint = vi.fn((text: string) => `fingerprint of ${text}`)
+const fingerprint = vi.fn<Fingerprint>((text) => `fingerprint of ${text}`)
 
 beforeEach(() => {
   ring = new KeyRing(fingerprint)
@@ -207,7 +208,7 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
 describe.each([
   ['that was never shown before', () => {}],
   ['that was let in before', () => identify(bearer(secret))],
-])('LM-4004, always the same one, where there is a key %s, answers', (_, before) => {
+])('LM-4004, always the same one, where there is a key %s, answers', (_state, before) => {
   test.each(refusals)('%s', (_, show) => {
     before()
     const headers = show()
