@@ -13,7 +13,7 @@ import { startAll } from './subjects.ts'
 import { judge, type Results } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
 
-const defaultPlan: Plan = { rounds: 15, roundMs: 400, warmUpMs: 4000 }
+const defaultPlan: Plan = { rounds: 25, roundMs: 300, warmUpMs: 4000 }
 const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
 
 /** What `--only` calls the measuring of start and idle memory. */
