@@ -1,4 +1,5 @@
 import type { CancelSignal } from '../core/ports.ts'
+import { remove } from './remove.ts'
 
 /** A `CancelSignal` with its trigger, at a fraction of what an `AbortController` costs a request. */
 export class Cancel implements CancelSignal {
@@ -24,7 +25,6 @@ export class Cancel implements CancelSignal {
   }
 
   removeEventListener(_: 'abort', listener: () => void): void {
-    const place = this.#listeners.indexOf(listener)
-    if (place !== -1) this.#listeners.splice(place, 1)
+    remove(this.#listeners, listener)
   }
 }

@@ -1,6 +1,7 @@
 import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
+import { remove } from './remove.ts'
 
 /**
  * A stretch of work that something outside may end: the client leaves, a time limit passes, the
@@ -143,11 +144,6 @@ export class Scope {
 }
 
 type Listener = (failure: UpstreamFailure) => void
-
-function remove<Item>(items: Item[], item: Item): void {
-  const place = items.indexOf(item)
-  if (place !== -1) items.splice(place, 1)
-}
 
 interface Limit {
   /** On the clock that never jumps. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Millis } from '../../../src/core/ids.ts'
+import { remove } from '../../../src/wire/remove.ts'
 import { Connection } from './connection.ts'
 
 export interface PoolOptions {
@@ -31,8 +32,7 @@ export class Pool {
     const connection = new Connection({
       ...this.#options,
       onIdleClose: (closed) => {
-        const place = this.#idle.indexOf(closed)
-        if (place !== -1) this.#idle.splice(place, 1)
+        remove(this.#idle, closed)
         this.discard(closed)
       },
     })
