@@ -8,13 +8,13 @@ import { digestOf, isKeyForm } from './mint.ts'
 /**
  * The keys that open the data plane, by the digest of their secret. A holder is whoever a secret
  * stands for; its record is read anew for each request, so a change counts from the next one on.
- * The digest is a slow one: a secret that was let in once is recognized by its fingerprint.
+ * The digest is a slow one: what was let in once is recognized by its fingerprint.
  */
 export class KeyRing<Holder extends { readonly record: VirtualKey }> {
   readonly #holders = new Map<string, Holder>()
   readonly #digests = new Map<KeyId, string>()
   readonly #fingerprint: Fingerprint
-  /** The digests of secrets that were let in, by fingerprint. All of them are on the ring. */
+  /** The digests of secrets that were let in, by the fingerprint of their credential. All of them are on the ring. */
   readonly #seen = new Map<string, string>()
 
   constructor(fingerprint: Fingerprint = digestOf) {
@@ -42,11 +42,12 @@ export class KeyRing<Holder extends { readonly record: VirtualKey }> {
    * same work, when they show none that is in force. `now`: unix seconds.
    */
   identify(headers: Headers, now: number): Holder {
-    const secret = shownKey(headers) ?? decoy
-    const fingerprint = this.#fingerprint(secret)
+    const credential = credentialOf(headers)
+    const fingerprint = this.#fingerprint(credential)
     const known = this.#holders.get(this.#seen.get(fingerprint) ?? fingerprint)
     if (known && isInForce(known.record, now)) return known
     // Also where nothing can come of it, or the time would tell a former key from no key.
+    const secret = shownKey(headers) ?? decoy
     const digest = digestOf(secret)
     const holder = this.#holders.get(digest)
     if (!holder || !isInForce(holder.record, now)) {
@@ -54,13 +55,28 @@ export class KeyRing<Holder extends { readonly record: VirtualKey }> {
         headers: challenge,
       })
     }
-    this.#seen.set(fingerprint, digest)
+    if (credential === credentialWith(secret)) this.#seen.set(fingerprint, digest)
     return holder
   }
 }
 
 /** As long as a key, and none: what cannot be a key is not told from an unknown one by its time. */
 const decoy = `sk-gw-${'-'.repeat(64)}`
+const decoyCredential = credentialWith(decoy)
+
+/** A secret as nearly all clients show it. */
+function credentialWith(secret: string): string {
+  return `Bearer ${secret}`
+}
+
+/**
+ * What the headers show, without a look into it; where it is not as long as a key that is shown in
+ * the usual way, the decoy. Only that way is remembered: a client could find thousands of others.
+ */
+function credentialOf(headers: Headers): string {
+  const shown = headers.get('authorization') ?? credentialWith(headers.get('x-api-key') ?? '')
+  return shown.length === decoyCredential.length ? shown : decoyCredential
+}
 
 function shownKey(headers: Headers): string | undefined {
   const token = bearerToken(headers) ?? headers.get('x-api-key') ?? ''

@@ -224,9 +224,8 @@ describe.each([
     refusal(headers)
     const lookups = lookup.mock.calls.filter(([key]) => standsForSecret.test(String(key))).length
     lookup.mockRestore()
-    for (const { mock } of [hash, fingerprint]) {
-      expect(mock.calls.map(([text]) => text.length)).toEqual([secret.length])
-    }
+    const work = [hash, fingerprint].map(({ mock }) => mock.calls.map(([text]) => text.length))
+    expect(work).toEqual([[secret.length], [`Bearer ${secret}`.length]])
     expect(lookups).toBe(3)
   })
 })
@@ -237,6 +236,30 @@ describe('a secret that was let in', () => {
     const hash = vi.mocked(digest.blake3Hex).mockClear()
     expect(identify(bearer(secret))).toBe(holder)
     expect(hash).not.toHaveBeenCalled()
+  })
+
+  test('is so in either header', () => {
+    identify(bearer(secret))
+    const hash = vi.mocked(digest.blake3Hex).mockClear()
+    expect(identify({ 'x-api-key': secret })).toBe(holder)
+    expect(hash).not.toHaveBeenCalled()
+  })
+
+  test('does not open for what stood beside it', () => {
+    const other = `Basic ${'-'.repeat(secret.length + 1)}`
+    identify({ authorization: other, 'x-api-key': secret })
+    expect(refusal({ authorization: other })).toEqual(refused)
+  })
+
+  test('is remembered in one spelling', () => {
+    const remember = vi.spyOn(Map.prototype, 'set').mockClear()
+    const spellings = ['bearer ', 'BEARER ', 'Bearer  ', 'Bearer   ', 'Bearer ']
+    for (const spelling of spellings) {
+      expect(identify({ authorization: spelling + secret })).toBe(holder)
+    }
+    const kept = remember.mock.calls.filter(([key]) => standsForSecret.test(String(key)))
+    remember.mockRestore()
+    expect(kept).toHaveLength(1)
   })
 
   test('still stands for what its holder is now', () => {
