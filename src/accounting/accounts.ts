@@ -33,9 +33,9 @@ export class Accounts {
       groupOf: ({ record }) => this.#liveGroup(record.groupId),
       charged: (budget) => {
         this.#unsaved.add(budget)
-        watch.charged(budget.subject)
+        watch.charged(budget)
       },
-      refused: (budget) => watch.refused(budget.subject),
+      refused: (budget) => watch.refused(budget),
     }
   }
 
@@ -123,11 +123,11 @@ export class Accounts {
   ): Entry {
     if (!entry) {
       const created = create()
-      this.#watch.loaded(created.subject)
+      this.#watch.loaded(created)
       return created
     }
     entry.replace(record)
-    this.#watch.changed(entry.subject)
+    this.#watch.changed(entry)
     return entry
   }
 }

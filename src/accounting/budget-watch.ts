@@ -1,14 +1,16 @@
 import type { BudgetScope } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 
-/** A key or a group as its budget stood at the moment something happened to it. */
+/** A key or a group, read when something happens to its budget. */
 export interface BudgetSubject {
   readonly scope: BudgetScope
-  readonly id: string
-  readonly name: string
-  /** Null: no cap. */
-  readonly budgetMax: NanoUsd | null
-  readonly budgetSpent: NanoUsd
+  readonly record: {
+    readonly id: string
+    readonly name: string
+    /** Null: no cap. */
+    readonly budgetMax: NanoUsd | null
+  }
+  readonly spent: NanoUsd
 }
 
 /**

@@ -13,7 +13,7 @@ export interface BudgetStart<Record> {
 
 /** A key or a group as it stands now. Its record is replaced; what it has spent and reserved stays. */
 export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
-  implements Standing<Record>
+  implements Standing<Record>, BudgetSubject
 {
   readonly scope: BudgetScope
   #record: Record
@@ -44,11 +44,6 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
   get headroom(): bigint | undefined {
     const { budgetMax } = this.#record
     return budgetMax === null ? undefined : budgetMax - this.#spent - this.#reserved
-  }
-
-  get subject(): BudgetSubject {
-    const { id, name, budgetMax } = this.#record
-    return { scope: this.scope, id, name, budgetMax, budgetSpent: this.spent }
   }
 
   replace(record: Record): void {

@@ -31,9 +31,9 @@ export class Thresholds implements BudgetWatch {
   }
 
   charged(subject: BudgetSubject): void {
-    const { budgetMax } = subject
+    const { budgetMax } = subject.record
     if (budgetMax === null) return
-    const percent = percentOf(subject.budgetSpent, budgetMax)
+    const percent = percentOf(subject.spent, budgetMax)
     const passed = this.#epochOf(subject)?.passed ?? 0
     if (percent <= passed) return
     this.#begunEpoch(subject, budgetMax).passed = percent
@@ -45,8 +45,9 @@ export class Thresholds implements BudgetWatch {
   }
 
   refused(subject: BudgetSubject): void {
-    if (subject.budgetMax === null) return
-    const epoch = this.#begunEpoch(subject, subject.budgetMax)
+    const { budgetMax } = subject.record
+    if (budgetMax === null) return
+    const epoch = this.#begunEpoch(subject, budgetMax)
     if (epoch.isExhausted) return
     epoch.isExhausted = true
     this.#tell('budget.exhausted', subject, null)
@@ -55,40 +56,42 @@ export class Thresholds implements BudgetWatch {
   changed(subject: BudgetSubject): void {
     const epoch = this.#epochOf(subject)
     if (!epoch) return
-    const { budgetMax, budgetSpent } = subject
+    const { id, budgetMax } = subject.record
     const isRaised = budgetMax !== null && budgetMax > epoch.budgetMax
     const passed = isRaised
-      ? Math.min(epoch.passed, percentOf(budgetSpent, budgetMax))
+      ? Math.min(epoch.passed, percentOf(subject.spent, budgetMax))
       : epoch.passed
-    const isExhausted = epoch.isExhausted && !(isRaised && budgetSpent < budgetMax)
+    const isExhausted = epoch.isExhausted && !(isRaised && subject.spent < budgetMax)
     if (budgetMax === null || (passed === 0 && !isExhausted)) {
-      this.#epochs[subject.scope].delete(subject.id)
+      this.#epochs[subject.scope].delete(id)
     } else {
-      this.#epochs[subject.scope].set(subject.id, { budgetMax, passed, isExhausted })
+      this.#epochs[subject.scope].set(id, { budgetMax, passed, isExhausted })
     }
   }
 
   /** What had been passed by the last flush is taken as told. */
   loaded(subject: BudgetSubject): void {
-    if (subject.budgetMax === null) return
-    const passed = percentOf(subject.budgetSpent, subject.budgetMax)
-    if (passed > 0) this.#begunEpoch(subject, subject.budgetMax).passed = passed
+    const { budgetMax } = subject.record
+    if (budgetMax === null) return
+    const passed = percentOf(subject.spent, budgetMax)
+    if (passed > 0) this.#begunEpoch(subject, budgetMax).passed = passed
   }
 
-  #epochOf({ scope, id }: BudgetSubject): Epoch | undefined {
-    return this.#epochs[scope].get(id)
+  #epochOf({ scope, record }: BudgetSubject): Epoch | undefined {
+    return this.#epochs[scope].get(record.id)
   }
 
   #begunEpoch(subject: BudgetSubject, budgetMax: NanoUsd): Epoch {
     const known = this.#epochOf(subject)
     if (known) return known
     const epoch = { budgetMax, passed: 0, isExhausted: false }
-    this.#epochs[subject.scope].set(subject.id, epoch)
+    this.#epochs[subject.scope].set(subject.record.id, epoch)
     return epoch
   }
 
   #tell(type: AccountEventType, subject: BudgetSubject, threshold: number | null): void {
-    const { scope, id: subjectId, name, budgetMax, budgetSpent } = subject
+    const { scope, record, spent: budgetSpent } = subject
+    const { id: subjectId, name, budgetMax } = record
     const timestamp = unixSeconds(this.#options.clock)
     const account = { scope, subjectId, name, budgetMax, budgetSpent }
     this.#options.notify({ type, ...account, threshold, timestamp })

@@ -137,7 +137,7 @@ describe('the watch', () => {
     const { accounts, watch } = accountsWith({ budgetSpent: usd(2) }, { budgetMax: usd(5) })
     accounts.putKey(keyRow({ id: idOf('3') }))
     accounts.putKey(keyRow({ name: 'new', budgetMax: usd(7) }))
-    const key = { scope: 'key', id: keyId, name: 'a key', budgetMax: null, budgetSpent: usd(2) }
+    const key = { scope: 'key', id: keyId, name: 'a key', budgetMax: null, spent: usd(2) }
     expect(watch.told).toEqual([
       {
         of: 'loaded',
@@ -145,10 +145,10 @@ describe('the watch', () => {
         id: groupId,
         name: 'a group',
         budgetMax: usd(5),
-        budgetSpent: 0n,
+        spent: 0n,
       },
       { of: 'loaded', ...key },
-      { of: 'loaded', ...key, id: idOf('3'), budgetSpent: 0n },
+      { of: 'loaded', ...key, id: idOf('3'), spent: 0n },
       { of: 'changed', ...key, name: 'new', budgetMax: usd(7) },
     ])
   })
@@ -160,10 +160,10 @@ describe('the watch', () => {
     refusal(() => ask(accounts, 1_000_000))
     ask(accounts, 1).settle({ cost: nano(0), tokens: undefined })
     expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4002')
-    expect(watch.told.map(({ of, scope, budgetSpent }) => [of, scope, budgetSpent])).toEqual([
-      ['charged', 'key', usd(0.5)],
-      ['charged', 'group', usd(0.5)],
-      ['refused', 'group', usd(0.5)],
+    expect(watch.told).toMatchObject([
+      { of: 'charged', scope: 'key', spent: usd(0.5) },
+      { of: 'charged', scope: 'group', spent: usd(0.5) },
+      { of: 'refused', scope: 'group', spent: usd(0.5) },
     ])
     expect(entryOf(accounts)).toBe(entry)
   })

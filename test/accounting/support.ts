@@ -66,24 +66,19 @@ export const dollarModel = link({ input: usd(1) })
 
 export const routeTo = (...chain: [Model, ...Model[]]): Route => ({ model: chain[0], chain })
 
-/** Notes what it is told. */
+/** Notes what it is told, with the subject as it stands at that moment. */
 export class NotedWatch implements BudgetWatch {
-  readonly told: (BudgetSubject & { readonly of: keyof BudgetWatch })[] = []
+  readonly told: unknown[] = []
 
-  charged(subject: BudgetSubject): void {
-    this.told.push({ of: 'charged', ...subject })
-  }
+  readonly charged = this.#note('charged')
+  readonly refused = this.#note('refused')
+  readonly changed = this.#note('changed')
+  readonly loaded = this.#note('loaded')
 
-  refused(subject: BudgetSubject): void {
-    this.told.push({ of: 'refused', ...subject })
-  }
-
-  changed(subject: BudgetSubject): void {
-    this.told.push({ of: 'changed', ...subject })
-  }
-
-  loaded(subject: BudgetSubject): void {
-    this.told.push({ of: 'loaded', ...subject })
+  #note(of: keyof BudgetWatch) {
+    return ({ scope, record: { id, name, budgetMax }, spent }: BudgetSubject): void => {
+      this.told.push({ of, scope, id, name, budgetMax, spent })
+    }
   }
 }
 

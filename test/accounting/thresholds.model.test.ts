@@ -93,10 +93,12 @@ test('whatever happens to a budget, the events are those of a naive model', () =
       let thresholds = begin()
       const subject = () => ({
         scope: 'group' as const,
-        id: 'g',
-        name: 'g',
-        budgetMax: model.max === null ? null : (BigInt(model.max) as NanoUsd),
-        budgetSpent: BigInt(model.spent) as NanoUsd,
+        record: {
+          id: 'g',
+          name: 'g',
+          budgetMax: model.max === null ? null : (BigInt(model.max) as NanoUsd),
+        },
+        spent: BigInt(model.spent) as NanoUsd,
       })
       const expected: unknown[] = []
       for (const action of steps) {

@@ -19,13 +19,19 @@ function watch(percentages: readonly number[] = [50, 80, 95]) {
   return { thresholds, events, told, current }
 }
 
-function key(spent: number | bigint, max: number | bigint | null = 100): BudgetSubject {
+function key(
+  spent: number | bigint,
+  max: number | bigint | null = 100,
+  name = 'team a',
+): BudgetSubject {
   return {
     scope: 'key',
-    id: 'k1',
-    name: 'team a',
-    budgetMax: max === null ? null : (BigInt(max) as NanoUsd),
-    budgetSpent: BigInt(spent) as NanoUsd,
+    record: {
+      id: 'k1',
+      name,
+      budgetMax: max === null ? null : (BigInt(max) as NanoUsd),
+    },
+    spent: BigInt(spent) as NanoUsd,
   }
 }
 
@@ -118,7 +124,7 @@ describe('a percentage', () => {
     const { thresholds, told } = watch()
     thresholds.charged(key(55))
     thresholds.charged(key(45))
-    thresholds.changed({ ...key(45), name: 'team b' })
+    thresholds.changed(key(45, 100, 'team b'))
     thresholds.charged(key(55))
     expect(told()).toEqual([50])
   })
@@ -226,7 +232,7 @@ describe('exhaustion', () => {
     const { thresholds, told } = watch()
     thresholds.refused(key(50))
     thresholds.changed(key(50, 90))
-    thresholds.changed({ ...key(50, 90), name: 'team b' })
+    thresholds.changed(key(50, 90, 'team b'))
     thresholds.refused(key(50, 90))
     expect(told()).toEqual(['budget.exhausted'])
   })
