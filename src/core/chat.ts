@@ -91,14 +91,16 @@ export interface ImagePart {
 }
 
 /** Every image part of a request, in order. */
-export function* imageParts(request: ChatRequest): Generator<ImagePart> {
-  for (const [m, { content }] of request.messages.entries()) {
-    if (!Array.isArray(content)) continue
-    for (const [p, { image_url: image }] of content.entries()) {
-      if (image === undefined || image === null) continue
+export function imageParts({ messages }: ChatRequest): readonly ImagePart[] {
+  const images: ImagePart[] = []
+  messages.forEach(({ content }, m) => {
+    if (!Array.isArray(content)) return
+    content.forEach(({ image_url: image }, p) => {
+      if (image === undefined || image === null) return
+      const { url, detail } = typeof image === 'string' ? { url: image } : image
       const path = `messages.${m}.content.${p}.image_url`
-      if (typeof image === 'string') yield { url: image, detail: undefined, path }
-      else yield { url: image.url, detail: image.detail ?? undefined, path }
-    }
-  }
+      images.push({ url, detail: detail ?? undefined, path })
+    })
+  })
+  return images
 }
