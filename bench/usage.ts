@@ -17,6 +17,7 @@ import { createClient } from '@libsql/client/sqlite3'
 import { openNodeStore } from '../adapters/node/ports/store.ts'
 import type { NanoUsd } from '../src/core/ids.ts'
 import type { NewUsageRow, Store, UsageGrouping } from '../src/store/index.ts'
+import { usageBatch } from '../test/support/usage-batch.ts'
 import { median } from './measure.ts'
 
 const { values: options } = parseArgs({
@@ -106,7 +107,7 @@ async function fill(store: Store, days: number): Promise<number> {
   for (let start = 0; start < sample; start += batchSize) {
     const length = Math.min(batchSize, sample - start)
     const rows = Array.from({ length }, (_, at) => row(start + at, days))
-    await store.addUsage({ id: `batch ${start}`, rows })
+    await store.addUsage(usageBatch(`batch ${start}`, rows))
   }
   return (performance.now() - started) / 1_000
 }

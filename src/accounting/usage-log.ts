@@ -1,6 +1,6 @@
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import type { NewUsageRow, Store, UsageBatch } from '../store/index.ts'
+import { type NewUsageRow, type Store, type UsageBatch, UsageTable } from '../store/index.ts'
 import { FailureNotice } from './failure-notice.ts'
 
 export interface UsageLogOptions {
@@ -23,7 +23,8 @@ const leastPause = 500
 export class UsageLog {
   readonly #options: UsageLogOptions
   readonly #notice: FailureNotice
-  #waiting: NewUsageRow[] = []
+  /** A table a batch; only the last one may have room. */
+  readonly #waiting: UsageTable[] = []
   /** Being written, or to be sent again. */
   #batch: UsageBatch | undefined
   #writing: Promise<void> | undefined
@@ -43,10 +44,11 @@ export class UsageLog {
   add(row: NewUsageRow): void {
     const { capacity, batchMax, flushAfter, dropped } = this.#options
     if (this.#isClosed || this.#held >= capacity) return dropped()
-    this.#waiting.push(row)
+    const table = this.#table()
+    table.add(row)
     // The end of a batch decides what comes next.
     if (this.#batch) return
-    if (this.#waiting.length >= batchMax) this.#begin()
+    if (table.length >= batchMax) this.#begin()
     else this.#timer ??= this.#beginIn(flushAfter)
   }
 
@@ -63,7 +65,16 @@ export class UsageLog {
   }
 
   get #held(): number {
-    return this.#waiting.length + (this.#batch?.rows.length ?? 0)
+    return this.#waiting.reduce((sum, { length }) => sum + length, this.#batch?.length ?? 0)
+  }
+
+  /** One with room. */
+  #table(): UsageTable {
+    const last = this.#waiting.at(-1)
+    if (last && last.length < this.#options.batchMax) return last
+    const table = new UsageTable()
+    this.#waiting.push(table)
+    return table
   }
 
   #beginIn(delay: Millis): Timer {
@@ -94,8 +105,9 @@ export class UsageLog {
 
   /** The oldest rows, if there are at least so many. */
   #takeBatch(least: number): UsageBatch | undefined {
-    if (this.#waiting.length < least) return undefined
-    const rows = this.#waiting.splice(0, this.#options.batchMax)
-    return { id: crypto.randomUUID(), rows }
+    const [table] = this.#waiting
+    if (!table || table.length < least) return undefined
+    this.#waiting.shift()
+    return table.batch(crypto.randomUUID())
   }
 }

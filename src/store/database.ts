@@ -12,14 +12,12 @@ import {
 import { addSpend } from './spend.ts'
 import type { Store, UsageListQuery } from './store.ts'
 import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
-import type { UsageText } from './usage-text.ts'
 
 /**
- * The store where its database is. Rows of the usage log are texts here, so that nothing is spent on
- * them on their way to another thread: see `usageText` and `usageRows`. Errors are the driver's own.
+ * The store where its database is. Rows that are listed are texts here, so that nothing is spent on
+ * them on their way to another thread: see `usageRows`. Errors are the driver's own.
  */
-export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'close'> {
-  addUsage(batch: UsageText): Promise<void>
+export interface DatabaseStore extends Omit<Store, 'listUsage' | 'close'> {
   listUsage(query: UsageListQuery): Promise<readonly string[]>
 }
 

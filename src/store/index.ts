@@ -1,3 +1,3 @@
 export type * from './store.ts'
 export { largestBudget, StoreFault, usageGroupings } from './store.ts'
-export { usageRows, usageText } from './usage-text.ts'
+export { UsageTable, usageRows } from './usage-text.ts'

@@ -120,11 +120,22 @@ export interface SpendAddition {
   readonly amount: NanoUsd
 }
 
+/** Rows that are written together, as a `UsageTable` makes them. */
 export interface UsageBatch {
   /** Random, the same when the batch is sent again. */
   readonly id: string
-  readonly rows: readonly NewUsageRow[]
+  /** How many rows. */
+  readonly length: number
+  /** The first row, in the order of the columns. */
+  readonly first: readonly UsageValue[]
+  /** The columns in which the rows differ. */
+  readonly varying: readonly number[]
+  /** A JSON array of arrays: of each row what is in those columns. */
+  readonly rows: string
 }
+
+/** What a column of the usage log may hold. */
+export type UsageValue = string | number | boolean | null
 
 /** One accounted request. It never holds what was said. */
 export interface UsageRow {

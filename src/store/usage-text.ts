@@ -1,7 +1,13 @@
 import type { Capability } from '../core/provider.ts'
 import type { Metadata } from '../core/settlement.ts'
 import { amountOf, moneyOf } from './money.ts'
-import { largestBudget, type NewUsageRow, type UsageBatch, type UsageRow } from './store.ts'
+import {
+  largestBudget,
+  type NewUsageRow,
+  type UsageBatch,
+  type UsageRow,
+  type UsageValue,
+} from './store.ts'
 
 /*
  * A row of the usage log on its way to the database and back is a JSON array, put together and taken
@@ -40,32 +46,55 @@ export const usageColumns = [
   'metadata',
 ] as const
 
-/** A batch on its way in. What all of its rows have in common is sent once: most columns, as a rule. */
-export interface UsageText {
-  readonly id: string
-  /** The first row, in the order of the columns. */
-  readonly first: readonly UsageValue[]
-  /** The columns in which the rows differ. */
-  readonly varying: readonly number[]
-  /** An array of arrays: of each row what is in those columns. */
-  readonly rows: string
-}
+/**
+ * Rows on their way in, by column: what all of them have in common, as a rule most of it, is kept and
+ * sent once.
+ */
+export class UsageTable {
+  #length = 0
+  /** The first row. */
+  #first: UsageValue[] = []
+  /** By column: the values of all rows, where they differ. */
+  readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
 
-type UsageValue = string | number | boolean | null
+  /** How many rows there are. */
+  get length(): number {
+    return this.#length
+  }
 
-export function usageText({ id, rows }: UsageBatch): UsageText {
-  const table = rows.map(valuesOf)
-  const [first = []] = table
-  const varying = [...first.keys()].filter((at) => table.some((row) => row[at] !== first[at]))
-  const rests = table.map((row) => varying.map((at) => row[at]))
-  return { id, first, varying, rows: JSON.stringify(rests) }
+  add(row: NewUsageRow): void {
+    const values = valuesOf(row)
+    if (this.#length === 0) this.#first = values
+    for (let at = 0; at < values.length; at++) {
+      const value = values[at] as UsageValue
+      const column = this.#varying[at]
+      if (column) column.push(value)
+      else if (value !== this.#first[at]) this.#varying[at] = [...this.#alike(at), value]
+    }
+    this.#length++
+  }
+
+  /** All rows as one batch. */
+  batch(id: string): UsageBatch {
+    const varying = [...this.#varying.keys()].filter((at) => this.#varying[at])
+    const columns = varying.map((at) => this.#varying[at] ?? [])
+    const rows = Array.from({ length: this.#length }, (_, row) =>
+      columns.map((values) => values[row]),
+    )
+    return { id, length: this.#length, first: this.#first, varying, rows: JSON.stringify(rows) }
+  }
+
+  /** A column of which every row so far has what the first one has. */
+  #alike(at: number): UsageValue[] {
+    return Array<UsageValue>(this.#length).fill(this.#first[at] as UsageValue)
+  }
 }
 
 /**
  * In the order of the columns. A number that its column cannot hold is brought into bounds: one odd
  * row must not keep back all others of its batch.
  */
-function valuesOf(row: NewUsageRow): readonly UsageValue[] {
+function valuesOf(row: NewUsageRow): UsageValue[] {
   const cost = amountOf(row.cost > largestBudget ? largestBudget : row.cost)
   return [
     whole(row.ts),

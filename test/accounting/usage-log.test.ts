@@ -52,7 +52,7 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
     }
   }
   const batches = () =>
-    [...store.batches.values()].map(({ rows }) => rows.map(({ requestId }) => requestId).join(' '))
+    [...store.batches.values()].map((rows) => rows.map(({ requestId }) => requestId).join(' '))
   return { store, clock, log, usageLog, record, add, batches, dropped: () => dropped }
 }
 

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../adapters/node/store/migrations.ts'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { newKey, usageRow, usd } from '../store/support/rows.ts'
+import { usageBatch } from '../support/usage-batch.ts'
 import {
   type BuiltThread,
   buildThread,
@@ -63,7 +64,7 @@ describe('a database that cannot be used is refused with the reason', () => {
     const path = join(folder(), 'gateway.db')
     const store = await opened(path)
     const rows = Array.from({ length: 2_000 }, () => usageRow())
-    await store.addUsage({ id: '1', rows })
+    await store.addUsage(usageBatch('1', rows))
     await store.close()
     const bytes = readFileSync(path)
     bytes.fill(0xee, 20 * 4096, bytes.length - 20 * 4096)
@@ -128,7 +129,7 @@ describe('while another process holds the lock', () => {
     const writes = ['1', '2', '3'].map((id) => spend(store, id))
     await Promise.all([released, ...writes])
     await spend(store, '4')
-    await store.addUsage({ id: '5', rows: [usageRow()] })
+    await store.addUsage(usageBatch('5', [usageRow()]))
     await store.close()
     expect(await valueOf(path, 'select budget_spent_usd from virtual_keys')).toBe(4)
     expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
@@ -167,7 +168,7 @@ describe('while the gateway runs', () => {
       await store.createKey(newKey('a'))
       rmSync(path)
       if (how !== 'alone') for (const end of ['wal', 'shm']) rmSync(`${path}-${end}`)
-      await store.addUsage({ id: '1', rows: [usageRow()] })
+      await store.addUsage(usageBatch('1', [usageRow()]))
       expect((await store.accounts()).keys).toEqual([])
       expect(statSync(path).mode & 0o777).toBe(0o600)
       expect(reports).toEqual([[expect.stringContaining('was deleted'), { path }]])
@@ -182,7 +183,12 @@ describe('while the gateway runs', () => {
     const [path, backup] = [join(directory, 'gateway.db'), join(directory, 'backup.db')]
     const earlier = await opened(backup)
     await earlier.createKey(newKey('from the backup'))
-    await earlier.addUsage({ id: '1', rows: Array.from({ length: 500 }, () => usageRow()) })
+    await earlier.addUsage(
+      usageBatch(
+        '1',
+        Array.from({ length: 500 }, () => usageRow()),
+      ),
+    )
     await earlier.close()
     const { store, reports } = await reporting(path)
     await store.createKey(newKey('a'))
@@ -201,7 +207,7 @@ describe('while the gateway runs', () => {
     const path = join(folder(), 'gateway.db')
     const { store } = await reporting(path)
     const other = await connect(path).transaction('write')
-    const batch = { id: '1', rows: [usageRow()] }
+    const batch = usageBatch('1', [usageRow()])
     const writing = store.addUsage(batch)
     const refused = expect(writing).rejects.toThrow('was deleted or replaced during a write')
     await sleep(200)
@@ -220,10 +226,10 @@ describe('while the gateway runs', () => {
     const { store } = await reporting(path)
     rmSync(directory, { recursive: true })
     for (const id of ['1', '1']) {
-      await expect(store.addUsage({ id, rows: [usageRow()] })).rejects.toThrow(/no such folder/)
+      await expect(store.addUsage(usageBatch(id, [usageRow()]))).rejects.toThrow(/no such folder/)
     }
     mkdirSync(directory)
-    await store.addUsage({ id: '1', rows: [usageRow()] })
+    await store.addUsage(usageBatch('1', [usageRow()]))
     await store.close()
     expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
   })

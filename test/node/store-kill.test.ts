@@ -17,12 +17,13 @@ afterAll(() => thread.remove())
 const writer = (path: string, round: number) => `
   import { openNodeStore } from './adapters/node/ports/store.ts'
   import { newKey, usageRow } from './test/store/support/rows.ts'
+  import { usageBatch } from './test/support/usage-batch.ts'
   const entry = new URL(${JSON.stringify(thread.entry.href)})
   const store = await openNodeStore({ path: ${JSON.stringify(path)} }, { entry })
   for (let at = 0; ; at++) {
     const id = '${round}-' + at
     await store.createKey(newKey(id))
-    await store.addUsage({ id, rows: Array(20).fill(usageRow({ requestId: id })) })
+    await store.addUsage(usageBatch(id, Array(20).fill(usageRow({ requestId: id }))))
     await store.addSpend({ id: 's' + id, additions: [{ scope: 'key', id, amount: 1_000_000_001n }] })
     console.log(id)
   }

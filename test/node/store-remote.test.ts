@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Store, StoreFault } from '../../src/store/index.ts'
 import { groupId, keyId, newGroup, newKey, usageRow, usd } from '../store/support/rows.ts'
+import { usageBatch } from '../support/usage-batch.ts'
 import { libsqlServer } from './support/libsql-server.ts'
 import { type BuiltThread, buildThread, openStore } from './support/store.ts'
 
@@ -47,7 +48,7 @@ describe('a libSQL server', () => {
     ])
 
     const rows = [usageRow({ stream: true, cost: usd(1.5) }), usageRow({ metadata: { a: 'b' } })]
-    for (const id of ['3', '3']) await store.addUsage({ id, rows })
+    for (const id of ['3', '3']) await store.addUsage(usageBatch(id, rows))
     expect(await store.listUsage({ ...everything, cursor: 0, limit: 10 })).toEqual(
       rows.map((row, at) => ({ id: at + 1, ...row })),
     )
@@ -66,14 +67,14 @@ describe('a libSQL server', () => {
     const store = await opened(server.url)
     server.frames.clear()
     await store.createKey(newKey('a'))
-    await store.addUsage({ id: '1', rows: [usageRow()] })
+    await store.addUsage(usageBatch('1', [usageRow()]))
     expect([...server.frames]).toEqual(['BEGIN IMMEDIATE; COMMIT; ROLLBACK'])
   })
 
   test('that is cut off after a write gets it again, and writes it once', async () => {
     const server = await libsqlServer()
     const store = await opened(server.url)
-    const batch = { id: '1', rows: [usageRow()] }
+    const batch = usageBatch('1', [usageRow()])
     server.loseAnswers(1)
     await expect(store.addUsage(batch)).rejects.toThrow(StoreFault)
     await store.addUsage(batch)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { openNodeStore } from '../../adapters/node/ports/store.ts'
 import { type Store, StoreFault, type StoreSettings } from '../../src/store/index.ts'
 import { newKey, usageRow } from '../store/support/rows.ts'
+import { usageBatch } from '../support/usage-batch.ts'
 import { command, finished } from './support/command.ts'
 import { type BuiltThread, buildThread, folder, openStore, valueOf } from './support/store.ts'
 
@@ -68,10 +69,12 @@ describe('calls', () => {
 
   test('bring long lists whole and in order', async () => {
     const store = await opened()
-    await store.addUsage({
-      id: '1',
-      rows: Array.from({ length: 2_600 }, (_, at) => usageRow({ latencyMs: at })),
-    })
+    await store.addUsage(
+      usageBatch(
+        '1',
+        Array.from({ length: 2_600 }, (_, at) => usageRow({ latencyMs: at })),
+      ),
+    )
     const rows = await store.listUsage({ ...everything, limit: 10_000 })
     expect(rows.map(({ latencyMs }) => latencyMs)).toEqual([...Array(2_600).keys()])
     const ids = Array.from({ length: 600 }, (_, at) => `key ${at}`)
@@ -82,7 +85,7 @@ describe('calls', () => {
   test('are finished before the database is closed, and refused afterwards', async () => {
     const path = join(folder(), 'gateway.db')
     const store = await opened(path)
-    const writes = ['1', '2', '3'].map((id) => store.addUsage({ id, rows: [usageRow()] }))
+    const writes = ['1', '2', '3'].map((id) => store.addUsage(usageBatch(id, [usageRow()])))
     await Promise.all([store.close(), store.close()])
     await Promise.all(writes)
     await expect(store.accounts()).rejects.toThrow(new StoreFault('the database has been closed'))
@@ -178,7 +181,7 @@ test('the event loop is not held up by five thousand rows a second, nor by a lon
     const writing = await longestTurn(async () => {
       const batches = []
       for (let batch = 0; batch < 10; batch++) {
-        batches.push(store.addUsage({ id: `${round} ${batch}`, rows }))
+        batches.push(store.addUsage(usageBatch(`${round} ${batch}`, rows)))
         await sleep(100)
       }
       await Promise.all(batches)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { largestBudget } from '../../src/store/index.ts'
+import { usageBatch } from '../support/usage-batch.ts'
 import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usageRow } from './support/rows.ts'
 
@@ -72,7 +73,12 @@ describe('money is exact', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(amount, { minLength: 1, maxLength: 20 }), async (costs) => {
         const store = await memoryStore()
-        await store.addUsage({ id: 'u', rows: costs.map((cost) => usageRow({ cost })) })
+        await store.addUsage(
+          usageBatch(
+            'u',
+            costs.map((cost) => usageRow({ cost })),
+          ),
+        )
         const query = { since: 0, until: 2_000, limit: 10 }
         const [total] = await store.sumUsage({ ...query, groupBy: 'total' })
         expect(total?.cost).toBe(costs.reduce((sum, cost) => sum + cost, 0n))
@@ -89,7 +95,7 @@ describe('money is exact', () => {
     await store.grantKey(keyId('a'), 0n as NanoUsd)
     const additions = [{ scope: 'key', id: 'a', amount: 1_500_000_000n as NanoUsd }] as const
     await store.addSpend({ id: 's', additions })
-    await store.addUsage({ id: 'u', rows: [usageRow({ latencyMs: 12.5 })] })
+    await store.addUsage(usageBatch('u', [usageRow({ latencyMs: 12.5 })]))
     const types = await store.query(`
       select typeof(budget_max_usd), typeof(budget_max_nano), typeof(budget_spent_usd),
         typeof(budget_spent_nano), typeof(created_at), typeof(disabled) from virtual_keys

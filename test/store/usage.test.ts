@@ -6,6 +6,8 @@ import {
   type UsageSum,
   usageGroupings,
 } from '../../src/store/index.ts'
+import { usageColumns } from '../../src/store/usage-text.ts'
+import { usageBatch } from '../support/usage-batch.ts'
 import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { usageRow, usd } from './support/rows.ts'
 
@@ -13,7 +15,7 @@ const everything = { since: 0, until: 1e9 }
 
 async function storeWith(rows: readonly Partial<NewUsageRow>[]): Promise<MemoryStore> {
   const store = await memoryStore()
-  await store.addUsage({ id: 'all', rows: rows.map(usageRow) })
+  await store.addUsage(usageBatch('all', rows.map(usageRow)))
   return store
 }
 
@@ -72,9 +74,30 @@ describe('rows', () => {
     expect(good).toMatchObject(usageRow())
   })
 
+  test('of a batch are each their own, whichever of them is the first to differ, and in what', async () => {
+    const store = await memoryStore()
+    const rows = [
+      usageRow(),
+      usageRow(),
+      usageRow({ status: 429, errorCode: 'LM-4002' }),
+      usageRow({ requestId: 'r-3', metadata: { team: 'b' } }),
+      usageRow(),
+    ]
+    const batch = usageBatch('1', rows)
+    await store.addUsage(batch)
+    const listed = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
+    expect(listed).toEqual(rows.map((row, at) => ({ ...row, id: at + 1 })))
+    expect(batch.varying.map((at) => usageColumns[at])).toEqual([
+      'request_id',
+      'status',
+      'error_code',
+      'metadata',
+    ])
+  })
+
   test('of a batch are written once, however often it is sent', async () => {
     const store = await memoryStore()
-    const batch = (id: string) => ({ id, rows: [usageRow(), usageRow()] })
+    const batch = (id: string) => usageBatch(id, [usageRow(), usageRow()])
     await store.addUsage(batch('1'))
     await store.addUsage(batch('1'))
     await store.addUsage(batch('2'))
@@ -85,10 +108,10 @@ describe('rows', () => {
   test('of a batch are written together or not at all, and may be sent again then', async () => {
     const store = await memoryStore()
     const bad = usageRow({ model: null as unknown as string })
-    await expect(store.addUsage({ id: '1', rows: [usageRow(), bad] })).rejects.toThrow(
+    await expect(store.addUsage(usageBatch('1', [usageRow(), bad]))).rejects.toThrow(
       'SQLITE_CONSTRAINT',
     )
-    await store.addUsage({ id: '1', rows: [usageRow()] })
+    await store.addUsage(usageBatch('1', [usageRow()]))
     expect(await store.query('select count(*) as n from usage_log')).toEqual([{ n: 1 }])
   })
 
@@ -128,7 +151,7 @@ describe('rows', () => {
     const store = await memoryStore()
     await store.query(`insert into written_batches values ('old', unixepoch() - 7 * 86400 - 60)`)
     await store.query(`insert into written_batches values ('young', unixepoch() - 86400)`)
-    await store.addUsage({ id: 'new', rows: [] })
+    await store.addUsage(usageBatch('new', []))
     expect(await store.query('select id from written_batches order by id')).toEqual([
       { id: 'new' },
       { id: 'young' },
@@ -165,7 +188,7 @@ describe('pages', () => {
   test('go on where they were after a purge, whose ids are not used again', async () => {
     const store = await storeWith(times.map((ts) => ({ ts })))
     expect(await store.purgeUsage(1_000, 100)).toBe(10)
-    await store.addUsage({ id: 'more', rows: [usageRow()] })
+    await store.addUsage(usageBatch('more', [usageRow()]))
     const rows = await store.listUsage({ ...everything, cursor: 10, limit: 10 })
     expect(rows.map(({ id }) => id)).toEqual([11])
   })
@@ -284,7 +307,7 @@ describe('sums', () => {
       { tokensIn: most, tokensOut: most },
     ])
     const rows = Array.from({ length: 1_100 }, () => usageRow({ tokensIn: most }))
-    await store.addUsage({ id: 'huge', rows })
+    await store.addUsage(usageBatch('huge', rows))
     const [sum] = await store.sumUsage({ ...query, groupBy: 'total' })
     expect(sum?.tokensIn).toBeCloseTo(1_101 * most, -5)
   })

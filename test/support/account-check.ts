@@ -21,7 +21,7 @@ export async function expectAccountsToBalance(test: KeyedTest): Promise<void> {
   const dropped = store.closed ? undefined : await droppedRows(gateway)
   if (!store.closed) await gateway.close()
 
-  const rows = [...store.batches.values()].flatMap((batch) => batch.rows)
+  const rows = [...store.batches.values()].flat()
   for (const { id, reserved, spent } of told) {
     expect(reserved, `reserved of ${id}`).toBe(0)
     expect(spent, `spent of ${id}, in memory and in the database`).toBe(usdSpent(store, id))

@@ -8,6 +8,7 @@ import {
   type KeyRow,
   largestBudget,
   type NewKey,
+  type NewUsageRow,
   type SealedPurpose,
   type SealedRow,
   type SpendFlush,
@@ -22,6 +23,7 @@ import {
   type UsageSumQuery,
   type WebhookRow,
 } from '../../src/store/index.ts'
+import { rowsOf } from './usage-batch.ts'
 
 /**
  * What happens to calls: `none`: they are carried out. `refuse`: they fail and change nothing.
@@ -35,7 +37,7 @@ export class MemoryStore implements Store {
   readonly groups = new Map<string, GroupRow>()
   readonly usage: UsageRow[] = []
   readonly flushes = new Map<string, SpendFlush>()
-  readonly batches = new Map<string, UsageBatch>()
+  readonly batches = new Map<string, readonly NewUsageRow[]>()
   /** The name of every call, failed ones included. */
   readonly calls: string[] = []
   trouble: StoreTrouble = 'none'
@@ -149,8 +151,9 @@ export class MemoryStore implements Store {
   addUsage(batch: UsageBatch): Promise<void> {
     return this.#call('addUsage', () => {
       if (this.batches.has(batch.id)) return
-      this.batches.set(batch.id, batch)
-      for (const row of batch.rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
+      const rows = rowsOf(batch)
+      this.batches.set(batch.id, rows)
+      for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
     })
   }
 

@@ -3,6 +3,7 @@ import type { NanoUsd } from '../../src/core/ids.ts'
 import type { Reply } from '../../src/core/reply.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
 import type { MemoryStore } from './memory-store.ts'
+import { usageBatch } from './usage-batch.ts'
 
 /** A row of the usage log: one chat request that cost 0.25 USD, a minute before the manual clock starts. */
 export const usageRow: NewUsageRow = {
@@ -40,7 +41,7 @@ export async function addRows(
   ...changes: readonly Partial<NewUsageRow>[]
 ): Promise<void> {
   const rows = changes.map((change) => ({ ...usageRow, ...change }))
-  await store.addUsage({ id: crypto.randomUUID(), rows })
+  await store.addUsage(usageBatch(crypto.randomUUID(), rows))
 }
 
 /** What a route of the usage log answers. */

@@ -7,7 +7,6 @@ import {
   StoreFault,
   type StoreSettings,
   usageRows,
-  usageText,
 } from '../../../src/store/index.ts'
 import type {
   ReportFields,
@@ -60,9 +59,7 @@ function storeOf(thread: StoreThread): Store {
     deleteGroup: pass('deleteGroup'),
     grantGroup: pass('grantGroup'),
     addSpend: pass('addSpend'),
-    async addUsage(batch) {
-      await thread.call('addUsage', usageText(batch))
-    },
+    addUsage: pass('addUsage'),
     purgeUsage: pass('purgeUsage'),
     sumUsage: pass('sumUsage'),
     listUsage: pass('listUsage'),

@@ -3,7 +3,7 @@ import { migrate } from 'drizzle-orm/libsql/migrator'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { onTestFinished } from 'vitest'
 import { databaseStore } from '../../../src/store/database.ts'
-import { type Store, usageRows, usageText } from '../../../src/store/index.ts'
+import { type Store, usageRows } from '../../../src/store/index.ts'
 
 export interface MemoryStore extends Store {
   /** Runs one statement and shows its rows. */
@@ -20,7 +20,6 @@ export async function memoryStore(): Promise<MemoryStore> {
   const store = databaseStore(db)
   return {
     ...store,
-    addUsage: (batch) => store.addUsage(usageText(batch)),
     listUsage: async (query) => usageRows(`[${(await store.listUsage(query)).join()}]`),
     close: async () => client.close(),
     query: async (sql) => (await client.execute(sql)).rows.map((row) => ({ ...row })),
