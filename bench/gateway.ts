@@ -59,13 +59,13 @@ export async function startKeyedGateway(upstreamPort: number): Promise<KeyedGate
     const answer = await fetch(`http://127.0.0.1:${port}/admin/${resource}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${masterKey}` },
-      body: JSON.stringify({ name: 'bench', budget_max: 1e9, ...fields }),
+      body: JSON.stringify({ name: 'bench', budget_max: 1e6, ...fields }),
     })
     // As the admin API answers to what it has created.
     return (await answer.json()) as { readonly id: string; readonly key: string }
   }
   const group = await create('groups', {})
-  const limits = { rpm_limit: 1e9, tpm_limit: 1e12, group_id: group.id }
+  const limits = { rpm_limit: 1e7, tpm_limit: 1e9, group_id: group.id }
   const { key } = await create('keys', limits)
   return { child, port, key }
 }
