@@ -26,6 +26,7 @@ import { Prober } from './health/index.ts'
 import { LiveConfig } from './live-config.ts'
 import { createSeries, metricsRecorder } from './metrics/index.ts'
 import { kinds } from './providers/index.ts'
+import { Records } from './records.ts'
 import { logRecorder } from './request-log.ts'
 import { Breakers } from './resilience/index.ts'
 import { createRouter } from './router.ts'
@@ -159,11 +160,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     failed: () => series.reloadFailures.inc(),
   })
-  const recorders = [
-    metricsRecorder(series, { metadataLabels, maxSeries }),
-    access.record,
-    logRecorder(log),
-  ]
+  const records = new Records({
+    recorders: [
+      metricsRecorder(series, { metadataLabels, maxSeries }),
+      access.record,
+      logRecorder(log),
+    ],
+    clock,
+    isIdle: () => plane.inFlight === 0,
+  })
   const plane = new DataPlane({
     gatekeeper: access.gatekeeper,
     snapshot,
@@ -173,7 +178,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     tokenizer: options.tokenizer,
     breakers,
     random,
-    record: (settlement) => recorders.forEach((record) => record(settlement)),
+    record: (settlement) => records.add(settlement),
     attempted: ({ id: model, provider }, outcome) =>
       series.attempts.inc({ provider: provider.name, model, outcome }),
     metadataRejected: () => series.metadataRejected.inc(),
@@ -183,7 +188,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       plane,
       snapshot,
       prober,
-      registry: series.registry,
+      metrics() {
+        records.flush()
+        return series.registry.metrics()
+      },
+      metricsType: series.registry.contentType,
       gatekeeper: access.gatekeeper,
     }),
     ...access.routes({
@@ -223,6 +232,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       prober.stop()
       plane.drain()
       await plane.close()
+      records.flush()
       await access.close()
     },
   }

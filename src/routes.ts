@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client'
 import type { Gatekeeper } from './core/admission.ts'
 import { jsonReply, type Reply } from './core/reply.ts'
 import {
@@ -18,7 +17,9 @@ export interface RouteOptions {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
   readonly prober: Prober
-  readonly registry: Registry
+  /** The exposition of the moment, and its content type. */
+  readonly metrics: () => Promise<string>
+  readonly metricsType: string
   readonly gatekeeper: Gatekeeper
 }
 
@@ -27,7 +28,8 @@ export function routesOf({
   plane,
   snapshot,
   prober,
-  registry,
+  metrics,
+  metricsType,
   gatekeeper,
 }: RouteOptions): Routes<Arrival> {
   const reranking: Routes<Arrival>[string] = {
@@ -58,15 +60,15 @@ export function routesOf({
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },
-    '/metrics': { GET: () => exposition(registry) },
+    '/metrics': { GET: async () => exposition(await metrics(), metricsType) },
   }
 }
 
-async function exposition(registry: Registry): Promise<Reply> {
-  const body = new TextEncoder().encode(await registry.metrics())
+function exposition(text: string, type: string): Reply {
+  const body = new TextEncoder().encode(text)
   return {
     status: 200,
-    headers: ['content-type', registry.contentType, 'content-length', String(body.length)],
+    headers: ['content-type', type, 'content-length', String(body.length)],
     body,
   }
 }

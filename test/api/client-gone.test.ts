@@ -263,6 +263,7 @@ describe('a client that reads too slowly', () => {
     for (let sent = 0; sent < 8; sent++) slow.push(megabyte)
     expect(slow.released).toBe('cancel')
     expect(await slowReader.rest()).toContain('"code":"LM-6001"')
+    await gateway.clock.advance(10)
     expect(settlement(gateway.log)).toMatchObject({ status: 499, error_code: 'LM-6001' })
 
     expect(await quickReader.next()).toBe(hello)

@@ -1,0 +1,44 @@
+import type { Millis } from './core/ids.ts'
+import type { Clock, Timer } from './core/ports.ts'
+import type { Recorder, Settlement } from './core/settlement.ts'
+
+export interface RecordsOptions {
+  /** Told of every settlement, in order. */
+  readonly recorders: readonly Recorder[]
+  readonly clock: Clock
+  /** Nothing runs from which another settlement would come soon. */
+  readonly isIdle: () => boolean
+}
+
+const most = 16
+const longestWait: Millis = 10
+
+/**
+ * Settlements on their way to those who keep account of them. They are told of several in a row,
+ * which takes half the time: between two requests the processor's cache has forgotten their code.
+ */
+export class Records {
+  readonly #options: RecordsOptions
+  #waiting: Settlement[] = []
+  #timer: Timer | undefined
+
+  constructor(options: RecordsOptions) {
+    this.#options = options
+  }
+
+  add(settlement: Settlement): void {
+    const { clock, isIdle } = this.#options
+    this.#waiting.push(settlement)
+    if (this.#waiting.length >= most || isIdle()) this.flush()
+    else this.#timer ??= clock.schedule(longestWait, () => this.flush())
+  }
+
+  /** Tells of all that wait. */
+  flush(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    const settlements = this.#waiting
+    this.#waiting = []
+    for (const record of this.#options.recorders) settlements.forEach(record)
+  }
+}

@@ -1,0 +1,71 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { completion, hello, wholeStream } from '../support/answers.ts'
+import { samples } from '../support/exposition.ts'
+import { json, LiveUpstream } from '../support/scripted-upstream.ts'
+import { StreamReader, streamed } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+/** A gateway with a stream that goes on, and a way to let other requests run to their end. */
+async function busyGateway() {
+  const gateway = await watchedGateway()
+  const live = new LiveUpstream()
+  gateway.upstream.next(live.responder)
+  live.push(hello)
+  const reader = new StreamReader(await gateway.chat(streamed()))
+  await reader.next()
+  onTestFinished(async () => {
+    live.push(wholeStream)
+    await reader.rest()
+  })
+  const run = async (times: number) => {
+    for (let time = 0; time < times; time++) {
+      gateway.upstream.next(json(completion()))
+      await (await gateway.chat(request)).text()
+    }
+  }
+  const lines = () => gateway.log.filter(({ message }) => message === 'request').length
+  return { gateway, run, lines }
+}
+
+test('the line of a request is written at once where nothing else runs', async () => {
+  const gateway = await watchedGateway()
+  gateway.upstream.next(json(completion()))
+  await (await gateway.chat(request)).text()
+  expect(gateway.log.filter(({ message }) => message === 'request')).toHaveLength(1)
+  expect(gateway.clock.pending).toBe(0)
+})
+
+test('the line of a request is written within 10 ms while others run', async () => {
+  const { gateway, run, lines } = await busyGateway()
+  await run(1)
+  await gateway.clock.advance(9)
+  expect(lines()).toBe(0)
+  await gateway.clock.advance(1)
+  expect(lines()).toBe(1)
+})
+
+test('the lines of many requests wait for no clock', async () => {
+  const { run, lines } = await busyGateway()
+  await run(33)
+  expect(lines()).toBe(32)
+})
+
+test('the metrics count every request that has ended', async () => {
+  const { gateway, run } = await busyGateway()
+  await run(3)
+  const text = await (await gateway.get('/metrics')).text()
+  const counts = samples(text).filter(
+    ({ name }) => name === 'gateway_request_duration_seconds_count',
+  )
+  expect(counts.map(({ value }) => value)).toEqual([3])
+})
+
+test('what has ended is recorded when the gateway closes', async () => {
+  const { gateway, run, lines } = await busyGateway()
+  await run(2)
+  await gateway.gateway.close()
+  expect(lines()).toBe(3)
+  expect(gateway.clock.pending).toBe(0)
+})
