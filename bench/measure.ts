@@ -1,14 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Milliseconds of processor time that a process has used so far, all its threads together. */
 export function cpuMillis(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  // The command's name comes second and may hold blanks and parentheses; we count from its end.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * millisPerTick
+  // Finer than the ticks of `stat`, which are as long as a tenth of a short round.
+  const nanos = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
+  )
+  return nanos.reduce((sum, each) => sum + each, 0) / 1e6
 }
 
-/** The same for all processes of the machine together. */
+/** The same for all processes of the machine together, in whole ticks. */
 export function machineCpuMillis(): number {
   const [, user, nice, system] = readFileSync('/proc/stat', 'latin1').split(/ +/)
   return (Number(user) + Number(nice) + Number(system)) * millisPerTick

@@ -30,7 +30,7 @@ interface Row {
 /**
  * Runs the scenario against all subjects in turn, in short rounds, back and forth: what else the
  * machine does meanwhile falls on all of them, and figures of one round may be compared. Shared
- * machines change their speed within a second or two, so there are many rounds, and short ones.
+ * machines change their speed within fractions of a second, so there are many rounds, and short ones.
  */
 export async function runScenario(
   scenario: Scenario,
@@ -47,13 +47,14 @@ export async function runScenario(
       milliseconds,
     })
   const rows = rowsOf(scenario, field.subjects)
+  const { parts = 1 } = scenario
   const warmUpMs = plan.warmUpMs * (scenario.warmUps ?? 1)
   for (const row of rows) await measure(row, warmUpMs)
   const rounds: Record<string, Round[]> = {}
-  for (let round = 0; round < plan.rounds; round++) {
+  for (let round = 0; round < plan.rounds * parts; round++) {
     const order = round % 2 === 0 ? rows : rows.toReversed()
     for (const row of order) {
-      const sample = await measure(row, plan.roundMs)
+      const sample = await measure(row, plan.roundMs / parts)
       const megabytes = residentMegabytes(row.subject.pid)
       const done = (rounds[row.name] ??= [])
       done.push({ ...sample, megabytes })

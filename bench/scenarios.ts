@@ -44,6 +44,8 @@ export interface Scenario {
   readonly frames: number
   /** Who is measured; by default everyone but the gateway with auth. */
   readonly subjects?: readonly string[]
+  /** Into how many each round of the plan is split, where answers take a few milliseconds; 1. */
+  readonly parts?: number
   /** How many times the usual warm-up, where a subject has had no other scenario before; 1. */
   readonly warmUps?: number
 }
@@ -53,12 +55,13 @@ export const keyedScenario = 'json32auth'
 
 export const scenarios: readonly Scenario[] = [
   json('json1', 1),
-  json('json32', 32),
+  { ...json('json32', 32), parts: 4 },
   json('json256', 256),
   {
     ...json(keyedScenario, 32),
     title: 'small JSON, 32 connections, auth off and on',
     subjects: ['gateway', 'keyed'],
+    parts: 4,
     warmUps: 4,
   },
   stream('stream', '100-frame streams, 16 connections', 16, 'bench'),
