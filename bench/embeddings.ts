@@ -1,18 +1,21 @@
 /**
- * 2,048 vectors of 1,536 numbers through the gateway, as floats and as base64. Upstream, gateways
- * and client are processes of their own; this one is the client, and sends its figures to its
- * parent, `run.ts`.
+ * 2,048 vectors of 1,536 numbers through the gateway, as floats and as base64, and as floats through a
+ * proxy that parses them. Upstream, gateways, proxy and client are processes of their own; this one
+ * is the client, and sends its figures to its parent, `run.ts`.
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { parseArgs } from 'node:util'
-import type { Vitals } from './embeddings-gateway.ts'
 import { items, warmUpItems } from './embeddings-size.ts'
 import { median } from './measure.ts'
 import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
+import type { Vitals } from './vitals.ts'
 
 type Encoding = 'float' | 'base64'
+
+/** `parsed`: as floats, through the proxy. */
+type RowName = Encoding | 'parsed'
 
 /** What the answers in one encoding have cost; the median of the runs. */
 export interface EmbeddingsRow {
@@ -32,9 +35,11 @@ export interface EmbeddingsRow {
 }
 
 export interface EmbeddingsFigures {
-  readonly rows: Readonly<Record<Encoding, EmbeddingsRow>>
+  readonly rows: Readonly<Record<RowName, EmbeddingsRow>>
   /** How many answers in base64 come in the time of one in floats, by `use`, run by run. */
   readonly rate: number
+  /** The same against floats that are parsed and written anew, by `read`. */
+  readonly rateAgainstParsed: number
 }
 
 interface Run extends Vitals {
@@ -45,7 +50,7 @@ interface Run extends Vitals {
 
 const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '9' } } })
 
-/** A gateway that is asked for one encoding only, and what has come of it. */
+/** A gateway, or the proxy, that is asked for one encoding only, and what has come of it. */
 class Measured {
   readonly runs: Run[] = []
   readonly #encoding: Encoding
@@ -53,8 +58,8 @@ class Measured {
   readonly #port: number
   #idle = 0
 
-  static async start(encoding: Encoding, upstreamPort: string): Promise<Measured> {
-    const gateway = startScript('embeddings-gateway', ['--upstream', upstreamPort])
+  static async start(script: string, encoding: Encoding, upstream: string): Promise<Measured> {
+    const gateway = startScript(script, ['--upstream', upstream])
     const measured = new Measured(encoding, gateway, Number(await nextMessage(gateway)))
     // Enough for the compiler, too little to grow.
     for (let run = 0; run < 20; run++) await post(measured.#port, encoding, warmUpItems)
@@ -133,15 +138,27 @@ function numbersOf(body: Buffer, encoding: Encoding): number[][] {
 stopAllAtExit()
 process.once('disconnect', () => process.exit())
 const upstream = startScript('embeddings-upstream')
-const upstreamPort = await nextMessage(upstream)
-const float = await Measured.start('float', `${upstreamPort}`)
-const base64 = await Measured.start('base64', `${upstreamPort}`)
+const upstreamPort = `${await nextMessage(upstream)}`
+const float = await Measured.start('embeddings-gateway', 'float', upstreamPort)
+const base64 = await Measured.start('embeddings-gateway', 'base64', upstreamPort)
+const parsed = await Measured.start('embeddings-parsed', 'float', upstreamPort)
 for (let run = 0; run < Number(options.runs); run++) {
-  // Back and forth, so that what else the machine does falls on both.
-  for (const one of run % 2 === 0 ? [float, base64] : [base64, float]) await one.run()
+  // Back and forth, so that what else the machine does falls on all.
+  const all = [float, base64, parsed]
+  for (const one of run % 2 === 0 ? all : all.toReversed()) await one.run()
 }
 await stopAll()
-const rates = float.runs.map(({ use }, at) => use / (base64.runs[at]?.use ?? Number.NaN))
-const rows = { float: float.row(), base64: base64.row() }
-const figures: EmbeddingsFigures = { rows, rate: median(rates) }
+const figures: EmbeddingsFigures = {
+  rows: { float: float.row(), base64: base64.row(), parsed: parsed.row() },
+  rate: rateAgainst(float, ({ use }) => use),
+  rateAgainstParsed: rateAgainst(parsed, ({ read }) => read),
+}
 process.send?.(figures, () => process.exit())
+
+function rateAgainst(other: Measured, time: (run: Run) => number): number {
+  const rates = base64.runs.map((run, at) => {
+    const beside = other.runs[at]
+    return beside ? time(beside) / time(run) : Number.NaN
+  })
+  return median(rates)
+}

@@ -111,6 +111,13 @@ const targets: readonly Target[] = [
     value: (results) => results.embeddings?.rate,
   },
   {
+    title: '2,048 embeddings, rate of base64 against floats parsed and written anew',
+    bound: 'at least',
+    limit: 2,
+    unit: 'x',
+    value: (results) => results.embeddings?.rateAgainstParsed,
+  },
+  {
     title: '2,048 embeddings, longest stall of the event loop',
     bound: 'at most',
     limit: 50,
