@@ -7,8 +7,10 @@ export interface Amount {
 }
 
 export function amountOf(money: NanoUsd): Amount {
-  const nano = ((money % nanosPerUsd) + nanosPerUsd) % nanosPerUsd
-  return { usd: (money - nano) / nanosPerUsd, nano }
+  const nano = money % nanosPerUsd
+  const usd = money / nanosPerUsd
+  // Division of bigints rounds toward zero.
+  return nano < 0n ? { usd: usd - 1n, nano: nano + nanosPerUsd } : { usd, nano }
 }
 
 export function moneyOf(usd: number, nano: number): NanoUsd {

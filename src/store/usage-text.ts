@@ -200,6 +200,7 @@ function usageRow(tuple: UsageTuple): UsageRow {
 
 /** A whole number that a float holds exactly. */
 function whole(value: number): number {
+  if (Number.isSafeInteger(value)) return value
   if (Number.isNaN(value)) return 0
   return Math.round(Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER))
 }
