@@ -10,12 +10,13 @@ export interface RecordsOptions {
   readonly isIdle: () => boolean
 }
 
+/** How many settlements wait for each other, and for how long. */
 const most = 16
 const longestWait: Millis = 10
 
 /**
  * Settlements on their way to those who keep account of them. They are told of several in a row,
- * which takes half the time: between two requests the processor's cache has forgotten their code.
+ * which costs a third less: between two requests the processor's cache forgets their code.
  */
 export class Records {
   readonly #options: RecordsOptions

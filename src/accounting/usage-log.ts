@@ -23,7 +23,7 @@ const leastPause = 500
 export class UsageLog {
   readonly #options: UsageLogOptions
   readonly #notice: FailureNotice
-  /** A table a batch; only the last one may have room. */
+  /** A table a batch; all but the last one are full. */
   readonly #waiting: UsageTable[] = []
   /** Being written, or to be sent again. */
   #batch: UsageBatch | undefined
@@ -65,7 +65,9 @@ export class UsageLog {
   }
 
   get #held(): number {
-    return this.#waiting.reduce((sum, { length }) => sum + length, this.#batch?.length ?? 0)
+    const last = this.#waiting.at(-1)
+    const full = last ? (this.#waiting.length - 1) * this.#options.batchMax : 0
+    return full + (last?.length ?? 0) + (this.#batch?.length ?? 0)
   }
 
   /** One with room. */

@@ -14,7 +14,7 @@ export class KeyRing<Holder extends { readonly record: VirtualKey }> {
   readonly #holders = new Map<string, Holder>()
   readonly #digests = new Map<KeyId, string>()
   readonly #fingerprint: Fingerprint
-  /** The digests of secrets that were let in, by the fingerprint of their credential. All of them are on the ring. */
+  /** The digests of what was let in, by fingerprint. All of them are on the ring. */
   readonly #seen = new Map<string, string>()
 
   constructor(fingerprint: Fingerprint = digestOf) {

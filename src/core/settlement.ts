@@ -43,5 +43,5 @@ export interface Settlement {
   readonly metadata: Metadata
 }
 
-/** Someone who keeps account of finished requests: metrics, the log, the usage record. */
+/** Someone who keeps account of finished requests: metrics, the log, the usage record. Never throws. */
 export type Recorder = (settlement: Settlement) => void
