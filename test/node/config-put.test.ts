@@ -194,8 +194,8 @@ test('a gateway that is killed while it replaces the file leaves one that it sta
   }
   const { models } = await running(path)
   expect(await models()).toEqual([nameIn(read(path))])
-  const strays = readdirSync(home).filter((name) =>
-    /^\.config\.toml\.[0-9a-f]{16}\.staged$/.test(name),
+  const strays = readdirSync(home).filter((entry) =>
+    /^\.config\.toml\.[0-9a-f]{16}\.staged$/.test(entry),
   )
   expect(readdirSync(home).sort()).toEqual([...strays.sort(), 'config.toml', 'config.toml.bak'])
 }, 60_000)
