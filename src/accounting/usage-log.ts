@@ -74,7 +74,7 @@ export class UsageLog {
   #table(): UsageTable {
     const last = this.#waiting.at(-1)
     if (last && last.length < this.#options.batchMax) return last
-    const table = new UsageTable()
+    const table = new UsageTable(crypto.randomUUID())
     this.#waiting.push(table)
     return table
   }
@@ -109,7 +109,6 @@ export class UsageLog {
   #takeBatch(least: number): UsageBatch | undefined {
     const [table] = this.#waiting
     if (!table || table.length < least) return undefined
-    this.#waiting.shift()
-    return table.batch(crypto.randomUUID())
+    return this.#waiting.shift()
   }
 }

@@ -10,14 +10,15 @@ import {
   readWebhookSettings,
 } from './settings.ts'
 import { addSpend } from './spend.ts'
-import type { Store, UsageListQuery } from './store.ts'
+import type { Store, UsageListQuery, UsageText } from './store.ts'
 import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
 
 /**
- * The store where its database is. Rows that are listed are texts here, so that nothing is spent on
- * them on their way to another thread: see `usageRows`. Errors are the driver's own.
+ * The store where its database is. Rows of the usage log are texts here, so that nothing is spent on
+ * them on their way to another thread: see `UsageText` and `usageRows`. Errors are the driver's own.
  */
-export interface DatabaseStore extends Omit<Store, 'listUsage' | 'close'> {
+export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'close'> {
+  addUsage(batch: UsageText): Promise<void>
   listUsage(query: UsageListQuery): Promise<readonly string[]>
 }
 

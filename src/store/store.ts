@@ -120,12 +120,21 @@ export interface SpendAddition {
   readonly amount: NanoUsd
 }
 
-/** Rows that are written together, as a `UsageTable` makes them. */
+/** Rows that are written together. They are kept by column, and put together when they are read. */
 export interface UsageBatch {
   /** Random, the same when the batch is sent again. */
   readonly id: string
   /** How many rows. */
   readonly length: number
+  rows(): NewUsageRow[]
+  /** The same rows as a database takes them. */
+  text(): UsageText
+}
+
+/** What all rows of a batch have in common is sent once: most columns, as a rule. */
+export interface UsageText {
+  /** Of the batch. */
+  readonly id: string
   /** The first row, in the order of the columns. */
   readonly first: readonly UsageValue[]
   /** The columns in which the rows differ. */
@@ -135,7 +144,7 @@ export interface UsageBatch {
 }
 
 /** What a column of the usage log may hold. */
-export type UsageValue = string | number | boolean | null
+export type UsageValue = string | number | null
 
 /** One accounted request. It never holds what was said. */
 export interface UsageRow {

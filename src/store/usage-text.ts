@@ -6,6 +6,7 @@ import {
   type NewUsageRow,
   type UsageBatch,
   type UsageRow,
+  type UsageText,
   type UsageValue,
 } from './store.ts'
 
@@ -46,18 +47,19 @@ export const usageColumns = [
   'metadata',
 ] as const
 
-/**
- * Rows on their way in, by column: what all of them have in common, as a rule most of it, is kept and
- * sent once.
- */
-export class UsageTable {
+/** A batch to which rows are added, until it is sent. Of what its rows share hardly anything is kept. */
+export class UsageTable implements UsageBatch {
+  readonly id: string
   #length = 0
   /** The first row. */
   #first: UsageValue[] = []
   /** By column: the values of all rows, where they differ. */
   readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
 
-  /** How many rows there are. */
+  constructor(id: string) {
+    this.id = id
+  }
+
   get length(): number {
     return this.#length
   }
@@ -74,14 +76,19 @@ export class UsageTable {
     this.#length++
   }
 
-  /** All rows as one batch. */
-  batch(id: string): UsageBatch {
+  rows(): NewUsageRow[] {
+    const columns = this.#first.map((_, at) => this.#varying[at] ?? this.#alike(at))
+    return this.#each((row) => newRow(columns.map((column) => column[row] as UsageValue)))
+  }
+
+  text(): UsageText {
     const varying = [...this.#varying.keys()].filter((at) => this.#varying[at])
-    const columns = varying.map((at) => this.#varying[at] ?? [])
-    const rows = Array.from({ length: this.#length }, (_, row) =>
-      columns.map((values) => values[row]),
-    )
-    return { id, length: this.#length, first: this.#first, varying, rows: JSON.stringify(rows) }
+    const rows = this.#each((row) => varying.map((at) => this.#varying[at]?.[row]))
+    return { id: this.id, first: this.#first, varying, rows: JSON.stringify(rows) }
+  }
+
+  #each<Result>(result: (row: number) => Result): Result[] {
+    return Array.from({ length: this.#length }, (_, row) => result(row))
   }
 
   /** A column of which every row so far has what the first one has. */
@@ -105,11 +112,11 @@ function valuesOf(row: NewUsageRow): UsageValue[] {
     row.modelUsed,
     row.provider,
     row.capability,
-    row.stream,
+    Number(row.stream),
     whole(row.tokensIn),
     whole(row.tokensOut),
     whole(row.tokensTotal),
-    row.estimated,
+    Number(row.estimated),
     whole(row.cachedTokens),
     whole(row.cacheWriteTokens),
     whole(row.reasoningTokens),
@@ -125,6 +132,15 @@ function valuesOf(row: NewUsageRow): UsageValue[] {
     row.errorCode,
     Object.keys(row.metadata).length === 0 ? null : JSON.stringify(row.metadata),
   ]
+}
+
+/** The row that `valuesOf` has taken apart. */
+function newRow(values: readonly UsageValue[]): NewUsageRow {
+  const metadata = values.at(-1)
+  const parsed = typeof metadata === 'string' ? JSON.parse(metadata) : null
+  // In the order of the columns.
+  const { id: _, ...row } = usageRow([0, ...values.slice(0, -1), parsed] as unknown as UsageTuple)
+  return row
 }
 
 /** Rows as they come out: an array of arrays, each with the id in front. */

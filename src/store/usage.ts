@@ -4,16 +4,16 @@ import { moneyOf } from './money.ts'
 import { writeOnce } from './once.ts'
 import { usageLog } from './schema.ts'
 import type {
-  UsageBatch,
   UsageFilter,
   UsageGrouping,
   UsageListQuery,
   UsageSum,
   UsageSumQuery,
+  UsageText,
 } from './store.ts'
 import { usageColumns } from './usage-text.ts'
 
-export async function addUsage(db: LibSQLDatabase, batch: UsageBatch): Promise<void> {
+export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
   const { id, first, varying, rows } = batch
   const values = first.map((value) => sql`${value}`)
   for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)

@@ -87,7 +87,8 @@ describe('rows', () => {
     await store.addUsage(batch)
     const listed = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
     expect(listed).toEqual(rows.map((row, at) => ({ ...row, id: at + 1 })))
-    expect(batch.varying.map((at) => usageColumns[at])).toEqual([
+    expect(batch.rows()).toEqual(rows)
+    expect(batch.text().varying.map((at) => usageColumns[at])).toEqual([
       'request_id',
       'status',
       'error_code',

@@ -23,7 +23,6 @@ import {
   type UsageSumQuery,
   type WebhookRow,
 } from '../../src/store/index.ts'
-import { rowsOf } from './usage-batch.ts'
 
 /**
  * What happens to calls: `none`: they are carried out. `refuse`: they fail and change nothing.
@@ -151,7 +150,7 @@ export class MemoryStore implements Store {
   addUsage(batch: UsageBatch): Promise<void> {
     return this.#call('addUsage', () => {
       if (this.batches.has(batch.id)) return
-      const rows = rowsOf(batch)
+      const rows = batch.rows()
       this.batches.set(batch.id, rows)
       for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
     })

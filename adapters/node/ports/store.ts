@@ -59,7 +59,9 @@ function storeOf(thread: StoreThread): Store {
     deleteGroup: pass('deleteGroup'),
     grantGroup: pass('grantGroup'),
     addSpend: pass('addSpend'),
-    addUsage: pass('addUsage'),
+    async addUsage(batch) {
+      await thread.call('addUsage', batch.text())
+    },
     purgeUsage: pass('purgeUsage'),
     sumUsage: pass('sumUsage'),
     listUsage: pass('listUsage'),

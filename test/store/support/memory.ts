@@ -20,6 +20,7 @@ export async function memoryStore(): Promise<MemoryStore> {
   const store = databaseStore(db)
   return {
     ...store,
+    addUsage: (batch) => store.addUsage(batch.text()),
     listUsage: async (query) => usageRows(`[${(await store.listUsage(query)).join()}]`),
     close: async () => client.close(),
     query: async (sql) => (await client.execute(sql)).rows.map((row) => ({ ...row })),
