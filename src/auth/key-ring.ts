@@ -44,6 +44,7 @@ export class KeyRing<Holder extends { readonly record: VirtualKey }> {
   identify(headers: Headers, now: number): Holder {
     const credential = credentialOf(headers)
     const fingerprint = this.#fingerprint(credential)
+    // What is not known is looked up as well, so that it takes no less.
     const known = this.#holders.get(this.#seen.get(fingerprint) ?? fingerprint)
     if (known && isInForce(known.record, now)) return known
     // Also where nothing can come of it, or the time would tell a former key from no key.
