@@ -3,7 +3,7 @@
  * `JSON.stringify` of what the client gets. Nothing is checked, counted or cut.
  */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { request } from 'undici'
@@ -15,7 +15,7 @@ process.once('disconnect', () => process.exit())
 const server = createServer(async (incoming, response) => {
   const answer = await request(`http://127.0.0.1:${options.upstream}/v1/embeddings`, {
     method: 'POST',
-    body: await collect(incoming),
+    body: incoming,
   })
   // The upstream's answer.
   const embeddings = (await answer.body.json()) as object
@@ -27,9 +27,3 @@ await once(server, 'listening')
 tellVitals()
 // A TCP server that listens has an address with a port.
 process.send?.((server.address() as AddressInfo).port)
-
-async function collect(incoming: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of incoming) pieces.push(piece)
-  return Buffer.concat(pieces)
-}
