@@ -51,6 +51,9 @@ export function usageChunk({ identity, usage, asked }: UsageChunk): Frame {
 /** How a choice ends, in the words of the OpenAI API. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
+/** Members of a choice that the OpenAI API does not have. */
+export type ChoiceExtra = Readonly<Record<string, unknown>>
+
 /** One tool call as it opens. */
 export interface ToolCallStart {
   /** Its position among the calls of the message, from 0. */
@@ -121,17 +124,24 @@ export class ChunkWriter {
   }
 
   /** The end of the choice and of the stream: finish reason, usage where it belongs, `[DONE]`. */
-  finish(reason: FinishReason, usage: Usage | undefined): Frame[] {
-    const end = this.finishChoice(reason, usage)
+  finish(reason: FinishReason, usage: Usage | undefined, extra: ChoiceExtra = {}): Frame[] {
+    const end = this.finishChoice(reason, extra, usage)
     if (!usage || !this.#asked) return [end, doneFrame]
     return [end, usageChunk({ identity: this.#identity, usage, asked: true }), doneFrame]
   }
 
-  /** The end of a choice alone, for a stream in which others are still to end. */
-  finishChoice(reason: FinishReason, usage?: Usage): Frame {
+  /**
+   * The end of a choice alone, for a stream in which others are still to end. `extra` holds further
+   * members of the choice.
+   */
+  finishChoice(reason: FinishReason, extra: ChoiceExtra = {}, usage?: Usage): Frame {
+    const own = JSON.stringify(extra).slice(1, -1)
+    const ofChoice = own === '' ? '' : `,${own}`
     const ofStream = usage && !this.#asked ? `,"usage":${JSON.stringify(renderUsage(usage))}` : ''
     return {
-      bytes: this.#encode(`${this.#head}{},"finish_reason":"${reason}"}]${ofStream}}\n\n`),
+      bytes: this.#encode(
+        `${this.#head}{},"finish_reason":"${reason}"${ofChoice}}]${ofStream}}\n\n`,
+      ),
       kind: 'content',
       usage,
       identity: this.#identity,

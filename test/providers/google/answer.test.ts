@@ -42,6 +42,29 @@ describe('parts', () => {
       role: 'assistant',
       content: 'AB',
       reasoning_content: 'Hm, yes.',
+      extra_content: { google: { thought_signature: 'YQ==' } },
+    })
+  })
+
+  test('a draft that the model thinks in is no image of the answer', async () => {
+    const inlineData = { mimeType: 'image/png', data: 'iVBO' }
+    const { choices } = await heard(answered([{ inlineData, thought: true }, { text: 'A' }], stop))
+    expect(choices[0]?.message).toEqual({ role: 'assistant', content: 'A' })
+  })
+
+  test('sound is one audio, however many parts it comes in', async () => {
+    const part = (data: string) => ({ inlineData: { mimeType: 'audio/L16;rate=24000', data } })
+    const { choices } = await heard(answered([part('AAE='), part('AgM=')], stop))
+    expect(choices[0]?.message).toEqual({
+      role: 'assistant',
+      content: null,
+      audio: {
+        id: expect.stringMatching(/^audio_\w{32}$/),
+        expires_at: 1_764_000_000,
+        transcript: '',
+        mime_type: 'audio/L16;rate=24000',
+        data: 'AAECAw==',
+      },
     })
   })
 
@@ -77,7 +100,6 @@ describe('parts', () => {
   })
 
   test.each<[string, object]>([
-    ['sound', { inlineData: { mimeType: 'audio/wav', data: 'UklG' } }],
     ['a file', { fileData: { fileUri: 'gs://b/c' } }],
     ['code that ran upstream', { executableCode: { language: 'PYTHON', code: '1' } }],
     ['nothing', {}],
@@ -120,6 +142,7 @@ describe('finish reasons', () => {
     ['RECITATION', 'content_filter', 'content_filter'],
     ['MODEL_ARMOR', 'content_filter', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter', 'content_filter'],
+    ['NO_IMAGE', 'content_filter', 'content_filter'],
     ['OTHER', 'stop', 'tool_calls'],
     ['MALFORMED_FUNCTION_CALL', 'stop', 'tool_calls'],
     ['A_NEW_ONE', 'stop', 'tool_calls'],
@@ -128,6 +151,40 @@ describe('finish reasons', () => {
     const called = await heard(answered([call], { finishReason }))
     expect(said.choices[0]?.finish_reason).toBe(alone)
     expect(called.choices[0]?.finish_reason).toBe(withCalls)
+  })
+
+  test.each([
+    ['STOP', {}],
+    ['MAX_TOKENS', {}],
+    ['FINISH_REASON_UNSPECIFIED', {}],
+    ['OTHER', { native_finish_reason: 'OTHER', native_finish_message: 'why' }],
+    [
+      'TOO_MANY_TOOL_CALLS',
+      { native_finish_reason: 'TOO_MANY_TOOL_CALLS', native_finish_message: 'why' },
+    ],
+  ])('%s leaves %j of a cause that has no word', async (finishReason, cause) => {
+    const { choices } = await heard(answered([call], { finishReason, finishMessage: 'why' }))
+    const { native_finish_reason, native_finish_message } = { ...choices[0] } as Record<
+      string,
+      string
+    >
+    expect({ native_finish_reason, native_finish_message }).toEqual({
+      native_finish_reason: undefined,
+      native_finish_message: undefined,
+      ...cause,
+    })
+  })
+
+  test("a blocked prompt's words are the refusal, and no output", async () => {
+    const { choices, usage } = await heard({
+      promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'Not this.' },
+      usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 },
+    })
+    expect(choices[0]).toMatchObject({
+      message: { content: null, refusal: 'Not this.' },
+      finish_reason: 'content_filter',
+    })
+    expect(usage).toEqual({ prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 })
   })
 
   test.each(['BLOCK_REASON_UNSPECIFIED', 'BLOCKED_REASON_UNSPECIFIED', undefined])(

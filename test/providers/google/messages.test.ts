@@ -16,6 +16,8 @@ async function partSent(part: object) {
   return contents[0]?.parts[0]
 }
 
+const filesApi = 'https://generativelanguage.googleapis.com/v1beta/files/abc-123'
+
 describe('roles', () => {
   test('instructions keep their order wherever they stand', async () => {
     const { systemInstruction, contents } = await sent(
@@ -65,6 +67,19 @@ describe('roles', () => {
     ]
     const { contents } = await sent(asking({ messages }), { upstreamId: 'gemma-3-27b-it' })
     expect(contents[0]).toEqual({ role: 'user', parts: [{ text: 'One.\n\n' }] })
+  })
+
+  test('beside instructions an empty text of the user is sent as it is', async () => {
+    const messages = [
+      { role: 'system', content: 'One.' },
+      { role: 'user', content: '' },
+    ]
+    expect(await sent(asking({ messages }))).toMatchObject({
+      systemInstruction: { parts: [{ text: 'One.' }] },
+      contents: [{ role: 'user', parts: [{ text: '' }] }],
+    })
+    const gemma = await sent(asking({ messages }), { upstreamId: 'gemma-3-27b-it' })
+    expect(gemma.contents).toEqual([{ role: 'user', parts: [{ text: 'One.\n\n' }] }])
   })
 
   test('messages that a dropped one has parted become one content', async () => {
@@ -120,8 +135,6 @@ describe('parts', () => {
     expect(await partSent(part)).toEqual({ inlineData: { mimeType: 'image/png', data: 'iVBO' } })
   })
 
-  const filesApi = 'https://generativelanguage.googleapis.com/v1beta/files/abc-123'
-
   test.each([
     ['gs://b/dir/cat.PNG', { fileUri: 'gs://b/dir/cat.PNG', mimeType: 'image/png' }],
     ['gs://b/clip.mov?x=1', { fileUri: 'gs://b/clip.mov?x=1', mimeType: 'video/mov' }],
@@ -144,6 +157,18 @@ describe('parts', () => {
     expect(await partSent({ type: 'file', file })).toEqual({
       inlineData: { mimeType: 'application/pdf', data: 'JVBE' },
     })
+  })
+
+  test.each<[object, object]>([
+    [{ file_id: 'gs://b/a.pdf' }, { fileUri: 'gs://b/a.pdf', mimeType: 'application/pdf' }],
+    [
+      { file_data: 'gs://b/a', format: 'text/plain' },
+      { fileUri: 'gs://b/a', mimeType: 'text/plain' },
+    ],
+    [{ file_id: 'files/abc-123' }, { fileUri: filesApi }],
+    [{ file_id: filesApi }, { fileUri: filesApi }],
+  ])('a file %j is a reference to one that Google stores', async (file, fileData) => {
+    expect(await partSent({ type: 'file', file })).toEqual({ fileData })
   })
 
   test('spoken input is sent by its format', async () => {
@@ -291,13 +316,15 @@ describe('calls and results', () => {
     })
   })
 
-  test.each(['not json', '[1]', '"text"'])('arguments must be an object: %s', async (text) => {
-    const request = called([{ function: { name: 'f', arguments: text } }], [])
-    expect(await refused(request)).toMatchObject({
-      code: 'LM-1001',
-      param: 'messages.1.tool_calls.0.function.arguments',
-    })
-  })
+  test.each(['{"city":"Pa', '[1]', '"text"'])(
+    'arguments that are no object stay in the history as their text: %s',
+    async (text) => {
+      const { contents } = await sent(called([{ function: { name: 'f', arguments: text } }], []))
+      expect(contents[1]?.parts).toMatchObject([
+        { functionCall: { name: 'f', args: { rawInvalidInput: text } } },
+      ])
+    },
+  )
 
   test('the legacy form of calls and results is understood', async () => {
     const { contents } = await sent(
@@ -334,6 +361,26 @@ describe('calls and results', () => {
     ])
   })
 
+  test('documents and references in a result go to newer models', async () => {
+    const content = [
+      { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBE' } },
+      image('gs://b/cat.png'),
+      { type: 'file', file: { file_id: 'files/abc-123' } },
+    ]
+    const { contents } = await sent(called([{}], [{ tool_call_id: 'c0', content }]), newer)
+    expect(contents[2]?.parts).toMatchObject([
+      {
+        functionResponse: {
+          parts: [
+            { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } },
+            { fileData: { fileUri: 'gs://b/cat.png', mimeType: 'image/png' } },
+            { fileData: { fileUri: filesApi } },
+          ],
+        },
+      },
+    ])
+  })
+
   test('an image in a result for an older model is refused', async () => {
     expect(await refused(called([{}], [picture]))).toMatchObject({
       code: 'LM-1001',
@@ -342,32 +389,61 @@ describe('calls and results', () => {
   })
 })
 
-describe('thought signatures', () => {
-  const placeholder = 'skip_thought_signature_validator'
-  const signed = (thought_signature: unknown) => ({
-    extra_content: { google: { thought_signature } },
+describe('what the model has made', () => {
+  async function past(message: object, upstreamId?: string) {
+    const messages = [
+      { role: 'user', content: 'Draw' },
+      { role: 'assistant', content: 'Here.', ...message },
+      { role: 'user', content: 'Red, please' },
+    ]
+    return (await sent(asking({ messages }), { upstreamId })).contents[1]?.parts
+  }
+
+  test('images and sound stand in the history', async () => {
+    const images = [{ ...image('data:image/png;base64,iVBO'), ...signedBy('aW1n') }]
+    const audio = { id: 'audio_1', data: 'AAE=', mime_type: 'audio/L16' }
+    expect(await past({ images, audio, ...signedBy('dGV4dA==') })).toEqual([
+      { text: 'Here.', thoughtSignature: 'dGV4dA==' },
+      { inlineData: { mimeType: 'image/png', data: 'iVBO' }, thoughtSignature: 'aW1n' },
+      { inlineData: { mimeType: 'audio/L16', data: 'AAE=' } },
+    ])
   })
 
+  test.each([
+    ['images.0.image_url', { images: [image('https://example.com/cat.png')] }],
+    ['audio', { audio: { id: 'audio_1' } }],
+  ])('%s that cannot be said is refused', async (field, message) => {
+    const messages = [{ role: 'assistant', content: 'Here.', ...message }]
+    expect((await refused(asking({ messages })))['param']).toBe(`messages.0.${field}`)
+  })
+})
+
+const signedBy = (thought_signature: unknown) => ({
+  extra_content: { google: { thought_signature } },
+})
+
+describe('thought signatures', () => {
+  const placeholder = 'skip_thought_signature_validator'
   async function signatures(calls: readonly object[], upstreamId: string) {
     const { contents } = await sent(called(calls, []), { upstreamId })
     return contents[1]?.parts.map(({ thoughtSignature }) => thoughtSignature)
   }
 
   test.each(['c2lnLTE=', 'a-_b', 'YQ=='])('%s comes back unchanged', async (value) => {
-    expect(await signatures([signed(value), {}], 'gemini-3-pro-preview')).toEqual([
+    expect(await signatures([signedBy(value), {}], 'gemini-3-pro-preview')).toEqual([
       value,
       undefined,
     ])
-    expect(await signatures([signed(value)], 'gemini-2.5-pro')).toEqual([value])
+    expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([value])
   })
 
   test.each([['no base64!'], [7], [''], [null]])('%j is no signature', async (value) => {
-    expect(await signatures([signed(value)], 'gemini-3-pro-preview')).toEqual([placeholder])
-    expect(await signatures([signed(value)], 'gemini-2.5-pro')).toEqual([undefined])
+    expect(await signatures([signedBy(value)], 'gemini-3-pro-preview')).toEqual([placeholder])
+    expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([undefined])
   })
 
   test('a signature of a later call does not replace that of the first', async () => {
-    expect(await signatures([{}, signed('YQ==')], 'gemini-3-pro-preview')).toEqual([
+    expect(await signatures([{}, signedBy('YQ==')], 'gemini-3-pro-preview')).toEqual([
       placeholder,
       'YQ==',
     ])

@@ -175,6 +175,15 @@ describe('the OpenAPI form', () => {
     expect(await property(schema)).toEqual(expected)
   })
 
+  test("the client's order of properties stays, without names that there are not", async () => {
+    const { parameters } = await declared({
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      propertyOrdering: ['b', 'c', 'a'],
+    })
+    expect(parameters).toMatchObject({ propertyOrdering: ['b', 'a'] })
+  })
+
   test('properties may be called like keywords, and keep their order', async () => {
     const names = [
       'type',
@@ -342,6 +351,8 @@ describe('where the OpenAPI form says too little', () => {
           maxItems: 2,
         },
         union: { oneOf: [{ type: 'string', minLength: 1 }, { $ref: '#/definitions/D' }] },
+        code: { type: 'string', maxLength: 3, pattern: '^[a-z]+$', default: 'abc' },
+        set: { type: 'array', items: { type: 'string' }, uniqueItems: true },
         both: { allOf: [{ type: 'object' }, { properties: { x: { type: 'string' } } }] },
         never: false,
         named: { $ref: '#/definitions/D', description: 'cut' },
@@ -359,7 +370,9 @@ describe('where the OpenAPI form says too little', () => {
         map: { type: 'object', additionalProperties: true },
         kind: { type: 'null' },
         list: { type: ['array', 'null'], items: { type: 'integer', maximum: 4 }, maxItems: 2 },
-        union: { oneOf: [{ type: 'string' }, { $ref: '#/$defs/D' }] },
+        union: { oneOf: [{ type: 'string', minLength: 1 }, { $ref: '#/$defs/D' }] },
+        code: { type: 'string', maxLength: 3, pattern: '^[a-z]+$', default: 'abc' },
+        set: { type: 'array', items: { type: 'string' }, uniqueItems: true },
         both: { type: 'object', properties: { x: { type: 'string' } } },
         named: { $ref: '#/$defs/D' },
       },

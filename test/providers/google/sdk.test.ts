@@ -197,7 +197,7 @@ const twins: readonly (readonly [
         candidateCount: 2,
         responseLogprobs: true,
         logprobs: 2,
-        thinkingConfig: { thinkingBudget: 1024 },
+        thinkingConfig: { thinkingBudget: 1024, includeThoughts: true },
         serviceTier: 'flex' as never,
         responseMimeType: 'application/json',
       },

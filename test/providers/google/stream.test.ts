@@ -61,7 +61,88 @@ describe('what is said', () => {
       { reasoning_content: 'Hm' },
       { content: 'A' },
       { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } }] },
+      { extra_content: { google: { thought_signature: 'YQ==' } } },
       {},
+    ])
+  })
+
+  test('the signature of a text comes once, as the last delta', async () => {
+    const chunks = await chunksOf(
+      event(answered([{ text: 'A', thoughtSignature: 'YQ==' }])),
+      event(answered([{ text: '', thoughtSignature: 'Yg==' }])),
+      end,
+    )
+    expect(deltas(chunks).slice(1)).toEqual([
+      { content: 'A' },
+      { extra_content: { google: { thought_signature: 'Yg==' } } },
+      {},
+    ])
+  })
+
+  test('a draft that the model thinks in is no image of the answer', async () => {
+    const inlineData = { mimeType: 'image/png', data: 'iVBO' }
+    const chunks = await chunksOf(event(answered([{ inlineData, thought: true }])), say('A'), end)
+    expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'A' }, {}])
+  })
+
+  test('sound is told of once, then only its bytes come', async () => {
+    const sound = (data: string) =>
+      event(answered([{ inlineData: { mimeType: 'audio/L16', data } }]))
+    const chunks = await chunksOf(sound('AAE='), sound('AgM='), end)
+    expect(deltas(chunks).slice(1)).toEqual([
+      { audio: expect.objectContaining({ mime_type: 'audio/L16', data: 'AAE=' }) },
+      { audio: { data: 'AgM=' } },
+      {},
+    ])
+  })
+
+  test('a cause that has no word stands beside the finish reason', async () => {
+    const chunks = await chunksOf(
+      event({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'why' }] }),
+    )
+    const finish = chunks.find(({ choices }) => choices[0]?.finish_reason)
+    expect(finish?.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      native_finish_reason: 'MALFORMED_FUNCTION_CALL',
+      native_finish_message: 'why',
+    })
+  })
+
+  test("a blocked prompt's words are the refusal", async () => {
+    const promptFeedback = { blockReason: 'SAFETY', blockReasonMessage: 'Not this.' }
+    const chunks = await chunksOf(event({ promptFeedback }))
+    expect(deltas(chunks)).toContainEqual({ refusal: 'Not this.' })
+    expect(finishes(chunks)).toEqual(['content_filter'])
+  })
+
+  test('arguments that come in pieces are one call', async () => {
+    const piece = (functionCall: object) => event(answered([{ functionCall }]))
+    const part = (jsonPath: string, value: object, willContinue = false) =>
+      piece({ partialArgs: [{ jsonPath, ...value, willContinue }], willContinue: true })
+    const chunks = await chunksOf(
+      piece({ name: 'f', willContinue: true }),
+      part('$.city', { stringValue: 'Os' }, true),
+      part('$.city', { stringValue: 'lo' }),
+      part("$.days[0]['a b']", { numberValue: 2 }),
+      part('$.days[1]', { boolValue: true }),
+      part('$.days[999999999]', { boolValue: true }),
+      part('$.none', { nullValue: 'NULL_VALUE' }),
+      part('$.__proto__.x', { stringValue: 'y' }),
+      piece({}),
+      call,
+      end,
+    )
+    const calls = deltas(chunks).flatMap((delta) => (delta?.['tool_calls'] ?? []) as object[])
+    expect(calls).toMatchObject([
+      { index: 0, function: { name: 'f', arguments: '' } },
+      {
+        index: 0,
+        function: {
+          arguments: '{"city":"Oslo","days":[{"a b":2},true],"none":null,"__proto__":{"x":"y"}}',
+        },
+      },
+      { index: 1, function: { name: 'f' } },
+      { index: 1, function: { arguments: '{"a":1}' } },
     ])
   })
 

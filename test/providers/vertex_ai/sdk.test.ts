@@ -94,7 +94,7 @@ const twins: readonly (readonly [
         seed: 4,
         presencePenalty: 0.5,
         frequencyPenalty: -0.5,
-        thinkingConfig: { thinkingLevel: 'LOW' as never },
+        thinkingConfig: { thinkingLevel: 'LOW' as never, includeThoughts: true },
       },
     },
   ],

@@ -96,8 +96,13 @@ const kept: ReadonlySet<string> = new Set([
   'format',
   'title',
   'description',
+  'default',
+  'minLength',
+  'maxLength',
+  'pattern',
   'minItems',
   'maxItems',
+  'uniqueItems',
   'required',
   'propertyOrdering',
 ])

@@ -1,8 +1,9 @@
-import { z } from 'zod'
 import { invalid } from '../../../core/errors.ts'
 import { argumentsOf, type Message, type PastCall, partsOf, textOf } from '../openai/messages.ts'
+import { pastMedia } from './gemini-media.ts'
 import type { GeminiModel } from './gemini-model.ts'
-import { contentParts, inlineImage, type RequestPart, refuseImage } from './gemini-parts.ts'
+import { contentPart, contentParts, type RequestPart } from './gemini-parts.ts'
+import { givenSignature } from './gemini-signature.ts'
 
 /** What the messages of a request become. */
 export interface GeminiConversation {
@@ -35,12 +36,16 @@ export function geminiConversation(
   const system = messages.filter(({ role }) => role === 'system').flatMap(systemParts)
   const spoken = messages.filter((message): message is Spoken => message.role !== 'system')
   if (spoken.length === 0) return { contents: contentsOf([{ speaker: 'user', parts: system }]) }
-  const contents = signed(contentsOf(turnsOf(inCallOrder(spoken), options)), options.model)
+  const turns = turnsOf(inCallOrder(spoken), options)
+  const isMute = system.length > 0 && turns.every(({ parts }) => parts.length === 0)
+  const contents = isMute ? [] : signed(contentsOf(turns), options.model)
   if (system.length === 0) return { contents }
-  return options.model.takesSystemInstruction
-    ? { contents, systemInstruction: { parts: system } }
-    : { contents: withPreamble(contents, system) }
+  if (!options.model.takesSystemInstruction) return { contents: withPreamble(contents, system) }
+  return { contents: isMute ? emptyContents : contents, systemInstruction: { parts: system } }
 }
+
+/** Beside instructions the service takes an empty text, and `contents` must be there. */
+const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text: '' }] }]
 
 function systemParts(message: Message): readonly RequestPart[] {
   const other = partsOf(message).find(({ type }) => type !== 'text')
@@ -83,9 +88,11 @@ function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Tur
       case 'assistant': {
         // Some clients number their calls anew in every turn: the nearest one is meant.
         for (const { id, name } of message.calls) names.set(id, name)
-        const content = contentParts(message, options.defaultMimeType)
+        const texts = contentParts(message, options.defaultMimeType)
+        const media = pastMedia(message.raw, message.path)
         const calls = message.calls.map((call) => callPart(call, options.model))
-        return { speaker: 'model', parts: [...content, ...calls] }
+        const parts = [...withSignature(texts, givenSignature(message.raw)), ...media, ...calls]
+        return { speaker: 'model', parts }
       }
       case 'tool':
         return { speaker: 'tools', parts: [resultPart(message, { ...options, names })] }
@@ -93,6 +100,16 @@ function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Tur
         return message satisfies never
     }
   })
+}
+
+/** The signature of a text stands on its last part. */
+function withSignature(
+  parts: readonly RequestPart[],
+  thoughtSignature: string | undefined,
+): readonly RequestPart[] {
+  const last = parts.findLastIndex(({ text }) => text !== undefined)
+  if (thoughtSignature === undefined || last < 0) return parts
+  return parts.with(last, { ...parts[last], thoughtSignature })
 }
 
 /** Neighbouring turns of one speaker are one content: older models insist on taking turns. */
@@ -128,7 +145,10 @@ function signed(contents: GeminiContent[], { needsSignatures }: GeminiModel): Ge
 }
 
 /** For models without a system instruction: the first words of the user. */
-function withPreamble(contents: GeminiContent[], system: readonly RequestPart[]): GeminiContent[] {
+function withPreamble(
+  contents: readonly GeminiContent[],
+  system: readonly RequestPart[],
+): readonly GeminiContent[] {
   const preamble = { text: `${system.map(({ text }) => text).join('\n\n')}\n\n` }
   const first = contents.find(({ role }) => role === 'user')
   if (!first) return [{ role: 'user', parts: [preamble] }, ...contents]
@@ -137,49 +157,40 @@ function withPreamble(contents: GeminiContent[], system: readonly RequestPart[])
 }
 
 function callPart(call: PastCall, { takesCallIds }: GeminiModel): RequestPart {
-  const args = argumentsOf(call)
-  if (!args) {
-    const param = `${call.path}.function.arguments`
-    throw invalid(`${param}: must be a JSON object`, param)
-  }
-  const { data: signedCall } = signature.safeParse(call.raw)
+  // What a model wrote and no parser takes must stay in the history.
+  const args = argumentsOf(call) ?? { rawInvalidInput: call.arguments }
+  const thoughtSignature = givenSignature(call.raw)
   return {
     functionCall: { ...(takesCallIds && { id: call.id }), name: call.name, args },
-    ...(signedCall && { thoughtSignature: signedCall.extra_content.google.thought_signature }),
+    ...(thoughtSignature !== undefined && { thoughtSignature }),
   }
 }
 
-/** Where `toolCallOf` of the answer has put it; what is no base64 was not put there by it. */
-const signature = z.looseObject({
-  extra_content: z.looseObject({
-    google: z.looseObject({ thought_signature: z.string().regex(/^[\w+/-]+={0,2}$/) }),
-  }),
-})
-
 function resultPart(
   message: ToolMessage,
-  { model, names }: { readonly model: GeminiModel; readonly names: ReadonlyMap<string, string> },
+  options: ConversationOptions & { readonly names: ReadonlyMap<string, string> },
 ): RequestPart {
-  const { takesCallIds, takesImagesInToolResults } = model
-  const name = names.get(message.callId) ?? message.name
+  const { takesCallIds, takesMediaInToolResults } = options.model
+  const name = options.names.get(message.callId) ?? message.name
   if (name === undefined) {
     const param = `${message.path}.tool_call_id`
     throw invalid(`${param}: no earlier assistant message has a call of that id`, param)
   }
-  const others = partsOf(message).filter(({ type }) => type !== 'text')
-  const images = others.map((part) => {
-    if (part.type !== 'image' || !takesImagesInToolResults) {
-      throw invalid(`${part.path}: the model takes no such part in a tool message`, part.path)
-    }
-    return inlineImage(part) ?? refuseImage(part)
-  })
+  const media = partsOf(message).filter(({ type }) => type !== 'text')
+  const [refused] = takesMediaInToolResults ? [] : media
+  if (refused) {
+    const rule = 'models before Gemini 3 take only text in a tool message'
+    throw invalid(`${refused.path}: ${rule}`, refused.path)
+  }
   return {
     functionResponse: {
       ...(takesCallIds && { id: message.callId }),
       name,
       // The key that the API reads as the result; a list or a number would not be accepted bare.
       response: { output: textOf(message) },
-      ...(images.length > 0 && { parts: images }),
+      ...(media.length > 0 && {
+        parts: media.map((part) => contentPart(part, options.defaultMimeType)),
+      }),
     },
   }
 }

@@ -11,8 +11,8 @@ export interface OpenApiSchema {
 
 /**
  * A JSON schema as a `Schema` of the Gemini API, a subset of OpenAPI 3.0. Keywords that it does not
- * know would be refused; those that only validate are left out without being called a loss, as no
- * form has them. `place` is the schema's dotted path in the request.
+ * know would be refused; those that only validate are left out without being called a loss.
+ * `place` is the schema's dotted path in the request.
  */
 export function openApiSchema(root: Raw, place: string): OpenApiSchema {
   const writer = new OpenApiWriter(root, place)
@@ -128,7 +128,8 @@ class OpenApiWriter {
   }
 
   #membersOf(schema: Raw, trail: Trail): object {
-    const { properties, required, additionalProperties, patternProperties } = schema
+    const { properties, required, propertyOrdering, additionalProperties, patternProperties } =
+      schema
     if (isFilled(additionalProperties) || isFilled(patternProperties)) this.isLossless = false
     const members = Object.entries(isObject(properties) ? properties : {})
       .filter(([, member]) => member !== false)
@@ -136,10 +137,14 @@ class OpenApiWriter {
     if (members.length === 0) return this.#loss({})
     const names = new Set(members.map(([name]) => name))
     // A name that has no property would be refused.
-    const needed = Array.isArray(required) ? required.filter((name) => names.has(name)) : []
+    const named = (list: unknown) =>
+      Array.isArray(list) ? list.filter((name) => names.has(name)) : []
+    const needed = named(required)
+    const ordered = named(propertyOrdering)
     return {
       properties: Object.fromEntries(members),
       ...(needed.length > 0 && { required: needed }),
+      ...(ordered.length > 0 && { propertyOrdering: ordered }),
     }
   }
 

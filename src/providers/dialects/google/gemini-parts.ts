@@ -1,6 +1,13 @@
 import { invalid } from '../../../core/errors.ts'
 import { isDataUri, parseDataUri } from '../../../wire/data-uri.ts'
-import { type ImageUrlPart, type Message, type Part, partsOf } from '../openai/messages.ts'
+import {
+  type FilePart,
+  type ImageUrlPart,
+  type Message,
+  type Part,
+  partsOf,
+  type Raw,
+} from '../openai/messages.ts'
 import { isObject } from '../openai/usage.ts'
 
 /** A part of a content, with one of the fields that hold data. */
@@ -23,8 +30,11 @@ export function contentParts(message: Message, defaultMimeType?: string): readon
     .map((part) => contentPart(part, defaultMimeType))
 }
 
-/** An empty text must not come here: it counts as having no data, which is a 400. */
-function contentPart(part: Part, defaultMimeType: string | undefined): RequestPart {
+/**
+ * One part. An empty text must not come here: it counts as having no data, which is a 400. Throws
+ * LM-1001 for what Gemini takes in no form.
+ */
+export function contentPart(part: Part, defaultMimeType: string | undefined): RequestPart {
   switch (part.type) {
     case 'text':
       return { text: part.text }
@@ -32,14 +42,8 @@ function contentPart(part: Part, defaultMimeType: string | undefined): RequestPa
       return inlineImage(part) ?? fileReference(part, defaultMimeType) ?? refuseImage(part)
     case 'audio':
       return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
-    case 'file': {
-      const file = parseDataUri(part.data ?? '')
-      if (!file || file.mediaType === '') {
-        const param = `${part.path}.file`
-        throw invalid(`${param}: must hold its content as a base64 data URI in file_data`, param)
-      }
-      return { inlineData: { mimeType: file.mediaType, data: file.payload } }
-    }
+    case 'file':
+      return inlineFile(part) ?? storedFile(part, defaultMimeType) ?? refuseFile(part)
     case 'other':
       throw invalid(`${part.path}.type: unknown part type`, `${part.path}.type`)
     default:
@@ -48,7 +52,7 @@ function contentPart(part: Part, defaultMimeType: string | undefined): RequestPa
 }
 
 /** An image that stands in the request as data. */
-export function inlineImage({ url }: ImageUrlPart): RequestPart | undefined {
+function inlineImage({ url }: ImageUrlPart): RequestPart | undefined {
   const image = parseDataUri(url)
   if (!image) return undefined
   const { mediaType, payload } = image
@@ -57,25 +61,57 @@ export function inlineImage({ url }: ImageUrlPart): RequestPart | undefined {
   return { inlineData: { mimeType: isJpeg ? 'image/jpeg' : mediaType, data: payload } }
 }
 
-const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
+function inlineFile({ data = '' }: FilePart): RequestPart | undefined {
+  const file = parseDataUri(data)
+  if (!file || file.mediaType === '') return undefined
+  return { inlineData: { mimeType: file.mediaType, data: file.payload } }
+}
 
-/** Objects of Cloud Storage and files of the Files API, whose short names want the full address. */
-function fileReference(
-  part: ImageUrlPart,
+/** A file that Google stores, by the id or in the place of the data that a file part has. */
+function storedFile(
+  { id, data, raw }: FilePart,
   defaultMimeType: string | undefined,
 ): RequestPart | undefined {
-  const isShort = part.url.startsWith('files/')
-  if (!isShort && !/^(?:gs|https):\/\//i.test(part.url)) return undefined
-  const mimeType = toldMimeType(part) ?? mimeTypeByName(part.url) ?? defaultMimeType
-  const fileUri = isShort ? filesApi + part.url : part.url
+  const address = [id, data].find((text) => text !== undefined && isGoogles(text))
+  const told = isObject(raw['file']) ? raw['file'] : {}
+  return address === undefined ? undefined : fileData(address, { told, defaultMimeType })
+}
+
+const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
+
+/** An object of Cloud Storage, or a file of the Files API by its short or its full name. */
+function isGoogles(address: string): boolean {
+  return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
+    address,
+  )
+}
+
+/** What an `image_url` may refer to; which addresses pass has been judged before. */
+function fileReference(
+  { url, raw }: ImageUrlPart,
+  defaultMimeType: string | undefined,
+): RequestPart | undefined {
+  if (!url.startsWith('files/') && !/^(?:gs|https):\/\//i.test(url)) return undefined
+  const told = isObject(raw['image_url']) ? raw['image_url'] : {}
+  return fileData(url, { told, defaultMimeType })
+}
+
+interface FileFacts {
+  /** The client's object around the address, which may name the media type. */
+  readonly told: Raw
+  readonly defaultMimeType: string | undefined
+}
+
+function fileData(address: string, { told, defaultMimeType }: FileFacts): RequestPart {
+  const mimeType = toldMimeType(told) ?? mimeTypeByName(address) ?? defaultMimeType
+  // Short names want the full address.
+  const fileUri = address.startsWith('files/') ? filesApi + address : address
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri } }
 }
 
 /** Clients that know what they refer to say so beside the address. */
-function toldMimeType({ raw }: ImageUrlPart): string | undefined {
-  const image = isObject(raw['image_url']) ? raw['image_url'] : {}
-  const told = [image['format'], image['mime_type']]
-  return told.find((type): type is string => typeof type === 'string' && type !== '')
+function toldMimeType({ format, mime_type: mimeType }: Raw): string | undefined {
+  return [format, mimeType].find((type): type is string => typeof type === 'string' && type !== '')
 }
 
 function mimeTypeByName(address: string): string | undefined {
@@ -114,9 +150,15 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 /** LM-1001 for an image that can be sent in no way. */
-export function refuseImage({ url, path }: ImageUrlPart): never {
+function refuseImage({ url, path }: ImageUrlPart): never {
   const param = `${path}.image_url`
   throw isDataUri(url)
     ? invalid(`${param}: must hold its data as base64`, param)
     : invalid(`${param}: is neither a data URI nor a reference to a file of Google's`, param)
+}
+
+function refuseFile({ path }: FilePart): never {
+  const param = `${path}.file`
+  const rule = "must hold a base64 data URI in file_data, or a reference to a file of Google's"
+  throw invalid(`${param}: ${rule}`, param)
 }

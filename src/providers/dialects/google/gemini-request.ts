@@ -2,8 +2,9 @@ import { invalid } from '../../../core/errors.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
 import { callableTools, type FunctionTool, type OpenAiRequest } from '../openai/request.ts'
 import { geminiConversation } from './gemini-messages.ts'
-import { type GeminiModel, thinkingFor } from './gemini-model.ts'
+import type { GeminiModel } from './gemini-model.ts'
 import { functionSchema, responseSchema } from './gemini-schema.ts'
+import { thinkingConfig } from './gemini-thinking.ts'
 
 /** Where the services that speak this dialect differ. */
 export interface GeminiDialect {
@@ -47,7 +48,7 @@ export function geminiUnsupported(request: OpenAiRequest, addressee: GeminiAddre
     ...(model.takesSampling ? [] : ['temperature', 'top_p', 'top_k']),
     ...(takesPenalties(addressee) ? [] : ['presence_penalty', 'frequency_penalty']),
     ...(request.logprobs ? [] : ['top_logprobs']),
-    ...(effort && !thinkingFor(model, effort) ? ['reasoning_effort'] : []),
+    ...(effort && !thinkingConfig(request, model) ? ['reasoning_effort'] : []),
     ...(tier !== undefined && !dialect.serviceTiers.has(tier) ? ['service_tier'] : []),
     ...(takesFormat(request, model) ? [] : ['response_format']),
     ...(request.toolChoice?.kind === 'custom' ? ['tool_choice'] : []),
@@ -73,7 +74,7 @@ export function geminiBody(request: OpenAiRequest, addressee: GeminiAddressee): 
       ...logprobs(request, dialect),
       ...format(request, model),
       responseModalities: modalities(request),
-      thinkingConfig: request.reasoningEffort && thinkingFor(model, request.reasoningEffort),
+      thinkingConfig: thinkingConfig(request, model),
     }),
     serviceTier: serviceTiers.get(request.serviceTier ?? '') ?? undefined,
   }

@@ -3,24 +3,15 @@ import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
 import type { Target } from '../../../core/provider.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
-import { ChunkWriter, type FinishReason } from '../../../stream/chunk-writer.ts'
+import { ChunkWriter } from '../../../stream/chunk-writer.ts'
 import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
 import { isObject } from '../openai/usage.ts'
-import {
-  candidatesOf,
-  finishReasonOf,
-  type GeminiCandidate,
-  type GeminiPart,
-  type GeminiResponse,
-  imageOf,
-  logprobsOf,
-  parseGemini,
-  toolCallOf,
-  usageOf,
-} from './gemini-answer.ts'
+import { usageOf } from './gemini-answer.ts'
+import { GeminiChoice } from './gemini-choice.ts'
 import { geminiFailure } from './gemini-error.ts'
+import { candidatesOf, type GeminiResponse, parseGemini } from './gemini-response.ts'
 
 const decoder = new TextDecoder()
 
@@ -33,7 +24,7 @@ export class GeminiStream implements FrameDecoder {
   readonly #target: Target
   readonly #asked: boolean
   readonly #splitter = new SseSplitter()
-  readonly #choices = new Map<number, Choice>()
+  readonly #choices = new Map<number, GeminiChoice>()
   #id: string | null | undefined
   #writer: ChunkWriter | undefined
   /** Without a prototype, so that no member of it has a meaning. */
@@ -82,18 +73,20 @@ export class GeminiStream implements FrameDecoder {
     if (isObject(response.usageMetadata)) Object.assign(this.#usage, response.usageMetadata)
     this.#id ||= response.responseId
     return framesOf(candidatesOf(response), (candidate) => {
-      this.#writer ??= this.#newWriter()
-      const choice = this.#choices.get(candidate.index) ?? new Choice(this.#writer, candidate.index)
+      const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
       return choice.read(candidate)
     })
   }
 
-  #newWriter(): ChunkWriter {
+  #newChoice(index: number): GeminiChoice {
     const { modelId, clock } = this.#target
-    const id = this.#id || newCompletionId()
     const created = unixSeconds(clock)
-    return new ChunkWriter({ id, created, model: modelId }, this.#asked)
+    this.#writer ??= new ChunkWriter(
+      { id: this.#id || newCompletionId(), created, model: modelId },
+      this.#asked,
+    )
+    return new GeminiChoice({ index, writer: this.#writer.forChoice(index), created })
   }
 
   /**
@@ -105,62 +98,12 @@ export class GeminiStream implements FrameDecoder {
     const last = choices.pop()
     if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
     return [
-      ...choices.map(({ writer, finishReason }) => writer.finishChoice(finishReason)),
-      ...last.writer.finish(last.finishReason, usageOf(this.#usage)),
+      ...framesOf(choices, (choice) => [
+        ...choice.rest(),
+        choice.writer.finishChoice(choice.finishReason, choice.extra),
+      ]),
+      ...last.rest(),
+      ...last.writer.finish(last.finishReason, usageOf(this.#usage), last.extra),
     ]
-  }
-}
-
-/** One candidate on its way. */
-class Choice {
-  readonly index: number
-  readonly writer: ChunkWriter
-  #hasSpoken = false
-  #calls = 0
-  /** The latest reason given; the candidate may still go on after it. */
-  #finishReason: string | undefined
-
-  constructor(writer: ChunkWriter, index: number) {
-    this.index = index
-    this.writer = writer.forChoice(index)
-  }
-
-  get isFinished(): boolean {
-    return this.#finishReason !== undefined
-  }
-
-  get finishReason(): FinishReason {
-    return finishReasonOf(this.#finishReason, this.#calls > 0)
-  }
-
-  read({ content, finishReason, logprobsResult: tokens }: GeminiCandidate): Frame[] {
-    const parts = content?.parts ?? []
-    const spoken = parts.find(({ text, thought }) => text && !thought)
-    const frames = framesOf(parts, (part) =>
-      this.#write(part, part === spoken && tokens ? logprobsOf(tokens) : undefined),
-    )
-    if (finishReason && finishReason !== 'FINISH_REASON_UNSPECIFIED') {
-      this.#finishReason = finishReason
-      // A finish reason is an answer, even as the only word: the stream must not be replaced now.
-      if (!this.#hasSpoken && frames.length === 0) frames.push(this.writer.role())
-    }
-    if (frames.length > 0) this.#hasSpoken = true
-    return frames
-  }
-
-  #write(part: GeminiPart, logprobs: object | undefined): Frame[] {
-    const call = toolCallOf(part)
-    if (call) {
-      const { id, type: _, function: made, ...extra } = call
-      const index = this.#calls++
-      return [
-        this.writer.toolCall({ index, id, name: made.name, extra }),
-        this.writer.toolArguments(index, made.arguments),
-      ]
-    }
-    const { text, thought } = part
-    if (text) return [thought ? this.writer.reasoning(text) : this.writer.text(text, logprobs)]
-    const image = imageOf(part)
-    return image ? [this.writer.delta({ images: [image] })] : []
   }
 }

@@ -26,19 +26,27 @@ export interface Completion {
   readonly created: number
   /** The client-facing id of the model that served. */
   readonly model: string
-  readonly choices: readonly {
-    readonly message: CompletionMessage
-    readonly finishReason: FinishReason
-    readonly logprobs?: unknown
-  }[]
+  readonly choices: readonly CompletionChoice[]
   readonly usage: Usage | undefined
+}
+
+export interface CompletionChoice {
+  readonly message: CompletionMessage
+  readonly finishReason: FinishReason
+  readonly logprobs?: unknown
+  /** Further members of the choice. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined
+  /** The text that the model has generated, where that is not the text of the message. */
+  readonly generated?: string | undefined
 }
 
 const encoder = new TextEncoder()
 
 /** The answer of a translated kind, written as the OpenAI API writes it. */
 export function completionAnswer({ id, created, model, choices, usage }: Completion): ChatAnswer {
-  const output = choices.map(({ message }) => generatedText(message)).join('')
+  const output = choices
+    .map(({ message, generated }) => generated ?? generatedText(message))
+    .join('')
   const outputBytes = utf8Length(output)
   const reported = isCredible(usage, outputBytes) ? usage : undefined
   return {
@@ -52,11 +60,12 @@ export function completionAnswer({ id, created, model, choices, usage }: Complet
         object: 'chat.completion',
         created,
         model,
-        choices: choices.map(({ message, finishReason, logprobs = null }, index) => ({
+        choices: choices.map(({ message, finishReason, logprobs = null, extra }, index) => ({
           index,
           message: { role: 'assistant', ...message },
           logprobs,
           finish_reason: finishReason,
+          ...extra,
         })),
         ...(counted && { usage: renderUsage(counted) }),
       }
