@@ -51,7 +51,37 @@ describe('the message', () => {
     })
   })
 
-  test('citations and blocks of other types are left out', async () => {
+  test('each source of a citation is an annotation, counted in the joined text', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'Hm' },
+      { type: 'text', text: 'Añ😀' },
+      { type: 'text', text: 'Oslo it is' },
+    ]
+    const sources = [
+      { type: 'document', id: 'd1', document: { id: 'd1', url: 'https://a.example', title: 'A' } },
+      { type: 'tool', id: 'call_1:0', tool_output: { temp: 3 } },
+    ]
+    const citations = [
+      { start: 0, end: 4, text: 'Oslo', sources, content_index: 2, type: 'TEXT_CONTENT' },
+      { start: 0, end: 2, text: 'Hm', sources, type: 'THINKING_CONTENT' },
+    ]
+    const place = { start_index: 3, end_index: 7, text: 'Oslo' }
+    expect(await messageOf({ content, citations })).toMatchObject({
+      content: 'Añ😀Oslo it is',
+      annotations: [
+        {
+          type: 'url_citation',
+          url_citation: { ...place, url: 'https://a.example', title: 'A', source_id: 'd1' },
+        },
+        {
+          type: 'url_citation',
+          url_citation: { ...place, url: '', title: '', source_id: 'call_1:0' },
+        },
+      ],
+    })
+  })
+
+  test('citations without sources and blocks of other types are left out', async () => {
     const content = [
       { type: 'sketch', sketch: { x: 1 } },
       { type: 'text', text: 'B' },

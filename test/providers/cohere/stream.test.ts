@@ -62,6 +62,24 @@ describe('content', () => {
     expect(sum).toMatchObject({ content: 'Hi', finish: 'stop', done: true, error: undefined })
   })
 
+  test('citations are annotations, numbered for those who add them up', async () => {
+    const sources = [{ type: 'document', id: 'd1', document: { title: 'A' } }]
+    const cited = (from: number, to: number) => {
+      const citations = { start: from, end: to, text: 'x', sources, content_index: 0 }
+      return piece('citation-start', { citations }, { index: 0 })
+    }
+    const { chat, upstream } = await cohereGateway()
+    upstream.next(stream([start, say('Hi there'), cited(0, 2), cited(3, 8), end()]))
+    const { chunks } = await readStream(await chat(streamed))
+    const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => ({ ...delta })))
+    expect(
+      deltas.flatMap((delta) => ('annotations' in delta ? delta.annotations : [])),
+    ).toMatchObject([
+      { index: 0, type: 'url_citation', url_citation: { start_index: 0, end_index: 2 } },
+      { index: 1, type: 'url_citation', url_citation: { start_index: 3, end_index: 8 } },
+    ])
+  })
+
   test('the type in the data counts, whatever the event line says', async () => {
     const sum = await told(
       start,

@@ -60,7 +60,9 @@ describe('what is said', () => {
       { role: 'assistant', content: '' },
       { reasoning_content: 'Hm' },
       { content: 'A' },
-      { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } }] },
+      {
+        images: [{ index: 0, type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } }],
+      },
       { extra_content: { google: { thought_signature: 'YQ==' } } },
       {},
     ])

@@ -6,6 +6,7 @@ import type { ChatReading } from '../../../core/provider.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { completionAnswer, type ToolCall } from '../openai/completion.ts'
 import { readRequest } from '../openai/request.ts'
+import { annotationsOf, cohereCitation } from './citations.ts'
 import { cohereUsage, failedStatus, finishReason } from './outcome.ts'
 
 /** What an answer is made for. */
@@ -30,6 +31,7 @@ const message = z.looseObject({
   content: z.array(block).nullish(),
   tool_plan: text,
   tool_calls: z.array(cohereCall).nullish(),
+  citations: z.array(cohereCitation).nullish().catch(undefined),
 })
 
 const answer = z.looseObject({
@@ -52,7 +54,11 @@ export function readCohereAnswer(body: Uint8Array, context: CohereContext): Chat
     return failed({ kind: 'status', status, message: `the answer ended in ${reason}` })
   }
   const calls = (said.tool_calls ?? []).map(toolCall)
-  const content = joined(said.content?.map((part) => part.text))
+  const texts = said.content?.map((part) => part.text ?? '') ?? []
+  const content = texts.join('')
+  const annotations = (said.citations ?? []).flatMap((cited) =>
+    annotationsOf(cited, startsOf(texts)),
+  )
   const thought = joined(said.content?.map((part) => part.thinking))
   // The plan is a thought about the calls: it must not pass for the answer.
   const reasoning = [thought, said.tool_plan].filter(Boolean).join('\n')
@@ -68,6 +74,7 @@ export function readCohereAnswer(body: Uint8Array, context: CohereContext): Chat
             content: content === '' && calls.length > 0 ? null : content,
             ...(reasoning !== '' && { reasoning_content: reasoning }),
             ...(calls.length > 0 && { tool_calls: calls }),
+            ...(annotations.length > 0 && { annotations }),
           },
           finishReason: finishReason(reason, calls.length > 0),
           logprobs: readRequest(context.call).logprobs ? cohereLogprobs(logprobs) : undefined,
@@ -95,6 +102,16 @@ function isNothing(given: string): boolean {
 /** An id for a call that the vendor gives none. */
 export function newCallId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '')}`
+}
+
+/** Where each block begins in the text of all of them, in characters. */
+function startsOf(texts: readonly string[]): number[] {
+  let length = 0
+  return texts.map((said) => {
+    const start = length
+    length += [...said].length
+    return start
+  })
 }
 
 function joined(pieces: readonly (string | null | undefined)[] = []): string {

@@ -7,9 +7,11 @@ import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { SseSplitter } from '../../../wire/sse.ts'
 import { messageIn } from '../error-message.ts'
+import { indexed } from '../openai/annotations.ts'
 import { readRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
 import { type CohereContext, cohereCall, cohereLogprobs, newCallId } from './answer.ts'
+import { annotationsOf, cohereCitation } from './citations.ts'
 import { cohereUsage, failedStatus, finishReason } from './outcome.ts'
 
 /** Reads an event stream of `POST /v2/chat`. Nothing but its `message-end` is an end. */
@@ -36,6 +38,7 @@ const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message-start'), id: text }),
   z.object({
     type: z.literal(['content-start', 'content-delta']),
+    index: number,
     delta: inMessage({ content: z.object({ text, thinking: text }).nullish() }),
     logprobs: z.unknown().optional(),
   }),
@@ -50,6 +53,11 @@ const event = z.discriminatedUnion('type', [
     delta: inMessage({ tool_calls: z.union([z.array(cohereCall), cohereCall]).nullish() }),
   }),
   z.object({ type: z.literal('tool-call-end'), index: number }),
+  z.object({
+    type: z.literal('citation-start'),
+    // Named like a list, yet one object.
+    delta: inMessage({ citations: cohereCitation.nullish().catch(undefined) }),
+  }),
   z.object({
     type: z.literal('message-end'),
     delta: z
@@ -82,6 +90,10 @@ class EventReader {
   #id: string | undefined
   #writer: ChunkWriter | undefined
   readonly #calls: OpenCall[] = []
+  /** Where each block begins in the text so far, and how long that is, in characters. */
+  readonly #starts: number[] = []
+  #length = 0
+  #annotations = 0
   /** What the reasoning so far was: plans follow thoughts on a line of their own. */
   #reasoning: 'none' | 'thoughts' | 'plan' = 'none'
 
@@ -114,6 +126,8 @@ class EventReader {
         return this.#addArguments(this.#callAt(told.index), callIn(told)?.function?.arguments ?? '')
       case 'tool-call-end':
         return this.#endCall(this.#callAt(told.index))
+      case 'citation-start':
+        return this.#cite(told)
       case 'message-end':
         return this.#end(told)
       default:
@@ -132,14 +146,16 @@ class EventReader {
     return new ChunkWriter({ id, created, model }, call.wantsUsageChunk)
   }
 
-  #content({ delta, logprobs }: Told<'content-start' | 'content-delta'>): Frame[] {
+  #content({ index, delta, logprobs }: Told<'content-start' | 'content-delta'>): Frame[] {
     const { text: said, thinking } = delta?.message?.content ?? {}
     const frames: Frame[] = []
     if (thinking) {
       this.#reasoning = 'thoughts'
       frames.push(this.#out.reasoning(thinking))
     }
+    this.#starts[index ?? 0] ??= this.#length
     if (said) {
+      this.#length += [...said].length
       const asked = readRequest(this.#context.call).logprobs === true
       frames.push(this.#out.text(said, asked ? cohereLogprobs([logprobs]) : undefined))
     }
@@ -151,6 +167,15 @@ class EventReader {
     const separator = this.#reasoning === 'thoughts' ? '\n' : ''
     this.#reasoning = 'plan'
     return [this.#out.reasoning(`${separator}${piece}`)]
+  }
+
+  #cite({ delta }: Told<'citation-start'>): Frame[] {
+    const citation = delta?.message?.citations
+    const annotations = citation ? annotationsOf(citation, this.#starts) : []
+    if (annotations.length === 0) return []
+    const from = this.#annotations
+    this.#annotations += annotations.length
+    return [this.#out.delta({ annotations: indexed(annotations, from) })]
   }
 
   #startCall(told: Told<'tool-call-start' | 'tool-call-delta'>): Frame[] {

@@ -22,6 +22,8 @@ export class GeminiChoice {
   readonly #created: number
   #hasSpoken = false
   #hasSounded = false
+  /** Some accumulators of streams join lists by `index`. */
+  #images = 0
   #calls = 0
   /** The call whose arguments come in pieces. */
   #open: OpenCall | undefined
@@ -81,7 +83,7 @@ export class GeminiChoice {
     if (!thought) this.#signature = signatureOf(part) ?? this.#signature
     if (text) return [thought ? this.writer.reasoning(text) : this.writer.text(text, logprobs)]
     const image = imageOf(part)
-    if (image) return [this.writer.delta({ images: [image] })]
+    if (image) return [this.writer.delta({ images: [{ index: this.#images++, ...image }] })]
     return soundsIn([part]).map(({ mimeType, base64: data }) => {
       const head = this.#hasSounded ? {} : audioHead(mimeType, this.#created)
       this.#hasSounded = true
