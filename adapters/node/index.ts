@@ -39,13 +39,13 @@ export interface NodePorts {
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
   readonly env: Environment
-  /** Writes out what waits of the log, at once. */
-  flush(): void
+  /** Resolves when what waits of the log is written, but after 250 ms in any case. */
+  flush(): Promise<void>
   /**
-   * Writes out the log, closes the connections to upstreams and ends the thread that counts tokens.
-   * For the end of the process.
+   * Closes the connections to upstreams, ends the thread that counts tokens and writes out the log
+   * as `flush` does. For the end of the process.
    */
-  close(): void
+  close(): Promise<void>
 }
 
 /**
@@ -57,7 +57,9 @@ export function nodePorts(env: Environment = process.env): NodePorts {
   const upstream = nodeUpstream()
   const tokenizer = nodeTokenizer()
   const logs: NodeLog[] = []
-  const flush = () => logs.forEach((log) => log.flush())
+  const flush = async () => {
+    await Promise.all(logs.map((log) => log.flush()))
+  }
   return {
     clock: systemClock,
     upstream: upstream.send,
@@ -75,9 +77,9 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     env,
     flush,
     close() {
-      flush()
       upstream.close()
       tokenizer.close()
+      return flush()
     },
   }
 }

@@ -40,15 +40,15 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   const { reload, refresh } = gateway
   const triggers = reloadTriggers({ path, reload, refresh })
   gateway.log.write('info', 'listening', { address: serving.address })
-  ports.flush()
+  void ports.flush()
   onListening(serving.address)
 
   await stopped
   triggers.close()
   const closed = serving.close()
-  ports.flush()
+  void ports.flush()
   await closed
-  ports.close()
+  await ports.close()
 }
 
 async function created(gateway: Promise<Gateway>): Promise<Gateway> {

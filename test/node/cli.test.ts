@@ -139,14 +139,14 @@ describe('serving', () => {
   test('a second signal ends the process at once with 1', async () => {
     const env = portAs(await freePort())
     const child = gateway([], { env, config: demo() })
-    const [, address = ''] = await child.until(/listening.*"address":"([^"]+)"/)
+    const [, address = ''] = await child.until(/listening address=(\S+)/)
     const response = await fetch(`${address}/v1/chat/completions`, {
       method: 'POST',
       body: '{"model":"demo","stream":true,"messages":[{"role":"user","content":"Hello"}]}',
     })
     const reading = response.text().catch(() => 'cut')
     child.process.kill('SIGINT')
-    await child.until(/shutting down.*"running":1/)
+    await child.until(/shutting down running=1/)
     child.process.kill('SIGINT')
     expect(await finished(child)).toMatchObject({ code: 1 })
     expect(await reading).toBe('cut')

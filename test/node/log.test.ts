@@ -1,21 +1,34 @@
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type LogOptions, logLevel, nodeLog, wantsColors } from '../../adapters/node/log.ts'
+import { fileOutput } from '../../adapters/node/log-output.ts'
 
-describe('the log', () => {
-  test('as json is an object a line', () => {
-    const { log, read } = logFile({ format: 'json' })
+const finished = {
+  request_id: 'r-1',
+  key_id: '5f0c3a7e9b1d4c28a6e0f7b2d9c4e831',
+  capability: 'chat',
+  model: 'fast',
+  model_used: 'fast',
+  provider: 'local',
+  status: 200,
+  error_code: undefined,
+  stream: false,
+  latency_ms: 39,
+  attempts: 1,
+  tokens_in: 12,
+  tokens_out: 5,
+  estimated: false,
+}
+
+describe('the log as json', () => {
+  test('is an object a line', async () => {
+    const { log, lines } = logFile({ format: 'json' })
     log.write('info', 'request', { status: 200, model: 'm' })
     log.write('error', 'failed')
-    log.flush()
-    expect(
-      read()
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
+    await log.flush()
+    expect(lines().map((line) => JSON.parse(line))).toEqual([
       {
         level: 'info',
         time: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -26,76 +39,171 @@ describe('the log', () => {
       { level: 'error', time: expect.any(String), msg: 'failed' },
     ])
   })
+})
 
-  test('for human eyes is a line with the message and the fields', () => {
-    const { log, read } = logFile({ format: 'pretty' })
-    log.write('warn', 'slow', { latency_ms: 12 })
-    log.flush()
-    expect(read()).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: slow \{"latency_ms":12\}\n$/)
+describe('the log for people', () => {
+  async function shown(
+    ...[level, message, fields]: Parameters<ReturnType<typeof nodeLog>['write']>
+  ) {
+    const { log, lines } = logFile({ format: 'pretty' })
+    log.write(level, message, fields)
+    await log.flush()
+    const [line = ''] = lines()
+    expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} /)
+    return line.slice(13)
+  }
+
+  test('is the time, the level, the message and the fields', async () => {
+    expect(await shown('warn', 'slow', { latency_ms: 12, path: 'a b', address: undefined })).toBe(
+      'WARN  slow latency_ms=12 path="a b"',
+    )
+    expect(await shown('info', 'listening', { address: 'http://127.0.0.1:8080' })).toBe(
+      'INFO  listening address=http://127.0.0.1:8080',
+    )
+    expect(await shown('error', 'failed', { settings: ['a'], at: null })).toBe(
+      'ERROR failed settings=["a"] at=null',
+    )
   })
 
-  test('holds no line breaks or escape codes of a field', () => {
-    for (const format of ['json', 'pretty'] as const) {
-      const { log, read } = logFile({ format })
-      log.write('info', 'request', { model: 'a\nb\u001b[31m' })
-      log.flush()
-      expect(read()).toContain('"a\\nb\\u001b[31m"')
-    }
+  test('says of a request what happened to it, and what it has no words for by name', async () => {
+    expect(await shown('info', 'request', finished)).toBe(
+      '200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e request_id=r-1',
+    )
+    expect(
+      await shown('warn', 'request', {
+        ...finished,
+        status: 502,
+        error_code: 'LM-3010',
+        model_used: 'backup',
+        provider: 'cloud',
+        stream: true,
+        ttft_ms: 17,
+        attempts: 3,
+        estimated: true,
+        metadata: { team: 'a' },
+      }),
+    ).toBe(
+      '502 LM-3010 chat stream fast→backup→cloud 39 ms (first 17) 3 attempts ~12+5 tok ' +
+        'key 5f0c3a7e request_id=r-1 metadata={"team":"a"}',
+    )
+    expect(
+      await shown('info', 'request', { status: 401, capability: 'embed', latency_ms: 0 }),
+    ).toBe('401 embed 0 ms')
   })
+})
 
-  test('leaves out what is below its level', () => {
-    const { log, read } = logFile({ level: 'warn' })
-    log.write('info', 'unheard')
-    log.write('warn', 'heard')
-    log.flush()
-    expect(log.enabled('info')).toBe(false)
-    expect(log.enabled('warn')).toBe(true)
-    expect(read()).toMatch(/heard/)
-    expect(read()).not.toMatch(/unheard/)
-  })
+test('no line holds a line break or an escape code of a field', async () => {
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines } = logFile({ format })
+    log.write('info', 'request', { ...finished, model: 'a\nb\u001b[31m' })
+    await log.flush()
+    expect(lines().join('\n')).toContain('"a\\nb\\u001b[31m"')
+  }
+  const { log, lines } = logFile({ format: 'pretty' })
+  log.write('info', 'x', { a: 'b\u009b31m', c: { d: '\u202e' } })
+  await log.flush()
+  expect(lines()[0]).toMatch(/a="b\\u009b31m" c=\{"d":"\\u202e"\}$/)
+})
 
-  test('is coloured when it is told to be', () => {
-    const { log, read } = logFile({ format: 'pretty', colors: true })
-    log.write('info', 'request')
-    log.flush()
-    expect(read()).toContain('\u001b[')
-  })
+test('a line below the level is left out', async () => {
+  const { log, lines } = logFile({ level: 'warn' })
+  log.write('info', 'unheard')
+  log.write('warn', 'heard')
+  await log.flush()
+  expect(log.enabled('info')).toBe(false)
+  expect(log.enabled('warn')).toBe(true)
+  expect(lines()).toEqual([expect.stringContaining('heard')])
+})
 
-  test('keeps the order of lines that come in crowds, and loses none', async () => {
-    const { log, read } = logFile({ format: 'json' })
+test('colours are there when they are asked for', async () => {
+  for (const colors of [true, false]) {
+    const { log, lines } = logFile({ format: 'pretty', colors })
+    log.write('info', 'request', finished)
+    log.write('error', 'failed', { code: 1 })
+    await log.flush()
+    expect(lines().every((line) => line.includes('\u001b['))).toBe(colors)
+  }
+})
+
+describe('lines', () => {
+  test('keep their order in crowds, and none is lost', async () => {
+    const { log, lines } = logFile({ format: 'json' })
     const count = 2_000
     for (let i = 0; i < count; i++) log.write('info', 'request', { i, model: 'm'.repeat(50) })
-    await expect.poll(() => read().split('\n').length - 1, { timeout: 3_000 }).toBe(count)
-    const lines = read().trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).i)).toEqual(
+    await expect.poll(() => lines().length, { timeout: 3_000 }).toBe(count)
+    expect(lines().map((line) => JSON.parse(line).i)).toEqual(
       Array.from({ length: count }, (_, i) => i),
     )
   })
 
-  test('is out when its flush returns, whatever waited', () => {
-    for (const count of [1, 40]) {
-      const { log, read } = logFile({})
+  test('are out when a flush resolves, whatever waited', async () => {
+    for (const count of [1, 100]) {
+      const { log, lines } = logFile({})
       for (let i = 0; i < count; i++) log.write('info', 'request', { model: 'm'.repeat(1_000) })
-      log.flush()
-      expect(read().split('\n').length - 1).toBe(count)
+      await log.flush()
+      expect(lines()).toHaveLength(count)
     }
   })
 
-  test('is written a moment later by itself', async () => {
-    const { log, read } = logFile({})
-    log.write('info', 'request')
-    await expect.poll(read, { timeout: 3_000 }).toContain('request')
+  test('are written by themselves when their time has come, together', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { log, written } = slowReader({ delay: 100 })
+    log.write('info', 'first')
+    vi.advanceTimersByTime(99)
+    log.write('info', 'second')
+    expect(written()).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(written()).toEqual(['first second'])
+  })
+})
+
+describe('a reader that is stuck', () => {
+  test('holds up neither a line nor a flush', async () => {
+    const { log, written } = slowReader()
+    log.write('info', 'first')
+    const start = performance.now()
+    await log.flush()
+    log.write('info', 'second')
+    await log.flush()
+    expect(performance.now() - start).toBeLessThan(2_000)
+    expect(written()).toEqual(['first'])
+  })
+
+  test('gets what waited when it reads again, and the number of lines that found no room', async () => {
+    const { log, written, read } = slowReader()
+    log.write('info', 'first')
+    void log.flush()
+    for (let line = 0; line < 12; line++) log.write('info', `line-${line} `, { pad: padding })
+    read()
+    read()
+    expect(written()).toEqual([
+      'first',
+      `${Array.from({ length: 8 }, (_, line) => `line-${line}`).join(' ')} ${lost} (4)`,
+    ])
+  })
+
+  test('gets the number of lines that a write has failed with', async () => {
+    const { log, written, read } = slowReader()
+    log.write('info', 'first')
+    log.write('info', 'second')
+    void log.flush()
+    read(new Error('EPIPE'))
+    log.write('info', 'third')
+    void log.flush()
+    read()
+    expect(written()).toEqual(['first second', 'third', `${lost} (2)`])
   })
 })
 
 test('a log that cannot be written ends nothing', async () => {
-  const log = nodeLog({ format: 'json', level: 'info', colors: false, destination: 999_999 })
+  const log = nodeLog({ ...plain, output: fileOutput(999_999) })
   log.write('info', 'x'.repeat(5_000))
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await log.flush()
   expect(log.enabled('info')).toBe(true)
 })
 
-describe('what the environment asks for', () => {
+describe('the environment', () => {
   test.each([
     [{}, 'info'],
     [{ GATEWAY_LOG_LEVEL: 'debug' }, 'debug'],
@@ -123,11 +231,39 @@ describe('what the environment asks for', () => {
   })
 })
 
+const plain: LogOptions = { format: 'json', level: 'info', colors: false }
+
+/** A log in a file, and its lines so far. */
 function logFile(options: Partial<LogOptions>) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-log-'))
   const path = join(folder, 'log')
-  const destination = openSync(path, 'a')
+  const output = fileOutput(openSync(path, 'a'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const log = nodeLog({ format: 'json', level: 'info', colors: false, destination, ...options })
-  return { log, read: () => readFileSync(path, 'utf8') }
+  const log = nodeLog({ ...plain, output, ...options })
+  return { log, lines: () => readFileSync(path, 'utf8').split('\n').slice(0, -1) }
+}
+
+/** The message that reports lost lines. */
+const lost = 'log lines are lost: standard output did not take them'
+
+/** Eight lines with it are more than may wait. */
+const padding = 'x'.repeat(1024 * 1024)
+
+/** A log whose writes end only when the reader reads: `written` has the messages of each write. */
+function slowReader({ delay = 1 } = {}) {
+  const writes: { readonly text: string; readonly done: (error?: Error) => void }[] = []
+  let reads = 0
+  const output = {
+    delay,
+    write: (text: string, done: (error?: Error) => void) => void writes.push({ text, done }),
+  }
+  const messageOf = (line: string) => {
+    const { msg, lines } = JSON.parse(line)
+    return lines === undefined ? msg.trim() : `${msg} (${lines})`
+  }
+  return {
+    log: nodeLog({ ...plain, output }),
+    read: (error?: Error) => writes[reads++]?.done(error),
+    written: () => writes.map(({ text }) => text.trimEnd().split('\n').map(messageOf).join(' ')),
+  }
 }
