@@ -5,6 +5,7 @@ import {
   Ledger,
   Retention,
   Thresholds,
+  type Unsaved,
   UsageLog,
   usageRecorder,
 } from './accounting/index.ts'
@@ -31,6 +32,8 @@ import {
 import { ConfigError, StartError } from './boot-error.ts'
 import type { Config, ConfigDocument } from './config/index.ts'
 import { type Gatekeeper, openDoor } from './core/admission.ts'
+import type { NanoUsd } from './core/ids.ts'
+import { usdOf } from './core/money.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from './core/ports.ts'
 import type { Recorder } from './core/settlement.ts'
 import { unixSeconds } from './core/unix-seconds.ts'
@@ -49,8 +52,8 @@ export interface Access {
   /** Takes over what a configuration says, and the keys that were made offline. */
   adopt(config: Config): Promise<void>
   routes(plane: ConfigPlane): AdminRoutes
-  /** Writes out what is not yet in the database. */
-  close(): Promise<void>
+  /** Writes out what is not yet in the database. Resolves to what could not be saved. */
+  close(): Promise<Unsaved>
 }
 
 /** The configuration that serves, for the routes that show it and change it. */
@@ -62,6 +65,8 @@ export interface ConfigPlane {
   readonly takeKeys: () => Promise<void>
 }
 
+const allSaved: Unsaved = Object.freeze({ rows: 0, spend: 0n as NanoUsd })
+
 /** Without auth: an open proxy without a database and without admin routes. */
 const freeAccess: Access = {
   gatekeeper: openDoor,
@@ -70,7 +75,7 @@ const freeAccess: Access = {
   check() {},
   async adopt() {},
   routes: () => ({}),
-  async close() {},
+  close: async () => allSaved,
 }
 
 export interface AccessOptions {
@@ -84,8 +89,8 @@ export interface AccessOptions {
   readonly upstream: UpstreamPort
   readonly random: () => number
   readonly registry: Registry
-  /** A row of the usage log was dropped. */
-  readonly dropped: () => void
+  /** Rows of the usage log were dropped. */
+  readonly dropped: (rows: number) => void
 }
 
 /** Access with what the first snapshot needs of it: read here, where a failure ends the start. */
@@ -163,7 +168,6 @@ class KeyedAccess implements Access {
   readonly #accounts: Accounts
   readonly #ring: KeyRing<KeyEntry>
   readonly #ledger: Ledger
-  readonly #usageLog: UsageLog
   readonly #retention: Retention
   #reserveOutputTokens: number
 
@@ -183,24 +187,21 @@ class KeyedAccess implements Access {
       }),
       reserveOutputTokens: () => this.#reserveOutputTokens,
     })
-    this.#ledger = new Ledger({
+    const usageLog = new UsageLog({
       store,
       clock,
       log,
-      interval: auth.flush_interval_ms,
-      takeUnsaved: () => this.#accounts.takeUnsaved(),
-    })
-    this.#usageLog = new UsageLog({
-      store,
-      clock,
-      log,
-      dropped,
       capacity: auth.usage_channel_capacity,
       batchMax: auth.usage_batch_max,
       flushAfter: auth.usage_flush_ms,
+      dropped: (row) => {
+        this.#ledger.owe(row)
+        dropped(1)
+      },
     })
+    this.#ledger = new Ledger({ store, clock, log, interval: auth.flush_interval_ms, usageLog })
     this.#retention = new Retention({ store, clock, log, days: auth.retention_days })
-    this.record = usageRecorder(this.#usageLog, clock)
+    this.record = usageRecorder(usageLog, clock)
     this.gatekeeper = {
       identify: (headers) => {
         const key = this.#ring.identify(headers, unixSeconds(clock))
@@ -256,11 +257,18 @@ class KeyedAccess implements Access {
     return guarded(routes, master)
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<Unsaved> {
+    const { store, log, dropped } = this.#options
     this.#webhooks.close()
     this.#retention.close()
-    await Promise.all([this.#ledger.close(), this.#usageLog.close()])
-    await this.#options.store.close()
+    const unsaved = await this.#ledger.close()
+    await store.close()
+    if (unsaved.rows > 0 || unsaved.spend > 0n) {
+      const { rows, spend } = unsaved
+      dropped(rows)
+      log.write('error', 'usage is lost, it could not be saved', { rows, spend_usd: usdOf(spend) })
+    }
+    return unsaved
   }
 
   async #reloadAccounts(): Promise<void> {

@@ -6,6 +6,7 @@ import { type ConfigFile, textAsFile } from './core/config-file.ts'
 import { GatewayError, internal } from './core/errors.ts'
 import { errorOf, UpstreamFault } from './core/failure.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
+import { usdOf } from './core/money.ts'
 import { outline } from './core/outline.ts'
 import type {
   CancelSignal,
@@ -91,8 +92,19 @@ export interface Gateway {
   refresh(): Promise<void>
   /** Ends what is still running: streams with their terminal frame, all else with an error. */
   drain(): void
-  /** Frees everything. The gateway must not be used afterwards. */
-  close(): Promise<void>
+  /**
+   * Saves what is not yet in the database and frees everything. The gateway must not be used
+   * afterwards. Resolves to what could not be saved.
+   */
+  close(): Promise<Unsaved>
+}
+
+/** What a gateway could not save before it closed: nothing, as a rule. */
+export interface Unsaved {
+  /** Rows of the usage log. */
+  readonly rows: number
+  /** What keys have spent, in US dollars. */
+  readonly spend: number
 }
 
 /**
@@ -142,7 +154,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     openStore: options.openStore,
     fingerprint: options.fingerprint,
     registry: series.registry,
-    dropped: () => series.usageDropped.inc(),
+    dropped: (rows) => series.usageDropped.inc(rows),
   })
   const live = new LiveConfig({
     config,
@@ -233,7 +245,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       plane.drain()
       await plane.close()
       records.flush()
-      await access.close()
+      const { rows, spend } = await access.close()
+      return { rows, spend: usdOf(spend) }
     },
   }
 }

@@ -32,6 +32,7 @@ export {
   type HostSettings,
   type LogFormat,
   type RequestContext,
+  type Unsaved,
 } from './gateway.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
 export { webResponse } from './web-ports.ts'

@@ -1,7 +1,7 @@
 import type { Caller } from '../core/admission.ts'
 import type { GroupId, KeyId } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import type { AccountRows, GroupRow, KeyRow, SpendAddition } from '../store/index.ts'
+import type { AccountRows, GroupRow, KeyRow } from '../store/index.ts'
 import { Budget, type GroupEntry, KeyEntry } from './budget.ts'
 import type { BudgetWatch } from './budget-watch.ts'
 import { type Door, KeyCaller } from './caller.ts'
@@ -14,15 +14,14 @@ export interface AccountsOptions {
 }
 
 /**
- * Every key and group in memory, tombstones included. What they spend is counted here; the database
- * is told later, and its sums are only read for what is not yet known here.
+ * Every key and group in memory, tombstones included. What they spend is counted here; it reaches
+ * the database with the usage rows, and is only read from there for what is not yet known here.
  */
 export class Accounts {
   readonly #watch: BudgetWatch
   readonly #door: Door
   #keys = new Map<KeyId, KeyEntry>()
   #groups = new Map<GroupId, GroupEntry>()
-  readonly #unsaved = new Set<Budget>()
   #changes = 0
 
   constructor({ clock, watch, reserveOutputTokens }: AccountsOptions) {
@@ -31,10 +30,7 @@ export class Accounts {
       clock,
       reserveOutputTokens,
       groupOf: ({ record }) => this.#liveGroup(record.groupId),
-      charged: (budget) => {
-        this.#unsaved.add(budget)
-        watch.charged(budget)
-      },
+      charged: (budget) => watch.charged(budget),
       refused: (budget) => watch.refused(budget),
     }
   }
@@ -88,13 +84,6 @@ export class Accounts {
   /** The sender of a request that has shown this key. */
   callerOf(key: KeyEntry): Caller {
     return new KeyCaller(key, this.#door)
-  }
-
-  /** What was spent since this was last asked; whoever asks must save it. */
-  takeUnsaved(): readonly SpendAddition[] {
-    const additions = [...this.#unsaved].map((budget) => budget.takeUnsaved())
-    this.#unsaved.clear()
-    return additions.filter(({ amount }) => amount !== 0n)
   }
 
   #liveGroup(id: GroupId | null): GroupEntry | undefined {

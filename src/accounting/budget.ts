@@ -1,6 +1,5 @@
 import type { BudgetGroup, BudgetScope, Standing, VirtualKey } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { SpendAddition } from '../store/index.ts'
 import type { BudgetSubject } from './budget-watch.ts'
 import { MinuteWindow } from './window.ts'
 
@@ -19,7 +18,6 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
   #record: Record
   #spent: bigint
   #reserved = 0n
-  #unsaved = 0n
 
   constructor({ scope, record, spent }: BudgetStart<Record>) {
     this.scope = scope
@@ -61,14 +59,6 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
   /** Adds to what is spent; a negative amount takes away. */
   charge(amount: bigint): void {
     this.#spent += amount
-    this.#unsaved += amount
-  }
-
-  /** What was spent since this was last asked, for the database. */
-  takeUnsaved(): SpendAddition {
-    const amount = this.#unsaved as NanoUsd
-    this.#unsaved = 0n
-    return { scope: this.scope, id: this.#record.id, amount }
   }
 }
 

@@ -1,27 +1,33 @@
-import type { Millis } from '../core/ids.ts'
+import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import type { SpendAddition, SpendFlush, Store } from '../store/index.ts'
+import { type NewUsageRow, type SpendFlush, SpendSums, type Store } from '../store/index.ts'
 import { FailureNotice } from './failure-notice.ts'
+import type { Unsaved, UsageLog } from './usage-log.ts'
 
 export interface LedgerOptions {
   readonly store: Pick<Store, 'addSpend'>
   readonly clock: Clock
   readonly log: Log
   readonly interval: Millis
-  /** What was spent since the last time; it is the ledger's to save from then on. */
-  readonly takeUnsaved: () => readonly SpendAddition[]
+  readonly usageLog: Pick<UsageLog, 'flush' | 'close'>
 }
 
 /** Additions in one transaction: other calls of the database get their turn in between. */
 const mostAdditions = 1_000
 
-/** Brings what was spent to the database, now and then. Nothing is lost or written twice when it fails. */
+/**
+ * Sees to it that spend is saved at every interval. The usage rows carry what they cost, so it makes
+ * them leave; only what has no row it writes by itself. Nothing is lost or written twice when that
+ * fails.
+ */
 export class Ledger {
   readonly #options: LedgerOptions
   readonly #notice: FailureNotice
   #interval: Millis
   #timer: Timer | undefined
   #isClosed = false
+  /** What dropped rows have cost. */
+  #owed = new SpendSums()
   /** Taken and not yet known to be saved. While the first of them fails, no more is taken. */
   #pending: SpendFlush[] = []
   #last: Promise<void> = Promise.resolve()
@@ -32,8 +38,8 @@ export class Ledger {
     this.#interval = options.interval
     this.#notice = new FailureNotice({
       log: options.log,
-      failing: 'spend cannot be saved, it is kept in memory and tried again',
-      healed: 'spend is saved again',
+      failing: 'the spend of dropped rows cannot be saved, it is kept in memory and tried again',
+      healed: 'the spend of dropped rows is saved again',
     })
     this.#arm()
   }
@@ -46,6 +52,12 @@ export class Ledger {
     this.#arm()
   }
 
+  /** The row was dropped; what it has cost is saved without it. */
+  owe({ keyId, groupId, cost }: Pick<NewUsageRow, 'keyId' | 'groupId' | 'cost'>): void {
+    this.#owed.add('key', keyId, cost)
+    if (groupId !== null) this.#owed.add('group', groupId, cost)
+  }
+
   /**
    * Saves what was spent until now. Resolves when that is done or has failed; a failure is made good
    * by a later flush.
@@ -54,22 +66,36 @@ export class Ledger {
     // One flush that has not yet begun is enough for all who wait.
     this.#next ??= this.#last.then(() => {
       this.#next = undefined
-      return this.#write()
+      return this.#save()
     })
     this.#last = this.#next
     return this.#next
   }
 
-  /** Flushes a last time. */
-  close(): Promise<void> {
+  /** Flushes a last time. Resolves to what could not be saved. */
+  async close(): Promise<Unsaved> {
     this.#isClosed = true
     this.#timer?.cancel()
-    return this.flush()
+    const unsaved = await this.#options.usageLog.close()
+    await this.#last
+    await this.#saveOwed()
+    for (const { additions } of this.#pending) {
+      for (const { scope, id, amount } of additions) this.#owed.add(scope, id, amount)
+    }
+    // A sum of nano-dollars.
+    const spend = (unsaved.spend + this.#owed.total('key')) as NanoUsd
+    return { rows: unsaved.rows, spend }
   }
 
-  async #write(): Promise<void> {
+  async #save(): Promise<void> {
+    await this.#options.usageLog.flush()
+    await this.#saveOwed()
+  }
+
+  async #saveOwed(): Promise<void> {
     if (this.#pending.length > 0 && !(await this.#send())) return
-    this.#pending = flushesOf(this.#options.takeUnsaved())
+    this.#pending = flushesOf(this.#owed)
+    this.#owed = new SpendSums()
     await this.#send()
   }
 
@@ -97,7 +123,8 @@ export class Ledger {
   }
 }
 
-function flushesOf(additions: readonly SpendAddition[]): SpendFlush[] {
+function flushesOf(owed: SpendSums): SpendFlush[] {
+  const additions = owed.additions()
   const flushes: SpendFlush[] = []
   for (let at = 0; at < additions.length; at += mostAdditions) {
     flushes.push({ id: crypto.randomUUID(), additions: additions.slice(at, at + mostAdditions) })

@@ -1,6 +1,6 @@
-import type { Millis } from '../core/ids.ts'
+import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type NewUsageRow, type Store, type UsageBatch, UsageTable } from '../store/index.ts'
+import { type NewUsageRow, type Store, UsageTable } from '../store/index.ts'
 import { FailureNotice } from './failure-notice.ts'
 
 export interface UsageLogOptions {
@@ -12,21 +12,33 @@ export interface UsageLogOptions {
   readonly batchMax: number
   /** How long a row waits at most for others to be written with. */
   readonly flushAfter: Millis
-  /** A row was dropped: too many wait, or the log was closed over a broken database. */
-  readonly dropped: () => void
+  /** There is no room for a row: too many wait, or the log is closed. */
+  readonly dropped: (row: NewUsageRow) => void
+}
+
+/** What could not be saved before the end. */
+export interface Unsaved {
+  readonly rows: number
+  readonly spend: NanoUsd
 }
 
 /** A database that fails is given this much time, however short the rows are to wait. */
 const leastPause = 500
 
-/** Rows on their way to the usage log: many at a time, one batch after the other. */
+/**
+ * Rows on their way to the usage log: many at a time, one batch after the other. What they cost is
+ * charged in the database when they are written, and not before.
+ */
 export class UsageLog {
   readonly #options: UsageLogOptions
   readonly #notice: FailureNotice
-  /** A table a batch; all but the last one are full. */
-  readonly #waiting: UsageTable[] = []
-  /** Being written, or to be sent again. */
-  #batch: UsageBatch | undefined
+  /** To be written. The first one is just being written, or is sent again after a failure. */
+  readonly #due: UsageTable[] = []
+  /** Still has room. */
+  #open: UsageTable | undefined
+  /** How many rows there are in all of them. */
+  #held = 0
+  #isFailing = false
   #writing: Promise<void> | undefined
   #timer: Timer | undefined
   #isClosed = false
@@ -35,80 +47,80 @@ export class UsageLog {
     this.#options = options
     this.#notice = new FailureNotice({
       log: options.log,
-      failing: 'usage rows cannot be saved, they are kept in memory and tried again',
-      healed: 'usage rows are saved again',
+      failing: 'usage rows and spend cannot be saved, they are kept in memory and tried again',
+      healed: 'usage rows and spend are saved again',
     })
   }
 
   /** Takes a row, at once and without ever failing. */
   add(row: NewUsageRow): void {
     const { capacity, batchMax, flushAfter, dropped } = this.#options
-    if (this.#isClosed || this.#held >= capacity) return dropped()
-    const table = this.#table()
-    table.add(row)
-    // The end of a batch decides what comes next.
-    if (this.#batch) return
-    if (table.length >= batchMax) this.#begin()
+    if (this.#isClosed || this.#held >= capacity) return dropped(row)
+    this.#open ??= new UsageTable(crypto.randomUUID())
+    this.#open.add(row)
+    this.#held++
+    if (this.#open.length >= batchMax) this.#finish()
+    // The end of a batch, or of the pause after a failure, decides what comes next.
+    if (this.#writing || this.#isFailing) return
+    if (this.#due.length > 0) void this.#begin()
     else this.#timer ??= this.#beginIn(flushAfter)
   }
 
-  /** Writes what waits. Rows that cannot be written now are dropped. */
-  async close(): Promise<void> {
+  /** Writes all that waits. Resolves when that is done or has failed. */
+  async flush(): Promise<void> {
+    while (this.#writing) await this.#writing
+    this.#finish()
+    if (this.#due.length > 0) await this.#begin()
+  }
+
+  /** Writes what waits. Resolves to what could not be written. */
+  async close(): Promise<Unsaved> {
     this.#isClosed = true
     this.#timer?.cancel()
-    await this.#writing
-    await this.#write()
-    const lost = this.#held
-    if (lost === 0) return
-    this.#options.log.write('warn', 'usage rows are lost, they could not be saved', { rows: lost })
-    for (let row = 0; row < lost; row++) this.#options.dropped()
+    await this.flush()
+    const costs = this.#due.map(({ cost }) => cost)
+    // A sum of nano-dollars.
+    return { rows: this.#held, spend: costs.reduce((sum, cost) => sum + cost, 0n) as NanoUsd }
   }
 
-  get #held(): number {
-    const last = this.#waiting.at(-1)
-    const full = last ? (this.#waiting.length - 1) * this.#options.batchMax : 0
-    return full + (last?.length ?? 0) + (this.#batch?.length ?? 0)
-  }
-
-  /** One with room. */
-  #table(): UsageTable {
-    const last = this.#waiting.at(-1)
-    if (last && last.length < this.#options.batchMax) return last
-    const table = new UsageTable(crypto.randomUUID())
-    this.#waiting.push(table)
-    return table
+  /** The rows that wait for company wait no longer. */
+  #finish(): void {
+    if (this.#open) this.#due.push(this.#open)
+    this.#open = undefined
   }
 
   #beginIn(delay: Millis): Timer {
-    return this.#options.clock.schedule(delay, () => this.#begin())
+    return this.#options.clock.schedule(delay, () => {
+      if (!this.#isFailing) this.#finish()
+      void this.#begin()
+    })
   }
 
-  #begin(): void {
+  #begin(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#writing = this.#write()
+    this.#writing = this.#write().then(() => {
+      this.#writing = undefined
+      if (this.#isClosed) return
+      const { flushAfter } = this.#options
+      if (this.#isFailing) this.#timer = this.#beginIn(Math.max(flushAfter, leastPause))
+      else if (this.#open) this.#timer = this.#beginIn(flushAfter)
+    })
+    return this.#writing
   }
 
   async #write(): Promise<void> {
-    const { store, flushAfter, batchMax } = this.#options
-    this.#batch ??= this.#takeBatch(1)
     try {
-      while (this.#batch) {
-        await store.addUsage(this.#batch)
+      for (let batch = this.#due[0]; batch; batch = this.#due[0]) {
+        await this.#options.store.addUsage(batch)
+        this.#due.shift()
+        this.#held -= batch.length
+        this.#isFailing = false
         this.#notice.worked()
-        this.#batch = this.#takeBatch(this.#isClosed ? 1 : batchMax)
       }
-      if (this.#waiting.length > 0) this.#timer = this.#beginIn(flushAfter)
     } catch (error) {
+      this.#isFailing = true
       this.#notice.failed(error)
-      if (!this.#isClosed) this.#timer = this.#beginIn(Math.max(flushAfter, leastPause))
     }
-  }
-
-  /** The oldest rows, if there are at least so many. */
-  #takeBatch(least: number): UsageBatch | undefined {
-    const [table] = this.#waiting
-    if (!table || table.length < least) return undefined
-    return this.#waiting.shift()
   }
 }

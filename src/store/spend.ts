@@ -1,21 +1,26 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
-import type { BudgetScope } from '../core/accounts.ts'
-import type { NanoUsd } from '../core/ids.ts'
-import { amountOf } from './money.ts'
 import { writeOnce } from './once.ts'
-import type { SpendAddition, SpendFlush } from './store.ts'
+import { spendText } from './spend-text.ts'
+import type { SpendFlush, SpendText } from './store.ts'
 
-/** Adds to what keys and groups have spent, inside the database: one statement for each table. */
+/** Adds to what keys and groups have spent, inside the database. */
 export async function addSpend(db: LibSQLDatabase, flush: SpendFlush): Promise<void> {
-  await writeOnce(db, flush.id, [
-    addTo(db, sql`virtual_keys`, amountsOf(flush.additions, 'key')),
-    addTo(db, sql`budget_groups`, amountsOf(flush.additions, 'group')),
-  ])
+  await writeOnce(db, flush.id, spendStatements(db, spendText(flush.additions)))
 }
 
-function addTo(db: LibSQLDatabase, table: SQL, amounts: string) {
-  return db.run(sql`
+/** One statement for each table in which something changes. */
+export function spendStatements(
+  db: LibSQLDatabase,
+  { key, group }: SpendText,
+): readonly BatchItem<'sqlite'>[] {
+  return [...addTo(db, sql`virtual_keys`, key), ...addTo(db, sql`budget_groups`, group)]
+}
+
+function addTo(db: LibSQLDatabase, table: SQL, amounts: string): BatchItem<'sqlite'>[] {
+  if (amounts === '[]') return []
+  const update = sql`
     update ${table} set
       budget_spent_usd = budget_spent_usd + added.usd + (budget_spent_nano + added.nano) / 1000000000,
       budget_spent_nano = (budget_spent_nano + added.nano) % 1000000000
@@ -24,20 +29,6 @@ function addTo(db: LibSQLDatabase, table: SQL, amounts: string) {
       from json_each(${amounts})
     ) as added
     where ${table}.id = added.id
-  `)
-}
-
-/** JSON: id, dollars and billionths. Each id once, since an update takes only one row of each. */
-function amountsOf(additions: readonly SpendAddition[], scope: BudgetScope): string {
-  const sums = new Map<string, bigint>()
-  for (const addition of additions) {
-    if (addition.scope !== scope) continue
-    sums.set(addition.id, (sums.get(addition.id) ?? 0n) + addition.amount)
-  }
-  return JSON.stringify(
-    Array.from(sums, ([id, sum]) => {
-      const { usd, nano } = amountOf(sum as NanoUsd) // A sum of such.
-      return [id, Number(usd), Number(nano)]
-    }),
-  )
+  `
+  return [db.run(update)]
 }

@@ -26,10 +26,16 @@ export interface Store {
   deleteGroup(id: GroupId, at: number): Promise<GroupRow | 'unknown-group' | 'has-members'>
   grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantRefusal>
 
-  /** Adds to what has been spent, tombstones included. A flush is written once, however often it is sent. */
+  /**
+   * Adds what no usage row explains to the spend of keys and groups, tombstones included. A flush is
+   * written once, however often it is sent.
+   */
   addSpend(flush: SpendFlush): Promise<void>
 
-  /** Appends rows of the usage log. A batch is written once, however often it is sent. */
+  /**
+   * Appends rows of the usage log and adds what they cost to the spend of their keys and groups, in
+   * one transaction. A batch is written once, however often it is sent.
+   */
   addUsage(batch: UsageBatch): Promise<void>
   /** Deletes at most `limit` rows that are older than `before`, unix seconds; resolves to how many. */
   purgeUsage(before: number, limit: number): Promise<number>
@@ -120,6 +126,9 @@ export interface SpendAddition {
   readonly amount: NanoUsd
 }
 
+/** Additions as a database takes them. By scope a JSON array of arrays: id, dollars, billionths. */
+export type SpendText = Readonly<Record<BudgetScope, string>>
+
 /** Rows that are written together. They are kept by column, and put together when they are read. */
 export interface UsageBatch {
   /** Random, the same when the batch is sent again. */
@@ -141,6 +150,8 @@ export interface UsageText {
   readonly varying: readonly number[]
   /** A JSON array of arrays: of each row what is in those columns. */
   readonly rows: string
+  /** What the rows cost, by key and by group. */
+  readonly spend: SpendText
 }
 
 /** What a column of the usage log may hold. */

@@ -1,6 +1,8 @@
+import type { NanoUsd } from '../core/ids.ts'
 import type { Capability } from '../core/provider.ts'
 import type { Metadata } from '../core/settlement.ts'
 import { amountOf, moneyOf } from './money.ts'
+import { SpendSums } from './spend-text.ts'
 import {
   largestBudget,
   type NewUsageRow,
@@ -55,6 +57,7 @@ export class UsageTable implements UsageBatch {
   #first: UsageValue[] = []
   /** By column: the values of all rows, where they differ. */
   readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
+  readonly #spend = new SpendSums()
 
   constructor(id: string) {
     this.id = id
@@ -64,8 +67,16 @@ export class UsageTable implements UsageBatch {
     return this.#length
   }
 
+  /** What the rows cost together. */
+  get cost(): NanoUsd {
+    return this.#spend.total('key')
+  }
+
   add(row: NewUsageRow): void {
-    const values = valuesOf(row)
+    const cost = row.cost > largestBudget ? largestBudget : row.cost
+    const values = valuesOf(row, cost)
+    this.#spend.add('key', row.keyId, cost)
+    if (row.groupId !== null) this.#spend.add('group', row.groupId, cost)
     if (this.#length === 0) this.#first = values
     for (let at = 0; at < values.length; at++) {
       const value = values[at] as UsageValue
@@ -84,7 +95,13 @@ export class UsageTable implements UsageBatch {
   text(): UsageText {
     const varying = [...this.#varying.keys()].filter((at) => this.#varying[at])
     const rows = this.#each((row) => varying.map((at) => this.#varying[at]?.[row]))
-    return { id: this.id, first: this.#first, varying, rows: JSON.stringify(rows) }
+    return {
+      id: this.id,
+      first: this.#first,
+      varying,
+      rows: JSON.stringify(rows),
+      spend: this.#spend.text(),
+    }
   }
 
   #each<Result>(result: (row: number) => Result): Result[] {
@@ -101,8 +118,8 @@ export class UsageTable implements UsageBatch {
  * In the order of the columns. A number that its column cannot hold is brought into bounds: one odd
  * row must not keep back all others of its batch.
  */
-function valuesOf(row: NewUsageRow): UsageValue[] {
-  const cost = amountOf(row.cost > largestBudget ? largestBudget : row.cost)
+function valuesOf(row: NewUsageRow, rowCost: NanoUsd): UsageValue[] {
+  const cost = amountOf(rowCost)
   return [
     whole(row.ts),
     row.requestId,

@@ -3,6 +3,7 @@ import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { moneyOf } from './money.ts'
 import { writeOnce } from './once.ts'
 import { usageLog } from './schema.ts'
+import { spendStatements } from './spend.ts'
 import type {
   UsageFilter,
   UsageGrouping,
@@ -13,8 +14,9 @@ import type {
 } from './store.ts'
 import { usageColumns } from './usage-text.ts'
 
+/** Appends rows and charges what they cost in one transaction: sums of rows and of spend agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
-  const { id, first, varying, rows } = batch
+  const { id, first, varying, rows, spend } = batch
   const values = first.map((value) => sql`${value}`)
   for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)
   // Materialized, or SQLite would write each row out as text anew for every column.
@@ -23,7 +25,7 @@ export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<vo
     insert into usage_log (${sql.raw(usageColumns.join(', '))})
     select ${sql.join(values, sql`, `)} from rows
   `
-  await writeOnce(db, id, first.length > 0 ? [db.run(insert)] : [])
+  await writeOnce(db, id, first.length > 0 ? [db.run(insert), ...spendStatements(db, spend)] : [])
 }
 
 export async function purgeUsage(

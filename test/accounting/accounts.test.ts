@@ -96,39 +96,7 @@ describe('keys and groups', () => {
     const admission = ask(accounts, 1)
     accounts.putKey(keyRow({ deletedAt: 1 }))
     admission.settle({ cost: usd(1), tokens: undefined })
-    expect(accounts.takeUnsaved()).toEqual([{ scope: 'key', id: keyId, amount: usd(1) }])
     expect(entry.spent).toBe(usd(1))
-  })
-})
-
-describe('what is unsaved', () => {
-  test('is taken once, as one sum for each key and group', () => {
-    const { accounts } = accountsWith({}, {})
-    ask(accounts, 1).settle({ cost: nano(3), tokens: undefined })
-    ask(accounts, 1).settle({ cost: nano(4), tokens: undefined })
-    expect(accounts.takeUnsaved()).toEqual([
-      { scope: 'key', id: keyId, amount: 7n },
-      { scope: 'group', id: groupId, amount: 7n },
-    ])
-    expect(accounts.takeUnsaved()).toEqual([])
-  })
-
-  test('leaves out what comes to nothing', () => {
-    const { accounts } = accountsWith({})
-    ask(accounts, 1).settle({ cost: nano(0), tokens: undefined })
-    const admission = ask(accounts, 1)
-    admission.settle({ cost: nano(3), tokens: undefined })
-    admission.amend(nano(0))
-    expect(accounts.takeUnsaved()).toEqual([])
-  })
-
-  test('may be negative, when an exact count was lower than an estimate', () => {
-    const { accounts } = accountsWith({})
-    const admission = ask(accounts, 1)
-    admission.settle({ cost: nano(3), tokens: undefined })
-    accounts.takeUnsaved()
-    admission.amend(nano(1))
-    expect(accounts.takeUnsaved()).toEqual([{ scope: 'key', id: keyId, amount: -2n }])
   })
 })
 

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Ledger } from '../../src/accounting/ledger.ts'
-import type { NanoUsd } from '../../src/core/ids.ts'
-import type { SpendAddition } from '../../src/store/index.ts'
+import { UsageLog } from '../../src/accounting/usage-log.ts'
+import { usageRow } from '../store/support/rows.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { groupId, groupRow, keyId, keyRow, NotedLog, nano } from './support.ts'
@@ -13,29 +13,64 @@ function ledgerOver(store = new MemoryStore()) {
   store.groups.set(groupId, groupRow())
   const clock = new ManualClock()
   const log = new NotedLog()
-  const unsaved: SpendAddition[] = []
-  const ledger = new Ledger({
-    store,
-    clock,
-    log,
-    interval,
-    takeUnsaved: () => unsaved.splice(0),
+  const options = { store, clock, log }
+  const usageLog = new UsageLog({
+    ...options,
+    capacity: 10,
+    batchMax: 10,
+    flushAfter: 60_000,
+    dropped: (row) => ledger.owe(row),
   })
-  const spend = (amount: number) => unsaved.push({ scope: 'key', id: keyId, amount: nano(amount) })
+  const ledger: Ledger = new Ledger({ ...options, interval, usageLog })
+  /** A request that has cost so much, and whose row was dropped. */
+  const owe = (cost: number, id: string = keyId) =>
+    ledger.owe({ keyId: id, groupId: null, cost: nano(cost) })
   const saved = () => store.keys.get(keyId)?.budgetSpent
-  return { store, clock, log, ledger, unsaved, spend, saved }
+  return { store, clock, log, ledger, usageLog, owe, saved }
 }
 
-test('what was spent is saved at every interval, for keys and for groups', async () => {
-  const { clock, unsaved, spend, saved, store } = ledgerOver()
-  spend(5)
-  unsaved.push({ scope: 'group', id: groupId, amount: nano(6) })
+describe('rows', () => {
+  const row = usageRow({ keyId, groupId, cost: nano(5) })
+
+  test('are written with what they cost, for keys and for groups', async () => {
+    const { store, ledger, usageLog, saved } = ledgerOver()
+    usageLog.add(row)
+    usageLog.add({ ...row, groupId: null })
+    expect(saved()).toBe(0n)
+    await ledger.flush()
+    expect(store.calls).toEqual(['addUsage'])
+    expect(saved()).toBe(10n)
+    expect(store.groups.get(groupId)?.budgetSpent).toBe(5n)
+  })
+
+  test('that wait for company are written when the interval of the spend is over', async () => {
+    const { clock, usageLog, saved } = ledgerOver()
+    usageLog.add(row)
+    await clock.advance(interval - 1)
+    expect(saved()).toBe(0n)
+    await clock.advance(1)
+    expect(saved()).toBe(5n)
+  })
+
+  test('that find no room are charged without being written', async () => {
+    const { clock, store, usageLog, saved } = ledgerOver()
+    for (let request = 0; request < 12; request++) usageLog.add(row)
+    await clock.advance(interval)
+    expect(store.usage).toHaveLength(10)
+    expect(saved()).toBe(60n)
+    expect(store.groups.get(groupId)?.budgetSpent).toBe(60n)
+  })
+})
+
+test('what dropped rows have cost is saved at every interval, for keys and for groups', async () => {
+  const { clock, ledger, owe, saved, store } = ledgerOver()
+  ledger.owe({ keyId, groupId, cost: nano(5) })
   await clock.advance(interval - 1)
   expect(saved()).toBe(0n)
   await clock.advance(1)
   expect(saved()).toBe(5n)
-  expect(store.groups.get(groupId)?.budgetSpent).toBe(6n)
-  spend(7)
+  expect(store.groups.get(groupId)?.budgetSpent).toBe(5n)
+  owe(7)
   await clock.advance(interval)
   expect(saved()).toBe(12n)
 })
@@ -47,11 +82,11 @@ test('a flush with nothing to save leaves the database alone', async () => {
 })
 
 test('a failed flush is sent again as it was, and what was spent meanwhile goes into the next', async () => {
-  const { clock, store, spend, saved } = ledgerOver()
+  const { clock, store, owe, saved } = ledgerOver()
   store.trouble = 'lose-answer'
-  spend(5)
+  owe(5)
   await clock.advance(interval)
-  spend(7)
+  owe(7)
   await clock.advance(interval)
   expect(saved()).toBe(5n)
   store.trouble = 'none'
@@ -60,44 +95,49 @@ test('a failed flush is sent again as it was, and what was spent meanwhile goes 
   expect([...store.flushes.values()].map(({ additions }) => additions[0]?.amount)).toEqual([5n, 7n])
 })
 
-test('while the database is out nothing more is taken', async () => {
-  const { clock, store, spend, unsaved, saved } = ledgerOver()
+test('while the database is out one flush is tried again, and no more are made', async () => {
+  const { clock, store, owe, saved } = ledgerOver()
   store.trouble = 'refuse'
-  spend(5)
+  owe(5)
   await clock.advance(interval)
-  spend(7)
-  await clock.advance(interval * 5)
-  expect(unsaved).toHaveLength(1)
+  for (let round = 0; round < 5; round++) {
+    owe(7)
+    await clock.advance(interval)
+  }
   store.trouble = 'none'
   await clock.advance(interval)
-  expect(saved()).toBe(12n)
+  expect(saved()).toBe(40n)
+  expect([...store.flushes.values()].map(({ additions }) => additions[0]?.amount)).toEqual([
+    5n,
+    35n,
+  ])
 })
 
 test('one line tells that saving fails, and one that it works again', async () => {
-  const { clock, store, spend, log } = ledgerOver()
-  spend(4)
+  const { clock, store, owe, log } = ledgerOver()
+  owe(4)
   await clock.advance(interval)
   store.trouble = 'refuse'
-  spend(5)
+  owe(5)
   await clock.advance(interval * 4)
   store.trouble = 'none'
   await clock.advance(interval)
-  spend(6)
+  owe(6)
   await clock.advance(interval)
   expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-    ['warn', 'spend cannot be saved, it is kept in memory and tried again'],
-    ['warn', 'spend is saved again'],
+    ['warn', 'the spend of dropped rows cannot be saved, it is kept in memory and tried again'],
+    ['warn', 'the spend of dropped rows is saved again'],
   ])
   expect(log.lines[0]?.fields).toMatchObject({ error: 'StoreFault' })
 })
 
 test('flushes follow one another, and those who wait share one', async () => {
-  const { store, ledger, spend, saved } = ledgerOver()
+  const { store, ledger, owe, saved } = ledgerOver()
   const release = store.hold()
-  spend(1)
+  owe(1)
   const first = ledger.flush()
   await settled()
-  spend(2)
+  owe(2)
   const second = ledger.flush()
   expect(ledger.flush()).toBe(second)
   await settled()
@@ -110,16 +150,16 @@ test('flushes follow one another, and those who wait share one', async () => {
 })
 
 test('what was spent before a flush is saved when it resolves', async () => {
-  const { ledger, spend, saved } = ledgerOver()
-  spend(4)
+  const { ledger, owe, saved } = ledgerOver()
+  owe(4)
   await ledger.flush()
   expect(saved()).toBe(4n)
 })
 
 test('many accounts are saved in several transactions, also after one of them failed', async () => {
-  const { clock, store, ledger, unsaved } = ledgerOver()
+  const { clock, store, ledger, owe } = ledgerOver()
   const ids = Array.from({ length: 2_500 }, (_, at) => at.toString(16).padStart(32, '0'))
-  for (const id of ids) unsaved.push({ scope: 'key', id, amount: 1n as NanoUsd })
+  for (const id of ids) owe(1, id)
   store.trouble = 'lose-answer'
   await ledger.flush()
   store.trouble = 'none'
@@ -129,23 +169,23 @@ test('many accounts are saved in several transactions, also after one of them fa
 })
 
 test('the interval can be changed at any time', async () => {
-  const { clock, ledger, spend, saved } = ledgerOver()
+  const { clock, ledger, owe, saved } = ledgerOver()
   await clock.advance(interval - 1)
   ledger.setInterval(1_000)
-  spend(5)
+  owe(5)
   await clock.advance(999)
   expect(saved()).toBe(0n)
   await clock.advance(1)
   expect(saved()).toBe(5n)
-  spend(6)
+  owe(6)
   await clock.advance(1_000)
   expect(saved()).toBe(11n)
   expect(clock.pending).toBe(1)
 })
 
 test('the same interval once more does not put the next flush off', async () => {
-  const { clock, ledger, spend, saved } = ledgerOver()
-  spend(5)
+  const { clock, ledger, owe, saved } = ledgerOver()
+  owe(5)
   await clock.advance(interval - 1)
   ledger.setInterval(interval)
   await clock.advance(1)
@@ -153,19 +193,30 @@ test('the same interval once more does not put the next flush off', async () => 
 })
 
 test('the end is one more flush, and no timer stays', async () => {
-  const { clock, ledger, spend, saved } = ledgerOver()
-  spend(5)
-  await ledger.close()
+  const { clock, ledger, owe, saved } = ledgerOver()
+  owe(5)
+  expect(await ledger.close()).toEqual({ rows: 0, spend: 0n })
   expect(saved()).toBe(5n)
   expect(clock.pending).toBe(0)
 })
 
-test('an end during a flush leaves no timer either', async () => {
-  const { clock, ledger, spend, store, saved } = ledgerOver()
-  const release = store.hold()
-  spend(5)
+test('the end says how many rows and how much spend could not be saved', async () => {
+  const { store, clock, ledger, usageLog, owe } = ledgerOver()
+  store.trouble = 'refuse'
+  owe(5)
   await clock.advance(interval)
-  spend(6)
+  owe(7)
+  for (const cost of [20, 30]) usageLog.add(usageRow({ keyId, groupId, cost: nano(cost) }))
+  expect(await ledger.close()).toEqual({ rows: 2, spend: 62n })
+  expect(clock.pending).toBe(0)
+})
+
+test('an end during a flush leaves no timer either', async () => {
+  const { clock, ledger, owe, store, saved } = ledgerOver()
+  const release = store.hold()
+  owe(5)
+  await clock.advance(interval)
+  owe(6)
   const closed = ledger.close()
   release()
   await closed

@@ -48,7 +48,7 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
   /** Records requests `r-<first>` to `r-<last>`. */
   const add = (first: number, last = first) => {
     for (let number = first; number <= last; number++) {
-      record({ ...refused, requestId: `r-${number}` as RequestId })
+      record({ ...refused, cost: nano(1), requestId: `r-${number}` as RequestId })
     }
   }
   const batches = () =>
@@ -229,8 +229,8 @@ describe('rows', () => {
     store.trouble = 'none'
     await clock.advance(20_000)
     expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-      ['warn', 'usage rows cannot be saved, they are kept in memory and tried again'],
-      ['warn', 'usage rows are saved again'],
+      ['warn', 'usage rows and spend cannot be saved, they are kept in memory and tried again'],
+      ['warn', 'usage rows and spend are saved again'],
     ])
   })
 })
@@ -255,14 +255,13 @@ describe('the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('counts as dropped what could not be saved, and what comes later', async () => {
-    const { store, clock, add, usageLog, dropped, log } = logOver()
+  test('returns what could not be saved, and drops what comes later', async () => {
+    const { store, clock, add, usageLog, dropped } = logOver()
     store.trouble = 'refuse'
     add(1, 6)
-    await usageLog.close()
+    expect(await usageLog.close()).toEqual({ rows: 6, spend: 6n })
     add(7)
-    expect(dropped()).toBe(7)
-    expect(log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { rows: 6 } })
+    expect(dropped()).toBe(1)
     expect(clock.pending).toBe(0)
   })
 })

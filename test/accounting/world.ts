@@ -1,11 +1,14 @@
 import { expect } from 'vitest'
 import { Accounts } from '../../src/accounting/accounts.ts'
 import { Ledger } from '../../src/accounting/ledger.ts'
+import { UsageLog } from '../../src/accounting/usage-log.ts'
+import type { Account } from '../../src/core/accounts.ts'
 import type { Admission } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { namedHeaders } from '../../src/core/ports.ts'
 import type { GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
+import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
 import {
@@ -35,6 +38,7 @@ export type Step =
     }
   | { readonly do: 'withdraw'; readonly at: number }
   | { readonly do: 'amend'; readonly at: number; readonly cost: NanoUsd }
+  | { readonly do: 'record'; readonly at: number }
   | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
   | { readonly do: 'change group'; readonly group: GroupId; readonly budgetMax: NanoUsd | null }
   | { readonly do: 'grant key'; readonly key: KeyId; readonly amount: NanoUsd }
@@ -46,6 +50,14 @@ export type Step =
   | { readonly do: 'reload' }
   | { readonly do: 'wait'; readonly time: number }
 
+/** A request that was let in. */
+interface Open {
+  readonly real: Admission
+  readonly plain: PlainAdmission
+  readonly account: Account
+  isRecorded: boolean
+}
+
 /** Accounts over a database, and beside them the plain model to which the same things happen. */
 export class World {
   readonly clock = new ManualClock()
@@ -55,15 +67,25 @@ export class World {
     watch: new NotedWatch(),
     reserveOutputTokens: () => reserveOutput,
   })
-  readonly ledger = new Ledger({
+  /** So small that rows are dropped. */
+  readonly usageLog = new UsageLog({
+    store: this.store,
+    clock: this.clock,
+    log: new NotedLog(),
+    capacity: 3,
+    batchMax: 2,
+    flushAfter: 2_000,
+    dropped: (row) => this.ledger.owe(row),
+  })
+  readonly ledger: Ledger = new Ledger({
     store: this.store,
     clock: this.clock,
     log: new NotedLog(),
     interval: 30_000,
-    takeUnsaved: () => this.accounts.takeUnsaved(),
+    usageLog: this.usageLog,
   })
   readonly model = new PlainModel(reserveOutput)
-  readonly open: { readonly real: Admission; readonly plain: PlainAdmission }[] = []
+  readonly open: Open[] = []
 
   async begin(): Promise<void> {
     for (const id of groupIds) await this.store.createGroup(groupRow({ id, budgetMax: nano(300) }))
@@ -95,8 +117,14 @@ export class World {
       }
       case 'amend': {
         const admission = this.#pick(step.at)
-        admission?.real.amend(step.cost)
-        if (admission) this.model.amend(admission.plain, step.cost)
+        if (!admission || admission.isRecorded) return
+        admission.real.amend(step.cost)
+        this.model.amend(admission.plain, step.cost)
+        return
+      }
+      case 'record': {
+        const admission = this.#pick(step.at)
+        if (admission) this.#record(admission)
         return
       }
       case 'change key':
@@ -134,8 +162,9 @@ export class World {
     if (!entry || entry.record.deletedAt !== null) return
     const minute = Math.floor(this.clock.now() / 60_000)
     const plain = this.model.admit(id, demand, minute)
+    const caller = this.accounts.callerOf(entry)
     const real = this.#outcome(() =>
-      this.accounts.callerOf(entry).admit(route, () => ({
+      caller.admit(route, () => ({
         promptTokens: demand.prompt,
         output: { maxTokens: demand.output, choices: demand.choices },
       })),
@@ -144,7 +173,8 @@ export class World {
       agree(real, plain)
       return
     }
-    this.open.push({ real, plain })
+    const account = caller.account as Account // A caller with a key has one.
+    this.open.push({ real, plain, account, isRecorded: false })
     const { rpmLimit, tpmLimit } = entry.record
     const left = (limit: number | null, used: bigint) =>
       limit === null ? undefined : String(limit - Number(used))
@@ -172,6 +202,14 @@ export class World {
     }
   }
 
+  /** The row of a request that has ended, as it is written once its cost is known for good. */
+  #record(open: Open): void {
+    const { row } = open.plain
+    if (!row || open.isRecorded) return
+    open.isRecorded = true
+    this.usageLog.add(usageRow({ ...open.account, cost: nano(row.cost) }))
+  }
+
   #pick(index: number) {
     return this.open.length === 0 ? undefined : this.open[index % this.open.length]
   }
@@ -188,6 +226,24 @@ export class World {
     this.model.groups.set(row.id, row)
   }
 
+  /** The books of the database agree, as though the process ended now. */
+  checkSaved(): void {
+    const flushed = [...this.store.flushes.values()].flatMap(({ additions }) => additions)
+    const amountsOf = (id: string) => [
+      ...this.store.usage.filter((row) => id === row.keyId || id === row.groupId),
+      ...flushed.filter((addition) => addition.id === id).map(({ amount: cost }) => ({ cost })),
+    ]
+    for (const { id, budgetSpent } of [
+      ...this.store.keys.values(),
+      ...this.store.groups.values(),
+    ]) {
+      agree(
+        budgetSpent,
+        amountsOf(id).reduce((sum, { cost }) => sum + cost, 0n),
+      )
+    }
+  }
+
   /** Every key and group stands as the model says. */
   check(): void {
     for (const { record, spent, reserved } of [
@@ -200,7 +256,8 @@ export class World {
 
   /** Everything ends, and nothing may be left over. */
   async end(): Promise<void> {
-    for (const [index, { real, plain }] of this.open.entries()) {
+    for (const [index, open] of this.open.entries()) {
+      const { real, plain } = open
       const cost = nano(index)
       if (index % 2 === 0) {
         real.settle({ cost, tokens: 1 })
@@ -209,9 +266,11 @@ export class World {
         real.withdraw()
         this.model.withdraw(plain)
       }
+      this.#record(open)
     }
-    await this.ledger.close()
+    agree(await this.ledger.close(), { rows: 0, spend: 0n })
     this.check()
+    this.checkSaved()
     for (const { record, spent, reserved } of [
       ...this.accounts.keys(),
       ...this.accounts.groups(),
@@ -225,7 +284,6 @@ export class World {
       const saved = this.store.keys.get(record.id) ?? this.store.groups.get(record.id)
       agree(saved?.budgetSpent, spent)
     }
-    agree(this.accounts.takeUnsaved(), [])
     agree(this.clock.pending, 0)
   }
 }

@@ -37,7 +37,7 @@ interface Served {
   readonly nano: number
 }
 
-test('a gateway that is killed under load leaves a sound database that misses the last interval at most', async () => {
+test('a gateway that is killed under load leaves a sound database that misses the last interval at most, and whose rows explain its spend', async () => {
   const path = join(folder(), 'gateway.db')
   const port = 26_000 + (process.pid % 4_000)
   const served: Served[] = []
@@ -51,7 +51,9 @@ test('a gateway that is killed under load leaves a sound database that misses th
     })
     await gateway.until(/http:\/\/127\.0\.0\.1:\d+/)
     const host = hostAt(`http://127.0.0.1:${port}`)
-    busy ??= await host.key({ budget_max: 1e9 })
+    const { body: group } = await host.admin('POST', '/admin/groups', { name: 'g' })
+    busy ??= await host.key({ budget_max: 1e9, group_id: group['id'] })
+    const other = await host.key({ group_id: group['id'] })
     const { id, key } = busy
     const before = await spentIn(path, id)
     const known = await host.admin('GET', `/admin/keys/${id}`)
@@ -59,6 +61,7 @@ test('a gateway that is killed under load leaves a sound database that misses th
 
     served.length = 0
     const load = [...Array(8)].map(() => useUp(host, key, served))
+    load.push(useUp(host, other.key, []))
     const admin = createKeys(host, acknowledged)
     await sleep(1_200 + Math.random() * 800)
     const killedAt = performance.now()
@@ -68,6 +71,7 @@ test('a gateway that is killed under load leaves a sound database that misses th
 
     const { rows } = await connect(path).execute('pragma integrity_check')
     expect(rows[0]?.[0]).toBe('ok')
+    expect(await unexplained(path)).toEqual([])
     const kept = (await spentIn(path, id)) - before
     const due = served.filter(({ at }) => at < killedAt - interval - grace)
     expect(due.length).toBeGreaterThan(0)
@@ -108,6 +112,19 @@ async function spentIn(path: string, id: string): Promise<number> {
     args: [id],
   })
   return Number(rows[0]?.[0])
+}
+
+/** Keys and groups whose spend is not the sum of their rows. */
+async function unexplained(path: string): Promise<unknown[]> {
+  const cost = 'coalesce(sum(cost_usd * 1000000000 + cost_nano), 0)'
+  const books = (table: string, column: string) => `
+    select id, budget_spent_usd * 1000000000 + budget_spent_nano as spent,
+      (select ${cost} from usage_log where ${column} = ${table}.id) as explained
+    from ${table}`
+  const { rows } = await connect(path).execute(`
+    select * from (${books('virtual_keys', 'key_id')} union all ${books('budget_groups', 'group_id')})
+    where spent <> explained`)
+  return rows
 }
 
 function sum(served: readonly Served[]): number {

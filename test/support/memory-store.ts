@@ -1,3 +1,4 @@
+import type { BudgetScope } from '../../src/core/accounts.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import {
   type AccountRows,
@@ -138,12 +139,7 @@ export class MemoryStore implements Store {
     return this.#call('addSpend', () => {
       if (this.flushes.has(flush.id)) return
       this.flushes.set(flush.id, flush)
-      for (const { scope, id, amount } of flush.additions) {
-        const rows: Map<string, KeyRow | GroupRow> = scope === 'key' ? this.keys : this.groups
-        const row = rows.get(id)
-        if (!row) continue
-        rows.set(id, { ...row, budgetSpent: (row.budgetSpent + amount) as NanoUsd })
-      }
+      for (const { scope, id, amount } of flush.additions) this.#charge(scope, id, amount)
     })
   }
 
@@ -152,6 +148,10 @@ export class MemoryStore implements Store {
       if (this.batches.has(batch.id)) return
       const rows = batch.rows()
       this.batches.set(batch.id, rows)
+      for (const { keyId, groupId, cost } of rows) {
+        this.#charge('key', keyId, cost)
+        if (groupId !== null) this.#charge('group', groupId, cost)
+      }
       for (const row of rows) this.usage.push({ ...row, id: ++this.#lastUsageId })
     })
   }
@@ -228,6 +228,12 @@ export class MemoryStore implements Store {
     })
     this.#turn = done.catch(() => {})
     return done
+  }
+
+  #charge(scope: BudgetScope, id: string, amount: NanoUsd): void {
+    const rows: Map<string, KeyRow | GroupRow> = scope === 'key' ? this.keys : this.groups
+    const row = rows.get(id)
+    if (row) rows.set(id, { ...row, budgetSpent: (row.budgetSpent + amount) as NanoUsd })
   }
 
   #isGroup(id: GroupId | null): boolean {

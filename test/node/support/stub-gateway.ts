@@ -46,6 +46,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
     close: async () => {
       calls.push('close')
       await close()
+      return { rows: 0, spend: 0 }
     },
   }
 }

@@ -1,0 +1,53 @@
+import type { BudgetScope } from '../core/accounts.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import { amountOf } from './money.ts'
+import type { SpendAddition, SpendText } from './store.ts'
+
+/** Sums of what is spent. Each key and group comes once: an update takes only one row of each. */
+export class SpendSums {
+  readonly #sums: Readonly<Record<BudgetScope, Map<string, bigint>>> = {
+    key: new Map(),
+    group: new Map(),
+  }
+
+  add(scope: BudgetScope, id: string, amount: NanoUsd): void {
+    if (amount === nothing) return
+    const sums = this.#sums[scope]
+    sums.set(id, (sums.get(id) ?? nothing) + amount)
+  }
+
+  /** The sum over all of a scope. */
+  total(scope: BudgetScope): NanoUsd {
+    let total = nothing
+    for (const sum of this.#sums[scope].values()) total += sum
+    return total as NanoUsd // A sum of such.
+  }
+
+  additions(): SpendAddition[] {
+    const of = (scope: BudgetScope) =>
+      // Sums of nano-dollars.
+      Array.from(this.#sums[scope], ([id, sum]) => ({ scope, id, amount: sum as NanoUsd }))
+    return [...of('key'), ...of('group')].filter(({ amount }) => amount !== nothing)
+  }
+
+  text(): SpendText {
+    return { key: textOf(this.#sums.key), group: textOf(this.#sums.group) }
+  }
+}
+
+const nothing = 0n
+
+export function spendText(additions: readonly SpendAddition[]): SpendText {
+  const sums = new SpendSums()
+  for (const { scope, id, amount } of additions) sums.add(scope, id, amount)
+  return sums.text()
+}
+
+function textOf(sums: ReadonlyMap<string, bigint>): string {
+  return JSON.stringify(
+    Array.from(sums, ([id, sum]) => {
+      const { usd, nano } = amountOf(sum as NanoUsd) // A sum of such.
+      return [id, Number(usd), Number(nano)]
+    }),
+  )
+}
