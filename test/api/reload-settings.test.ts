@@ -211,8 +211,9 @@ describe('a reload changes', () => {
     const client = await key()
     upstream.next(used(9))
     await ask(client, prompt())
-    await clock.advance(2 * second)
+    await clock.advance(0.5 * second)
     expect(store.keys.get(client.id)?.budgetSpent).toBe(0n)
+    // Sooner than the two seconds after which the row of the request would take its cost along.
     await change(pricedProvider, 'flush_interval_ms = 1000')
     await clock.advance(1 * second)
     expect(store.keys.get(client.id)?.budgetSpent).toBe(9_000n)
