@@ -1,0 +1,149 @@
+import { jsonIn } from './json.ts'
+
+/*
+ * Values of a JSON text as they are written there. Reading a value and writing it again changes
+ * numbers that no double holds, `1.0`, repeated keys; the text changes nothing.
+ */
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/**
+ * The texts of all values at a dotted path, by their own paths: a `*` of the pattern stands for each
+ * item of an array. `content.*.input` finds `content.0.input`. Of a repeated key the last one counts,
+ * as for `JSON.parse`, which must have taken the text before: what is no JSON gives no sense here.
+ */
+export function textsAt(json: string, pattern: string): ReadonlyMap<string, string> {
+  const steps = pattern.split('.')
+  const texts = new Map<string, string>()
+
+  /** Reads the value that starts at `start`; returns where it ends. */
+  const read = (start: number, depth: number, path: string): number => {
+    const step = steps[depth]
+    if (step === undefined) {
+      const end = endOfValue(json, start)
+      texts.set(path, json.slice(start, end))
+      return end
+    }
+    const deeper = (at: number, key: string | number) =>
+      read(at, depth + 1, path === '' ? `${key}` : `${path}.${key}`)
+    const first = json.charCodeAt(start)
+    if (first === openBracket && step === '*') return eachItem(json, start, deeper)
+    if (first !== openBrace) return endOfValue(json, start)
+    return eachMember(json, start, (at, key) =>
+      key === step ? deeper(at, key) : endOfValue(json, at),
+    )
+  }
+
+  read(afterSpace(json, 0), 0, '')
+  return texts
+}
+
+/** `read` gets where a value starts and returns where it ends. */
+function eachItem(
+  json: string,
+  start: number,
+  read: (at: number, index: number) => number,
+): number {
+  let at = afterSpace(json, start + 1)
+  for (let index = 0; at < json.length && json.charCodeAt(at) !== closeBracket; index++) {
+    at = afterSeparator(json, read(at, index))
+  }
+  return at + 1
+}
+
+function eachMember(
+  json: string,
+  start: number,
+  read: (at: number, key: string) => number,
+): number {
+  let at = afterSpace(json, start + 1)
+  while (at < json.length && json.charCodeAt(at) !== closeBrace) {
+    const end = endOfString(json, at)
+    const key = json.slice(at, end)
+    const value = afterSeparator(json, end)
+    at = afterSeparator(json, read(value, plainKey(key)))
+  }
+  return at + 1
+}
+
+/** A key may be written with escapes. */
+function plainKey(literal: string): string {
+  return literal.includes('\\') ? String(jsonIn(literal)) : literal.slice(1, -1)
+}
+
+function endOfValue(json: string, start: number): number {
+  switch (json.charCodeAt(start)) {
+    case quote:
+      return endOfString(json, start)
+    case openBrace:
+    case openBracket:
+      return endOfContainer(json, start)
+    default:
+      return endOfScalar(json, start)
+  }
+}
+
+function endOfString(json: string, start: number): number {
+  for (let at = start + 1; ; at++) {
+    at = json.indexOf('"', at)
+    if (at < 0) return json.length
+    let escapes = 0
+    while (json.charCodeAt(at - 1 - escapes) === backslash) escapes++
+    if (escapes % 2 === 0) return at + 1
+  }
+}
+
+function endOfContainer(json: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < json.length; at++) {
+    switch (json.charCodeAt(at)) {
+      case quote:
+        at = endOfString(json, at) - 1
+        break
+      case openBrace:
+      case openBracket:
+        depth++
+        break
+      case closeBrace:
+      case closeBracket:
+        if (--depth === 0) return at + 1
+        break
+    }
+  }
+  return json.length
+}
+
+/** A number, `true`, `false` or `null`. It has a character at least, so that every step goes forward. */
+function endOfScalar(json: string, start: number): number {
+  let at = start + 1
+  while (at < json.length && !endsScalar(json.charCodeAt(at))) at++
+  return at
+}
+
+function endsScalar(code: number): boolean {
+  return code === comma || code === closeBrace || code === closeBracket || isSpace(code)
+}
+
+/** Past a comma or a colon and the space on both of its sides, where there is one. */
+function afterSeparator(json: string, start: number): number {
+  const at = afterSpace(json, start)
+  const separator = json.charCodeAt(at)
+  return separator === comma || separator === colon ? afterSpace(json, at + 1) : at
+}
+
+function afterSpace(json: string, start: number): number {
+  let at = start
+  while (isSpace(json.charCodeAt(at))) at++
+  return at
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
