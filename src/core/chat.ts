@@ -42,9 +42,20 @@ const part = z.looseObject({
     .nullish(),
 })
 
+/** A JSON text by the API's own word; some clients send the object itself. */
+export type CallArguments = string | Readonly<Record<string, unknown>>
+
+/** The arguments of a call in a request. An object is kept as it is: copying could lose members. */
+export const callArguments = z.custom<CallArguments>(
+  (value) =>
+    typeof value === 'string' ||
+    (typeof value === 'object' && value !== null && !Array.isArray(value)),
+  'must be a text or an object',
+)
+
 const toolCall = z.looseObject({
   function: z
-    .looseObject({ name: z.string().nullish(), arguments: z.string().nullish() })
+    .looseObject({ name: z.string().nullish(), arguments: callArguments.nullish() })
     .nullish(),
 })
 
@@ -80,6 +91,11 @@ export interface ChatCall {
   readonly stream: boolean
   /** The client asked for a usage chunk at the end of its stream. */
   readonly wantsUsageChunk: boolean
+}
+
+/** The text that the arguments of a call put into a prompt. */
+export function argumentsText(given: CallArguments | null | undefined): string {
+  return typeof given === 'object' && given !== null ? JSON.stringify(given) : (given ?? '')
 }
 
 /** One image of a request, wherever it stands. */

@@ -1,4 +1,4 @@
-import { type ChatRequest, imageParts } from '../core/chat.ts'
+import { argumentsText, type ChatRequest, imageParts } from '../core/chat.ts'
 import type { Encoding, Tokenizer } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
 import { tokensPerMessage, tokensPerReply } from './heuristic.ts'
@@ -37,7 +37,7 @@ export function countableChat({ encoding, request, output }: CountedChat): Count
     if (typeof content === 'string') prompt.push(content)
     else for (const { text } of content ?? []) prompt.push(text ?? '')
     for (const { function: called } of calls ?? []) {
-      prompt.push(called?.name ?? '', called?.arguments ?? '')
+      prompt.push(called?.name ?? '', argumentsText(called?.arguments))
     }
   }
   for (const image of imageParts(request)) overhead += imageTokens(image)

@@ -1,4 +1,4 @@
-import { type ChatRequest, imageParts } from '../core/chat.ts'
+import { argumentsText, type ChatRequest, imageParts } from '../core/chat.ts'
 import type { Usage } from '../core/usage.ts'
 import { utf8Length } from '../wire/utf8.ts'
 import { imageTokens } from './images.ts'
@@ -22,7 +22,7 @@ export function promptTokens(request: ChatRequest): number {
     if (typeof message.content === 'string') bytes += utf8Length(message.content)
     else for (const part of message.content ?? []) bytes += utf8Length(part.text ?? '')
     for (const { function: called } of message.tool_calls ?? []) {
-      bytes += utf8Length(called?.name ?? '') + utf8Length(called?.arguments ?? '')
+      bytes += utf8Length(called?.name ?? '') + utf8Length(argumentsText(called?.arguments))
     }
     tokens += tokensPerMessage + tokensOfBytes(bytes)
   }

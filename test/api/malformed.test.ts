@@ -163,8 +163,8 @@ const fields: readonly Malformed[] = [
     'messages.1.tool_calls.0',
   ),
   message(
-    'arguments of a tool call that are no string',
-    { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: {} } }] },
+    'arguments of a tool call that are a list',
+    { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: [] } }] },
     'messages.1.tool_calls.0.function.arguments',
   ),
   part('a string as a content part', 'x', ''),

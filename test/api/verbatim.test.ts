@@ -52,6 +52,10 @@ describe('a request reaches an upstream of the OpenAI format as it was, but for 
       'empty keys, texts, objects and arrays',
       `{"":"","a":{},"b":[],"":[{}],"model":⟨"m"⟩,${messages}}`,
     ],
+    [
+      'arguments that are an object',
+      `{"model":⟨"m"⟩,"messages":[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"n":1.0}}}]}]}`,
+    ],
     ['solidus escapes', `{"a\\/b":"\\/","model":⟨"m"⟩,${messages}}`],
   ])('%s', async (_, pattern) => {
     const { chat, upstream } = await watchedGateway()

@@ -131,12 +131,12 @@ describe('what a prompt counts', () => {
     )
   })
 
-  test('the names and arguments of calls', async () => {
+  test.each(['{"a":1}', { a: 1 }])('the names and arguments of calls: %j', async (given) => {
     const messages = [
       {
         role: 'tool',
         content: null,
-        tool_calls: [{ id: 'call_1', function: { name: 'sum', arguments: '{"a":1}' } }],
+        tool_calls: [{ id: 'call_1', function: { name: 'sum', arguments: given } }],
       },
     ]
     expect(await promptTokens({ messages })).toBe(3 + 3 + 4 + 3 + 7)

@@ -1,6 +1,8 @@
+import { jsonText } from '../../wire/raw-json.ts'
+
 const encoder = new TextEncoder()
 
-/** The body of a request; absent members are left out. */
+/** The body of a request; absent members are left out, raw JSON goes in as it is. */
 export function jsonBody(value: object): Uint8Array {
-  return encoder.encode(JSON.stringify(value))
+  return encoder.encode(jsonText(value))
 }

@@ -241,6 +241,27 @@ describe('messages', () => {
     ])
   })
 
+  test('arguments that are an object stand for their own text', () => {
+    const given = ['{ "id": 12345678901234567890, "n": 1.0 }', '{}', '{"z":1e400,"a":0}']
+    const made = given.map((text) => `{"id":"a","function":{"name":"f","arguments":${text}}}`)
+    const body = `{"model":"m","messages":[
+      {"role":"user","content":"Hi"},
+      {"role":"assistant","tool_calls":[${made[0]},${made[1]}]},
+      {"role":"assistant","function_call":{"name":"f","arguments":${given[2]}}}]}`
+    const { messages } = readRequest(parseChat(new TextEncoder().encode(body)))
+    const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
+    expect(calls.map(({ arguments: text }) => text)).toEqual(given)
+  })
+
+  test('many of them take no more than their time', () => {
+    const made = { id: 'a', function: { name: 'f', arguments: { text: 'x'.repeat(100) } } }
+    const calls = Array.from({ length: 20_000 }, () => made)
+    const long = call({ messages: [{ role: 'assistant', tool_calls: calls }] })
+    const before = performance.now()
+    readRequest(long)
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
+
   test.each([
     ['', {}],
     [' \n', {}],

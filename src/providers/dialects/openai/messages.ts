@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ChatRequest } from '../../../core/chat.ts'
+import { type CallArguments, type ChatRequest, callArguments } from '../../../core/chat.ts'
 import { invalid } from '../../../core/errors.ts'
 import { invalidField } from '../../../core/invalid-field.ts'
 import { layoutOf } from '../../../wire/json-splice.ts'
@@ -79,13 +79,16 @@ export type Message =
 
 type RawMessage = ChatRequest['messages'][number]
 
+/** The text that stands at a dotted path of the request. */
+export type WrittenAt = (path: string) => string
+
 /** Reads the messages of a request by their roles, LM-1001 with the field at fault. */
-export function readMessages(messages: readonly RawMessage[]): Message[] {
+export function readMessages(messages: readonly RawMessage[], writtenAt: WrittenAt): Message[] {
   // The legacy form has no ids: a `function` message answers the latest call before it.
   let legacyId: string | undefined
   return messages.map((raw, index) => {
     if (raw.role === 'assistant' && isObject(raw['function_call'])) legacyId = idAt(index, 0)
-    return readMessage(raw, index, legacyId)
+    return readMessage(raw, { index, legacyId, writtenAt })
   })
 }
 
@@ -94,7 +97,13 @@ function idAt(message: number, call: number): string {
   return `call_${message}_${call}`
 }
 
-function readMessage(raw: RawMessage, index: number, legacyId: string | undefined): Message {
+interface Place {
+  readonly index: number
+  readonly legacyId: string | undefined
+  readonly writtenAt: WrittenAt
+}
+
+function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Message {
   const path = `messages.${index}`
   const content = readContent(raw.content, path)
   switch (raw.role) {
@@ -105,8 +114,10 @@ function readMessage(raw: RawMessage, index: number, legacyId: string | undefine
       return { role: 'user', content, path, raw }
     case 'assistant': {
       const { refusal, reasoning_content, function_call } = read(assistant, raw, path)
-      const calls = (raw.tool_calls ?? []).map((call, n) => readCall(call, index, n))
-      const legacy = function_call && legacyCall(function_call, index)
+      const calls = (raw.tool_calls ?? []).map((call, n) =>
+        readCall(call, { path: `${path}.tool_calls.${n}`, standIn: idAt(index, n), writtenAt }),
+      )
+      const legacy = function_call && legacyCall(function_call, index, writtenAt)
       return {
         role: 'assistant',
         // A refused answer comes back as it went out: without content, and the refusal beside it.
@@ -132,7 +143,7 @@ function readMessage(raw: RawMessage, index: number, legacyId: string | undefine
 }
 
 const optionalText = z.string().nullish()
-const calledFunction = z.looseObject({ name: z.string(), arguments: optionalText })
+const calledFunction = z.looseObject({ name: z.string(), arguments: callArguments.nullish() })
 
 const assistant = z.looseObject({
   refusal: optionalText,
@@ -149,9 +160,13 @@ const customCall = z.looseObject({
   custom: z.looseObject({ name: z.string(), input: optionalText }),
 })
 
-function readCall(raw: Raw, message: number, index: number): PastCall {
-  const path = `messages.${message}.tool_calls.${index}`
-  const standIn = idAt(message, index)
+interface CallPlace {
+  readonly path: string
+  readonly standIn: string
+  readonly writtenAt: WrittenAt
+}
+
+function readCall(raw: Raw, { path, standIn, writtenAt }: CallPlace): PastCall {
   if (raw['type'] === 'custom') {
     const { id, custom } = read(customCall, raw, path)
     // Free text has no place where arguments are an object.
@@ -159,18 +174,27 @@ function readCall(raw: Raw, message: number, index: number): PastCall {
     return { id: id || standIn, name: custom.name, arguments: text, path, raw }
   }
   const { id, function: called } = read(pastCall, raw, path)
-  return { id: id || standIn, name: called.name, arguments: called.arguments ?? '', path, raw }
+  const text = argumentsAt(called.arguments, `${path}.function.arguments`, writtenAt)
+  return { id: id || standIn, name: called.name, arguments: text, path, raw }
 }
 
-function legacyCall(raw: z.infer<typeof calledFunction>, message: number): PastCall {
+function legacyCall(
+  raw: z.infer<typeof calledFunction>,
+  message: number,
+  writtenAt: WrittenAt,
+): PastCall {
   const path = `messages.${message}.function_call`
-  return {
-    id: idAt(message, 0),
-    name: raw.name,
-    arguments: raw.arguments ?? '',
-    path,
-    raw,
-  }
+  const text = argumentsAt(raw.arguments, `${path}.arguments`, writtenAt)
+  return { id: idAt(message, 0), name: raw.name, arguments: text, path, raw }
+}
+
+/** An object stands for its own text, as the client wrote it. */
+function argumentsAt(
+  given: CallArguments | null | undefined,
+  path: string,
+  writtenAt: WrittenAt,
+): string {
+  return typeof given === 'object' && given !== null ? writtenAt(path) : (given ?? '')
 }
 
 function readContent(content: RawMessage['content'], path: string): Content {

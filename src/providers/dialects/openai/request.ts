@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { type ChatCall, type ChatRequest, list } from '../../../core/chat.ts'
 import { invalidField } from '../../../core/invalid-field.ts'
 import { oncePerCall } from '../once-per-call.ts'
-import { type Message, type Raw, readMessages } from './messages.ts'
+import { textsIn } from './arguments.ts'
+import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
 import { isObject } from './usage.ts'
 
 /**
@@ -75,8 +76,8 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 export type ReasoningEffort = (typeof efforts)[number]
 
 /** Reads a request, once for all links and attempts. Throws LM-1001 with the field at fault. */
-export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall(({ request }) =>
-  read(request),
+export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall(({ request, bytes }) =>
+  read(request, textsIn(bytes)),
 )
 
 /** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
@@ -153,12 +154,12 @@ const fields = z.looseObject({
 
 type Fields = z.infer<typeof fields>
 
-function read(raw: ChatRequest): OpenAiRequest {
+function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
   const parsed = fields.safeParse(raw)
   if (!parsed.success) throw invalidField(parsed.error)
   const { data } = parsed
   return {
-    messages: readMessages(raw.messages),
+    messages: readMessages(raw.messages, writtenAt),
     ...readTools(data),
     toolChoice: readToolChoice(data),
     parallelToolCalls: data.parallel_tool_calls ?? undefined,

@@ -1,0 +1,36 @@
+import { textsAt } from '../../../wire/json-text.ts'
+import { RawJson } from '../../../wire/raw-json.ts'
+import { argumentsOf, type PastCall, type WrittenAt } from './messages.ts'
+
+/**
+ * The arguments of a call for a vendor that takes an object: the text that the model once wrote, to
+ * the digit. None is `{}`; undefined where they are no object.
+ */
+export function callInput(call: PastCall): RawJson | undefined {
+  if (!argumentsOf(call)) return undefined
+  const text = call.arguments.trim()
+  return text.startsWith('{') ? new RawJson(text) : noArguments
+}
+
+const noArguments = new RawJson('{}')
+
+/** The arguments of a call that a vendor has given as a value, of which this is the text. */
+export function argumentsIn(text: string | undefined): string {
+  return text === undefined || text === 'null' ? '{}' : text
+}
+
+const decoder = new TextDecoder()
+
+/** Finds texts in the body of a request. All that are alike in their place are looked up at once. */
+export function textsIn(body: Uint8Array): WrittenAt {
+  const found = new Map<string, ReadonlyMap<string, string>>()
+  return (path) => {
+    const pattern = path.replace(/\.\d+(?=\.)/g, '.*')
+    let texts = found.get(pattern)
+    if (!texts) {
+      texts = textsAt(decoder.decode(body), pattern)
+      found.set(pattern, texts)
+    }
+    return texts.get(path) ?? ''
+  }
+}
