@@ -31,3 +31,8 @@ export function clientRequestId(header: string | null): RequestId | undefined {
 export function newCompletionId(): string {
   return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
 }
+
+/** An id for a tool call whose upstream gives none. */
+export function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
+}

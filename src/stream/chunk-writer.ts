@@ -104,6 +104,11 @@ export class ChunkWriter {
     return this.#delta({ reasoning_content: text }, text)
   }
 
+  /** Blocks that prove the reasoning before them. They say nothing new, so they commit no stream. */
+  thinking(blocks: readonly object[]): Frame {
+    return { ...this.#delta({ thinking_blocks: blocks }, ''), kind: 'quiet' }
+  }
+
   refusal(text: string): Frame {
     return this.#delta({ refusal: text }, text)
   }

@@ -12,6 +12,7 @@ import { anthropicRequest } from '../dialects/anthropic/request.ts'
 import { AnthropicFrames } from '../dialects/anthropic/stream.ts'
 import { claudeModel } from '../dialects/claude/models.ts'
 import { errorMessage } from '../dialects/error-message.ts'
+import { jsonBody } from '../dialects/json-body.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'
 
 /** The Messages API of Anthropic, and of servers that are compatible with it. */
@@ -30,8 +31,6 @@ export const anthropic: ProviderKind = Object.freeze({
  * clients of the OpenAI API send them all the time.
  */
 const apiVersion = '2023-06-01'
-
-const encoder = new TextEncoder()
 
 function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEndpoint {
   const url = messagesUrl(baseUrl)
@@ -56,15 +55,10 @@ function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEnd
           'anthropic-version': apiVersion,
           ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
         },
-        body: encoder.encode(JSON.stringify(body)),
+        body: jsonBody(body),
       }
     },
-    answer: (bytes, { request }) =>
-      readAnthropicAnswer(bytes, {
-        modelId,
-        created: created(),
-        signed: isSet(request['reasoning_effort']) || isSet(request['thinking']),
-      }),
+    answer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
     frames: ({ wantsUsageChunk: asked }) =>
       new AnthropicFrames({ modelId, created: created(), asked }),
     refusal: (status, body) => ({ status, message: errorMessage(body) }),
@@ -92,8 +86,4 @@ function authorizer({ secret }: CredentialContext): Authorize {
     authorization: `Bearer ${secret}`,
     'anthropic-beta': [...(betas === undefined ? [] : [betas]), 'oauth-2025-04-20'].join(','),
   })
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

@@ -32,6 +32,7 @@ import { converseRequest } from '../dialects/bedrock/request.ts'
 import { bedrockRerank } from '../dialects/bedrock/rerank.ts'
 import { ConverseStream } from '../dialects/bedrock/stream.ts'
 import { bearer } from '../dialects/credentials.ts'
+import { jsonBody } from '../dialects/json-body.ts'
 import { rootAnswers } from '../dialects/liveness.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'
 
@@ -52,8 +53,6 @@ export const bedrock: ProviderKind = Object.freeze({
 } satisfies ProviderKind)
 
 const eventStream = 'application/vnd.amazon.eventstream'
-
-const encoder = new TextEncoder()
 
 function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Target): ChatEndpoint {
   const model = bedrockModel(upstreamId, modelId)
@@ -87,13 +86,9 @@ function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Targe
         'content-type': 'application/json',
         accept: call.stream ? eventStream : 'application/json',
       },
-      body: encoder.encode(JSON.stringify(translate(call).body)),
+      body: jsonBody(translate(call).body),
     }),
-    answer: (body, { request }, header) =>
-      converseAnswer(body, {
-        identity: identity(header),
-        signed: isSet(request['reasoning_effort']) || isSet(request['thinking']),
-      }),
+    answer: (body, _, header) => converseAnswer(body, identity(header)),
     frames: ({ wantsUsageChunk: asked }, header) =>
       new ConverseStream({ identity: identity(header), asked, mask }),
     streamType: eventStream,
@@ -101,10 +96,6 @@ function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Targe
     doneOptional: false,
     addsUsageChunk: () => false,
   }
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null
 }
 
 /** API keys as they are; access keys by a signature of each request, which holds for five minutes. */

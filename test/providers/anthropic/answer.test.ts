@@ -79,16 +79,17 @@ describe('thinking', () => {
     { type: 'thinking', thinking: 'Two.', signature: 'bmFs' },
   ]
 
-  test('its text is joined; what was hidden stays hidden', async () => {
+  test('its text is joined; what was hidden stays hidden; its blocks go along to come back', async () => {
     const { message: shown } = await answered(message([...blocks, text]))
     expect(shown).toEqual({
       role: 'assistant',
       content: 'Hello',
       reasoning_content: 'One. Two.',
+      thinking_blocks: blocks,
     })
   })
 
-  test('who asked for it gets the signed blocks too, and the next request brings them back', async () => {
+  test('the next request brings the signed blocks back', async () => {
     const asked = { reasoning_effort: 'low' }
     const { message: shown } = await answered(message([...blocks, text, call]), asked)
     expect(shown).toMatchObject({ thinking_blocks: blocks })

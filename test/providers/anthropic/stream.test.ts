@@ -152,6 +152,44 @@ describe('blocks', () => {
     }
   })
 
+  test('the arguments in the start of a call are its own text', async () => {
+    const input = '{"id": 12345678901234567890, "n": 1.0}'
+    const tool = open(0, { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} })
+    const given = tool.replace('"input":{}', `"input":${input}`)
+    const { calls } = await streamed(start, given, close(0), over('tool_use'), stop)
+    expect(calls[0]?.function.arguments).toBe(input)
+  })
+
+  test('a message may start with blocks that are complete', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+      { type: 'text', text: 'So: ' },
+      { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } },
+    ]
+    const outcome = await streamed(
+      event('message_start', { message: { id: 'msg_1', content } }),
+      delta(3, { type: 'text_delta', text: 'look.' }),
+      over('tool_use'),
+      stop,
+    )
+    expect(outcome).toMatchObject({
+      content: 'So: look.',
+      reasoning: 'Hm.',
+      finish: 'tool_calls',
+      calls: [{ id: 'toolu_1', function: { name: 'f', arguments: '{"a":1}' } }],
+    })
+    expect(outcome.chunks.map(({ choices }) => choices[0]?.delta)).toContainEqual({
+      thinking_blocks: [content[0]],
+    })
+  })
+
+  test('a call without an id gets one of its own', async () => {
+    const nameless = (index: number) => open(index, { type: 'tool_use', name: 'f', input: {} })
+    const { calls } = await streamed(start, nameless(0), nameless(1), over('tool_use'), stop)
+    for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{24}$/)
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
+  })
+
   test('a tool that runs at the vendor is not shown', async () => {
     const outcome = await streamed(
       start,
@@ -226,6 +264,37 @@ describe('usage', () => {
     const first = event('message_start', { message: { id: 'msg_1' } })
     const { usage } = await streamed(first, say('some words'), over('end_turn', {}), stop)
     expect(usage).toMatchObject({ estimated: true })
+  })
+})
+
+describe('a second message', () => {
+  const begin = (id: string) => event('message_start', { message: { id } })
+  const tool = open(1, { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} })
+  const torn = delta(1, { type: 'input_json_delta', partial_json: '{"value":"Spark' })
+
+  test('inside the first is no part of it: the stream ends with LM-3010', async () => {
+    const { error, done } = await streamed(begin('a'), tool, torn, begin('b'), tool, stop)
+    expect(done).toBe(false)
+    expect(error).toMatchObject({ code: 'LM-3010' })
+  })
+
+  test('before any content is a failed attempt', async () => {
+    const gateway = await anthropicGateway()
+    gateway.upstream.next(stream([begin('a'), begin('b')]), stream([start, say('Hi'), stop]))
+    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    expect(assemble((await readStream(response)).chunks).content).toBe('Hi')
+  })
+
+  test('of the same id is the first one, repeated', async () => {
+    const outcome = await streamed(
+      begin('a'),
+      say('a'),
+      begin('a'),
+      say('b'),
+      over('end_turn'),
+      stop,
+    )
+    expect(outcome).toMatchObject({ content: 'ab', done: true })
   })
 })
 

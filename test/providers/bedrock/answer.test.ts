@@ -54,24 +54,32 @@ describe('an answer', () => {
     expect((await outcome([])).content).toBe('')
   })
 
-  test('gives signatures to a client that asked for reasoning, and to no other', async () => {
+  test.each([[''], [undefined]])(
+    'gives a call with the id %j one of its own',
+    async (toolUseId) => {
+      const call = { toolUse: { toolUseId, name: 'f', input: {} } }
+      const { calls } = await outcome([call, call])
+      for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{24}$/)
+      expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
+    },
+  )
+
+  test('gives signatures, whether or not the client asked for reasoning', async () => {
     const blocks = [
       { reasoningContent: { reasoningText: { text: 'Hm. ', signature: 'c2ln' } } },
       { reasoningContent: { redactedContent: 'AAAA' } },
       { reasoningContent: { reasoningText: { text: 'Ah.' } } },
       { text: 'Hi' },
     ]
-    const asked = await outcome(blocks, {}, { reasoning_effort: 'low' })
-    expect(asked.message).toMatchObject({
-      reasoning_content: 'Hm. Ah.',
-      thinking_blocks: [
-        { type: 'thinking', thinking: 'Hm. ', signature: 'c2ln' },
-        { type: 'redacted_thinking', data: 'AAAA' },
-      ],
-    })
-    const unasked = await outcome(blocks)
-    expect(unasked.reasoning).toBe('Hm. Ah.')
-    expect(unasked.message).not.toHaveProperty('thinking_blocks')
+    for (const fields of [{ reasoning_effort: 'low' }, {}]) {
+      expect((await outcome(blocks, {}, fields)).message).toMatchObject({
+        reasoning_content: 'Hm. Ah.',
+        thinking_blocks: [
+          { type: 'thinking', thinking: 'Hm. ', signature: 'c2ln' },
+          { type: 'redacted_thinking', data: 'AAAA' },
+        ],
+      })
+    }
   })
 
   test.each([

@@ -72,6 +72,19 @@ describe('calls', () => {
     })
   })
 
+  test.each([[''], [undefined]])('with the id %j get one of their own', async (id) => {
+    const { chunks } = await read([
+      start,
+      openCall(0, id, 'f'),
+      openCall(1, id, 'g'),
+      stop(),
+      metadata,
+    ])
+    const { calls } = assemble(chunks)
+    for (const call of calls) expect(call.id).toMatch(/^call_[0-9a-f]{24}$/)
+    expect(new Set(calls.map((call) => call.id)).size).toBe(2)
+  })
+
   test('commit the stream as soon as they open', async () => {
     const { chunks, error } = await read([start, openCall(0, 't', 'f')])
     expect(assemble(chunks).calls).toHaveLength(1)
@@ -93,10 +106,6 @@ describe('an event', () => {
     ],
     ['with a citation', awsEvent('contentBlockDelta', { delta: { citation: { title: 't' } } })],
     ['with an empty text', say('')],
-    [
-      'with a signature',
-      awsEvent('contentBlockDelta', { delta: { reasoningContent: { signature: 's' } } }),
-    ],
     ['that opens no call', awsEvent('contentBlockStart', { contentBlockIndex: 0, start: {} })],
     ['that closes a text', close(0)],
     ['with arguments for no call', argue(7, '{}')],
@@ -124,6 +133,16 @@ describe('the end', () => {
     expect(done).toBe(true)
     expect(chunks.at(-1)).toMatchObject({
       choices: [{ delta: {}, finish_reason: 'length' }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    })
+  })
+
+  test('is the stop reason where the usage has come before it', async () => {
+    const { chunks, done } = await read([start, metadata, say('a'), stop(), say('b')])
+    expect(done).toBe(true)
+    expect(assemble(chunks)).toMatchObject({
+      content: 'a',
+      finish: 'stop',
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     })
   })

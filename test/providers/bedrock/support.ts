@@ -80,7 +80,7 @@ export function say(text: string, block = 0): Uint8Array {
   return awsEvent('contentBlockDelta', { contentBlockIndex: block, delta: { text } })
 }
 
-export function openCall(block: number, toolUseId: string, name: string): Uint8Array {
+export function openCall(block: number, toolUseId: string | undefined, name: string): Uint8Array {
   const toolUse = { toolUseId, name }
   return awsEvent('contentBlockStart', { contentBlockIndex: block, start: { toolUse } })
 }

@@ -107,7 +107,7 @@ describe('the message', () => {
     const { choices } = await given(called({ function: { name: 'now', arguments: '{}' } }))
     expect(choices[0]?.message['tool_calls']).toEqual([
       {
-        id: expect.stringMatching(/^call_[0-9a-f]{32}$/),
+        id: expect.stringMatching(/^call_[0-9a-f]{24}$/),
         type: 'function',
         function: expect.anything(),
       },

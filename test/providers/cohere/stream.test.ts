@@ -233,7 +233,7 @@ describe('tool calls', () => {
   test('without an id get one, and without a function an empty name', async () => {
     const { calls } = await told(start, startCall({ type: 'function' }, 0), endCall(0), end())
     expect(calls).toEqual([
-      { ...call('', '', '{}'), id: expect.stringMatching(/^call_[0-9a-f]{32}$/) },
+      { ...call('', '', '{}'), id: expect.stringMatching(/^call_[0-9a-f]{24}$/) },
     ])
   })
 

@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
-import { newCompletionId } from '../../../core/ids.ts'
+import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
 import { isCount, type Usage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
+import { jsonIn } from '../../../wire/json.ts'
+import { textsAt } from '../../../wire/json-text.ts'
+import { thinkingOf } from '../claude/thinking.ts'
 import { messageIn } from '../error-message.ts'
+import { argumentsIn } from '../openai/arguments.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from '../openai/completion.ts'
 import { isObject } from '../openai/usage.ts'
 
@@ -17,7 +21,6 @@ export const contentBlock = z.looseObject({
   thinking: optionalText,
   id: optionalText,
   name: optionalText,
-  input: z.unknown().optional(),
 })
 
 export const stopDetails = z.looseObject({ explanation: optionalText }).optional().catch(undefined)
@@ -31,32 +34,27 @@ const wholeMessage = z.looseObject({
   usage: z.unknown().optional(),
 })
 
-type ContentBlock = z.infer<typeof contentBlock>
+export type ContentBlock = z.infer<typeof contentBlock>
 
 export interface AnswerContext {
   readonly modelId: string
   /** Unix seconds. */
   readonly created: number
-  /** The client asked for reasoning: it also gets the signed blocks, to send back with tool results. */
-  readonly signed: boolean
 }
 
 const decoder = new TextDecoder()
 
 /** Reads a whole answer. */
 export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): ChatReading {
-  let value: unknown
-  try {
-    value = JSON.parse(decoder.decode(bytes))
-  } catch {
-    return malformed('the answer is not JSON')
-  }
+  const json = decoder.decode(bytes)
+  const value = jsonIn(json)
+  if (value === undefined) return malformed('the answer is not JSON')
   if (isObject(value) && value['type'] === 'error') return readError(value['error'])
   const parsed = wholeMessage.safeParse(value)
   if (!parsed.success) return malformed('the answer is no message')
   const { id, content, stop_reason, stop_details, usage } = parsed.data
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
-  const calls = content.filter(({ type }) => type === 'tool_use').map(toolCall)
+  const calls = callsOf(content, json)
   const answer = completionAnswer({
     id: id || newCompletionId(),
     created: context.created,
@@ -64,7 +62,7 @@ export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): 
     choices: [
       {
         message: {
-          ...messageOf(content, calls, context.signed),
+          ...messageOf(content, calls),
           ...(explanation && { refusal: explanation }),
         },
         finishReason: finishReasonOf(stop_reason, calls.length > 0),
@@ -78,31 +76,39 @@ export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): 
 function messageOf(
   content: readonly ContentBlock[],
   calls: readonly ToolCall[],
-  signed: boolean,
 ): CompletionMessage {
   const texts = content.filter(({ type }) => type === 'text')
   const thoughts = content.filter(({ type }) => type === 'thinking')
   const reasoning = thoughts.map(({ thinking }) => thinking ?? '').join('')
-  const proofs = signed ? content.filter(({ type }) => thinkingTypes.has(type)) : []
+  const proven = thinkingOf(content, (block) => (isThinking(block) ? block : undefined))
   return {
     content:
       texts.length === 0 && calls.length > 0
         ? null
         : texts.map((block) => block.text ?? '').join(''),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
-    ...(proofs.length > 0 && { thinking_blocks: proofs }),
+    ...(proven.length > 0 && { thinking_blocks: proven }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
 }
 
-const thinkingTypes: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
+function isThinking({ type }: ContentBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
 
-function toolCall({ id, name, input }: ContentBlock, index: number): ToolCall {
-  return {
-    id: id || `call_${index}`,
-    type: 'function',
-    function: { name: name ?? '', arguments: JSON.stringify(input ?? {}) },
-  }
+function isCall({ type }: ContentBlock): boolean {
+  return type === 'tool_use'
+}
+
+function callsOf(content: readonly ContentBlock[], json: string): ToolCall[] {
+  if (!content.some(isCall)) return []
+  const inputs = textsAt(json, 'content.*.input')
+  return content.flatMap((block, place) => {
+    if (!isCall(block)) return []
+    const text = argumentsIn(inputs.get(`content.${place}.input`))
+    const called = { name: block.name ?? '', arguments: text }
+    return [{ id: block.id || newCallId(), type: 'function', function: called }]
+  })
 }
 
 const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([

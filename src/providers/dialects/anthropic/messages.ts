@@ -1,7 +1,7 @@
 import { invalid } from '../../../core/errors.ts'
-import { thinkingBlocks } from '../claude/reasoning.ts'
+import { thinkingBlocks } from '../claude/thinking.ts'
+import { callInput } from '../openai/arguments.ts'
 import {
-  argumentsOf,
   type Message,
   type Part,
   type PastCall,
@@ -127,7 +127,7 @@ function textBlock({ text }: TextPart): Block | undefined {
 }
 
 function toolUse(call: PastCall, ids: ToolIds, drop: Drop): Block {
-  const input = argumentsOf(call)
+  const input = callInput(call)
   // What the model once wrote is kept, in the only form that is an object.
   if (!input) drop(`${call.path}.function.arguments`)
   return {

@@ -2,12 +2,7 @@ import { z } from 'zod'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
 import { invalidField } from '../../../core/invalid-field.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import {
-  type ClaudeReasoning,
-  claudeReasoning,
-  lacksThinking,
-  thinkingBudget,
-} from '../claude/reasoning.ts'
+import { claudeReasoning, thinkingBudget } from '../claude/reasoning.ts'
 import { claudeSchema } from '../claude/schema.ts'
 import type { Raw } from '../openai/messages.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
@@ -57,7 +52,8 @@ export function anthropicRequest(
   const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.otherTools]
   const drop: Drop = (path) => dropped.push(path)
 
-  const { thinking, effort } = reasoningOf(request, extras, model, drop)
+  const wish = { request, own: extras.thinking ?? undefined }
+  const { thinking, effort } = claudeReasoning(wish, model, drop)
   const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
   const format = formatOf(request, model, drop)
   // Members that are undefined do not reach the wire.
@@ -87,7 +83,6 @@ const extraFields = z.looseObject({
   user: text,
   safety_identifier: text,
   metadata: jsonObject,
-  /** The vendor's own field, verbatim: it says more than an effort can. */
   thinking: jsonObject,
 })
 
@@ -97,22 +92,6 @@ function readExtras(request: ChatRequest): Extras {
   const parsed = extraFields.safeParse(request)
   if (!parsed.success) throw invalidField(parsed.error)
   return parsed.data
-}
-
-function reasoningOf(
-  { reasoningEffort, messages }: OpenAiRequest,
-  { thinking }: Extras,
-  model: ClaudeModel,
-  drop: Drop,
-): ClaudeReasoning {
-  const told = reasoningEffort === undefined ? {} : claudeReasoning(reasoningEffort, model)
-  if (!told) drop('reasoning_effort')
-  if (thinking) return { ...told, thinking }
-  if (told?.thinking?.['type'] === 'enabled' && lacksThinking(messages)) {
-    drop('reasoning_effort')
-    return {}
-  }
-  return told ?? {}
 }
 
 /** Thinking counts against the limit, so its budget comes on top of what the client wants to read. */

@@ -1,54 +1,22 @@
-import { z } from 'zod'
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
-import { newCompletionId } from '../../../core/ids.ts'
+import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
 import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
+import { textsAt } from '../../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
+import { ThinkingRuns } from '../claude/thinking.ts'
+import { argumentsIn } from '../openai/arguments.ts'
 import { isObject } from '../openai/usage.ts'
-import {
-  contentBlock,
-  errorIn,
-  finishReasonOf,
-  optionalText,
-  readAnthropicUsage,
-  stopDetails,
-} from './answer.ts'
-
-const blockDelta = z.object({
-  type: optionalText,
-  text: optionalText,
-  thinking: optionalText,
-  partial_json: optionalText,
-  stop_reason: optionalText,
-  stop_details: stopDetails,
-})
-
-/** Members of another shape than the known one read as absent: new events may use the same names. */
-const streamEvent = z.object({
-  /** The same as the name of the event. */
-  type: optionalText,
-  index: z.number().catch(0),
-  message: z
-    .object({ id: optionalText, usage: z.unknown().optional() })
-    .optional()
-    .catch(undefined),
-  content_block: contentBlock.optional().catch(undefined),
-  delta: blockDelta.optional().catch(undefined),
-  usage: z.unknown().optional(),
-  error: z.unknown().optional(),
-})
-
-type StreamEvent = z.infer<typeof streamEvent>
-type ContentBlock = z.infer<typeof contentBlock>
-type Delta = z.infer<typeof blockDelta>
+import { type ContentBlock, errorIn, finishReasonOf, readAnthropicUsage } from './answer.ts'
+import { type Delta, type StreamEvent, streamEvent } from './events.ts'
 
 /** A call whose arguments are still coming. */
 interface OpenCall {
   /** Its position among the calls: blocks of other types do not count. */
   readonly index: number
-  /** The arguments as the start of the block tells them, for a call that gets no fragments. */
-  readonly input: unknown
+  /** The arguments that stand in the start of the block, for a call that gets no fragments. */
+  readonly given: () => string
   hasArguments: boolean
 }
 
@@ -66,7 +34,9 @@ export class AnthropicFrames implements FrameDecoder {
   readonly #splitter = new SseSplitter()
   /** By the index of the content block. */
   readonly #openCalls = new Map<number, OpenCall>()
+  readonly #thinking = new ThinkingRuns()
   #calls = 0
+  #isOpen = false
   #id: string | undefined
   #writer: ChunkWriter | undefined
   #usage: Record<string, unknown> | undefined
@@ -96,23 +66,23 @@ export class AnthropicFrames implements FrameDecoder {
     // Comments have no data, and `[DONE]` belongs to another API.
     if (data === undefined || data === '' || data === '[DONE]') return []
     const { data: event } = streamEvent.safeParse(jsonIn(data))
-    if (event) return this.#translate(event.type ?? name, event)
-    return [failedFrame({ kind: 'malformed', detail: 'an event of the stream cannot be read' })]
+    if (event) return this.#translate(event.type ?? name, event, data)
+    return [malformed('an event of the stream cannot be read')]
   }
 
-  #translate(type: string | undefined, event: StreamEvent): Frame[] {
+  #translate(type: string | undefined, event: StreamEvent, json: string): Frame[] {
     const { index, message, content_block, delta, usage, error } = event
     switch (type) {
       case 'message_start':
-        this.#id = message?.id
-        this.#count(message?.usage)
-        return []
-      case 'content_block_start':
-        return content_block ? this.#openBlock(index, content_block) : []
+        return this.#start(message, json)
+      case 'content_block_start': {
+        const given = () => writtenInput(json, 'content_block.input')
+        return content_block ? this.#openBlock(index, content_block, given) : []
+      }
       case 'content_block_delta':
         return delta ? this.#continueBlock(index, delta) : []
       case 'content_block_stop':
-        return this.#closeCall(index)
+        return this.#closeBlock(index)
       case 'message_delta':
         this.#stopReason = delta?.stop_reason ?? this.#stopReason
         this.#explanation = delta?.stop_details?.explanation ?? this.#explanation
@@ -128,29 +98,52 @@ export class AnthropicFrames implements FrameDecoder {
     }
   }
 
-  #openBlock(block: number, start: ContentBlock): Frame[] {
+  /** Proxies have been seen to splice a second message into the stream of the first. */
+  #start(message: StreamEvent['message'], json: string): Frame[] {
+    const { id, content = [], usage } = message ?? {}
+    const isRepeated = this.#isOpen && id === this.#id
+    if (this.#isOpen && !isRepeated) return [malformed('a second message has started')]
+    this.#count(usage)
+    if (isRepeated) return []
+    this.#isOpen = true
+    this.#id = id
+    return content.flatMap((block, index) => {
+      const given = () => writtenInput(json, 'message.content.*.input', index)
+      return [...this.#openBlock(index, block, given), ...this.#closeBlock(index)]
+    })
+  }
+
+  #openBlock(block: number, start: ContentBlock, given: () => string): Frame[] {
     switch (start.type) {
-      case 'text':
-        return start.text ? [this.#chunks.text(start.text)] : []
       case 'thinking':
+      case 'redacted_thinking':
+        this.#thinking.add(block, start)
         return start.thinking ? [this.#chunks.reasoning(start.thinking)] : []
+      case 'text':
+        return this.#after(start.text ? [this.#chunks.text(start.text)] : [])
       case 'tool_use': {
-        const { id, name, input } = start
         const index = this.#calls++
-        this.#openCalls.set(block, { index, input, hasArguments: false })
-        return [this.#chunks.toolCall({ index, id: id || `call_${index}`, name: name ?? '' })]
+        this.#openCalls.set(block, { index, given, hasArguments: false })
+        const call = { index, id: start.id || newCallId(), name: start.name ?? '' }
+        return this.#after([this.#chunks.toolCall(call)])
       }
       default:
-        return []
+        return this.#after([])
     }
   }
 
   #continueBlock(block: number, delta: Delta): Frame[] {
     switch (delta.type) {
       case 'text_delta':
-        return delta.text ? [this.#chunks.text(delta.text)] : []
+        // Some compatible servers open no blocks.
+        return delta.text ? this.#after([this.#chunks.text(delta.text)]) : []
       case 'thinking_delta':
-        return delta.thinking ? [this.#chunks.reasoning(delta.thinking)] : []
+        if (!delta.thinking) return []
+        this.#thinking.add(block, { thinking: delta.thinking })
+        return [this.#chunks.reasoning(delta.thinking)]
+      case 'signature_delta':
+        this.#thinking.add(block, { signature: delta.signature ?? '' })
+        return []
       case 'input_json_delta': {
         // Tools that run at the vendor have arguments too, but are no calls for the client.
         const call = this.#openCalls.get(block)
@@ -163,19 +156,27 @@ export class AnthropicFrames implements FrameDecoder {
     }
   }
 
-  /** A call without fragments has no arguments, which clients expect as `{}`. */
-  #closeCall(block: number): Frame[] {
+  /** What is no thinking goes out behind the thinking that came before it. */
+  #after(frames: Frame[]): Frame[] {
+    const run = this.#thinking.interrupt()
+    return run.length === 0 ? frames : [this.#chunks.thinking(run), ...frames]
+  }
+
+  /** A call without fragments has the arguments that its block opened with. */
+  #closeBlock(block: number): Frame[] {
     const call = this.#openCalls.get(block)
     this.#openCalls.delete(block)
     if (!call || call.hasArguments) return []
-    return [this.#chunks.toolArguments(call.index, JSON.stringify(call.input ?? {}))]
+    return [this.#chunks.toolArguments(call.index, call.given())]
   }
 
   #finish(): Frame[] {
-    const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeCall(block))
+    const calls = [...this.#openCalls.keys()].flatMap((block) => this.#closeBlock(block))
+    const run = this.#thinking.finish()
     const explanation = this.#stopReason === 'refusal' ? this.#explanation : undefined
     return [
       ...calls,
+      ...(run.length > 0 ? [this.#chunks.thinking(run)] : []),
       ...(explanation ? [this.#chunks.refusal(explanation)] : []),
       ...this.#chunks.finish(
         finishReasonOf(this.#stopReason, this.#calls > 0),
@@ -197,4 +198,13 @@ export class AnthropicFrames implements FrameDecoder {
     this.#writer ??= new ChunkWriter({ id: this.#id || newCompletionId(), created, model }, asked)
     return this.#writer
   }
+}
+
+function malformed(detail: string): Frame {
+  return failedFrame({ kind: 'malformed', detail })
+}
+
+/** The arguments in the start of a block, or of one block of several. */
+function writtenInput(json: string, pattern: string, index = 0): string {
+  return argumentsIn(textsAt(json, pattern).get(pattern.replace('*', String(index))))
 }

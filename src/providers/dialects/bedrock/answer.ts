@@ -1,25 +1,27 @@
 import { z } from 'zod'
 import type { StreamIdentity } from '../../../core/frame.ts'
+import { newCallId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
 import { isCount, type Usage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { jsonIn } from '../../../wire/json.ts'
+import { textsAt } from '../../../wire/json-text.ts'
+import { thinkingOf } from '../claude/thinking.ts'
+import { argumentsIn } from '../openai/arguments.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from '../openai/completion.ts'
+import type { Raw } from '../openai/messages.ts'
 
-export interface AnswerContext {
-  readonly identity: StreamIdentity
-  /** The client asked for reasoning: it also gets the signed blocks, to send back with tool results. */
-  readonly signed: boolean
-}
+const decoder = new TextDecoder()
 
 /** Reads an answer of Converse as a chat completion. */
-export function converseAnswer(body: Uint8Array, { identity, signed }: AnswerContext): ChatReading {
-  const parsed = answer.safeParse(jsonIn(body))
+export function converseAnswer(body: Uint8Array, identity: StreamIdentity): ChatReading {
+  const json = decoder.decode(body)
+  const parsed = answer.safeParse(jsonIn(json))
   if (!parsed.success) {
     return { ok: false, failure: { kind: 'malformed', detail: 'the answer is none of Converse' } }
   }
   const { output, stopReason, usage } = parsed.data
-  const message = messageOf(output.message.content, signed)
+  const message = messageOf(output.message.content, json)
   const finishReason = finishReasonOf(stopReason, message.tool_calls !== undefined)
   return {
     ok: true,
@@ -38,9 +40,7 @@ const block = z.looseObject({
   citationsContent: z
     .looseObject({ content: z.array(z.looseObject({ text: optionalText })).nullish() })
     .nullish(),
-  toolUse: z
-    .looseObject({ toolUseId: z.string(), name: z.string(), input: z.unknown().optional() })
-    .nullish(),
+  toolUse: z.looseObject({ toolUseId: optionalText, name: z.string() }).nullish(),
   reasoningContent: z
     .looseObject({
       reasoningText: z.looseObject({ text: optionalText, signature: optionalText }).nullish(),
@@ -50,6 +50,7 @@ const block = z.looseObject({
 })
 
 type Block = z.infer<typeof block>
+type Reasoning = NonNullable<Block['reasoningContent']>
 
 const answer = z.looseObject({
   output: z.looseObject({ message: z.looseObject({ content: z.array(block) }) }),
@@ -57,11 +58,13 @@ const answer = z.looseObject({
   usage: z.unknown().optional(),
 })
 
-function messageOf(blocks: readonly Block[], signed: boolean): CompletionMessage {
+function messageOf(blocks: readonly Block[], json: string): CompletionMessage {
   const text = blocks.map(textOf).join('')
   const reasoning = blocks.map((b) => b.reasoningContent?.reasoningText?.text ?? '').join('')
-  const thinking = signed ? blocks.flatMap(thinkingOf) : []
-  const calls = blocks.flatMap(callOf)
+  const thinking = thinkingOf(blocks, ({ reasoningContent }) =>
+    reasoningContent ? thinkingIn(reasoningContent) : undefined,
+  )
+  const calls = callsOf(blocks, json)
   return {
     content: text === '' && calls.length > 0 ? null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
@@ -75,20 +78,21 @@ function textOf({ text, citationsContent }: Block): string {
   return [text ?? '', ...cited].join('')
 }
 
-/** What a client must hand back unchanged for the model to go on with its reasoning. */
-function thinkingOf({ reasoningContent }: Block): object[] {
-  const { reasoningText, redactedContent } = reasoningContent ?? {}
-  if (redactedContent) return [{ type: 'redacted_thinking', data: redactedContent }]
-  if (!reasoningText?.signature) return []
-  const { text, signature } = reasoningText
-  return [{ type: 'thinking', thinking: text ?? '', signature }]
+/** In the form of the Messages API, which clients know. */
+function thinkingIn({ reasoningText, redactedContent }: Reasoning): Raw {
+  if (redactedContent) return { data: redactedContent }
+  return { thinking: reasoningText?.text ?? '', signature: reasoningText?.signature ?? '' }
 }
 
-function callOf({ toolUse }: Block): ToolCall[] {
-  if (!toolUse) return []
-  const { toolUseId, name, input } = toolUse
-  const called = { name, arguments: JSON.stringify(input ?? {}) }
-  return [{ id: toolUseId, type: 'function', function: called }]
+function callsOf(blocks: readonly Block[], json: string): ToolCall[] {
+  if (!blocks.some(({ toolUse }) => toolUse)) return []
+  const inputs = textsAt(json, 'output.message.content.*.toolUse.input')
+  return blocks.flatMap(({ toolUse }, place) => {
+    if (!toolUse) return []
+    const text = argumentsIn(inputs.get(`output.message.content.${place}.toolUse.input`))
+    const called = { name: toolUse.name, arguments: text }
+    return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]
+  })
 }
 
 /** Every reason that is not here is `stop`. */

@@ -1,13 +1,7 @@
 import { invalid } from '../../../core/errors.ts'
-import { thinkingBlocks } from '../claude/reasoning.ts'
-import {
-  argumentsOf,
-  type Message,
-  type Part,
-  type PastCall,
-  partsOf,
-  type Raw,
-} from '../openai/messages.ts'
+import { thinkingBlocks } from '../claude/thinking.ts'
+import { callInput } from '../openai/arguments.ts'
+import { type Message, type Part, type PastCall, partsOf, type Raw } from '../openai/messages.ts'
 import { type Block, cachePoints, type Drop } from './block.ts'
 import { isTextDocument, MediaBlocks } from './media.ts'
 import type { BedrockModel } from './model.ts'
@@ -91,7 +85,7 @@ class Translator {
   }
 
   #toolUse(call: PastCall): Block {
-    const input = argumentsOf(call)
+    const input = callInput(call)
     if (!input) this.#drop(`${call.path}.function.arguments`)
     return {
       toolUse: {

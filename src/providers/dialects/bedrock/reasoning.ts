@@ -1,6 +1,6 @@
 import { invalid } from '../../../core/errors.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import { claudeReasoning, lacksThinking, thinkingBudget } from '../claude/reasoning.ts'
+import { claudeReasoning, thinkingBudget } from '../claude/reasoning.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
@@ -73,25 +73,18 @@ function novaReasoning(
 const answerTokens = 4096
 
 function thinkingOf(request: OpenAiRequest, claude: ClaudeModel, drop: Drop): Reasoning {
-  const { reasoningEffort, messages, maxTokens } = request
-  const told = reasoningEffort === undefined ? {} : claudeReasoning(reasoningEffort, claude)
+  const { maxTokens } = request
   const own = ownThinking(request)
-  if (!told) drop('reasoning_effort')
-  if (!own && told?.thinking?.['type'] === 'enabled' && lacksThinking(messages)) {
-    drop('reasoning_effort')
-    return { fields: {}, maxTokens }
-  }
-  const thinking = own ?? told?.thinking
+  const { thinking, effort } = claudeReasoning({ request, own }, claude, drop)
   // A client that speaks of budgets itself has counted its own in.
   const budget = own ? 0 : thinkingBudget(thinking)
   return {
-    fields: { thinking, output_config: told?.effort && { effort: told.effort } },
+    fields: { thinking, output_config: effort && { effort } },
     thinking,
     maxTokens: budget > 0 ? (maxTokens ?? answerTokens) + budget : maxTokens,
   }
 }
 
-/** The vendor's own field, verbatim: it says more than an effort can. */
 function ownThinking({ raw }: OpenAiRequest): Raw | undefined {
   const { thinking } = raw
   if (thinking === undefined || thinking === null) return undefined

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { failureOf } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder, StreamIdentity } from '../../../core/frame.ts'
+import { newCallId } from '../../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../../wire/aws-event-stream.ts'
 import { jsonIn } from '../../../wire/json.ts'
+import { ThinkingRuns } from '../claude/thinking.ts'
 import { converseUsage, finishReasonOf } from './answer.ts'
 import { streamFailure } from './error.ts'
 
@@ -22,8 +24,11 @@ export class ConverseStream implements FrameDecoder {
   readonly #mask: (text: string) => string
   /** By the index of their content block, which counts texts too. */
   readonly #calls = new Map<number, OpenCall>()
-  /** The answer is complete, except for its usage, which follows. */
+  readonly #thinking = new ThinkingRuns()
+  /** The answer is complete, except perhaps for its usage. */
   #stop: { readonly reason: string } | undefined
+  /** AWS sends it last, and proxies earlier. */
+  #metadata: { readonly usage: unknown } | undefined
 
   constructor({ identity, asked, mask }: StreamContext) {
     this.#writer = new ChunkWriter(identity, asked)
@@ -43,7 +48,7 @@ export class ConverseStream implements FrameDecoder {
 
   /** A body that ends without its usage is complete; one that ends within a message is not. */
   end(): Frame[] {
-    return this.#stop && this.#splitter.isBetweenMessages ? this.#finish(undefined) : []
+    return this.#stop && this.#splitter.isBetweenMessages ? this.#finish(this.#stop.reason) : []
   }
 
   #read(message: AwsMessage): Frame[] {
@@ -71,35 +76,49 @@ export class ConverseStream implements FrameDecoder {
     const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
     switch (type) {
       case 'contentBlockStart':
-        return start?.toolUse ? [this.#openCall(block, start.toolUse)] : []
+        return start?.toolUse ? this.#openCall(block, start.toolUse) : []
       case 'contentBlockDelta':
         return delta ? this.#readDelta(block, delta) : []
       case 'contentBlockStop':
         return this.#closeBlock(block)
       case 'messageStop':
         this.#stop = { reason: stopReason ?? '' }
-        return []
+        return this.#metadata ? this.#finish(this.#stop.reason) : []
       case 'metadata':
-        return this.#stop ? this.#finish(usage) : []
+        this.#metadata = { usage }
+        return this.#stop ? this.#finish(this.#stop.reason) : []
       default:
         return type satisfies never
     }
   }
 
-  #openCall(block: number, { toolUseId: id, name }: ToolUse): Frame {
+  #openCall(block: number, { toolUseId, name }: ToolUse): Frame[] {
     const index = this.#calls.size
     this.#calls.set(block, { index, hasArguments: false })
-    return this.#writer.toolCall({ index, id, name })
+    return this.#after([this.#writer.toolCall({ index, id: toolUseId || newCallId(), name })])
   }
 
-  /** Texts and reasoning open with their first delta. Signatures have no place in a chunk. */
+  /** Texts and reasoning open with their first delta. */
   #readDelta(block: number, { text, toolUse, reasoningContent }: Delta): Frame[] {
-    if (text) return [this.#writer.text(text)]
-    if (reasoningContent?.text) return [this.#writer.reasoning(reasoningContent.text)]
+    if (text) return this.#after([this.#writer.text(text)])
+    if (reasoningContent) return this.#think(block, reasoningContent)
     const call = this.#calls.get(block)
     if (!call || !toolUse?.input) return []
     call.hasArguments = true
     return [this.#writer.toolArguments(call.index, toolUse.input)]
+  }
+
+  #think(block: number, { text, signature, redactedContent: data }: ReasoningDelta): Frame[] {
+    if (text) this.#thinking.add(block, { thinking: text })
+    if (signature) this.#thinking.add(block, { thinking: '', signature })
+    if (data) this.#thinking.add(block, { data })
+    return text ? [this.#writer.reasoning(text)] : []
+  }
+
+  /** What is no reasoning goes out behind the proofs of the reasoning before it. */
+  #after(frames: Frame[]): Frame[] {
+    const run = this.#thinking.interrupt()
+    return run.length === 0 ? frames : [this.#writer.thinking(run), ...frames]
   }
 
   /** A call without arguments has sent none, but is a call with an empty object. */
@@ -110,9 +129,13 @@ export class ConverseStream implements FrameDecoder {
     return [this.#writer.toolArguments(call.index, '{}')]
   }
 
-  #finish(usage: unknown): Frame[] {
-    const reason = finishReasonOf(this.#stop?.reason, this.#calls.size > 0)
-    return this.#writer.finish(reason, converseUsage(usage))
+  #finish(stopReason: string): Frame[] {
+    const run = this.#thinking.finish()
+    const reason = finishReasonOf(stopReason, this.#calls.size > 0)
+    return [
+      ...(run.length > 0 ? [this.#writer.thinking(run)] : []),
+      ...this.#writer.finish(reason, converseUsage(this.#metadata?.usage)),
+    ]
   }
 }
 
@@ -137,14 +160,16 @@ const event = z.object({
   contentBlockIndex: z.number().optional(),
   start: z
     .object({
-      toolUse: z.object({ toolUseId: z.string(), name: z.string() }).nullish(),
+      toolUse: z.object({ toolUseId: optionalText, name: z.string() }).nullish(),
     })
     .nullish(),
   delta: z
     .object({
       text: optionalText,
       toolUse: z.object({ input: optionalText }).nullish(),
-      reasoningContent: z.object({ text: optionalText }).nullish(),
+      reasoningContent: z
+        .object({ text: optionalText, signature: optionalText, redactedContent: optionalText })
+        .nullish(),
     })
     .nullish(),
   stopReason: optionalText,
@@ -153,4 +178,5 @@ const event = z.object({
 
 type Event = z.infer<typeof event>
 type Delta = NonNullable<Event['delta']>
+type ReasoningDelta = NonNullable<Delta['reasoningContent']>
 type ToolUse = NonNullable<NonNullable<Event['start']>['toolUse']>

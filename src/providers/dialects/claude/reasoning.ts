@@ -1,7 +1,7 @@
-import type { Message, Raw } from '../openai/messages.ts'
-import type { ReasoningEffort } from '../openai/request.ts'
-import { isObject } from '../openai/usage.ts'
+import type { Raw } from '../openai/messages.ts'
+import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
+import { lacksThinking } from './thinking.ts'
 
 /** How a Claude model is told to think. Empty when it is told nothing. */
 export interface ClaudeReasoning {
@@ -21,11 +21,35 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
   max: 16384,
 }
 
-/** What an effort means for a model; undefined when the model does not reason. */
+export interface ReasoningWish {
+  readonly request: OpenAiRequest
+  /** The client's own `thinking`, verbatim: it says more than an effort can. */
+  readonly own: Raw | undefined
+}
+
+/**
+ * How a model is to think. Thinking by budget is left out where the latest calls lack theirs, since
+ * the vendor would refuse it; `drop` gets the name of every field that is not honoured.
+ */
 export function claudeReasoning(
-  effort: ReasoningEffort,
+  { request: { reasoningEffort, messages }, own }: ReasoningWish,
   model: ClaudeModel,
-): ClaudeReasoning | undefined {
+  drop: (field: string) => void,
+): ClaudeReasoning {
+  // Servers that are merely compatible sign nothing, and miss nothing.
+  const signs = model.thinking !== 'none'
+  const isRefused = ({ type }: Raw) => signs && type === 'enabled' && lacksThinking(messages)
+  const meant = reasoningEffort === undefined ? {} : meaningOf(reasoningEffort, model)
+  if (!meant) drop('reasoning_effort')
+  if (own && !isRefused(own)) return { ...meant, thinking: own }
+  if (own) drop('thinking')
+  if (!meant?.thinking || !isRefused(meant.thinking)) return meant ?? {}
+  drop('reasoning_effort')
+  return {}
+}
+
+/** What an effort means for a model; undefined when the model does not reason. */
+function meaningOf(effort: ReasoningEffort, model: ClaudeModel): ClaudeReasoning | undefined {
   if (model.thinking === 'none') return effort === 'none' ? {} : undefined
   if (effort === 'none') {
     if (model.thinkingOff === 'low') return { effort: 'low' }
@@ -56,29 +80,4 @@ function levelOf(
 export function thinkingBudget(thinking: Raw | undefined): number {
   const budget = thinking?.['type'] === 'enabled' ? thinking['budget_tokens'] : 0
   return typeof budget === 'number' ? budget : 0
-}
-
-/**
- * The thinking that an assistant message carries back, block by block as it was given out. A block
- * without its signature would be refused.
- */
-export function thinkingBlocks({ raw }: Message): readonly Raw[] {
-  const blocks = raw['thinking_blocks']
-  return Array.isArray(blocks) ? blocks.filter(isObject).filter(isSigned) : []
-}
-
-function isSigned({ type, signature, data }: Raw): boolean {
-  const proof = type === 'thinking' ? signature : type === 'redacted_thinking' ? data : undefined
-  return typeof proof === 'string' && proof !== ''
-}
-
-/**
- * True when the latest tool calls of the conversation come without the thinking that led to them.
- * Thinking by budget is then refused with "Expected `thinking`, but found `tool_use`".
- */
-export function lacksThinking(messages: readonly Message[]): boolean {
-  const latest = messages.findLast(
-    (message) => message.role === 'assistant' && message.calls.length > 0,
-  )
-  return latest !== undefined && thinkingBlocks(latest).length === 0
 }

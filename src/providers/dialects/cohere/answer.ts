@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ChatCall } from '../../../core/chat.ts'
 import type { UpstreamFailure } from '../../../core/failure.ts'
-import { newCompletionId } from '../../../core/ids.ts'
+import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { completionAnswer, type ToolCall } from '../openai/completion.ts'
@@ -97,11 +97,6 @@ function toolCall({ id, function: called }: z.infer<typeof cohereCall>): ToolCal
 
 function isNothing(given: string): boolean {
   return given.trim() === '' || given.trim() === 'null'
-}
-
-/** An id for a call that the vendor gives none. */
-export function newCallId(): string {
-  return `call_${crypto.randomUUID().replaceAll('-', '')}`
 }
 
 /** Where each block begins in the text of all of them, in characters. */

@@ -1,3 +1,4 @@
+import { newCallId } from '../../../core/ids.ts'
 import type { ToolCall } from '../openai/completion.ts'
 import type { GeminiCall, PartialArg } from './gemini-response.ts'
 import { type Signed, signed } from './gemini-signature.ts'
@@ -8,16 +9,12 @@ export function toolCallOf(
   signature: string | null | undefined,
 ): ToolCall & Signed {
   return {
+    // Older models give no ids, and their answers may call one function twice.
     id: call.id || newCallId(),
     type: 'function',
     function: { name: call.name ?? '', arguments: JSON.stringify(call.args ?? {}) },
     ...signed(signature),
   }
-}
-
-/** Older models give no ids, and their answers may call one function twice. */
-function newCallId(): string {
-  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 }
 
 /**

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { contentBlock, optionalText, stopDetails } from './answer.ts'
+
+const blockDelta = z.object({
+  type: optionalText,
+  text: optionalText,
+  thinking: optionalText,
+  signature: optionalText,
+  partial_json: optionalText,
+  stop_reason: optionalText,
+  stop_details: stopDetails,
+})
+
+/** Members of another shape than the known one read as absent: new events may use the same names. */
+export const streamEvent = z.object({
+  /** The same as the name of the event. */
+  type: optionalText,
+  index: z.number().catch(0),
+  message: z
+    .object({
+      id: optionalText,
+      content: z.array(contentBlock).optional().catch(undefined),
+      usage: z.unknown().optional(),
+    })
+    .optional()
+    .catch(undefined),
+  content_block: contentBlock.optional().catch(undefined),
+  delta: blockDelta.optional().catch(undefined),
+  usage: z.unknown().optional(),
+  error: z.unknown().optional(),
+})
+
+export type StreamEvent = z.infer<typeof streamEvent>
+export type Delta = z.infer<typeof blockDelta>

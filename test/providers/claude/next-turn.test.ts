@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { readStream } from '../../support/chunks.ts'
+import { errorOf } from '../../support/gateway.ts'
+import { type Merge, type MergedMessage, merges } from '../../support/merged-deltas.ts'
+import { families, type Said, type Setup } from './families.ts'
+
+/*
+ * What the vendor gets back, turn after turn: its thinking unchanged and in its place, or none of it.
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+ */
+
+const thought = (thinking: string, signature = `signed ${thinking}`): Said => ({
+  type: 'thinking',
+  thinking,
+  signature,
+})
+const hidden: Said = { type: 'redacted_thinking', data: 'aGlkZGVu' }
+const text = (said: string): Said => ({ type: 'text', text: said })
+const call = (id: string, input = '{"a":1}'): Said => ({ type: 'tool_use', id, input })
+
+/** How a client comes to the message that it sends back. */
+const ways: Readonly<Record<string, Merge | undefined>> = { whole: undefined, ...merges }
+
+describe.each(families)('$name', (family) => {
+  describe.each(Object.entries(ways))('%s', (_way, merge) => {
+    /** What the client makes of an answer. */
+    async function message(content: readonly Said[], fields: object = {}, setup: Setup = {}) {
+      const { chat, upstream } = await family.gateway(setup)
+      upstream.next(merge ? family.streamed(content) : family.whole(content))
+      const response = await chat({ ...asking, ...fields, stream: merge !== undefined })
+      expect(response.status).toBe(200)
+      if (merge) return merge((await readStream(response)).chunks)
+      // The shape is what the tests compare.
+      const answer = (await response.json()) as { choices: [{ message: MergedMessage }] }
+      return answer.choices[0].message
+    }
+
+    /** The request that carries the results of the calls: its body, or the error that it met. */
+    async function next(content: readonly Said[], fields: object = {}, setup: Setup = {}) {
+      const answer = await message(content, fields, setup)
+      const ids = (answer['tool_calls'] ?? []) as readonly { id: string }[]
+      const results = ids.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
+      const { chat, upstream } = await family.gateway(setup)
+      upstream.next(family.whole([text('Done.')]))
+      const messages = [...asking.messages, answer, ...results]
+      const response = await chat({ ...asking, ...fields, messages })
+      if (response.status !== 200) return { error: await errorOf(response) }
+      const body = upstream.body()
+      return { turn: family.assistantTurns(body)[0], thinking: family.thinking(body) }
+    }
+
+    test.each([
+      ['a signed thought', [thought('Hm.')]],
+      ['a hidden thought', [hidden]],
+      ['several thoughts', [thought('One.'), hidden, thought('Two.')]],
+      ['a thought whose text is kept back', [thought('', 'c2ln')]],
+    ])('%s comes back in front of the call', async (_name, thoughts) => {
+      const { turn } = await next([...thoughts, text('Let me see.'), call('t1'), call('t2')])
+      expect(turn).toEqual([
+        ...thoughts,
+        text('Let me see.'),
+        { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } },
+        { type: 'tool_use', id: 't2', name: 'f', input: { a: 1 } },
+      ])
+    })
+
+    test.each([
+      { reasoning_effort: 'low' },
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ])('a strict provider goes on with its budget: %j', async (fields) => {
+      const { turn, thinking } = await next([thought('Hm.'), call('t1')], fields, { strict: true })
+      expect(turn?.[0]).toEqual(thought('Hm.'))
+      expect(thinking).toMatchObject({ type: 'enabled' })
+    })
+
+    test.each([
+      ['after a text', [thought('One.'), text('So.'), thought('Two.'), call('t1')]],
+      ['after a call', [thought('One.'), call('t1'), hidden, call('t2')]],
+      ['after a text that opens', [text('So.'), thought('One.'), call('t1')]],
+    ])('a thought %s does not come back in another place', async (_name, content) => {
+      const model = 'claude-opus-4-8'
+      const { turn } = await next(content, { reasoning_effort: 'low' }, { model })
+      expect(turn).toEqual(
+        content
+          .filter(({ type }) => type === 'text' || type === 'tool_use')
+          .map((block) =>
+            block.type === 'tool_use' ? { ...block, name: 'f', input: { a: 1 } } : block,
+          ),
+      )
+    })
+
+    test('a thought without its proof is shown, and stays out of the blocks', async () => {
+      const answer = await message([thought('Hm.', ''), text('Hi')])
+      expect(answer['reasoning_content']).toMatch(/\.$/)
+      expect(answer).not.toHaveProperty('thinking_blocks')
+    })
+
+    test('arguments come back to the digit', async () => {
+      const input = '{"id":12345678901234567890,"n":1.0,"big":1e400,"z":0,"a":{"b":1,"b":2}}'
+      const content = [call('t1', input)]
+      const answer = await message(content)
+      expect(answer['tool_calls']).toMatchObject([{ function: { name: 'f', arguments: input } }])
+
+      const { chat, upstream } = await family.gateway({})
+      upstream.next(family.whole([text('Done.')]))
+      const result = { role: 'tool', tool_call_id: 't1', content: 'x' }
+      await chat({ ...asking, messages: [...asking.messages, answer, result] })
+      expect(upstream.text()).toContain(`"input":${input}}`)
+    })
+  })
+
+  describe('a call that comes back without its thinking', () => {
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 't1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 't1', content: 'x' },
+    ]
+
+    test.each([
+      ['reasoning_effort', { reasoning_effort: 'low' }],
+      ['thinking', { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+    ])('ends %s on a budget, which the vendor would refuse', async (field, fields) => {
+      const { chat, upstream } = await family.gateway({})
+      upstream.next(family.whole([text('Done.')]))
+      expect((await chat({ ...asking, ...fields, messages })).status).toBe(200)
+      expect(family.thinking(upstream.body())).toBe(undefined)
+
+      const strict = await family.gateway({ strict: true })
+      const refused = await strict.chat({ ...asking, ...fields, messages })
+      expect(await errorOf(refused)).toMatchObject({ code: 'LM-1001', param: field })
+      expect(strict.upstream.requests).toEqual([])
+    })
+
+    test('leaves a model that judges for itself as it was', async () => {
+      const { chat, upstream } = await family.gateway({ model: 'claude-opus-4-8', strict: true })
+      upstream.next(family.whole([text('Done.')]))
+      const thinking = { type: 'adaptive' }
+      expect((await chat({ ...asking, thinking, messages })).status).toBe(200)
+      expect(family.thinking(upstream.body())).toEqual(thinking)
+    })
+  })
+})
+
+const asking = {
+  model: 'm',
+  messages: [{ role: 'user', content: 'Hi' }],
+  tools: [{ type: 'function', function: { name: 'f' } }],
+}
