@@ -479,6 +479,26 @@ describe('a link that fails gives way to the next', () => {
     expect(gateway.clock.elapsed()).toBe(0)
   })
 
+  test('two models may back each other: each serves when the other one fails', async () => {
+    const gateway = await watchedGateway(`
+      [[providers]]
+      name = "p"
+      kind = "openai"
+      base_url = "https://p.test"
+      models = [{ id = "m", fallbacks = ["m2"] }]
+      [[providers]]
+      name = "p2"
+      kind = "openai"
+      base_url = "https://p2.test"
+      models = [{ id = "m2", fallbacks = ["m"] }]
+    `)
+    byProvider(gateway.upstream, { p: status(401), p2: answer })
+    expect((await answerOf(gateway)).headers.get('x-gateway-model-used')).toBe('m2')
+    byProvider(gateway.upstream, { p: answer, p2: status(401) })
+    const other = await answerOf(gateway, { ...request, model: 'm2' })
+    expect(other.headers.get('x-gateway-model-used')).toBe('m')
+  })
+
   test('the fallbacks of a fallback are not followed', async () => {
     const gateway = await watchedGateway(`
       [[providers]]
