@@ -2,7 +2,8 @@ import type { Capability, KindFacts } from '../core/provider.ts'
 import { isRegion } from './addresses.ts'
 import { nearestName } from './nearest-name.ts'
 import type { ProviderOutline } from './outline.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { kindOfPeer } from './peer-names.ts'
+import { type Finding, type Path, quote, withNote } from './problem.ts'
 import type { Config } from './schema.ts'
 
 /** Holds every provider against its kind: address, own settings, and what its models may serve. */
@@ -16,17 +17,19 @@ export function* checkKinds(
     if (provider.kind === undefined) continue
     const kind = named.get(provider.kind)
     if (kind === undefined) {
-      yield {
-        path: [...path, 'kind'],
-        message: `unknown kind ${quote(provider.kind)}`,
-        suggestion: nearestName(provider.kind, named.keys()),
-      }
+      yield unknownKind([...path, 'kind'], provider.kind, named)
       continue
     }
     yield* checkAddress(path, provider, kind)
     yield* checkOwnSettings(path, provider, kind, kinds)
     yield* checkCapabilities(path, provider, kind)
   }
+}
+
+function unknownKind(path: Path, name: string, named: ReadonlyMap<string, KindFacts>): Finding {
+  const peer = kindOfPeer(name)
+  const message = withNote(`unknown kind ${quote(name)}`, peer?.note)
+  return { path, message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
 }
 
 /** The configuration with every alias of a kind replaced by the kind's own name. */

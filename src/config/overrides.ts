@@ -88,7 +88,7 @@ function parseValue(text: string, shape: Shape): unknown {
     case 'text':
       return text
     case 'number':
-      return Number.isNaN(Number(text)) || text.trim() === '' ? text : Number(text)
+      return plainDecimal.test(text) ? Number(text) : text
     case 'boolean':
       return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text
     case 'list of texts':
@@ -103,6 +103,9 @@ function parseValue(text: string, shape: Shape): unknown {
       return shape satisfies never
   }
 }
+
+/** JavaScript reads `0x50` and ` 8` as numbers too; a person who writes them means neither. */
+const plainDecimal = /^[+-]?\d+(?:\.\d+)?$/
 
 function parseList(text: string): readonly unknown[] | undefined {
   if (!text.trimStart().startsWith('[')) {

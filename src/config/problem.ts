@@ -50,3 +50,8 @@ const bareKey = /^[A-Za-z0-9_-]{1,100}$/
 export function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
+
+/** A message and, where there is one, a rule that helps to put it right. */
+export function withNote(message: string, note: string | undefined): string {
+  return note === undefined ? message : `${message}: ${note}`
+}

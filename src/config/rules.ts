@@ -44,12 +44,31 @@ export const headerText = z
 /** The name of an environment variable. The name is logged, so a key pasted here must not pass. */
 export const variableName = z
   .string()
-  .regex(/^[^\s\p{Cc}=]+$/u, {
-    error: 'must be the name of an environment variable: no spaces, control characters or "="',
+  .refine((name) => readerSyntax(name) === undefined, {
+    error: ({ input }) => {
+      const prefix = readerSyntax(String(input))
+      return `must be the name of an environment variable alone, without the ${prefix}`
+    },
+    abort: true,
   })
-  .refine((name) => !name.startsWith('sk-'), {
+  .refine((name) => !isKeyShaped(name), {
     error: 'must be the name of the environment variable that holds the key, not the key',
+    abort: true,
   })
+  .regex(/^[A-Za-z_][\w.-]*$/, {
+    error:
+      'must be the name of an environment variable: letters, digits, "_", "-" and ".", not a digit first',
+  })
+
+/** How shells, templates and other gateways mark a name as that of a variable. */
+function readerSyntax(name: string): string | undefined {
+  return /^(?:\$|%|env[.:]|os\.environ\/)/.exec(name)?.[0]
+}
+
+/** How the keys of well-known vendors begin. */
+function isKeyShaped(name: string): boolean {
+  return /^(?:sk-|(?:gsk_|hf_|xai-|pplx-|nvapi-|csk-|AIza|AKIA|eyJ)[\w.-]{16,}$)/.test(name)
+}
 
 /** A list without repetitions. */
 export function distinct<Item extends z.ZodType<string | number>>(item: Item) {

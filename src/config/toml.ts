@@ -1,4 +1,5 @@
 import { parse, TomlDate, TomlError } from 'smol-toml'
+import { notToml } from './not-toml.ts'
 import type { Problem } from './problem.ts'
 
 /** A table of the file. */
@@ -17,10 +18,7 @@ export function parseToml(text: string): Parsed {
     return { ok: true, table }
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    // The lines that follow the first one repeat the file's text, which may hold a secret.
-    const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
-    const { line, column } = error
-    return { ok: false, problem: { setting: '', line, column, message: `not TOML: ${reason}` } }
+    return { ok: false, problem: notToml(text, error) }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { nearestName } from './nearest-name.ts'
-import { type Finding, type Path, quote } from './problem.ts'
+import { settingOfPeer } from './peer-names.ts'
+import { type Finding, type Path, quote, withNote } from './problem.ts'
 import { dottedNames, namesIn, topLevelForm } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
@@ -30,7 +31,10 @@ export function wording(issue: z.core.$ZodRawIssue): string | undefined {
 export function schemaFindings(error: z.ZodError | undefined): readonly Finding[] {
   return (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key))
+    if (issue.code === 'unrecognized_keys') {
+      const given = Object.keys(Object(issue.input))
+      return issue.keys.map((key) => unknownKey(path, key, given))
+    }
     const finding = { path, message: issue.message }
     if (issue.code !== 'invalid_value' || typeof issue.input !== 'string') return finding
     return { ...finding, suggestion: nearestName(issue.input, issue.values.map(String)) }
@@ -42,7 +46,8 @@ function oneOf(values: readonly unknown[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
 }
 
-function unknownKey(table: Path, key: string): Finding {
+/** `given`: all the keys of the table. */
+function unknownKey(table: Path, key: string, given: readonly string[]): Finding {
   const path = [...table, key]
   const form = table.length === 0 ? undefined : topLevelForm(key)
   switch (form) {
@@ -53,8 +58,10 @@ function unknownKey(table: Path, key: string): Finding {
     case 'array of tables':
       return { path, message: `${key} is a top-level array of tables: write [[${key}]]` }
     case undefined: {
-      const suggestion = nearestName(key, namesIn(table)) ?? sameNameElsewhere(key)
-      return { path, message: 'unknown setting', suggestion }
+      const peer = settingOfPeer(table, key, given)
+      const suggestion =
+        peer?.suggestion ?? nearestName(key, namesIn(table)) ?? sameNameElsewhere(key)
+      return { path, message: withNote('unknown setting', peer?.note), suggestion }
     }
     default:
       return form satisfies never

@@ -32,7 +32,7 @@ const brokenFiles: readonly BrokenFile[] = [
     title: 'a setting whose name lacks a word',
     text: '[[providers]]\nname = "a"\nkind = "openai"\napi_key = "canary"\nurl = "http://a.test"',
     problems: [
-      'providers[0].api_key (line 4): unknown setting; did you mean "api_key_env"?',
+      'providers[0].api_key (line 4): unknown setting: the file holds no keys, it names the environment variable that does; did you mean "api_key_env"?',
       'providers[0].url (line 5): unknown setting; did you mean "base_url"?',
     ],
   },
@@ -232,6 +232,30 @@ test.each([
   expect(problem).toContain(reason)
   expect(rest).toEqual([])
 })
+
+test.each([
+  ['YAML', 'model_list:\n  - model_name: canary', 'line 1, column 11'],
+  ['YAML', '# a comment\n---\nproviders: []', 'line 2, column 4'],
+  ['YAML', '- name: canary', 'line 1, column 3'],
+  ['YAML', '[server]\nport: 8080', 'line 2, column 5'],
+  ['JSON', '{\n  "providers": []\n}', 'line 1, column 1'],
+  ['JSON', '[\n  {}\n]', 'line 1, column 2'],
+  ['JSON', '"providers": []', 'line 1, column 12'],
+])('%s is recognized: %j', async (format, text, place) => {
+  expect(await problemsOf(text)).toEqual([
+    `${place}: this looks like ${format}; the file is TOML: key = value`,
+  ])
+})
+
+test.each(['[[providers.models]]', '[providers.models]'])(
+  '%s before the first [[providers]] is reported with the header that belongs first',
+  async (header) => {
+    const text = `\n${header}\nid = "m"\n[[providers]]\nname = "a"\nkind = "openai"\n`
+    expect(await problemsOf(text)).toEqual([
+      `line 2, column 1: ${header} comes before the first [[providers]] (line 4): put [[providers]] first`,
+    ])
+  },
+)
 
 test('a report of text that is no TOML does not repeat the text', async () => {
   const problems = await problemsOf('api_key = "canary" oops')

@@ -88,9 +88,19 @@ describe('a value that is not valid is reported with its variable, and never rep
     ])
   })
 
-  test('blank text is no number', async () => {
-    expect(await problemsOf('', { GATEWAY_SERVER__SSE_HEARTBEAT_MS: ' ' })).toEqual([
-      'server.sse_heartbeat_ms: must be a whole number from 0 to 2147483647 (set by GATEWAY_SERVER__SSE_HEARTBEAT_MS)',
+  test.each([' ', '0x50', '0b1', '1e3', ' 80', '8_0', 'Infinity', '1.'])(
+    '%j is no plain decimal number',
+    async (text) => {
+      expect(await problemsOf('', { GATEWAY_SERVER__SSE_HEARTBEAT_MS: text })).toEqual([
+        'server.sse_heartbeat_ms: must be a whole number from 0 to 2147483647 (set by GATEWAY_SERVER__SSE_HEARTBEAT_MS)',
+      ])
+    },
+  )
+
+  test('a list of numbers holds plain decimal numbers too', async () => {
+    const file = 'auth.enabled = true\nwebhooks.url = "https://a.test"'
+    expect(await problemsOf(file, { GATEWAY_WEBHOOKS__THRESHOLDS: '50,0x50' })).toEqual([
+      'webhooks.thresholds[1]: must be a whole number from 1 to 100 (set by GATEWAY_WEBHOOKS__THRESHOLDS)',
     ])
   })
 

@@ -39,26 +39,48 @@ function keyedBy(variable: string): string {
 }
 
 describe('api_key_env and signing_key_env are names of variables', () => {
-  test.each(['OPENAI_API_KEY', 'my-key.v2', 'ProgramFiles(x86)', 'GATEWAY_MASTER_KEY'])(
+  test.each(['OPENAI_API_KEY', 'my-key.v2', '_key', 'hf_token', 'GATEWAY_MASTER_KEY'])(
     '%s is allowed',
     async (name) => {
       expect((await configOf(keyedBy(name))).providers[0]?.api_key_env).toBe(name)
     },
   )
 
-  test.each(['', 'A=B', 'A B', 'A\u0000', 'A\n'])('%j is refused', async (name) => {
+  test.each(['', 'A=B', 'A B', 'A\u0000', 'A\n', '2A', 'ProgramFiles(x86)', '{A}', 'clé'])(
+    '%j is refused',
+    async (name) => {
+      const rule =
+        'must be the name of an environment variable: letters, digits, "_", "-" and ".", not a digit first'
+      expect(await problemsOf(keyedBy(name))).toEqual([
+        `webhooks.signing_key_env (line 3): ${rule}`,
+        `providers[0].api_key_env (line 7): ${rule}`,
+      ])
+    },
+  )
+
+  test.each([
+    ['$OPENAI_API_KEY', '$'],
+    ['${OPENAI_API_KEY}', '$'],
+    ['%OPENAI_API_KEY%', '%'],
+    ['env.OPENAI_API_KEY', 'env.'],
+    ['os.environ/OPENAI_API_KEY', 'os.environ/'],
+  ])('%s is refused: the name alone is meant, without %s', async (name, prefix) => {
+    const rule = `must be the name of an environment variable alone, without the ${prefix}`
     expect(await problemsOf(keyedBy(name))).toEqual([
-      'webhooks.signing_key_env (line 3): must be the name of an environment variable: no spaces, control characters or "="',
-      'providers[0].api_key_env (line 7): must be the name of an environment variable: no spaces, control characters or "="',
+      `webhooks.signing_key_env (line 3): ${rule}`,
+      `providers[0].api_key_env (line 7): ${rule}`,
     ])
   })
 
-  test('a key in place of the name is refused and not repeated', async () => {
-    const [first = '', second = ''] = await problemsOf(keyedBy('sk-canary'))
-    expect(first).toContain('not the key')
-    expect(second).toContain('not the key')
-    expect(first + second).not.toContain('canary')
-  })
+  test.each(['sk-canary', 'gsk_canaryAAAABBBBCCCCDDDD', 'AIzaSyCcanaryAAAABBBBCCCCDDDD'])(
+    'a key in place of the name is refused and not repeated: %s',
+    async (key) => {
+      const [first = '', second = ''] = await problemsOf(keyedBy(key))
+      expect(first).toContain('not the key')
+      expect(second).toContain('not the key')
+      expect(first + second).not.toContain('canary')
+    },
+  )
 })
 
 function labelled(...labels: readonly string[]): string {

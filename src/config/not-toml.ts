@@ -1,0 +1,49 @@
+import type { TomlError } from 'smol-toml'
+import type { Problem } from './problem.ts'
+
+/** Why a text cannot be read as TOML, and where. Never repeats the text, which may hold a secret. */
+export function notToml(text: string, { line, column, message }: TomlError): Problem {
+  const lines = text.split(/\r?\n/)
+  const found = lines[line - 1] ?? ''
+  const header = /^\s*\[\[\s*([\w.-]+)\s*\]\]/.exec(found)?.[1]
+  const early = header === undefined ? undefined : lineOfMember(header, lines.slice(0, line - 1))
+  if (header !== undefined && early !== undefined) {
+    return problemAt(
+      early.line,
+      1,
+      `${early.header} comes before the first [[${header}]] (line ${line}): put [[${header}]] first`,
+    )
+  }
+  const other = formatOf(found)
+  if (other !== undefined) {
+    return problemAt(line, column, `this looks like ${other}; the file is TOML: key = value`)
+  }
+  // The lines that follow the first one of the parser's message repeat the text.
+  const [reason = ''] = message.replace('Invalid TOML document: ', '').split('\n')
+  return problemAt(line, column, `not TOML: ${reason}`)
+}
+
+function problemAt(line: number, column: number, message: string): Problem {
+  return { setting: '', line, column, message }
+}
+
+/** The first header among these lines that is a table inside the given one. */
+function lineOfMember(
+  header: string,
+  lines: readonly string[],
+): { readonly header: string; readonly line: number } | undefined {
+  for (const [index, text] of lines.entries()) {
+    const found = /^\s*(\[\[?\s*([\w.-]+)\s*\]?\])/.exec(text)
+    if (found?.[2] === header) return undefined
+    if (found?.[1] && found[2]?.startsWith(`${header}.`)) {
+      return { header: found[1], line: index + 1 }
+    }
+  }
+  return undefined
+}
+
+/** What the line at which the parser gave up looks like, where that is another format. */
+function formatOf(line: string): 'JSON' | 'YAML' | undefined {
+  if (/^\s*(?:\{|"[^"]*"\s*:|\[\s*(?:\{|$))/.test(line)) return 'JSON'
+  return /^\s*(?:---|- |[\w.'-]+:(?:\s|$))/.test(line) ? 'YAML' : undefined
+}

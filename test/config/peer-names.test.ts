@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { loadConfig, renderProblem } from '../../src/config/index.ts'
+import { kinds } from '../../src/providers/index.ts'
+
+const server = 'a server that speaks the OpenAI format is kind "openai" with its base_url'
+const perMillion = 'prices are US dollars for a million tokens'
+
+async function problemsOf(text: string): Promise<readonly string[]> {
+  const result = await loadConfig({ text, env: {}, kinds })
+  return result.ok ? [] : result.problems.map(renderProblem)
+}
+
+/** The only problem of a provider of this kind. */
+async function kindProblem(kind: string): Promise<string | undefined> {
+  const problems = await problemsOf(`[[providers]]\nname = "a"\nkind = "${kind}"`)
+  expect(problems).toHaveLength(1)
+  return problems[0]?.replace('providers[0].kind (line 3): ', '')
+}
+
+describe('a kind as other products call it leads to the right one', () => {
+  test.each([
+    ['claude', 'anthropic'],
+    ['azure_openai', 'azure'],
+    ['AzureOpenAI', 'azure'],
+    ['aws', 'bedrock'],
+    ['aws_bedrock', 'bedrock'],
+    ['amazon-bedrock', 'bedrock'],
+    ['vertex', 'vertex_ai'],
+    ['google-vertex', 'vertex_ai'],
+    ['googleai', 'google'],
+    ['hf', 'huggingface'],
+    ['voyageai', 'voyage'],
+    ['jina_ai', 'jina'],
+    ['togetherai', 'together'],
+    ['fireworks_ai', 'fireworks'],
+    ['pplx', 'perplexity'],
+    ['grok', 'xai'],
+    ['nim', 'nvidia'],
+    ['workers-ai', 'cloudflare'],
+    ['hosted_vllm', 'vllm'],
+  ])('%s: %s', async (name, kind) => {
+    expect(await kindProblem(name)).toBe(`unknown kind "${name}"; did you mean "${kind}"?`)
+  })
+
+  test.each([
+    'openai-compatible',
+    'openai_compatible',
+    'openai_like',
+    'lmstudio',
+    'LM Studio',
+    'llamacpp',
+    'llama.cpp',
+    'litellm',
+    'localai',
+    'sglang',
+  ])('%s: openai, with an address', async (name) => {
+    expect(await kindProblem(name)).toBe(
+      `unknown kind "${name}": ${server}; did you mean "openai"?`,
+    )
+  })
+})
+
+/** The only problem of a model with this line below its `id`. */
+async function modelProblem(line: string): Promise<string | undefined> {
+  const problems = await problemsOf(
+    `[[providers]]\nname = "a"\nkind = "openai"\n[[providers.models]]\nid = "m"\n${line}`,
+  )
+  expect(problems).toHaveLength(1)
+  return problems[0]?.replace(/^providers\[0\]\.models\[0\]\.\w+ \(line 6\): unknown setting/, '')
+}
+
+describe('a setting of a model as other products call it leads to the right one', () => {
+  test.each(['name', 'model', 'model_name'])('%s is the id where there is none', async (name) => {
+    const file = '[[providers]]\nname = "a"\nkind = "openai"\n[[providers.models]]\n'
+    expect(await problemsOf(`${file}${name} = "m"`)).toEqual([
+      'providers[0].models[0].id (line 4): is required',
+      `providers[0].models[0].${name} (line 5): unknown setting; did you mean "id"?`,
+    ])
+  })
+
+  test.each([
+    ['name = "m"', '; did you mean "upstream_id"?'],
+    ['deployment = "m"', '; did you mean "upstream_id"?'],
+    ['input_price = 1', `: ${perMillion}; did you mean "cost_per_1m_input"?`],
+    ['output_price = 1', `: ${perMillion}; did you mean "cost_per_1m_output"?`],
+    [
+      'input_cost_per_token = 1',
+      `: ${perMillion}: multiply by 1000000; did you mean "cost_per_1m_input"?`,
+    ],
+    [
+      'output_cost_per_token = 1',
+      `: ${perMillion}: multiply by 1000000; did you mean "cost_per_1m_output"?`,
+    ],
+    [
+      'input_cost_per_1k = 1',
+      `: ${perMillion}: multiply by 1000; did you mean "cost_per_1m_input"?`,
+    ],
+    ['max_tokens = 1', '; did you mean "max_output_tokens"?'],
+    ['api_base = "x"', '; did you mean "providers.base_url"?'],
+    [
+      'api_key = "canary"',
+      ': the file holds no keys, it names the environment variable that does; did you mean "providers.api_key_env"?',
+    ],
+  ])('%s', async (line, hint) => {
+    expect(await modelProblem(line)).toBe(hint)
+  })
+})
+
+describe('a setting of a provider as other products call it leads to the right one', () => {
+  test.each([
+    ['api_base', '; did you mean "base_url"?'],
+    ['endpoint', '; did you mean "base_url"?'],
+    ['timeout', ': times are milliseconds; did you mean "total_timeout_ms"?'],
+    ['num_retries', '; did you mean "resilience.retry_max_attempts"?'],
+  ])('%s', async (name, hint) => {
+    const file = `[[providers]]\nname = "a"\nkind = "openai"\n${name} = "canary"`
+    expect(await problemsOf(file)).toEqual([
+      `providers[0].${name} (line 4): unknown setting${hint}`,
+    ])
+  })
+})
