@@ -26,6 +26,7 @@ import { errorReply, partsOf, withoutBody } from './edge.ts'
 import { Prober } from './health/index.ts'
 import { LiveConfig } from './live-config.ts'
 import { createSeries, metricsRecorder } from './metrics/index.ts'
+import { type Overview, overviewOf } from './overview.ts'
 import { kinds } from './providers/index.ts'
 import { Records } from './records.ts'
 import { logRecorder } from './request-log.ts'
@@ -82,6 +83,8 @@ export interface Gateway {
   /** Answers a request. Never rejects, and the body of its answer never errors. */
   readonly fetch: (request: Request, context?: RequestContext) => Promise<Response>
   readonly settings: HostSettings
+  /** As of the start. */
+  readonly overview: Overview
   readonly log: Log
   readonly registry: Registry
   /** Requests of the data plane that have not ended, streams included. */
@@ -121,7 +124,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   } = options
   const { config, warnings } = await readConfig(options.config, env)
   const log = options.log?.(config.log_format) ?? silentLog
-  for (const warning of warnings) log.write('warn', warning)
   if (config.tokenizer.mode === 'accurate' && !options.tokenizer) {
     log.write(
       'warn',
@@ -215,6 +217,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   })
 
+  const overview = overviewOf({ config, snapshot: live.snapshot, warnings })
+  for (const warning of overview.warnings) log.write('warn', warning)
   prober.start()
   return {
     async fetch(request, context) {
@@ -232,6 +236,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const { host, port, body_limit: bodyLimit } = live.config.server
       return { host, port, bodyLimit }
     },
+    overview,
     log,
     registry: series.registry,
     get inFlight() {
@@ -252,22 +257,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 export type ConfigVerdict =
-  | { readonly ok: true; readonly summary: ConfigSummary }
+  | { readonly ok: true; readonly overview: Overview }
   | { readonly ok: false; readonly problems: readonly string[] }
-
-export interface ConfigSummary {
-  readonly providers: number
-  readonly models: number
-  readonly warnings: readonly string[]
-}
 
 /** Judges a configuration as a boot would, without serving it: no listener, no network. */
 export async function checkConfig(text: string, env: Environment): Promise<ConfigVerdict> {
   try {
     const { config, warnings } = await readConfig(text, env)
     const snapshot = buildSnapshot(config, { env, clock: webClock, upstream: webUpstream })
-    const models = snapshot.models().length
-    return { ok: true, summary: { providers: snapshot.providers.length, models, warnings } }
+    return { ok: true, overview: overviewOf({ config, snapshot, warnings }) }
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, problems: error.problems }
     throw error

@@ -23,7 +23,6 @@ export type {
 } from './core/ports.ts'
 export { version } from './core/version.ts'
 export {
-  type ConfigSummary,
   type ConfigVerdict,
   checkConfig,
   createGateway,
@@ -34,5 +33,6 @@ export {
   type RequestContext,
   type Unsaved,
 } from './gateway.ts'
+export type { AuthOverview, Overview, ProviderOverview } from './overview.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
 export { webResponse } from './web-ports.ts'

@@ -11,6 +11,7 @@ import {
 import type { ConfigFile } from './core/config-file.ts'
 import { outline } from './core/outline.ts'
 import type { Environment, Log } from './core/ports.ts'
+import { credentialWarnings } from './overview.ts'
 import { kinds } from './providers/index.ts'
 import { type Snapshot, SnapshotHolder, type SnapshotPorts } from './snapshot/index.ts'
 import { UnsignedWebhooks } from './webhooks/index.ts'
@@ -93,7 +94,8 @@ export class LiveConfig {
       apply: async () => {
         await access.adopt(config)
         swap()
-        for (const warning of loaded.warnings) log.write('warn', warning)
+        const warnings = [...loaded.warnings, ...credentialWarnings(this.snapshot)]
+        for (const warning of warnings) log.write('warn', warning)
         if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
         log.write('info', 'the configuration is in force')
         applied(this.snapshot)

@@ -1,8 +1,11 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { nearestName } from '../../src/config/index.ts'
 import { outline } from '../../src/core/outline.ts'
-import { checkConfig, version } from '../../src/index.ts'
+import { type Environment, version } from '../../src/index.ts'
+import { check } from './check.ts'
 import { CommandFailure } from './command-failure.ts'
 import { configOption, configText, defaultConfig, demoText } from './config-text.ts'
+import { demoInvitation } from './demo-invitation.ts'
 import { checkHealth } from './health.ts'
 import { addKeysCommand } from './keys-command.ts'
 import { openNodeStore } from './ports/store.ts'
@@ -21,9 +24,11 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-interface RootOptions {
+interface ServeOptions {
   readonly config?: string
+  readonly port?: string
   readonly checkConfig?: boolean
+  readonly strict?: boolean
   readonly demo?: boolean
 }
 
@@ -33,23 +38,46 @@ function program(): Command {
     // Settings of the root command are passed on to those below it, so they come first.
     .exitOverride()
     .enablePositionalOptions()
-    .version(version, '--version', 'print the version')
-    .option(...configOption)
-    .option('--check-config', 'judge the configuration and exit')
-    .addOption(new Option('--demo', 'serve the demo configuration').conflicts('config'))
+    .version(version, '-v, --version', 'print the version')
     .addHelpText('after', notes)
     .allowExcessArguments()
-    .action(runRoot)
+    .action((_: unknown, command: Command) => runServe(command))
+  addServeOptions(root)
+  const serve = root
+    .command('serve')
+    .alias('start')
+    .description('serve the configuration, as `gateway` does without a command')
+    .addHelpText('after', '\nExample:\n  gateway serve --config gateway.toml --port 9090')
+    .action((_: unknown, command: Command) => runServe(command))
+  addServeOptions(serve)
   root
     .command('health')
     .description('ask the gateway of this configuration whether it is alive')
     .option(...configOption)
+    .addHelpText(
+      'after',
+      '\nExample:\n  gateway health --config gateway.toml || systemctl restart gateway',
+    )
     .action(runHealth)
   addKeysCommand(root, openNodeStore)
   return root
 }
 
+function addServeOptions(command: Command): void {
+  command
+    .option(...configOption)
+    .option('--port <number>', 'port to listen on, in place of server.port', portOf)
+    .option('--demo', 'serve the demo configuration')
+    .option('--check-config', 'judge the configuration, show its providers, and exit')
+    .option('--strict', 'with --check-config: exit with 2 when a credential is missing')
+}
+
 const notes = `
+Examples:
+  gateway --demo                         try it: no key, no network
+  gateway --config gateway.toml          serve a configuration
+  gateway --check-config --strict        judge config.toml and the keys that it names
+
 Environment:
   GATEWAY_LOG_LEVEL            debug, info (default), warn or error
   GATEWAY_MASTER_KEY           64 hex digits, needed to serve when auth is on
@@ -60,26 +88,40 @@ Environment:
 Exit codes: 0 fine, 1 trouble at run time, 2 bad usage or configuration.
 SIGTERM and SIGINT let requests finish for up to 30 s; a second one ends the process at once.`
 
-async function runRoot(options: RootOptions, { args }: Command): Promise<void> {
-  if (args.length > 0) throw new CommandFailure(2, `unknown command '${args[0]}'; see --help`)
-  const { config: path, checkConfig: onlyCheck, demo } = options
+async function runServe(command: Command): Promise<void> {
+  const [unknown] = command.args
+  if (unknown !== undefined) throw unknownCommand(unknown, command)
+  // Options may come before the word `serve` as well as after it.
+  const options: ServeOptions = { ...command.optsWithGlobals(), ...command.opts() }
+  const { config: path, port, demo = false, strict = false } = options
+  if (demo && path !== undefined) {
+    throw new CommandFailure(2, "option '--demo' cannot be used with option '--config'")
+  }
+  if (strict && !options.checkConfig) {
+    throw new CommandFailure(2, "option '--strict' is for '--check-config'")
+  }
   const name = demo ? 'the demo configuration' : (path ?? defaultConfig)
   const config = demo ? await demoText() : await configText(path)
-  if (onlyCheck) return check(name, config)
+  const env: Environment =
+    port === undefined ? process.env : { ...process.env, GATEWAY_SERVER__PORT: port }
+  if (options.checkConfig) {
+    return print((await check({ name, config, env, strict })).join('\n'))
+  }
   await start({
     config,
-    path: demo ? undefined : (path ?? defaultConfig),
-    env: process.env,
-    onListening: demo ? invite : undefined,
+    path: demo ? undefined : name,
+    env,
+    onListening: (address, { auth }) => {
+      if (demo) print(demoInvitation({ address, needsKey: auth.enabled }))
+    },
   })
 }
 
-async function check(name: string, config: string): Promise<void> {
-  const verdict = await checkConfig(config, process.env)
-  if (!verdict.ok) throw new CommandFailure(2, ...verdict.problems)
-  const { providers, models, warnings } = verdict.summary
-  print(`${name} is valid: ${counted(providers, 'provider')}, ${counted(models, 'model')}`)
-  for (const warning of warnings) print(`warning: ${warning}`)
+function unknownCommand(name: string, { commands }: Command): CommandFailure {
+  const known = commands.flatMap((command) => [command.name(), ...command.aliases()])
+  const nearest = nearestName(name, known)
+  const hint = nearest === undefined ? 'see --help' : `did you mean '${nearest}'?`
+  return new CommandFailure(2, `unknown command '${name}'; ${hint}`)
 }
 
 /** Docker keeps exit code 2 of a health check for itself. */
@@ -91,28 +133,11 @@ async function runHealth({ config }: { config?: string }): Promise<void> {
   }
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-/** What to try first. */
-function invite(address: string): void {
-  print(`
-Model Gateway ${version} serves its demo at ${address}
-
-  curl ${address}/v1/models
-  curl ${address}/v1/chat/completions -d '${chatBody()}'
-  curl -N ${address}/v1/chat/completions -d '${chatBody({ stream: true })}'
-  curl ${address}/metrics
-`)
-}
-
-function chatBody(fields: object = {}): string {
-  return JSON.stringify({
-    model: 'demo',
-    ...fields,
-    messages: [{ role: 'user', content: 'Hello' }],
-  })
+/** The port as text, for the variable that overrides the setting. */
+function portOf(text: string): string {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port >= 1 && port <= 65_535) return String(port)
+  throw new InvalidArgumentError('must be a whole number from 1 to 65535')
 }
 
 function print(text: string): void {
@@ -120,7 +145,7 @@ function print(text: string): void {
 }
 
 function exitCodeOf(error: unknown): number {
-  // Help and version end here as well, with 0; the rest has been told by commander itself.
+  // Help and version end here as well, with 0; commander itself has reported the rest.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandFailure) {
     process.stderr.write(`${error.lines.join('\n')}\n`)

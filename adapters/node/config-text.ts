@@ -7,7 +7,7 @@ export const defaultConfig = 'config.toml'
 
 /** The option of every command that reads the configuration. */
 export const configOption = [
-  '--config <path>',
+  '-c, --config <path>',
   `configuration file (default: ${defaultConfig})`,
 ] as const
 
@@ -22,7 +22,9 @@ export async function configText(path: string | undefined): Promise<string> {
       throw new CommandFailure(2, `${path ?? defaultConfig}: is not valid UTF-8`)
     }
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT') throw new CommandFailure(2, `${path ?? defaultConfig}: ${code}`)
+    if (code !== 'ENOENT') {
+      throw new CommandFailure(2, `${path ?? defaultConfig}: ${reasons[code ?? ''] ?? code}`)
+    }
     throw path === undefined
       ? new CommandFailure(
           2,
@@ -31,6 +33,12 @@ export async function configText(path: string | undefined): Promise<string> {
         )
       : new CommandFailure(2, `${path}: no such file`)
   }
+}
+
+/** Why a file that exists cannot be read. */
+const reasons: Readonly<Record<string, string>> = {
+  EISDIR: 'is a folder; Docker makes one when the file to mount does not exist',
+  EACCES: 'this user may not read it',
 }
 
 /** The text of the demo configuration, which stands beside `dist`, or at the top of the repository. */

@@ -29,6 +29,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .option('--group-id <id>', 'the budget group that it draws on as well')
     .option(...configOption)
     .addHelpText('after', '\nA running gateway learns of the key when it reloads or starts again.')
+    .addHelpText('after', '\nExample:\n  gateway keys create --name "my app" --budget-max 5')
     .action((wanted: WantedKey, command: Command) =>
       withStore(command, openStore, (store) => create(store, wanted)),
     )
@@ -36,6 +37,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .command('list')
     .description('print the keys that are not deleted, without any secret')
     .option(...configOption)
+    .addHelpText('after', '\nExample:\n  gateway keys list --config gateway.toml')
     .action((_: unknown, command: Command) => withStore(command, openStore, list))
 }
 

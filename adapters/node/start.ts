@@ -3,12 +3,14 @@ import {
   createGateway,
   type Environment,
   type Gateway,
+  type Overview,
   StartError,
 } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { guardProcess } from './guard.ts'
 import { nodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
+import { overviewFields, type Place, startLines } from './overview-text.ts'
 import { nodeConfigFile } from './ports/config-file.ts'
 import { reloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
@@ -20,7 +22,7 @@ export interface Start {
   readonly path?: string | undefined
   readonly env: Environment
   /** Called when the gateway can be reached. */
-  readonly onListening?: ((address: string) => void) | undefined
+  readonly onListening?: ((address: string, overview: Overview) => void) | undefined
 }
 
 /** Serves a configuration until the process is told to stop. */
@@ -39,9 +41,11 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   })
   const { reload, refresh } = gateway
   const triggers = reloadTriggers({ path, reload, refresh })
-  gateway.log.write('info', 'listening', { address: serving.address })
-  void ports.flush()
-  onListening(serving.address)
+  // What the gateway has logged so far comes first.
+  await ports.flush()
+  report(gateway, { address: serving.address, file: path })
+  await ports.flush()
+  onListening(serving.address, gateway.overview)
 
   await stopped
   triggers.close()
@@ -49,6 +53,15 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   void ports.flush()
   await closed
   await ports.close()
+}
+
+/** Says what serves, and where: lines for a person at a terminal, else one line of the log. */
+function report({ overview, log }: Gateway, place: Place): void {
+  if (process.stdout.isTTY === true && overview.logFormat === 'pretty') {
+    process.stdout.write(`${startLines(overview, place).join('\n')}\n`)
+  } else {
+    log.write('info', 'listening', { ...place, ...overviewFields(overview) })
+  }
 }
 
 async function created(gateway: Promise<Gateway>): Promise<Gateway> {

@@ -17,7 +17,7 @@ export function* checkKinds(
     if (provider.kind === undefined) continue
     const kind = named.get(provider.kind)
     if (kind === undefined) {
-      yield unknownKind([...path, 'kind'], provider.kind, named)
+      yield { path: [...path, 'kind'], ...unknownKind(provider.kind, named) }
       continue
     }
     yield* checkAddress(path, provider, kind)
@@ -26,10 +26,10 @@ export function* checkKinds(
   }
 }
 
-function unknownKind(path: Path, name: string, named: ReadonlyMap<string, KindFacts>): Finding {
+function unknownKind(name: string, named: ReadonlyMap<string, KindFacts>): Omit<Finding, 'path'> {
   const peer = kindOfPeer(name)
   const message = withNote(`unknown kind ${quote(name)}`, peer?.note)
-  return { path, message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
+  return { message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
 }
 
 /** The configuration with every alias of a kind replaced by the kind's own name. */

@@ -5,6 +5,7 @@ export {
   type Reload,
 } from './document.ts'
 export { type LoadResult, loadConfig } from './load.ts'
+export { nearestName } from './nearest-name.ts'
 export { type Problem, renderProblem } from './problem.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'
 export { keepRestartOnly } from './restart-only.ts'

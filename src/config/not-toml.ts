@@ -2,29 +2,24 @@ import type { TomlError } from 'smol-toml'
 import type { Problem } from './problem.ts'
 
 /** Why a text cannot be read as TOML, and where. Never repeats the text, which may hold a secret. */
-export function notToml(text: string, { line, column, message }: TomlError): Problem {
+export function notToml(text: string, error: TomlError): Problem {
+  const { line, column } = error
   const lines = text.split(/\r?\n/)
   const found = lines[line - 1] ?? ''
   const header = /^\s*\[\[\s*([\w.-]+)\s*\]\]/.exec(found)?.[1]
   const early = header === undefined ? undefined : lineOfMember(header, lines.slice(0, line - 1))
   if (header !== undefined && early !== undefined) {
-    return problemAt(
-      early.line,
-      1,
-      `${early.header} comes before the first [[${header}]] (line ${line}): put [[${header}]] first`,
-    )
+    const message = `${early.header} comes before the first [[${header}]] (line ${line}): put [[${header}]] first`
+    return { setting: '', line: early.line, column: 1, message }
   }
   const other = formatOf(found)
   if (other !== undefined) {
-    return problemAt(line, column, `this looks like ${other}; the file is TOML: key = value`)
+    const message = `this looks like ${other}; the file is TOML: key = value`
+    return { setting: '', line, column, message }
   }
   // The lines that follow the first one of the parser's message repeat the text.
-  const [reason = ''] = message.replace('Invalid TOML document: ', '').split('\n')
-  return problemAt(line, column, `not TOML: ${reason}`)
-}
-
-function problemAt(line: number, column: number, message: string): Problem {
-  return { setting: '', line, column, message }
+  const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
+  return { setting: '', line, column, message: `not TOML: ${reason}` }
 }
 
 /** The first header among these lines that is a table inside the given one. */

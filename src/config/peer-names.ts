@@ -20,14 +20,18 @@ export function kindOfPeer(name: string): PeerHint | undefined {
   return kind === undefined ? undefined : { suggestion: kind }
 }
 
-/** The setting that another product's name means in a table; `given` holds the table's own keys. */
-export function settingOfPeer(
-  table: Path,
-  name: string,
-  given: readonly string[],
-): PeerHint | undefined {
+/** A key that no setting of its table has. */
+export interface UnknownKey {
+  readonly table: Path
+  readonly key: string
+  /** All keys of that table. */
+  readonly given: readonly string[]
+}
+
+/** The setting that another product's name of a setting means; undefined where it means none. */
+export function settingOfPeer({ table, key, given }: UnknownKey): PeerHint | undefined {
   const rows = peerSettings[table.filter((part) => typeof part === 'string').join('.')] ?? []
-  const plain = name.toLowerCase().replaceAll('_', '')
+  const plain = key.toLowerCase().replaceAll('_', '')
   const row = rows.find(({ names }) => names.includes(plain))
   const suggestion = row?.means.find((setting) => !given.includes(setting))
   return row === undefined || suggestion === undefined ? undefined : { ...row, suggestion }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { nearestName } from './nearest-name.ts'
-import { settingOfPeer } from './peer-names.ts'
-import { type Finding, type Path, quote, withNote } from './problem.ts'
+import { settingOfPeer, type UnknownKey } from './peer-names.ts'
+import { type Finding, quote, withNote } from './problem.ts'
 import { dottedNames, namesIn, topLevelForm } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
@@ -33,7 +33,7 @@ export function schemaFindings(error: z.ZodError | undefined): readonly Finding[
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code === 'unrecognized_keys') {
       const given = Object.keys(Object(issue.input))
-      return issue.keys.map((key) => unknownKey(path, key, given))
+      return issue.keys.map((key) => unknownKey({ table: path, key, given }))
     }
     const finding = { path, message: issue.message }
     if (issue.code !== 'invalid_value' || typeof issue.input !== 'string') return finding
@@ -46,8 +46,8 @@ function oneOf(values: readonly unknown[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
 }
 
-/** `given`: all the keys of the table. */
-function unknownKey(table: Path, key: string, given: readonly string[]): Finding {
+function unknownKey(unknown: UnknownKey): Finding {
+  const { table, key } = unknown
   const path = [...table, key]
   const form = table.length === 0 ? undefined : topLevelForm(key)
   switch (form) {
@@ -58,7 +58,7 @@ function unknownKey(table: Path, key: string, given: readonly string[]): Finding
     case 'array of tables':
       return { path, message: `${key} is a top-level array of tables: write [[${key}]]` }
     case undefined: {
-      const peer = settingOfPeer(table, key, given)
+      const peer = settingOfPeer(unknown)
       const suggestion =
         peer?.suggestion ?? nearestName(key, namesIn(table)) ?? sameNameElsewhere(key)
       return { path, message: withNote('unknown setting', peer?.note), suggestion }

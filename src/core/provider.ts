@@ -122,9 +122,18 @@ export interface Authorize {
 
 /** The credential of a provider, as found when its snapshot was built. */
 export type Credential =
-  | { readonly kind: 'secret'; readonly value: string }
+  | {
+      readonly kind: 'secret'
+      readonly value: string
+      readonly origin: 'environment' | 'store'
+    }
   | { readonly kind: 'none' }
-  | { readonly kind: 'missing'; readonly message: string }
+  | {
+      readonly kind: 'missing'
+      readonly message: string
+      /** The variable that should hold it; undefined when the file names none. */
+      readonly variable: string | undefined
+    }
 
 export interface Provider {
   readonly name: ProviderName

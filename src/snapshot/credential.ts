@@ -19,16 +19,17 @@ export function findCredential(
   { env, storedKeys }: Secrets,
 ): Credential {
   const { name, api_key_env: variable } = entry
-  const value =
-    (variable !== undefined && env[variable]) ||
-    storedKeys?.get(name) ||
-    (variable === undefined && kind.ambientSecret?.(env))
-  if (value) return { kind: 'secret', value }
+  const configured = variable === undefined ? undefined : env[variable]
+  if (configured) return { kind: 'secret', value: configured, origin: 'environment' }
+  const stored = storedKeys?.get(name)
+  if (stored) return { kind: 'secret', value: stored, origin: 'store' }
+  const ambient = variable === undefined ? kind.ambientSecret?.(env) : undefined
+  if (ambient) return { kind: 'secret', value: ambient, origin: 'environment' }
   if (variable !== undefined) {
     const message = `provider ${name} has no credential: the variable ${variable} is unset or empty`
-    return { kind: 'missing', message }
+    return { kind: 'missing', message, variable }
   }
   if (entry.base_url !== undefined || kind.keyless) return { kind: 'none' }
   const message = `provider ${name} has no credential: set api_key_env to the variable that holds its key`
-  return { kind: 'missing', message }
+  return { kind: 'missing', message, variable: undefined }
 }

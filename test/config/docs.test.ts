@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
+import { check } from '../../adapters/node/check.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { Path } from '../../src/config/problem.ts'
 import { namesIn } from '../../src/config/schema-tree.ts'
@@ -41,6 +42,13 @@ test('the broken example is refused with the lines that follow it', async () => 
   const result = await load(text)
   const lines = result.ok ? [] : result.problems.map(renderProblem)
   expect(`${lines.join('\n')}\n`).toBe(blocks('text')[0])
+})
+
+test('the check of the first example prints the lines that the page shows', async () => {
+  const [config = ''] = blocks('toml')
+  const env = { OPENAI_API_KEY: 'x' }
+  const lines = await check({ name: 'config.toml', config, env, strict: false })
+  expect(`${lines.join('\n')}\n`).toBe(blocks('text check')[0])
 })
 
 interface Section {

@@ -46,7 +46,7 @@ afterAll(async () => {
 test('the first configuration is valid, and warned about in nothing', async () => {
   expect(await checkConfig(firstConfig(), {})).toMatchObject({
     ok: true,
-    summary: { warnings: [] },
+    overview: { warnings: [] },
   })
 })
 

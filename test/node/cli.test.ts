@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/index.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type Setting,
 } from './support/command.ts'
 import { httpServer, tcpServer, timed } from './support/servers.ts'
+import { freePort } from './support/shipped-gateway.ts'
 
 let built: Package
 
@@ -40,20 +40,35 @@ describe('usage', () => {
     }
   })
 
-  test('--version is the version', async () => {
-    expect(await finished(gateway(['--version']))).toMatchObject({
-      code: 0,
-      stdout: `${version}\n`,
-    })
+  test.each(['--version', '-v'])('%s is the version', async (flag) => {
+    expect(await finished(gateway([flag]))).toMatchObject({ code: 0, stdout: `${version}\n` })
   })
+
+  test.each([['health'], ['serve'], ['keys', 'create']])(
+    '%s %s has a help text with an example',
+    async (...words) => {
+      const { code, stdout } = await finished(gateway([...words, '--help']))
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/\nExample:\n {2}gateway \S/)
+    },
+  )
 
   test.each([
     [['--colour'], 'unknown option'],
     [['--config'], 'argument missing'],
-    [['serve'], "unknown command 'serve'"],
+    [['--cofig', 'a.toml'], '--config'],
+    [['srve'], "unknown command 'srve'; did you mean 'serve'?"],
+    [['frobnicate'], "unknown command 'frobnicate'; see --help"],
+    [['serve', 'now'], "unknown command 'now'"],
+    [['keys', 'crate'], 'create'],
+    [['--port', '0'], 'must be a whole number from 1 to 65535'],
+    [['--port', '0x50'], 'must be a whole number from 1 to 65535'],
+    [['--strict'], '--check-config'],
+    [['serve', '-c', 'absent.toml'], 'absent.toml: no such file'],
+    [['--demo', 'serve', '-c', 'a.toml'], 'cannot be used with'],
     [['--demo', '--config', 'a.toml'], 'cannot be used with'],
     [['--config', 'absent.toml'], 'absent.toml: no such file'],
-    [['--config', '.'], 'EISDIR'],
+    [['--config', '.'], 'is a folder; Docker makes one when the file to mount does not exist'],
     [[], 'gateway --demo'],
   ])('%j is bad usage', async (args, hint) => {
     const { code, stdout, stderr } = await finished(gateway(args))
@@ -71,10 +86,72 @@ describe('usage', () => {
 })
 
 describe('--check-config', () => {
-  test('tells of a valid configuration in short', async () => {
-    const { code, stdout, stderr } = await finished(gateway(['--check-config'], { config: demo() }))
+  const providers = `
+    [auth]
+    enabled = true
+    db_path = "libsql://db.test?authToken=canary"
+    [[providers]]
+    name = "openai"
+    kind = "openai"
+    api_key_env = "OPENAI_API_KEY"
+    [[providers]]
+    name = "mistral"
+    kind = "mistral"
+    [[providers]]
+    name = "local server"
+    kind = "vllm"
+    base_url = "http://127.0.0.1:8000/v1?key=canary"
+    [[providers]]
+    name = "claude"
+    kind = "anthropic"
+    api_key_env = "CLAUDE_KEY"
+  `
+  const missing = [
+    'provider openai has no credential: the variable OPENAI_API_KEY is unset or empty',
+    'provider mistral has no credential: set api_key_env to the variable that holds its key',
+    'auth is on and GATEWAY_MASTER_KEY is unset, so the gateway cannot start',
+  ]
+
+  test('shows each provider of a valid configuration with its credential, and no secret', async () => {
+    const { code, stdout, stderr } = await finished(
+      gateway(['--check-config'], { config: providers, env: { CLAUDE_KEY: 'canary' } }),
+    )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('config.toml is valid: 1 provider, 1 model\n')
+    expect(stdout.split('\n')).toEqual([
+      'config.toml is valid: 4 providers, 0 models',
+      '  openai        openai     https://api.openai.com/v1  ! OPENAI_API_KEY is unset',
+      '  mistral       mistral    https://api.mistral.ai/v1  ! api_key_env is not set',
+      '  local server  vllm       http://127.0.0.1:8000/v1   not needed',
+      '  claude        anthropic  https://api.anthropic.com  present',
+      '  auth is on, with the database libsql://db.test',
+      'warning: no model is configured, so every request for one is refused',
+      ...missing.map((line) => `warning: ${line}`),
+      '',
+    ])
+  })
+
+  test('fails under --strict when a credential is missing, and names each', async () => {
+    const args = ['--check-config', '--strict']
+    const env = { CLAUDE_KEY: 'canary' }
+    expect(await finished(gateway(args, { config: providers, env }))).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${missing.join('\n')}\n`,
+    })
+    expect(await finished(gateway(args, { config: demo() }))).toMatchObject({ code: 0 })
+  })
+
+  test('judges GATEWAY_LOG_LEVEL together with the file', async () => {
+    const env = { GATEWAY_LOG_LEVEL: 'zzz' }
+    const { code, stderr } = await finished(
+      gateway(['--check-config'], { config: 'log_format = "xml"', env }),
+    )
+    expect(code).toBe(2)
+    expect(stderr.split('\n')).toEqual([
+      'log_format (line 1): must be "pretty" or "json"',
+      'GATEWAY_LOG_LEVEL must be one of debug, info, warn, error',
+      '',
+    ])
   })
 
   test('has one line a problem', async () => {
@@ -102,6 +179,37 @@ describe('serving', () => {
     const { code, stderr } = await finished(gateway(['--demo'], { env: portAs(port) }))
     expect(code).toBe(1)
     expect(stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: the port is in use.*\n$/)
+  })
+
+  test('the start leaves one line with file, providers, auth and warnings', async () => {
+    const config = `
+      log_format = "json"
+      [[providers]]
+      name = "p"
+      kind = "openai"
+      api_key_env = "P_KEY"
+      [[providers.models]]
+      id = "m"
+    `
+    const port = await freePort()
+    const child = gateway(['serve', '--port', String(port)], { config })
+    const [line] = await child.until(/.*"msg":"listening"/)
+    const warning = 'provider p has no credential: the variable P_KEY is unset or empty'
+    expect(JSON.parse(`${line}}`)).toMatchObject({
+      address: `http://127.0.0.1:${port}`,
+      file: 'config.toml',
+      providers: [
+        {
+          name: 'p',
+          kind: 'openai',
+          base_url: 'https://api.openai.com/v1',
+          credential: 'P_KEY is unset',
+        },
+      ],
+      auth: { enabled: false },
+      warnings: [warning],
+    })
+    await child.until(new RegExp(`"level":"warn".*${warning}`))
   })
 
   test('the demo answers, is healthy, and stops on SIGTERM within a second', async () => {
@@ -159,14 +267,4 @@ function gateway(args: readonly string[], setting?: Setting): Command {
 
 function portAs(port: number): Record<string, string> {
   return { GATEWAY_SERVER__PORT: String(port) }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
 }

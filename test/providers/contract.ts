@@ -165,7 +165,7 @@ function tools(kindCase: ChatContractCase, mode: Mode): void {
         finish: 'tool_calls',
         usage: { prompt: 20, completion: 8 },
       },
-      asking,
+      { ...asking, tool_choice: 'required' },
     )
     expect(first).toMatchObject({ finish: 'tool_calls', content: null })
     expect(first.calls.map(({ function: { name } }) => name)).toEqual(['get_weather'])

@@ -242,17 +242,28 @@ describe('what it says', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('its usage chunk comes when it is asked for; else the gateway estimates', async () => {
+  const counted = '"usage":{"prompt_tokens":1,"completion_tokens":11,"total_tokens":12}'
+
+  test.each([
+    ['asked for', { stream_options: { include_usage: true } }, '"choices":[]'],
+    ['not asked for', {}, '"choices":[{"index":0,"delta":{},"finish_reason":null}]'],
+  ])('a stream reports the usage of the whole answer: %s', async (_, more, choices) => {
     const gateway = await watchedGateway(config())
-    const asked = await (
-      await gateway.chat(streamed({ stream_options: { include_usage: true } }))
-    ).text()
-    expect(asked).toContain(
-      '"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":11,"total_tokens":12}',
-    )
-    expect(settlement(gateway.log.splice(0))).toMatchObject({ tokens_out: 11, estimated: false })
-    await (await gateway.chat(streamed())).text()
-    expect(settlement(gateway.log)).toMatchObject({ estimated: true })
+    expect(JSON.stringify(await ask(gateway, said('Hi')))).toContain(counted)
+    gateway.log.length = 0
+    const text = await (await gateway.chat(streamed(more))).text()
+    expect(text).toContain(`${choices},${counted}`)
+    expect(text.split('"usage"')).toHaveLength(2)
+    expect(settlement(gateway.log)).toMatchObject({
+      tokens_in: 1,
+      tokens_out: 11,
+      estimated: false,
+    })
+  })
+
+  test('a message without words counts as one token', async () => {
+    const gateway = await watchedGateway(config())
+    expect((await ask(gateway, said(null))).usage).toMatchObject({ prompt_tokens: 1 })
   })
 
   test.each([
@@ -317,9 +328,20 @@ describe('what it says', () => {
 })
 
 describe('tools', () => {
-  test('the first that is offered is called, with arguments of its schema', async () => {
+  const named = (name: string) => ({ type: 'function', function: { name } })
+
+  async function callsOf(content: string, more: object): Promise<readonly Call[]> {
     const gateway = await watchedGateway(config())
-    const { choices } = await ask(gateway, said('Hi', { tools: [weather, time] }))
+    const { choices } = await ask(gateway, said(content, more))
+    return choices[0]?.message.tool_calls ?? []
+  }
+
+  test('the first is called when tool_choice is required, with arguments of its schema', async () => {
+    const gateway = await watchedGateway(config())
+    const { choices } = await ask(
+      gateway,
+      said('Hi', { tools: [weather, time], tool_choice: 'required' }),
+    )
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })
     const [call] = choices[0]?.message.tool_calls ?? []
     expect(call).toMatchObject({
@@ -334,30 +356,87 @@ describe('tools', () => {
     })
   })
 
-  test('the one that is named is called', async () => {
-    const gateway = await watchedGateway(config())
-    const choice = { type: 'function', function: { name: 'time' } }
-    const { choices } = await ask(
-      gateway,
-      said('Hi', { tools: [weather, time], tool_choice: choice }),
-    )
-    expect(choices[0]?.message.tool_calls).toMatchObject([
+  test('the one that tool_choice names is called', async () => {
+    const tools = [weather, time]
+    expect(await callsOf('Hi', { tools, tool_choice: named('time') })).toMatchObject([
       { function: { name: 'time', arguments: '{}' } },
     ])
   })
 
   test.each([
+    'Call time',
+    'please use the time tool.',
+    'Now: invoke the tool `time`!',
+    'A page of instructions.\n\nUse the function "time", please',
+  ])('the one that the user asks for by its name is called: %j', async (content) => {
+    const tools = [weather, time]
+    expect(await callsOf(content, { tools })).toMatchObject([{ function: { name: 'time' } }])
+    expect(await callsOf(content, { tools, tool_choice: 'auto' })).toHaveLength(1)
+  })
+
+  test('a name that is no ordinary word is asked for by itself', async () => {
+    const tools = [{ type: 'function', function: { name: 'get_weather' } }]
+    const calls = await callsOf('get_weather, please!', { tools })
+    expect(calls).toMatchObject([{ function: { name: 'get_weather' } }])
+    expect(await callsOf('Please get the weather', { tools })).toEqual([])
+  })
+
+  test.each([
+    'Hi',
+    'What is the weather at this time?',
+    'Use the timer',
+    'You may call the time tool.\n\nWhat is up?',
+  ])('none is called that is only offered: %j', async (content) => {
+    expect(await callsOf(content, { tools: [weather, time] })).toEqual([])
+  })
+
+  test.each([
     ['tool_choice is none', { tools: [weather], tool_choice: 'none' }],
-    ['none is offered', { tools: [] }],
-    ['null is offered', { tools: null }],
-    [
-      'nobody of the name that is asked for is there',
-      { tools: [weather], tool_choice: { function: { name: 'x' } } },
-    ],
+    ['no tool is offered', { tools: [] }],
+    ['tools is null', { tools: null }],
+    ['tool_choice names another one', { tools: [weather], tool_choice: named('x') }],
   ])('none is called when %s', async (_, more) => {
-    const gateway = await watchedGateway(config())
-    const { choices } = await ask(gateway, said('Hi', more))
-    expect(choices[0]?.finish_reason).toBe('stop')
+    expect(await callsOf('Use the weather tool', more)).toEqual([])
+  })
+
+  test('arguments are as harmless as their schema lets them be', async () => {
+    const properties = {
+      recursive: { type: 'boolean' },
+      forced: { enum: [true] },
+      count: { type: 'integer' },
+      atLeast: { type: 'number', exclusiveMinimum: 2 },
+      atMost: { type: 'integer', maximum: -3 },
+      steps: { type: 'integer', minimum: 7, multipleOf: 5 },
+      long: { type: 'string', minLength: 6 },
+      short: { type: 'string', maxLength: 2 },
+      day: { type: 'string', format: 'date' },
+      unit: { $ref: '#/$defs/unit' },
+      pair: { prefixItems: [{ type: 'string' }, { type: 'boolean' }], type: 'array' },
+      none: { type: 'array', maxItems: 0 },
+      optional: { type: 'string' },
+    }
+    const parameters = {
+      type: 'object',
+      properties,
+      required: Object.keys(properties).filter((name) => name !== 'optional'),
+      $defs: { unit: { enum: ['metre', 'mile'] } },
+    }
+    const tools = [{ type: 'function', function: { name: 'delete_path', parameters } }]
+    const [call] = await callsOf('Hi', { tools, tool_choice: 'required' })
+    expect(JSON.parse(call?.function.arguments ?? '')).toEqual({
+      recursive: false,
+      forced: true,
+      count: 0,
+      atLeast: 3,
+      atMost: -3,
+      steps: 10,
+      long: 'demo..',
+      short: 'de',
+      day: '2000-01-01',
+      unit: 'metre',
+      pair: ['demo', false],
+      none: [],
+    })
   })
 
   test('the second leg says what the tool said', async () => {
@@ -365,6 +444,7 @@ describe('tools', () => {
     const body = {
       model: 'm',
       tools: [weather],
+      tool_choice: 'required',
       messages: [
         { role: 'user', content: 'Hi' },
         {
@@ -386,7 +466,9 @@ describe('tools', () => {
 
   test('streamed: id, type and name once, then the arguments in pieces', async () => {
     const gateway = await watchedGateway(config())
-    const text = await (await gateway.chat(streamed({ tools: [weather] }))).text()
+    const text = await (
+      await gateway.chat(streamed({ tools: [weather], tool_choice: 'required' }))
+    ).text()
     const deltas = [...text.matchAll(/data: (\{.*\})/g)].flatMap(([, chunk = '']) =>
       JSON.parse(chunk).choices.flatMap(
         (choice: { delta: { tool_calls?: Call[] } }) => choice.delta.tool_calls ?? [],
@@ -426,7 +508,7 @@ describe('response_format', () => {
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({
       name: 'demo',
       tags: ['demo'],
-      nested: { ok: true, n: 1 },
+      nested: { ok: false, n: 0 },
       either: 7,
     })
   })

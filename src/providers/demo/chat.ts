@@ -3,13 +3,12 @@ import type { Clock } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { sampleOf } from './sample.ts'
+import { callDeltas, demandedCall, demoToolChoice, demoTools, type ToolCall } from './tools.ts'
 
 /** As many choices as OpenAI makes of one request. */
 const maxChoices = 128
 /** So much of what it was told the demo repeats, however much that was. */
 const maxQuoted = 2000
-/** In so many pieces the arguments of a call are streamed at most. */
-const maxPieces = 100
 
 const part = z.looseObject({ text: z.string().nullish() })
 
@@ -23,21 +22,8 @@ const demoRequest = z.looseObject({
   n: z.int().min(1).max(maxChoices).nullish(),
   max_tokens: z.number().nullish(),
   max_completion_tokens: z.number().nullish(),
-  tools: z
-    .array(
-      z.looseObject({
-        function: z
-          .looseObject({ name: z.string(), parameters: z.unknown().optional() })
-          .optional(),
-      }),
-    )
-    .nullish(),
-  tool_choice: z
-    .union([
-      z.string(),
-      z.looseObject({ function: z.looseObject({ name: z.string() }).optional() }),
-    ])
-    .nullish(),
+  tools: demoTools.nullish(),
+  tool_choice: demoToolChoice.nullish(),
   response_format: z
     .looseObject({
       type: z.string(),
@@ -48,12 +34,6 @@ const demoRequest = z.looseObject({
 
 type DemoRequest = z.infer<typeof demoRequest>
 
-interface ToolCall {
-  readonly id: string
-  readonly type: 'function'
-  readonly function: { readonly name: string; readonly arguments: string }
-}
-
 /** What every choice of an answer says. */
 interface Reply {
   readonly words: readonly string[]
@@ -63,8 +43,9 @@ interface Reply {
 }
 
 /**
- * Answers a chat completion: repeats what the user said, calls the first tool that is offered, or
- * makes up a JSON value of the schema that is asked for. One word is one token.
+ * Answers a chat completion: repeats what the user said, calls a tool that the request demands, or
+ * makes up a JSON value of the schema that is asked for. One word is one token, in whole answers and
+ * in streams alike, and both report how many.
  */
 export function demoChat(body: unknown, clock: Clock): DemoAnswer {
   const parsed = demoRequest.safeParse(body)
@@ -92,12 +73,13 @@ export function demoChat(body: unknown, clock: Clock): DemoAnswer {
 }
 
 function replyTo(request: DemoRequest): Reply {
-  const call = toolCallFor(request)
   const said = request.messages.map(textOf)
+  const call = callFor(request, said.at(-1) ?? '')
   const limit = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   const words = call ? [] : wordsOf(textFor(request, said))
   const kept = words.slice(0, limit)
-  const prompt = said.reduce((sum, text) => sum + wordsOf(text).length, 0)
+  // A message without words, such as an image, counts as one: no prompt has 0 tokens.
+  const prompt = said.reduce((sum, text) => sum + Math.max(1, wordsOf(text).length), 0)
   const completion = call ? wordsOf(call.function.arguments).length : kept.length
   const cut = kept.length < words.length
   return {
@@ -112,6 +94,13 @@ function replyTo(request: DemoRequest): Reply {
   }
 }
 
+/** None after a tool's answer: an agent that always demands a call would never come to an end. */
+function callFor({ messages, tools, tool_choice: choice }: DemoRequest, last: string) {
+  const role = messages.at(-1)?.role
+  if (!tools || role === 'tool') return undefined
+  return demandedCall({ tools, choice, asked: role === 'user' ? last : '' })
+}
+
 function textFor(request: DemoRequest, said: readonly string[]): string {
   const format = request.response_format
   if (format?.type === 'json_schema') return JSON.stringify(sampleOf(format.json_schema?.schema))
@@ -120,24 +109,6 @@ function textFor(request: DemoRequest, said: readonly string[]): string {
   return request.messages.at(-1)?.role === 'tool'
     ? `The tool answered: ${last}`
     : `Hello from the demo provider of Model Gateway. You said: ${last}`
-}
-
-/** A tool is called when there is one to call and the last word was not a tool's. */
-function toolCallFor({ tools, tool_choice: choice, messages }: DemoRequest): ToolCall | undefined {
-  if (!tools || choice === 'none' || messages.at(-1)?.role === 'tool') return undefined
-  const wanted = typeof choice === 'object' ? choice?.function?.name : undefined
-  const tool = tools.find(
-    ({ function: offered }) => offered && (!wanted || offered.name === wanted),
-  )
-  if (!tool?.function) return undefined
-  return {
-    id: `call_${crypto.randomUUID()}`,
-    type: 'function',
-    function: {
-      name: tool.function.name,
-      arguments: JSON.stringify(sampleOf(tool.function.parameters) ?? {}),
-    },
-  }
 }
 
 function choicesOf(request: DemoRequest, { words, call, finish }: Reply): object[] {
@@ -172,22 +143,12 @@ function eventsOf(
     }
     events.push({ data: choice(index, {}, finish), tokens: 0 })
   }
-  if (request.stream_options?.include_usage)
-    events.push({ data: chunk({ choices: [], usage }), tokens: 0 })
+  // A client that did not ask for usage may read the first choice of every chunk.
+  const choices = request.stream_options?.include_usage
+    ? []
+    : [{ index: 0, delta: {}, finish_reason: null }]
+  events.push({ data: chunk({ choices, usage }), tokens: 0 })
   return [...events, { data: '[DONE]', tokens: 0 }]
-}
-
-/** Id, type and name first, then the arguments in pieces. */
-function callDeltas({ id, type, function: { name, arguments: text } }: ToolCall): object[] {
-  const deltas: object[] = [
-    { tool_calls: [{ index: 0, id, type, function: { name, arguments: '' } }] },
-  ]
-  const size = Math.max(8, Math.ceil(text.length / maxPieces))
-  for (let at = 0; at < text.length; at += size) {
-    const piece = text.slice(at, at + size)
-    deltas.push({ tool_calls: [{ index: 0, function: { arguments: piece } }] })
-  }
-  return deltas
 }
 
 function textOf({ content }: DemoRequest['messages'][number]): string {

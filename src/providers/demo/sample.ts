@@ -1,41 +1,107 @@
 import { isObject } from '../dialects/openai/usage.ts'
 
+type Schema = Readonly<Record<string, unknown>>
+
+/** Where a schema stands: the document that its references point into, and how deep it is nested. */
+interface Place {
+  readonly root: unknown
+  readonly depth: number
+}
+
 /** How far nested schemas are followed; a recursive one ends here. */
 const maxDepth = 16
 
-/** A small value that a JSON schema of the common kinds allows: required members only. */
-export function sampleOf(schema: unknown, depth = 0): unknown {
-  if (!isObject(schema) || depth > maxDepth) return null
-  if (schema['const'] !== undefined) return schema['const']
-  for (const options of [schema['enum'], schema['examples']]) {
+/**
+ * A small value that a JSON schema of the common kinds allows. An agent may act on it, so it is as
+ * harmless as the schema lets it be: required members only, `false`, 0, one item.
+ */
+export function sampleOf(schema: unknown): unknown {
+  return sample(schema, { root: schema, depth: 0 })
+}
+
+function sample(given: unknown, { root, depth }: Place): unknown {
+  if (!isObject(given) || depth > maxDepth) return null
+  const inner: Place = { root, depth: depth + 1 }
+  const target = targetOf(given['$ref'], root)
+  if (target !== undefined) return sample(target, inner)
+  if (given['const'] !== undefined) return given['const']
+  for (const options of [given['enum'], given['examples']]) {
     if (Array.isArray(options) && options.length > 0) return options[0]
   }
-  for (const branches of [schema['anyOf'], schema['oneOf'], schema['allOf']]) {
-    if (Array.isArray(branches) && branches.length > 0) return sampleOf(branches[0], depth + 1)
+  for (const branches of [given['anyOf'], given['oneOf'], given['allOf']]) {
+    if (Array.isArray(branches) && branches.length > 0) return sample(branches[0], inner)
   }
-  const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type']
+  const type = Array.isArray(given['type']) ? given['type'][0] : given['type']
   switch (type) {
     case 'string':
-      return 'demo'
+      return sampleText(given)
     case 'integer':
     case 'number':
-      return typeof schema['minimum'] === 'number' ? schema['minimum'] : 1
+      return sampleNumber(given)
     case 'boolean':
-      return true
+      return false
     case 'array':
-      return [sampleOf(schema['items'], depth + 1)]
+      return sampleArray(given, inner)
     case 'object':
-      return sampleObject(schema, depth)
+      return sampleObject(given, inner)
     default:
-      return isObject(schema['properties']) ? sampleObject(schema, depth) : null
+      return isObject(given['properties']) ? sampleObject(given, inner) : null
   }
 }
 
-function sampleObject({ properties, required }: Record<string, unknown>, depth: number): object {
+/** What a reference such as `#/$defs/unit` points at. */
+function targetOf(reference: unknown, root: unknown): unknown {
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
+  const steps = reference.slice(2).split('/')
+  return steps.reduce<unknown>(
+    (place, step) => (isObject(place) && Object.hasOwn(place, step) ? place[step] : undefined),
+    root,
+  )
+}
+
+const texts: Readonly<Record<string, string>> = {
+  date: '2000-01-01',
+  'date-time': '2000-01-01T00:00:00Z',
+  time: '00:00:00Z',
+  email: 'demo@example.com',
+  uri: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+}
+
+function sampleText({ format, minLength, maxLength }: Schema): string {
+  const known = typeof format === 'string' ? texts[format] : undefined
+  if (known !== undefined) return known
+  const longest = Math.min(numberOf(maxLength) ?? longestText, longestText)
+  return 'demo'.padEnd(Math.min(numberOf(minLength) ?? 0, longestText), '.').slice(0, longest)
+}
+
+/** A schema may ask for text of any length. */
+const longestText = 1000
+
+function sampleNumber(schema: Schema): number {
+  const above = numberOf(schema['exclusiveMinimum'])
+  const below = numberOf(schema['exclusiveMaximum'])
+  const step = numberOf(schema['multipleOf']) ?? 1
+  const min = numberOf(schema['minimum']) ?? (above === undefined ? undefined : above + step)
+  const max = numberOf(schema['maximum']) ?? (below === undefined ? undefined : below - step)
+  if (min !== undefined && min > 0) return Math.ceil(min / step) * step
+  return max !== undefined && max < 0 ? Math.floor(max / step) * step : 0
+}
+
+function sampleArray({ items, prefixItems, maxItems }: Schema, place: Place): unknown[] {
+  if (Array.isArray(prefixItems)) return prefixItems.map((item) => sample(item, place))
+  return maxItems === 0 ? [] : [sample(items, place)]
+}
+
+function sampleObject({ properties, required }: Schema, place: Place): object {
   if (!isObject(properties)) return {}
   const names = Array.isArray(required) ? required : Object.keys(properties)
   const members = names.filter(
     (name): name is string => typeof name === 'string' && name in properties,
   )
-  return Object.fromEntries(members.map((name) => [name, sampleOf(properties[name], depth + 1)]))
+  return Object.fromEntries(members.map((name) => [name, sample(properties[name], place)]))
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

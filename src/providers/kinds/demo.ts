@@ -17,12 +17,9 @@ export const demo: ProviderKind = Object.freeze({
   remoteImages: true,
   authorizer: () => () => ({}),
   upstream: demoUpstream,
-  chat: ({ baseUrl, upstreamId, streamUsage }) =>
-    openAiChat({
-      url: `${baseUrl}/chat/completions`,
-      upstreamId,
-      injectUsage: streamUsage,
-    }),
+  // Its streams report their usage without being asked.
+  chat: ({ baseUrl, upstreamId }) =>
+    openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, injectUsage: false }),
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({ ...openAiHabits, url: `${baseUrl}/embeddings`, upstreamId }),
   rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),

@@ -1,0 +1,87 @@
+import type { Config } from './config/index.ts'
+import type { Credential, Provider } from './core/provider.ts'
+import type { Snapshot } from './snapshot/index.ts'
+
+/** What an operator looks for at the start. It holds no secret. */
+export interface Overview {
+  readonly providers: readonly ProviderOverview[]
+  readonly models: number
+  readonly logFormat: Config['log_format']
+  readonly auth: AuthOverview
+  /** What is allowed, but probably not meant. */
+  readonly warnings: readonly string[]
+}
+
+export interface ProviderOverview {
+  readonly name: string
+  readonly kind: string
+  /** Where requests go, without its query, which may hold a key. */
+  readonly baseUrl: string
+  /** `present`, `stored`, `not needed`, or why there is none: `OPENAI_API_KEY is unset`. */
+  readonly credential: string
+  /** Set when requests to it fail for want of a credential: a sentence that says so. */
+  readonly missing: string | undefined
+}
+
+export type AuthOverview =
+  | { readonly enabled: false }
+  | { readonly enabled: true; readonly database: string }
+
+interface Started {
+  readonly config: Config
+  readonly snapshot: Snapshot
+  /** Those about the configuration alone. A missing credential adds its own. */
+  readonly warnings: readonly string[]
+}
+
+export function overviewOf({ config, snapshot, warnings }: Started): Overview {
+  const { auth, log_format: logFormat } = config
+  return {
+    providers: snapshot.providers.map(describe),
+    models: snapshot.models().length,
+    logFormat,
+    auth: auth.enabled
+      ? { enabled: true, database: withoutQuery(auth.db_path) }
+      : { enabled: false },
+    warnings: [...warnings, ...credentialWarnings(snapshot)],
+  }
+}
+
+/** One line for each provider whose requests fail for want of a credential. */
+export function credentialWarnings({ providers }: Snapshot): readonly string[] {
+  return providers.flatMap(({ credential }) =>
+    credential.kind === 'missing' ? [credential.message] : [],
+  )
+}
+
+function describe({ name, kind, baseUrl, credential }: Provider): ProviderOverview {
+  return {
+    name,
+    kind: kind.name,
+    baseUrl: kind.upstream === undefined ? withoutQuery(baseUrl) : 'in this process',
+    credential: stateOf(credential),
+    missing: credential.kind === 'missing' ? credential.message : undefined,
+  }
+}
+
+function stateOf(credential: Credential): string {
+  switch (credential.kind) {
+    case 'secret':
+      return credential.origin === 'store' ? 'stored' : 'present'
+    case 'none':
+      return 'not needed'
+    case 'missing':
+      return credential.variable === undefined
+        ? 'api_key_env is not set'
+        : `${credential.variable} is unset`
+    default:
+      return credential satisfies never
+  }
+}
+
+/** An address, a region or a path, without a query and a user's name and password. */
+function withoutQuery(text: string): string {
+  if (!URL.canParse(text)) return text
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkConfig } from '../../src/index.ts'
+import { buildPackage, type Command, command, type Package } from './support/command.ts'
+import { freePort } from './support/shipped-gateway.ts'
+
+const run = promisify(execFile)
+
+let built: Package
+
+beforeAll(async () => {
+  built = await buildPackage()
+})
+
+afterAll(() => built.remove())
+
+const masterKey = '6d'.repeat(32)
+
+/** The demo, and the command lines that it prints at its start. */
+async function demo(env: Record<string, string> = {}) {
+  const port = String(await freePort())
+  const child = command([built.executable, '--demo', '--port', port], { env })
+  const [, commands = '', config = ''] = await child.until(
+    /Try the demo.*?\n\n(.*?)\n\nNext, write config.toml.*?\n\n(.*"gpt-4o-mini"\n)/s,
+  )
+  return { child, commands: commands.replaceAll(/^ {2}/gm, ''), config }
+}
+
+/** What a shell prints for these lines, each by itself but in one session. */
+async function printed(lines: string, env: Record<string, string> = {}): Promise<string[]> {
+  const mark = '--- next'
+  const script = lines.split('\n').join(`\necho; echo '${mark}'\n`)
+  const options = { env: { PATH: process.env['PATH'] ?? '', ...env } }
+  const { stdout } = await run('bash', ['-e', '-c', script], options)
+  return stdout.split(`${mark}\n`)
+}
+
+const warned = ({ output }: Command) => output.stdout.includes('"level":"warn"')
+
+test('the commands that the demo prints work as they are', async () => {
+  const { child, commands } = await demo({ GATEWAY_LOG_FORMAT: 'json' })
+  const [models, whole, stream, metrics] = await printed(commands)
+  expect(models).toContain('"id":"demo"')
+  expect(whole).toContain('You said: Hello')
+  expect(stream).toContain('data: [DONE]')
+  expect(metrics).toContain('gateway_tokens_total')
+  expect(warned(child)).toBe(false)
+})
+
+test('with auth on they make a key first and use it, and what it spends is counted', async () => {
+  const { child, commands } = await demo({
+    GATEWAY_LOG_FORMAT: 'json',
+    GATEWAY_AUTH__ENABLED: 'true',
+    GATEWAY_AUTH__USAGE_FLUSH_MS: '1',
+    GATEWAY_MASTER_KEY: masterKey,
+  })
+  const patient = commands.replace(/^(curl .*\/admin\/usage)/m, 'sleep 1; $1')
+  const env = { GATEWAY_MASTER_KEY: masterKey }
+  const [key, models, whole, stream, usage, metrics] = await printed(patient, env)
+  expect(key?.trim()).toBe('')
+  expect(models).toContain('"id":"demo"')
+  expect(whole).toContain('You said: Hello')
+  expect(stream).toContain('data: [DONE]')
+  // Twice 1 token in at 2.5 and 11 tokens out at 10 dollars a million.
+  expect(usage).toContain('"cost":0.000225')
+  expect(metrics).toContain('gateway_tokens_total')
+  expect(warned(child)).toBe(false)
+})
+
+test('the configuration that the demo prints is valid', async () => {
+  const { config } = await demo()
+  const verdict = await checkConfig(config, { OPENAI_API_KEY: 'x' })
+  expect(verdict).toMatchObject({ ok: true, overview: { warnings: [], models: 1 } })
+})

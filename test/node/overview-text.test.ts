@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { startLines } from '../../adapters/node/overview-text.ts'
+import { type Overview, version } from '../../src/index.ts'
+
+const overview: Overview = {
+  providers: [
+    {
+      name: 'p',
+      kind: 'openai',
+      baseUrl: 'https://p.test',
+      credential: 'P_KEY is unset',
+      missing: 'provider p has no credential',
+    },
+    {
+      name: 'second',
+      kind: 'vllm',
+      baseUrl: 'http://second.test/v1',
+      credential: 'not needed',
+      missing: undefined,
+    },
+  ],
+  models: 2,
+  logFormat: 'pretty',
+  auth: { enabled: true, database: 'gateway.db' },
+  warnings: [],
+}
+
+test('a terminal shows address, file, a line for each provider, and auth', () => {
+  expect(startLines(overview, { address: 'http://127.0.0.1:1', file: 'a.toml' })).toEqual([
+    `Model Gateway ${version} listens on http://127.0.0.1:1, configured by a.toml`,
+    '  p       openai  https://p.test         ! P_KEY is unset',
+    '  second  vllm    http://second.test/v1  not needed',
+    '  auth is on, with the database gateway.db',
+  ])
+})
+
+test('the demo has no file, and a gateway without providers shows auth alone', () => {
+  const empty: Overview = { ...overview, providers: [], auth: { enabled: false } }
+  expect(startLines(empty, { address: 'http://127.0.0.1:1', file: undefined })).toEqual([
+    `Model Gateway ${version} listens on http://127.0.0.1:1`,
+    '  auth is off',
+  ])
+})
