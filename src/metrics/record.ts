@@ -3,13 +3,13 @@ import type { Series } from './series.ts'
 
 export interface MetricsOptions {
   readonly metadataLabels: readonly string[]
-  /** How many different sets of metadata values get series of their own. */
+  /** How many series of a metric may carry metadata values of their own. */
   readonly maxSeries: number
 }
 
 /** Counts finished requests into the series. */
 export function metricsRecorder(series: Series, options: MetricsOptions): Recorder {
-  const labelsOf = metadataLabeller(options)
+  const withMetadata = metadataLabeller(options)
   return (settlement) => {
     const served = settlement.served ?? settlement.model
     const model = served?.id ?? ''
@@ -25,35 +25,37 @@ export function metricsRecorder(series: Series, options: MetricsOptions): Record
     if (!usage) return
     if (media && media.count > 0) series.media.inc({ capability, model, provider }, media.count)
     if (searchUnits !== undefined) series.searchUnits.inc({ model, provider }, searchUnits)
-    const extra = labelsOf(metadata)
     const estimated = String(usage.estimated)
     const count = (direction: 'input' | 'output', tokens: number) => {
       const labels = { capability, model, provider, direction, estimated }
-      series.tokens.inc(extra ? { ...labels, ...extra } : labels, tokens)
+      series.tokens.inc(withMetadata(labels, metadata), tokens)
     }
     count('input', usage.promptTokens)
     count('output', usage.completionTokens)
   }
 }
 
+type Labels = Readonly<Record<string, string>>
+
 /**
- * Metadata is the client's own text, so the number of series it can make is bounded: past it, new
- * combinations of values read `other`.
+ * Adds metadata to the labels of one metric. It is the client's own text, so the number of series
+ * that it can make is bounded, all labels together: past that the values read `other`.
  */
 function metadataLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   const seen = new Set<string>()
-  return (metadata: Metadata): Record<string, string> | undefined => {
-    if (metadataLabels.length === 0) return undefined
+  const hasPlace = (labels: Labels, values: readonly string[]): boolean => {
+    if (values.every((value) => value === '')) return true
+    const series = [...Object.values(labels), ...values].join('\u0000')
+    if (seen.size < maxSeries) seen.add(series)
+    return seen.has(series)
+  }
+  return (labels: Labels, metadata: Metadata): Labels => {
     const values = metadataLabels.map((label) => labelValue(metadata, label))
-    const key = values.join('\u0000')
-    const isOver = !seen.has(key) && seen.size >= maxSeries
-    if (!isOver) seen.add(key)
-    return Object.fromEntries(
-      metadataLabels.map((label, index) => {
-        const value = values[index] ?? ''
-        return [label, isOver && value !== '' ? 'other' : value]
-      }),
-    )
+    const shown = hasPlace(labels, values) ? values : values.map((value) => value && 'other')
+    return {
+      ...labels,
+      ...Object.fromEntries(metadataLabels.map((label, at) => [label, shown[at] ?? ''])),
+    }
   }
 }
 

@@ -262,27 +262,47 @@ describe('metadata labels', () => {
     ])
   })
 
-  test('read `other` past max_series, and what was there before goes on', async () => {
+  test('read `other` past max_series, all labels together, and what was there goes on', async () => {
     const gateway = await watchedGateway(config('metadata_labels = ["team"]\nmax_series = 3'))
-    for (const team of ['a', 'b', 'c', 'd', 'e', 'a']) await label(gateway, { team })
-    expect((await tokens(gateway)).map(({ team }) => team)).toEqual(['a', 'b', 'c', 'other'])
+    for (const team of ['a', 'b', 'c', 'b', 'a']) await label(gateway, { team })
     const counted = series(await scrape(gateway), 'gateway_tokens_total')
-    const value = (team: string) =>
-      counted.find(({ labels }) => labels['team'] === team && labels['direction'] === 'input')
-        ?.value
-    expect([value('a'), value('b'), value('other')]).toEqual([18, 9, 18])
+    expect(
+      counted.map(({ labels, value }) => [labels['team'], labels['direction'], value]),
+    ).toEqual([
+      ['a', 'input', 18],
+      ['a', 'output', 4],
+      ['b', 'input', 18],
+      ['other', 'output', 6],
+      ['other', 'input', 9],
+    ])
   })
 
-  test('stay empty past max_series where a request has none: nothing of a client stands in them', async () => {
+  test('never make more series than max_series, whatever the models and the answers', async () => {
     const gateway = await watchedGateway(
-      config('metadata_labels = ["team", "user"]\nmax_series = 1'),
+      chainOf([{}, {}, {}], '[telemetry]\nmetadata_labels = ["team"]\nmax_series = 5'),
     )
-    await label(gateway, { team: 'a' })
+    for (const model of ['m', 'm2', 'm3'])
+      for (const team of ['a', 'b', 'c', 'd']) {
+        gateway.upstream.next(json(completion()))
+        const headers = { 'x-gateway-metadata': JSON.stringify({ team }) }
+        await run(gateway, { ...request, model }, { headers })
+      }
+    const teams = series(await scrape(gateway), 'gateway_tokens_total').map(
+      ({ labels }) => labels['team'],
+    )
+    expect(teams.filter((team) => team !== 'other')).toHaveLength(5)
+  })
+
+  test('stay empty past max_series where a request has none, and take no place of it', async () => {
+    const gateway = await watchedGateway(
+      config('metadata_labels = ["team", "user"]\nmax_series = 2'),
+    )
     await label(gateway, undefined)
+    await label(gateway, { team: 'a' })
     await label(gateway, { user: 'x' })
     expect(await tokens(gateway)).toMatchObject([
-      { team: 'a', user: '' },
       { team: '', user: '' },
+      { team: 'a', user: '' },
       { team: '', user: 'other' },
     ])
   })
