@@ -1,19 +1,23 @@
 import { type GatewayError, renderError } from './core/errors.ts'
 import type { RequestId } from './core/ids.ts'
-import type { ResponseParts } from './core/ports.ts'
+import type { HeaderList, ResponseParts } from './core/ports.ts'
 import { jsonReply, type Reply } from './core/reply.ts'
 
 /** On every answer, whatever it is. */
-const securityHeaders = [
-  'x-content-type-options',
-  'nosniff',
-  'x-frame-options',
-  'DENY',
-  'referrer-policy',
-  'no-referrer',
-  'content-security-policy',
-  "default-src 'none'",
-] as const
+const securityHeaders = securityHeadersWith("default-src 'none'")
+
+function securityHeadersWith(contentPolicy: string): HeaderList {
+  return [
+    'x-content-type-options',
+    'nosniff',
+    'x-frame-options',
+    'DENY',
+    'referrer-policy',
+    'no-referrer',
+    'content-security-policy',
+    contentPolicy,
+  ]
+}
 
 /** An error as clients see it. */
 export function errorReply(error: GatewayError, id: RequestId): Reply {
@@ -24,8 +28,10 @@ export function errorReply(error: GatewayError, id: RequestId): Reply {
 }
 
 /** The parts of a reply, with the headers that every answer carries. */
-export function partsOf({ status, headers, body }: Reply, id: RequestId): ResponseParts {
-  return { status, headers: [...headers, 'x-request-id', id, ...securityHeaders], body }
+export function partsOf(reply: Reply, id: RequestId): ResponseParts {
+  const { status, headers, body, contentPolicy } = reply
+  const security = contentPolicy ? securityHeadersWith(contentPolicy) : securityHeaders
+  return { status, headers: [...headers, 'x-request-id', id, ...security], body }
 }
 
 /** The same answer without its body, for HEAD. */

@@ -1,15 +1,10 @@
 import type { Registry } from 'prom-client'
 import { openAccess } from './access.ts'
 import { ConfigError } from './boot-error.ts'
-import { type Config, loadConfig, renderProblem } from './config/index.ts'
+import { type LoadedConfig, loadConfig, renderProblem } from './config/index.ts'
 import { type ConfigFile, textAsFile } from './core/config-file.ts'
-import { GatewayError, internal } from './core/errors.ts'
-import { errorOf, UpstreamFault } from './core/failure.ts'
-import { clientRequestId, type RequestId } from './core/ids.ts'
 import { usdOf } from './core/money.ts'
-import { outline } from './core/outline.ts'
 import type {
-  CancelSignal,
   Clock,
   Environment,
   Fingerprint,
@@ -20,13 +15,13 @@ import type {
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
-import type { Reply } from './core/reply.ts'
 import { DataPlane } from './data-plane/index.ts'
-import { errorReply, partsOf, withoutBody } from './edge.ts'
+import { createFetch, type Fetch } from './fetch.ts'
 import { Prober } from './health/index.ts'
 import { LiveConfig } from './live-config.ts'
 import { createSeries, metricsRecorder } from './metrics/index.ts'
 import { type Overview, overviewOf } from './overview.ts'
+import { portWarnings } from './port-warnings.ts'
 import { kinds } from './providers/index.ts'
 import { Records } from './records.ts'
 import { logRecorder } from './request-log.ts'
@@ -60,28 +55,31 @@ export interface GatewayOptions {
   readonly fingerprint?: Fingerprint | undefined
   /** Opens the database of keys, budgets and usage; without it `auth.enabled` cannot be true. */
   readonly openStore?: OpenStore | undefined
+  /** Adds the series of the process, which only its host can measure. */
+  readonly processSeries?: AddSeries | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
   readonly random?: (() => number) | undefined
 }
 
-export type LogFormat = 'pretty' | 'json'
+/** Registers further series; called once. */
+export type AddSeries = (registry: Registry) => void
 
-/** What a host knows of one request beyond the request itself. */
-export interface RequestContext {
-  /** Aborts when the client has left. Without it, the request's own signal counts. */
-  readonly signal?: CancelSignal | undefined
-}
+export type LogFormat = 'pretty' | 'json'
 
 /** What a host must know of the configuration. */
 export interface HostSettings {
   readonly host: string
   readonly port: number
+  /** Bytes. */
   readonly bodyLimit: number
+  /** Origins of pages that may read answers; `*` is every one. */
+  readonly corsOrigins: readonly string[]
+  /** Connections of one address at a time; 0 is without a limit. */
+  readonly maxConnectionsPerAddress: number
 }
 
 export interface Gateway {
-  /** Answers a request. Never rejects, and the body of its answer never errors. */
-  readonly fetch: (request: Request, context?: RequestContext) => Promise<Response>
+  readonly fetch: Fetch
   readonly settings: HostSettings
   /** As of the start. */
   readonly overview: Overview
@@ -122,14 +120,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     response = webResponse,
     random = Math.random,
   } = options
-  const { config, warnings } = await readConfig(options.config, env)
+  const loaded = await readConfig(options.config, env)
+  const { config } = loaded
   const log = options.log?.(config.log_format) ?? silentLog
-  if (config.tokenizer.mode === 'accurate' && !options.tokenizer) {
-    log.write(
-      'warn',
-      'tokenizer.mode is accurate, but this host cannot count: tokens are estimated',
-    )
-  }
 
   const breakers = new Breakers(clock)
   const snapshot = () => live.snapshot
@@ -146,6 +139,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () =>
       snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
+  options.processSeries?.(series.registry)
   const { access, storedKeys } = await openAccess({
     config,
     env,
@@ -197,7 +191,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       series.attempts.inc({ provider: provider.name, model, outcome }),
     metadataRejected: () => series.metadataRejected.inc(),
   })
-  const route = createRouter({
+  const find = createRouter({
     ...routesOf({
       plane,
       snapshot,
@@ -217,24 +211,28 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   })
 
+  const warnings = [...loaded.warnings, ...portWarnings(loaded, options)]
   const overview = overviewOf({ config, snapshot: live.snapshot, warnings })
   for (const warning of overview.warnings) log.write('warn', warning)
   prober.start()
   return {
-    async fetch(request, context) {
-      const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
-      const signal = context?.signal ?? request.signal
-      let reply: Reply
-      try {
-        reply = await route(request, { id, signal })
-      } catch (error) {
-        reply = errorReply(asGatewayError(error, id, log), id)
-      }
-      return response(partsOf(request.method === 'HEAD' ? withoutBody(reply) : reply, id))
-    },
+    fetch: createFetch({
+      find,
+      corsOrigins: () => live.config.server.cors_origins,
+      durations: series.httpDurations,
+      clock,
+      log,
+      response,
+    }),
     get settings() {
-      const { host, port, body_limit: bodyLimit } = live.config.server
-      return { host, port, bodyLimit }
+      const { server } = live.config
+      return {
+        host: server.host,
+        port: server.port,
+        bodyLimit: server.body_limit,
+        corsOrigins: server.cors_origins,
+        maxConnectionsPerAddress: server.max_connections_per_address,
+      }
     },
     overview,
     log,
@@ -272,24 +270,8 @@ export async function checkConfig(text: string, env: Environment): Promise<Confi
   }
 }
 
-async function readConfig(
-  text: string,
-  env: Environment,
-): Promise<{ config: Config; warnings: readonly string[] }> {
+async function readConfig(text: string, env: Environment): Promise<LoadedConfig> {
   const result = await loadConfig({ text, env, kinds })
   if (!result.ok) throw new ConfigError(result.problems.map(renderProblem))
   return result
-}
-
-function newRequestId(): RequestId {
-  // A UUID is made of safe characters only.
-  return crypto.randomUUID() as RequestId
-}
-
-/** What is not meant for clients becomes LM-5001; its kind, and no more, goes to the log. */
-function asGatewayError(error: unknown, id: RequestId, log: Log): GatewayError {
-  if (error instanceof GatewayError) return error
-  if (error instanceof UpstreamFault) return errorOf(error.failure, '')
-  log.write('error', 'internal error', { request_id: id, ...outline(error) })
-  return internal()
 }

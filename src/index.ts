@@ -22,7 +22,9 @@ export type {
   UpstreamResponse,
 } from './core/ports.ts'
 export { version } from './core/version.ts'
+export type { RequestContext } from './fetch.ts'
 export {
+  type AddSeries,
   type ConfigVerdict,
   checkConfig,
   createGateway,
@@ -30,7 +32,6 @@ export {
   type GatewayOptions,
   type HostSettings,
   type LogFormat,
-  type RequestContext,
   type Unsaved,
 } from './gateway.ts'
 export type { AuthOverview, Overview, ProviderOverview } from './overview.ts'

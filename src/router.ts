@@ -1,5 +1,5 @@
 import { Router } from 'itty-router'
-import { GatewayError } from './core/errors.ts'
+import { GatewayError, invalid } from './core/errors.ts'
 import type { Reply } from './core/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -18,48 +18,95 @@ export type Routes<Context> = Readonly<
   Record<string, Readonly<Partial<Record<Method, Handler<Context>>>>>
 >
 
-export type Route<Context> = (request: Request, context: Context) => Promise<Reply>
+/** What an address leads to. */
+export interface Found<Context> {
+  /** The path as documentation writes it: `/v1/models/{id}`; `other` for one that is no route. */
+  readonly route: string
+  /**
+   * Answers a request. HEAD is served as GET. Throws LM-1003 for an address that is no route (404)
+   * and for a method that the route does not take (405 with `Allow`), LM-1001 for dot segments.
+   */
+  serve(request: Request, context: Context): Reply | Promise<Reply>
+}
 
-/**
- * Finds who serves a request. Throws LM-1003: 404 for an unknown path, 405 with `Allow` for a
- * method that the path does not take. HEAD is served as GET.
- */
-export function createRouter<Context>(routes: Routes<Context>): Route<Context> {
+/** Finds what serves a request; never rejects. Routes that are named to the letter are found at once. */
+export type Find<Context> = (request: Request) => Found<Context> | Promise<Found<Context>>
+
+/** Addresses are parsed against this origin, whatever host the client has named. */
+const origin = 'http://gateway'
+
+export function createRouter<Context>(routes: Routes<Context>): Find<Context> {
   // The router parses every address and then tries one route after the other. Most requests name
   // their route to the letter, and need neither.
-  const literal = new Map(Object.entries(routes).filter(([path]) => !path.includes(':')))
-  const router = Router<RoutedRequest, [Context]>()
+  const literal = new Map<string, Found<Context>>()
+  const router = Router<RoutedRequest, []>()
   for (const [path, methods] of Object.entries(routes)) {
-    router.all(path, (routed, context) => serve(routed, methods, context))
+    const found = foundRoute(path, methods)
+    if (!path.includes(':')) literal.set(path, found({}))
+    router.all(path, ({ params = {} }) => found(decoded(params)))
   }
-  return async (request, context) => {
-    const { url, method } = request
-    const methods = literal.get(url.slice(url.indexOf('/', url.indexOf('//') + 2)))
-    if (methods) return serve({ url, method, request }, methods, context)
-    // The router writes its findings onto what it is given, so it gets an object of its own.
-    const routed: RoutedRequest = { url, method, request }
-    const reply: Reply | undefined = await router.fetch(routed, context)
-    if (reply) return reply
-    throw noRoute(new URL(request.url).pathname, Object.keys(routes))
+  const search = async (target: string, path: string): Promise<Found<Context>> => {
+    const found = await router.fetch({ url: origin + target, method: 'GET' })
+    return found ?? failing(noRoute(path, [...literal.keys()]))
+  }
+  return ({ url }) => {
+    const target = targetOf(url)
+    const direct = literal.get(target)
+    if (direct) return direct
+    const path = target.replace(/[?#].*/s, '')
+    // The parser of addresses would resolve them, so that `/v1/../admin` reached the admin plane
+    // past a proxy in front that keeps clients from `/admin`.
+    if (dotSegment.test(path)) return failing(invalid('the path holds a "." or ".." segment'))
+    return literal.get(path) ?? search(target, path)
   }
 }
+
+const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i
 
 interface RoutedRequest {
   readonly url: string
   readonly method: string
-  readonly request: Request
   readonly params?: Readonly<Record<string, string | undefined>>
 }
 
-function serve<Context>(
-  { request, method, params = {} }: RoutedRequest,
-  methods: Readonly<Partial<Record<Method, Handler<Context>>>>,
-  context: Context,
-): Reply | Promise<Reply> {
-  // An unknown method finds no handler.
-  const handler = methods[(method === 'HEAD' ? 'GET' : method) as Method]
-  if (!handler) throw wrongMethod(Object.keys(methods))
-  return handler({ request, params: decoded(params), context })
+/** Each method with the path that takes it, as documentation writes them: `GET /v1/models/{id}`. */
+export function namesOf(routes: Routes<never>): readonly string[] {
+  return Object.entries(routes).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${nameOf(path)}`),
+  )
+}
+
+function nameOf(path: string): string {
+  return path.replace(/:(\w+)\+?/g, '{$1}')
+}
+
+/** Path, query and fragment of an absolute address, as they were written. */
+export function targetOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  return start < 0 ? '/' : url.slice(start)
+}
+
+function foundRoute<Context>(path: string, methods: Routes<Context>[string]) {
+  const route = nameOf(path)
+  return (params: Readonly<Record<string, string>>): Found<Context> => ({
+    route,
+    serve(request, context) {
+      const { method } = request
+      // An unknown method finds no handler.
+      const handler = methods[(method === 'HEAD' ? 'GET' : method) as Method]
+      if (!handler) throw wrongMethod(Object.keys(methods))
+      return handler({ request, params, context })
+    },
+  })
+}
+
+function failing(error: GatewayError): Found<unknown> {
+  return {
+    route: 'other',
+    serve() {
+      throw error
+    },
+  }
 }
 
 /** Official SDKs send ids with an encoded slash; itty-router hands parameters on as they came. */
@@ -83,10 +130,13 @@ function wrongMethod(methods: readonly string[]): GatewayError {
   return new GatewayError('LM-1003', message, { status: 405, headers: ['allow', allow.join(', ')] })
 }
 
-/** The message names the path that was probably meant: a doubled or a missing `/v1` is common. */
+/**
+ * The message names the path that was probably meant: a doubled slash, a doubled or a missing `/v1`
+ * are common.
+ */
 function noRoute(path: string, known: readonly string[]): GatewayError {
-  const plain = path.replace(/^(\/v1)+/, '')
-  const meant = known.find((route) => !route.includes(':') && route.replace('/v1', '') === plain)
+  const plain = path.replace(/\/{2,}/g, '/').replace(/^(\/v1)+/, '')
+  const meant = known.find((route) => route !== '/' && route.replace('/v1', '') === plain)
   const hint =
     meant === undefined ? 'see the documentation for the routes' : `did you mean ${meant}?`
   return new GatewayError('LM-1003', `no such route; ${hint}`)

@@ -9,8 +9,9 @@ import {
   listModels,
   rerank,
 } from './data-plane/index.ts'
+import { frontPage } from './front-page.ts'
 import { healthReport, type Prober } from './health/index.ts'
-import type { Routes } from './router.ts'
+import { namesOf, type Routes } from './router.ts'
 import type { Snapshot } from './snapshot/index.ts'
 
 export interface RouteOptions {
@@ -35,7 +36,7 @@ export function routesOf({
   const reranking: Routes<Arrival>[string] = {
     POST: ({ request, context }) => plane.serve('rerank', rerank, request, context),
   }
-  return {
+  const routes: Routes<Arrival> = {
     '/v1/chat/completions': {
       POST: ({ request, context }) => plane.serve('chat', chat, request, context),
     },
@@ -62,6 +63,8 @@ export function routesOf({
     '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },
     '/metrics': { GET: async () => exposition(await metrics(), metricsType) },
   }
+  const front = frontPage(namesOf(routes))
+  return { '/': { GET: ({ request }) => front(request) }, ...routes }
 }
 
 function exposition(text: string, type: string): Reply {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type {
+  AddSeries,
   Clock,
   Environment,
   Fingerprint,
@@ -17,6 +18,7 @@ import { systemClock } from './ports/clock.ts'
 import { nodeFingerprint } from './ports/fingerprint.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeResponse } from './ports/plain-response.ts'
+import { addProcessSeries } from './ports/process-series.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
@@ -38,6 +40,7 @@ export interface NodePorts {
   readonly readFile: ReadFile
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
+  readonly processSeries: AddSeries
   readonly env: Environment
   /** Resolves when what waits of the log is written, but after 250 ms in any case. */
   flush(): Promise<void>
@@ -74,6 +77,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     readFile: (path) => readFile(path, 'utf8'),
     openStore: (settings) => openNodeStore(settings),
     fingerprint: nodeFingerprint(),
+    processSeries: addProcessSeries,
     env,
     flush,
     close() {

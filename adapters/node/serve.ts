@@ -65,8 +65,8 @@ function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic
   server.maxConnections = limits.maxConnections
   server.on('request', listenerOf({ ...hosting, waitsForGoAhead: false }))
   answerClientErrors(server, {
+    gateway,
     listen: listenerOf({ ...hosting, waitsForGoAhead: true }),
-    bodyLimit: () => gateway.settings.bodyLimit,
   })
   return server
 }

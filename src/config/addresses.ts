@@ -31,6 +31,11 @@ export const hostName = z
  */
 export const urlPrefix = webAddress.overwrite((prefix) => new URL(prefix).href)
 
+/** A page's origin as browsers write it in `Origin`; `*` for every one. */
+export const pageOrigin = z.string().refine(isPageOrigin, {
+  error: 'must be "*" or an origin as browsers write it, without a path: https://app.example.com',
+})
+
 /** True for a bare region such as `us-east-1`. Which kinds take one is for the caller to know. */
 export function isRegion(value: string): boolean {
   return /^[a-z]{2,}(?:-[a-z\d]+)*$/.test(value)
@@ -39,6 +44,13 @@ export function isRegion(value: string): boolean {
 function isWebAddress(value: string): boolean {
   // The platform's parser forgives blanks, control characters and missing slashes; a proxy may not.
   return /^https?:\/\/[^\s\p{Cc}]+$/iu.test(value) && URL.canParse(value)
+}
+
+function isPageOrigin(value: string): boolean {
+  if (value === '*') return true
+  // Browser extensions and desktop apps have schemes of their own.
+  if (!/^[a-z][a-z\d+.-]*:\/\/[\w.:[\]-]+$/.test(value)) return false
+  return !/^https?:/.test(value) || (URL.canParse(value) && new URL(value).origin === value)
 }
 
 function hasCredentials(value: string): boolean {

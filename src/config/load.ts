@@ -6,14 +6,21 @@ import { explain } from './explain.ts'
 import { applyOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type Config, configSchema } from './schema.ts'
-import { parseToml } from './toml.ts'
+import { parseToml, type Table } from './toml.ts'
 import { warningsOf } from './warnings.ts'
 import { schemaFindings, wording } from './wording.ts'
 
 /** A configuration that can serve, or everything that keeps this text from being one. */
 export type LoadResult =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | ({ readonly ok: true } & LoadedConfig)
   | { readonly ok: false; readonly problems: readonly Problem[] }
+
+export interface LoadedConfig {
+  readonly config: Config
+  /** What the file and the environment set, without defaults. */
+  readonly set: Table
+  readonly warnings: readonly string[]
+}
 
 interface Source {
   /** The configuration file. */
@@ -41,5 +48,5 @@ export async function loadConfig({ text, env, kinds }: Source): Promise<LoadResu
   }
 
   const config = canonicalKinds(parsed.data, kinds)
-  return { ok: true, config, warnings: warningsOf(config) }
+  return { ok: true, config, set: overridden.table, warnings: warningsOf(config) }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { accountEventTypes } from '../core/account-event.ts'
-import { hostName, urlPrefix, webAddress } from './addresses.ts'
+import { hostName, pageOrigin, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'
 import {
   byteCount,
@@ -19,6 +19,8 @@ const server = z.strictObject({
   body_limit: byteCount.default(10_485_760),
   first_token_timeout_ms: duration.default(120_000),
   sse_heartbeat_ms: delay.default(15_000),
+  cors_origins: distinct(pageOrigin).default([]),
+  max_connections_per_address: wholeNumber(0, 1_000_000).default(0),
 })
 
 const auth = z.strictObject({

@@ -88,6 +88,16 @@ export function internal(): GatewayError {
   return new GatewayError('LM-5001', 'internal error')
 }
 
+/**
+ * A mistake of the host that the gateway is embedded in, so it is no 400: something ahead of the
+ * gateway has read the body that it forwards.
+ */
+export function bodyIsRead(): GatewayError {
+  const message =
+    'the body of this request was read before it reached the gateway; mount the gateway ahead of body parsers'
+  return new GatewayError('LM-1001', message, { status: 500, headers: forbidRetry })
+}
+
 /** The body of an error answer, and of a stream's terminal frame. */
 export function renderError(error: GatewayError, requestId: string): { error: object } {
   const { param, retryAfter, fields } = error.detail

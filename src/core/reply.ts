@@ -5,6 +5,8 @@ export interface Reply {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Body | null
+  /** What a page may load, for browsers; nothing by default. */
+  readonly contentPolicy?: string | undefined
 }
 
 const encoder = new TextEncoder()

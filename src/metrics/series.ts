@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { HttpDurations } from './http-durations.ts'
 
 /** Every series of the gateway, in a registry of its own. */
 export type Series = ReturnType<typeof createSeries>
@@ -46,6 +47,7 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     buckets: requestSeconds,
     registers,
   })
+  const httpDurations = new HttpDurations(registry)
   const attempts = new Counter({
     name: 'gateway_upstream_attempts_total',
     help: 'Upstream calls by what came of them.',
@@ -121,6 +123,7 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     tokens,
     duration,
     timeToFirstToken,
+    httpDurations,
     attempts,
     media,
     searchUnits,

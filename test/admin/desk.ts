@@ -76,7 +76,7 @@ export class Desk {
   })
   flushes = 0
   flush: () => Promise<void> = async () => {}
-  readonly #route = createRouter(this.#routes())
+  readonly #find = createRouter(this.#routes())
 
   get now(): number {
     return Math.floor(this.clock.now() / 1000)
@@ -90,7 +90,9 @@ export class Desk {
       ...(call.body !== undefined && { body: bodyOf(call.body), duplex: 'half' }),
     } as RequestInit)
     const signal = call.signal ?? new Cancel()
-    const reply = await this.#route(request, { signal }).catch((error: unknown) =>
+    const found = await this.#find(request)
+    const answer = async () => found.serve(request, { signal })
+    const reply = await answer().catch((error: unknown) =>
       errorReply(asGatewayError(error), 'request' as RequestId),
     )
     const text = await new Response(reply.body as BodyInit | null).text()

@@ -18,7 +18,7 @@ let call: (method: string, path: string, body?: unknown) => Promise<Reply>
 beforeEach(() => {
   store = new MemoryStore()
   reloads = []
-  const route = createRouter(
+  const find = createRouter(
     providerKeyRoutes({
       store,
       sealer,
@@ -28,10 +28,10 @@ beforeEach(() => {
       reload: async () => reloads.push(await openProviderKeys(store, sealer)),
     }),
   )
-  call = (method, path, body) => {
+  call = async (method, path, body) => {
     const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const request = new Request(`http://gateway.test/admin/provider-keys/${path}`, init)
-    return route(request, { signal: new Cancel() })
+    return (await find(request)).serve(request, { signal: new Cancel() })
   }
 })
 

@@ -277,7 +277,6 @@ const models: readonly Malformed[] = [
 ]
 
 const routes: readonly Malformed[] = [
-  noRoute('the root', '/'),
   noRoute('an unknown path', '/canary-path'),
   noRoute('the bare version prefix', '/v1'),
   noRoute('an unknown path under the version prefix', '/v1/canary-path'),

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createGateway } from '../../src/index.ts'
+import { createGateway, type GatewayOptions } from '../../src/index.ts'
 import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
 import { errorOf } from '../support/gateway.ts'
+import { ScriptedUpstream } from '../support/scripted-upstream.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
 
 /*
  * Embedded without any host: upstream calls go through the global fetch.
@@ -76,4 +78,52 @@ describe('without a host', () => {
     await closed
     expect(gateway.inFlight).toBe(0)
   })
+})
+
+describe('connect_timeout_ms, which the fetch of the platform cannot keep', () => {
+  const provider = (settings = '') =>
+    `[[providers]]\nname = "d"\nkind = "demo"\n${settings}\nmodels = [{ id = "d" }]`
+
+  async function warnings(config: string, options: Partial<GatewayOptions> = {}) {
+    const lines: string[] = []
+    const log = { enabled: () => true, write: (_: string, line: string) => lines.push(line) }
+    const gateway = await createGateway({ config, log: () => log, ...options })
+    await gateway.close()
+    return lines.filter((line) => line.includes('connect_timeout_ms has no effect'))
+  }
+
+  test.each([
+    ['for all providers', `[resilience]\nconnect_timeout_ms = 5000\n${provider()}`],
+    ['for one provider', provider('connect_timeout_ms = 300')],
+  ])('leaves a warning at the start when it is set %s', async (_, config) => {
+    expect(await warnings(config)).toHaveLength(1)
+  })
+
+  test('leaves a warning when it is set by the environment', async () => {
+    const env = { GATEWAY_RESILIENCE__CONNECT_TIMEOUT_MS: '300' }
+    expect(await warnings(provider(), { env })).toHaveLength(1)
+  })
+
+  test('leaves none when it is not set, and none where the host can keep it', async () => {
+    expect(await warnings(provider())).toEqual([])
+    const { port: upstream } = new ScriptedUpstream()
+    expect(await warnings(provider('connect_timeout_ms = 300'), { upstream })).toEqual([])
+  })
+})
+
+describe('a request whose body was read before', () => {
+  test.each(['/v1/chat/completions', '/v1/embeddings', '/v1/rerank'])(
+    'is the mistake of the host, not a client that left: %s',
+    async (path) => {
+      const { gateway, log } = await watchedGateway()
+      const request = new Request(`http://gateway${path}`, { method: 'POST', body: '{}' })
+      await request.text()
+      const response = await gateway.fetch(request)
+      expect(response.status).toBe(500)
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      const message = expect.stringContaining('mount the gateway ahead of body parsers')
+      expect(await errorOf(response)).toMatchObject({ code: 'LM-1001', message })
+      expect(log).toMatchObject([{ level: 'error', message }])
+    },
+  )
 })

@@ -93,3 +93,34 @@ describe('what image_fetch may reach', () => {
     },
   )
 })
+
+describe('an origin is written as browsers write it', () => {
+  const origins = (origin: string) => `[server]\ncors_origins = [${JSON.stringify(origin)}]`
+
+  test.each([
+    '*',
+    'https://app.example.com',
+    'http://localhost:5173',
+    'http://[::1]:8080',
+    'chrome-extension://abcdefghijklmnop',
+    'tauri://localhost',
+  ])('%s is allowed', async (origin) => {
+    expect((await configOf(origins(origin))).server.cors_origins).toEqual([origin])
+  })
+
+  test.each([
+    '',
+    'app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com/path',
+    'https://App.example.com',
+    'https://app.example.com:443',
+    'https://user@app.example.com',
+    'https://*.example.com',
+    'null',
+  ])('%j is refused', async (origin) => {
+    expect(await problemsOf(origins(origin))).toEqual([
+      'server.cors_origins[0] (line 2): must be "*" or an origin as browsers write it, without a path: https://app.example.com',
+    ])
+  })
+})

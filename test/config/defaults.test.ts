@@ -10,6 +10,8 @@ test('an empty file is a configuration made of defaults', async () => {
       body_limit: 10_485_760,
       first_token_timeout_ms: 120_000,
       sse_heartbeat_ms: 15_000,
+      cors_origins: [],
+      max_connections_per_address: 0,
     },
     auth: {
       enabled: false,

@@ -66,7 +66,7 @@ describe('in an Express application', () => {
     )
   })
 
-  test('behind a body parser it says so in the log', async () => {
+  test('behind a body parser it says so, in the log and in the answer', async () => {
     const gateway = echo()
     const url = await listening(express().use(express.json(), requestListener(gateway)))
     const response = await fetch(url, {
@@ -74,11 +74,11 @@ describe('in an Express application', () => {
       body: '{}',
       headers: { 'content-type': 'application/json' },
     })
+    const message = expect.stringContaining('mount the gateway ahead of body parsers')
     expect(response.status).toBe(500)
-    expect(await response.json()).toMatchObject({ error: { code: 'LM-5001' } })
-    expect(gateway.lines).toMatchObject([
-      { level: 'error', message: expect.stringContaining('ahead of body parsers') },
-    ])
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(await response.json()).toMatchObject({ error: { code: 'LM-1001', message } })
+    expect(gateway.lines).toMatchObject([{ level: 'error', message }])
   })
 })
 

@@ -1,65 +1,59 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError, invalid } from '../../../src/core/errors.ts'
-import { refuse, refuseSocket } from './refusal.ts'
+import type { Gateway } from '../../../src/index.ts'
+import { allow, refuse, refuseSocket, type Unserved } from './refusal.ts'
 import { Turns } from './turns.ts'
 
+export interface ClientErrorOptions {
+  readonly gateway: Pick<Gateway, 'settings'>
+  /** Takes the requests of clients that wait with the body until they are asked for it. */
+  readonly listen: (request: IncomingMessage, response: ServerResponse) => void
+}
+
 /** Answers everything that Node would answer by itself, or not at all, in the gateway's form. */
-export function answerClientErrors(server: Server, options: ExpectOptions): void {
+export function answerClientErrors(server: Server, options: ClientErrorOptions): void {
+  const { gateway } = options
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const running = Turns.running(socket)
     // An answer that has begun, or that belongs to a request before this one, must not be mixed up.
     const isBusy = running && (running.isAnswered || running.isRead)
     if (error.code === 'ECONNRESET' || isBusy) socket.destroy()
-    else refuseSocket(socket, errorOf(error.code))
+    else refuseSocket(socket, { gateway, error: errorOf(error.code) })
   })
-  server.on('connect', (_: IncomingMessage, socket: Duplex) =>
-    refuseSocket(
-      socket,
-      new GatewayError('LM-1003', 'the gateway is no proxy', { status: 405, headers }),
-    ),
-  )
+  server.on('connect', (_: IncomingMessage, socket: Duplex) => {
+    const detail = { status: 405, headers: allow }
+    const error = new GatewayError('LM-1003', 'the gateway is no proxy', detail)
+    refuseSocket(socket, { gateway, error })
+  })
   server.on('checkContinue', (request, response) => checkContinue(request, response, options))
   server.on('checkExpectation', (request, response) => {
     const error = new GatewayError('LM-1001', 'unknown expectation', { status: 417 })
-    refuseUnsent(request, response, error)
+    refuseUnsent({ request, response, gateway }, error)
   })
 }
 
-const headers = ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE']
-
-interface ExpectOptions {
-  /** Takes the requests of clients that wait with the body until they are told to go on. */
-  readonly listen: (request: IncomingMessage, response: ServerResponse) => void
-  /** The longest body, in bytes. */
-  readonly bodyLimit: () => number
-}
-
-/** A client that asks before it sends its body is told at once when that is too long. */
+/** A client that asks before it sends its body gets the refusal at once when that is too long. */
 function checkContinue(
   request: IncomingMessage,
   response: ServerResponse,
-  { listen, bodyLimit }: ExpectOptions,
+  { gateway, listen }: ClientErrorOptions,
 ): void {
-  const limit = bodyLimit()
+  const limit = gateway.settings.bodyLimit
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     const error = new GatewayError(
       'LM-1002',
       `the request body is over the limit of ${limit} bytes`,
     )
-    return refuseUnsent(request, response, error)
+    return refuseUnsent({ request, response, gateway }, error)
   }
   listen(request, response)
 }
 
 /** Whether the client still sends its body is not known, so the connection cannot go on. */
-function refuseUnsent(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: GatewayError,
-): void {
-  response.setHeader('connection', 'close')
-  refuse(request, response, error)
+function refuseUnsent(unserved: Unserved, error: GatewayError): void {
+  unserved.response.setHeader('connection', 'close')
+  refuse(unserved, error)
 }
 
 function errorOf(code: string | undefined): GatewayError {

@@ -9,8 +9,8 @@ import { PlainResponse } from '../ports/plain-response.ts'
 import { discardRest } from './discard.ts'
 import type { HostLimits } from './limits.ts'
 import { pour } from './pour.ts'
-import { refuse } from './refusal.ts'
-import { problemOf } from './request-head.ts'
+import { answerOptions, refuse } from './refusal.ts'
+import { readHead } from './request-head.ts'
 import type { Traffic } from './traffic.ts'
 import type { Turn } from './turns.ts'
 
@@ -26,6 +26,9 @@ export interface Hosting {
   /** The clients keep their bodies back until they are told that somebody wants them. */
   readonly waitsForGoAhead: boolean
 }
+
+/** Of all addresses: the Host header is the client's own text, and must not become part of one. */
+const origin = 'http://gateway'
 
 /**
  * One request of a client, from its head to the last byte of its answer. It is also the context
@@ -81,12 +84,13 @@ export class ClientExchange implements Turn, RequestContext {
     const [request, response] = [this.#request, this.#response]
     const { gateway, limits, traffic } = this.#hosting
     try {
-      const problem = problemOf(request)
-      if (problem) {
+      const head = readHead(request)
+      if ('problem' in head) {
         this.#disposeOfBody()
-        return refuse(request, response, problem)
+        return refuse({ request, response, gateway }, head.problem)
       }
-      const answer = await gateway.fetch(this.#fetchRequest(), this)
+      if (head.target === '*') return answerOptions({ request, response, gateway })
+      const answer = await gateway.fetch(this.#fetchRequest(head.target), this)
       this.#disposeOfBody()
       if (traffic.isDraining) response.setHeader('connection', 'close')
       const sent = send(answer, request, response)
@@ -120,11 +124,11 @@ export class ClientExchange implements Turn, RequestContext {
     if (this.#response.writableLength > 0) this.#response.destroy()
   }
 
-  #fetchRequest(): Request {
-    const { method = 'GET', url = '/', headers } = this.#request
+  #fetchRequest(target: string): Request {
+    const { method = 'GET', headers } = this.#request
     const { base } = this.#hosting
-    const path = base !== '' && isBelow(base, url) ? url.slice(base.length) : url
-    const address = `http://${headers.host ?? 'localhost'}${path.startsWith('/') ? '' : '/'}${path}`
+    const path = base !== '' && isBelow(base, target) ? target.slice(base.length) : target
+    const address = `${origin}${path.startsWith('/') ? '' : '/'}${path}`
     // The adapter takes Node's headers and message as they are, which its declaration leaves out.
     const init: unknown =
       method === 'GET' || method === 'HEAD'
@@ -137,9 +141,10 @@ export class ClientExchange implements Turn, RequestContext {
   #fail(error: unknown): void {
     const kind = error instanceof Error ? error.name : typeof error
     const { code } = error as { code?: unknown }
-    this.#hosting.gateway.log.write('error', 'an answer could not be sent', { error: kind, code })
+    const { gateway } = this.#hosting
+    gateway.log.write('error', 'an answer could not be sent', { error: kind, code })
     if (this.#response.headersSent) this.#response.destroy()
-    else refuse(this.#request, this.#response, internal())
+    else refuse({ request: this.#request, response: this.#response, gateway }, internal())
   }
 }
 
@@ -164,7 +169,7 @@ function send(
   response.writeHead(status, told as string[]).end(body, 'latin1')
 }
 
-function isBelow(base: string, url: string): boolean {
-  const next = url[base.length]
-  return url.startsWith(base) && (next === undefined || next === '/' || next === '?')
+function isBelow(base: string, target: string): boolean {
+  const next = target[base.length]
+  return target.startsWith(base) && (next === undefined || next === '/' || next === '?')
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { internal } from '../../../src/core/errors.ts'
+import { bodyIsRead } from '../../../src/core/errors.ts'
 import { ClientExchange, type HostedGateway, type Hosting } from './client-exchange.ts'
 import { hostLimits } from './limits.ts'
 import { refuse } from './refusal.ts'
@@ -32,8 +32,9 @@ export function requestListener(
   })
   return (request, response) => {
     if (!request.readableDidRead) return listen(request, response)
-    gateway.log.write('error', 'mount the gateway ahead of body parsers: a body has been read')
-    refuse(request, response, internal())
+    const error = bodyIsRead()
+    gateway.log.write('error', error.message)
+    refuse({ request, response, gateway }, error)
   }
 }
 

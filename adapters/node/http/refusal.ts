@@ -3,45 +3,69 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream'
 import type { GatewayError } from '../../../src/core/errors.ts'
 import { clientRequestId, type RequestId } from '../../../src/core/ids.ts'
-import { namedHeaders } from '../../../src/core/ports.ts'
+import type { Reply } from '../../../src/core/reply.ts'
+import { withCors } from '../../../src/cors.ts'
 import { errorReply, partsOf } from '../../../src/edge.ts'
+import type { Gateway } from '../../../src/index.ts'
+import { pathOf } from './request-head.ts'
+
+/** A request that does not get to the gateway: the host answers it. */
+export interface Unserved {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly gateway: Pick<Gateway, 'settings'>
+}
 
 const decoder = new TextDecoder()
 
 /** How long a client has to read an answer before its broken connection is closed. */
 const lingerTime = 1_000
 
-/** Answers a request that does not get to the gateway, in the form of the gateway's own errors. */
-export function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: GatewayError,
-): void {
-  const { status, headers, body } = rendered(error, request.headers['x-request-id'])
-  response.writeHead(status, headers).end(body)
+/** Refuses a request in the form of the gateway's own errors. */
+export function refuse(unserved: Unserved, error: GatewayError): void {
+  const id = requestId(unserved.request.headers['x-request-id'])
+  send(unserved, errorReply(error, id), id)
 }
 
-/** Answers what has not become a request, and closes the connection. */
-export function refuseSocket(socket: Duplex, error: GatewayError): void {
+/** Answers `OPTIONS *`, which asks for what the server as a whole can do. */
+export function answerOptions(unserved: Unserved): void {
+  const reply = { status: 204, headers: allow, body: null }
+  send(unserved, reply, requestId(unserved.request.headers['x-request-id']))
+}
+
+/** Every method that some route takes. */
+export const allow = ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE'] as const
+
+/** Refuses what has not become a request, and closes the connection. */
+export function refuseSocket(
+  socket: Duplex,
+  { gateway, error }: Pick<Unserved, 'gateway'> & { readonly error: GatewayError },
+): void {
   if (socket.destroyed || socket.writableEnded) return
-  const { status, headers, body } = rendered(error, undefined)
-  const lines = Object.entries({ ...headers, connection: 'close' })
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${decoder.decode(body)}`)
+  const id = requestId(undefined)
+  // Its path and its origin are not known, so this is for pages only where every origin is let in.
+  const cross = { origins: gateway.settings.corsOrigins, origin: undefined, target: '' }
+  const { status, headers, body } = partsOf(withCors(errorReply(error, id), cross), id)
+  const lines = [...headers, 'connection', 'close'].map((text, at) =>
+    at % 2 === 0 ? `${text}: ` : `${text}\r\n`,
+  )
+  // An error is a JSON answer, so its body is bytes.
+  const text = decoder.decode(body as Uint8Array)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
   // Closing while bytes still come in would reset the connection, and the answer with it.
   setTimeout(() => socket.destroy(), lingerTime).unref()
 }
 
-function rendered(error: GatewayError, header: string | string[] | undefined) {
-  const id = requestId(header)
-  const reply = errorReply(error, id)
-  // An error is a JSON answer, so its body is bytes.
-  const body = reply.body as Uint8Array
-  return {
-    status: reply.status,
-    headers: Object.fromEntries(namedHeaders(partsOf(reply, id))),
-    body,
+function send({ request, response, gateway }: Unserved, reply: Reply, id: RequestId): void {
+  const { origin } = request.headers
+  const cross = {
+    origins: gateway.settings.corsOrigins,
+    origin,
+    target: pathOf(request.url ?? '') ?? '',
   }
+  const { status, headers, body } = partsOf(withCors(reply, cross), id)
+  // Node only reads the list; its declaration does not say so.
+  response.writeHead(status, headers as string[]).end(body)
 }
 
 function requestId(header: string | string[] | undefined): RequestId {

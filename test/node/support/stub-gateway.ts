@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/node/index.ts'
 import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
-import type { BodySource, LogLevel, RequestContext } from '../../../src/index.ts'
+import type { BodySource, HostSettings, LogLevel, RequestContext } from '../../../src/index.ts'
 
 export interface LogLine {
   readonly level: LogLevel
@@ -15,16 +15,24 @@ export interface StubGateway extends HostedGateway {
   readonly calls: string[]
 }
 
+const hostSettings: HostSettings = {
+  host: '127.0.0.1',
+  port: 0,
+  bodyLimit: 1024,
+  corsOrigins: [],
+  maxConnectionsPerAddress: 0,
+}
+
 export type Answer = (request: Request, context: RequestContext) => Promise<Response> | Response
 
 export interface StubOptions {
-  readonly bodyLimit?: number
+  readonly settings?: Partial<HostSettings>
   readonly drain?: () => void
   readonly close?: () => Promise<void>
 }
 
 export function stubGateway(answer: Answer, options: StubOptions = {}): StubGateway {
-  const { bodyLimit = 1024, drain = () => {}, close = async () => {} } = options
+  const { settings = {}, drain = () => {}, close = async () => {} } = options
   const lines: LogLine[] = []
   const calls: string[] = []
   return {
@@ -34,7 +42,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
       calls.push(`${request.method} ${new URL(request.url).pathname}`)
       return answer(request, context)
     },
-    settings: { host: '127.0.0.1', port: 0, bodyLimit },
+    settings: { ...hostSettings, ...settings },
     log: {
       enabled: () => true,
       write: (level, message, fields) => lines.push({ level, message, fields }),

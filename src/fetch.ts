@@ -1,0 +1,94 @@
+import { bodyIsRead, GatewayError, internal } from './core/errors.ts'
+import { errorOf, UpstreamFault } from './core/failure.ts'
+import { clientRequestId, type RequestId } from './core/ids.ts'
+import { outline } from './core/outline.ts'
+import type { CancelSignal, Clock, Log, MakeResponse } from './core/ports.ts'
+import type { Reply } from './core/reply.ts'
+import { type CrossOrigin, preflightReply, withCors } from './cors.ts'
+import type { Arrival } from './data-plane/index.ts'
+import { errorReply, partsOf, withoutBody } from './edge.ts'
+import type { HttpDurations } from './metrics/index.ts'
+import { type Find, type Found, targetOf } from './router.ts'
+
+/** What a host knows of one request beyond the request itself. */
+export interface RequestContext {
+  /** Aborts when the client has left. Without it, the request's own signal counts. */
+  readonly signal?: CancelSignal | undefined
+}
+
+/** Answers a request. Never rejects, and the body of its answer never errors. */
+export type Fetch = (request: Request, context?: RequestContext) => Promise<Response>
+
+export interface FetchOptions {
+  readonly find: Find<Arrival>
+  /** `server.cors_origins` as it is now. */
+  readonly corsOrigins: () => readonly string[]
+  readonly durations: HttpDurations
+  readonly clock: Clock
+  readonly log: Log
+  readonly response: MakeResponse
+}
+
+/** The way in and out that all routes share. */
+export function createFetch(options: FetchOptions): Fetch {
+  const { find, corsOrigins, durations, clock, log, response } = options
+  return async function fetch(request, context) {
+    const arrived = clock.elapsed()
+    const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
+    const signal = context?.signal ?? request.signal
+    const found = await find(request)
+    const cross = crossOrigin(request, corsOrigins())
+    let reply: Reply
+    try {
+      reply = await replyTo(request, { found, cross, log, arrival: { id, signal } })
+    } catch (error) {
+      reply = errorReply(asGatewayError(error, id, log), id)
+    }
+    const { method } = request
+    const seconds = (clock.elapsed() - arrived) / 1000
+    durations.observe({ route: found.route, method, status: reply.status }, seconds)
+    if (cross) reply = withCors(reply, cross)
+    return response(partsOf(method === 'HEAD' ? withoutBody(reply) : reply, id))
+  }
+}
+
+/** Undefined while no other origin is let in. */
+function crossOrigin(
+  { headers, url }: Request,
+  origins: readonly string[],
+): CrossOrigin | undefined {
+  if (origins.length === 0) return undefined
+  return { origins, origin: headers.get('origin') ?? undefined, target: targetOf(url) }
+}
+
+interface Routed {
+  readonly found: Found<Arrival>
+  readonly cross: CrossOrigin | undefined
+  readonly log: Log
+  readonly arrival: Arrival
+}
+
+function replyTo(request: Request, routed: Routed): Reply | Promise<Reply> {
+  const { found, cross, log, arrival } = routed
+  const preflight = cross && preflightReply(request, cross)
+  if (preflight) return preflight
+  if (request.bodyUsed) {
+    const error = bodyIsRead()
+    log.write('error', error.message, { request_id: arrival.id })
+    throw error
+  }
+  return found.serve(request, arrival)
+}
+
+function newRequestId(): RequestId {
+  // A UUID is made of safe characters only.
+  return crypto.randomUUID() as RequestId
+}
+
+/** What is not meant for clients becomes LM-5001; its kind, and no more, goes to the log. */
+function asGatewayError(error: unknown, id: RequestId, log: Log): GatewayError {
+  if (error instanceof GatewayError) return error
+  if (error instanceof UpstreamFault) return errorOf(error.failure, '')
+  log.write('error', 'internal error', { request_id: id, ...outline(error) })
+  return internal()
+}

@@ -1,0 +1,96 @@
+import type { Metric, Registry } from 'prom-client'
+
+/** What a request asked for, and what came of it. */
+export interface HttpExchange {
+  readonly route: string
+  readonly method: string
+  readonly status: number
+}
+
+interface Series {
+  readonly labels: Readonly<Record<keyof HttpExchange, string>>
+  /** How many took at most the bound at the same place, and more than the one before it. */
+  readonly counts: number[]
+  sum: number
+}
+
+/** Seconds. */
+const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+
+const name = 'gateway_http_request_duration_seconds'
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/**
+ * How long each HTTP request took. A histogram of prom-client joins its labels into a text at every
+ * observation; this one, which is fed by every request, looks its series up.
+ */
+export class HttpDurations {
+  readonly name = name
+  readonly #series: Series[] = []
+  readonly #index = new Map<string, Map<string, Map<number, Series>>>()
+
+  constructor(registry: Registry) {
+    // A registry uses nothing of a metric but its name, `get` and `reset`.
+    registry.registerMetric(this as unknown as Metric)
+  }
+
+  observe(exchange: HttpExchange, seconds: number): void {
+    const { route, method, status } = exchange
+    const series = this.#index.get(route)?.get(method)?.get(status) ?? this.#add(exchange)
+    const bound = bounds.findIndex((longest) => seconds <= longest)
+    const at = bound < 0 ? bounds.length : bound
+    series.counts[at] = (series.counts[at] ?? 0) + 1
+    series.sum += seconds
+  }
+
+  /** The samples of the moment, as a registry asks for them. */
+  async get() {
+    return {
+      name,
+      help: 'Time from the arrival of a request to its answer, or to the beginning of a stream.',
+      type: 'histogram',
+      aggregator: 'sum',
+      values: this.#series.flatMap(samplesOf),
+    }
+  }
+
+  reset(): void {
+    this.#series.length = 0
+    this.#index.clear()
+  }
+
+  /** A client may make up methods, so those get one series together. */
+  #add({ route, method, status }: HttpExchange): Series {
+    const known = methods.has(method) ? method : 'other'
+    const ofRoute = entryOf(this.#index, route, () => new Map<string, Map<number, Series>>())
+    const ofMethod = entryOf(ofRoute, known, () => new Map<number, Series>())
+    return entryOf(ofMethod, status, () => {
+      const labels = { route, method: known, status: String(status) }
+      const series: Series = { labels, counts: [], sum: 0 }
+      this.#series.push(series)
+      return series
+    })
+  }
+}
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+function samplesOf({ labels, counts, sum }: Series) {
+  let count = 0
+  const buckets = [...bounds, '+Inf'].map((le, at) => {
+    count += counts[at] ?? 0
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+  })
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}

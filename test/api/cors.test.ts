@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { completion } from '../support/answers.ts'
+import { oneProvider } from '../support/gateway.ts'
+import { keyedGateway, pricedProvider } from '../support/keyed-gateway.ts'
+import { reloadingGateway } from '../support/reloading-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const app = 'https://app.example.com'
+const config = (origins: string, rest = oneProvider) =>
+  `[server]\ncors_origins = ${origins}\n${rest}`
+const listed = config(`["${app}", "http://localhost:5173"]`)
+
+const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+const preflight = (origin: string, headers: Record<string, string> = {}) => ({
+  method: 'OPTIONS',
+  headers: { origin, 'access-control-request-method': 'POST', ...headers },
+})
+
+/** The headers that browsers look at before a page gets to see an answer. */
+function corsOf({ headers }: Response) {
+  return Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
+}
+
+/** The names of the headers that a page may read. */
+function exposed({ headers }: Response): string[] {
+  return headers.get('access-control-expose-headers')?.split(', ') ?? []
+}
+
+describe('a preflight', () => {
+  const path = '/v1/chat/completions'
+
+  test('of a listed origin is answered before authentication, with what it asks for', async () => {
+    const { get } = await keyedGateway(config(`["${app}"]`, pricedProvider))
+    const asked = 'authorization,content-type,x-stainless-os'
+    const response = await get(path, preflight(app, { 'access-control-request-headers': asked }))
+    expect(response.status).toBe(204)
+    expect(await response.text()).toBe('')
+    expect(corsOf(response)).toMatchObject({
+      'access-control-allow-origin': app,
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-headers': asked,
+      'access-control-max-age': '7200',
+    })
+    expect(response.headers.get('vary')).toContain('origin')
+  })
+
+  test.each([
+    ['an origin that is not listed', preflight('https://other.example.com')],
+    ['a listed origin in another form', preflight(`${app}:8443`)],
+    ['OPTIONS that is no preflight', { method: 'OPTIONS', headers: { origin: app } }],
+  ])('is not what %s gets', async (_, init) => {
+    const { get } = await watchedGateway(listed)
+    const response = await get(path, init)
+    expect(response.status).toBe(405)
+    expect(response.headers.has('access-control-allow-methods')).toBe(false)
+  })
+
+  test('is 405 while no origin is listed', async () => {
+    const { get } = await watchedGateway()
+    const response = await get(path, preflight(app))
+    expect(response.status).toBe(405)
+    expect(corsOf(response)).toEqual({})
+    expect(response.headers.has('vary')).toBe(false)
+  })
+})
+
+describe('an answer', () => {
+  test('is open to a listed origin, with the headers that SDKs read', async () => {
+    const gateway = await keyedGateway(config(`["${app}"]`, pricedProvider))
+    const key = await gateway.key({ rpm_limit: 5 })
+    gateway.upstream.next(json(completion()))
+    const response = await gateway.chat(request, { headers: { ...key.headers, origin: app } })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('access-control-allow-origin')).toBe(app)
+    expect(exposed(response)).toEqual(
+      expect.arrayContaining([
+        'x-request-id',
+        'request-id',
+        'retry-after',
+        'x-gateway-model-used',
+        'x-gateway-provider',
+        'x-ratelimit-remaining-requests',
+      ]),
+    )
+    const own = [...response.headers.keys()].filter((name) => /^x-(gateway|ratelimit)-/.test(name))
+    expect(exposed(response)).toEqual(expect.arrayContaining(own))
+    expect(response.headers.get('vary')).toBe('origin')
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
+  test.each([
+    ['without a key', '/v1/models', 401],
+    ['of no route', '/nowhere', 404],
+    ['of a wrong method', '/v1/chat/completions', 405],
+  ])('that is an error is open too: one %s', async (_, path, status) => {
+    const { get } = await keyedGateway(config(`["${app}"]`, pricedProvider))
+    const response = await get(path, { headers: { origin: app } })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('access-control-allow-origin')).toBe(app)
+    expect(exposed(response)).toContain('x-request-id')
+  })
+
+  test('to another origin is not open, and caches keep the two apart', async () => {
+    const { get } = await watchedGateway(listed)
+    for (const headers of [{ origin: 'https://other.example.com' }, { origin: 'null' }, {}]) {
+      const response = await get('/health', { headers } as RequestInit)
+      expect(corsOf(response)).toEqual({})
+      expect(response.headers.get('vary')).toBe('origin')
+    }
+  })
+
+  test('is open to every origin with *', async () => {
+    const { get } = await watchedGateway(config('["*"]'))
+    const response = await get('/health', { headers: { origin: 'https://any.example.com' } })
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  })
+})
+
+describe('the admin plane', () => {
+  test.each(['/admin/keys', '/admin/keys/1?x', '/admin', '/admin/unknown'])(
+    'is never opened, with * neither: %s',
+    async (path) => {
+      const { get } = await keyedGateway(config('["*"]', pricedProvider))
+      for (const init of [preflight(app), { headers: { origin: app } }]) {
+        const response = await get(path, init)
+        expect(response.status).toBeGreaterThanOrEqual(400)
+        expect(corsOf(response)).toEqual({})
+      }
+    },
+  )
+})
+
+test('cors_origins follow a reload', async () => {
+  const { get, change } = await reloadingGateway(config('[]', ''))
+  const allowed = async () =>
+    (await get('/health', { headers: { origin: app } })).headers.get('access-control-allow-origin')
+  expect(await allowed()).toBeNull()
+  await change(config(`["${app}"]`, ''))
+  expect(await allowed()).toBe(app)
+})

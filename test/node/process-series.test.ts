@@ -1,0 +1,29 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { nodePorts } from '../../adapters/node/index.ts'
+import { createGateway } from '../../src/index.ts'
+import { series } from '../support/exposition.ts'
+
+const config = '[[providers]]\nname = "d"\nkind = "demo"\nmodels = [{ id = "d" }]'
+
+async function exposition(options: Partial<ReturnType<typeof nodePorts>>): Promise<string> {
+  const gateway = await createGateway({ ...options, config })
+  onTestFinished(async () => void (await gateway.close()))
+  return (await gateway.fetch(new Request('http://gateway/metrics'))).text()
+}
+
+test('the Node host adds the series of the process and of Node, to each of its gateways', async () => {
+  const ports = nodePorts({ GATEWAY_LOG_LEVEL: 'error' })
+  onTestFinished(() => ports.close())
+  for (const text of [await exposition(ports), await exposition(ports)]) {
+    expect(series(text, 'process_resident_memory_bytes')[0]?.value).toBeGreaterThan(1e6)
+    expect(series(text, 'process_cpu_seconds_total')).toHaveLength(1)
+    expect(series(text, 'process_open_fds')).toHaveLength(1)
+    expect(series(text, 'nodejs_eventloop_lag_p99_seconds')).toHaveLength(1)
+    expect(text).toContain('# TYPE nodejs_gc_duration_seconds histogram')
+    expect(text).toContain('# TYPE gateway_requests_in_flight gauge')
+  }
+})
+
+test('without the Node host there are none', async () => {
+  expect(await exposition({})).not.toMatch(/^(process|nodejs)_/m)
+})
