@@ -1,16 +1,19 @@
-import { type FSWatcher, lstatSync, readlinkSync, watch } from 'node:fs'
+import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs'
 import { basename, isAbsolute, join, parse, resolve, sep } from 'node:path'
 import type { Clock, Timer } from '../../src/index.ts'
 
 export interface FileWatchOptions {
   readonly path: string
   readonly clock: Clock
-  /** Called when all is quiet after what may have been a change, and once at the start. */
+  /** Called when the file is still after what may have been a change, and once at the start. */
   readonly changed: () => void
 }
 
-/** Editors and deployments change a file in several steps, milliseconds apart. */
-const quiet = 100
+/**
+ * How long size and time of a file must be still before it is read: an editor that writes in place
+ * empties it first, and until it is done there is half a configuration.
+ */
+const stillness = 250
 
 /** How often a path is looked at that cannot be watched: the system may have no watches left. */
 const interval = 1_000
@@ -25,6 +28,8 @@ export class FileWatch {
   readonly #options: FileWatchOptions
   readonly #watchers = new Map<string, FSWatcher>()
   #places: Places = new Map()
+  /** What the file looked like last time. */
+  #seen: string | undefined
   #timer: Timer | undefined
 
   constructor(options: FileWatchOptions) {
@@ -44,8 +49,16 @@ export class FileWatch {
     this.#places = placesOf(this.#path)
     for (const place of this.#watchers.keys()) if (!this.#places.has(place)) this.#drop(place)
     const isWatched = [...this.#places.keys()].map((place) => this.#watch(place))
+    // Not every file system reports each write.
+    if (this.#hasChanged()) return this.#settleAfter(stillness)
     if (isWatched.includes(false)) this.#settleAfter(interval)
     this.#options.changed()
+  }
+
+  #hasChanged(): boolean {
+    const before = this.#seen
+    this.#seen = looksOf(this.#path)
+    return this.#seen !== before
   }
 
   #settleAfter(delay: number): void {
@@ -70,7 +83,9 @@ export class FileWatch {
     // News of the place itself: it may be gone, and another one may have its name by now.
     const isOfPlace = name === null || name === basename(place)
     if (isOfPlace) this.#drop(place)
-    if (isOfPlace || this.#places.get(place)?.has(String(name))) this.#settleAfter(quiet)
+    if (!isOfPlace && !this.#places.get(place)?.has(String(name))) return
+    this.#seen = looksOf(this.#path)
+    this.#settleAfter(stillness)
   }
 
   #drop(place: string): void {
@@ -94,7 +109,8 @@ function placesOf(path: string): Places {
     if (name === undefined) return
     const here = join(folder, name)
     const found = lookAt(here)
-    if (found.kind === 'folder') return follow(here, rest, links)
+    // A folder in the place of the file may give way to one.
+    if (found.kind === 'folder' && rest.length > 0) return follow(here, rest, links)
     note(folder, name)
     if (found.kind === 'link' && links < mostLinks) {
       const start = isAbsolute(found.target) ? parse(found.target).root : folder
@@ -108,6 +124,16 @@ function placesOf(path: string): Places {
 
 function namesIn(path: string): readonly string[] {
   return path.slice(parse(path).root.length).split(sep)
+}
+
+/** Which file a path leads to, its size and its time; empty when there is none. */
+function looksOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true })
+    return `${ino} ${size} ${mtimeNs}`
+  } catch {
+    return ''
+  }
 }
 
 type Found =

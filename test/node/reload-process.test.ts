@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPackage, command, finished, type Package } from './support/command.ts'
 import {
@@ -83,6 +84,19 @@ describe('without a signal, a change of the file is served when it was', () => {
     await expect.poll(models, soon).toEqual(['second'])
     exchange('..3', configOf('third'))
     await expect.poll(models, soon).toEqual(['third'])
+  })
+
+  test('emptied and written a moment later, with no error of what was there between', async () => {
+    const { path } = configFolder(configOf('first'))
+    const { models, count, output } = await shippedGateway(built.executable, path)
+    for (const model of ['second', 'third', 'fourth']) {
+      writeFileSync(path, '[[providers]]\nname = "half')
+      await wait(100)
+      writeFileSync(path, configOf(model))
+      await expect.poll(models, soon).toEqual([model])
+    }
+    expect(await count(failures)).toBe(0)
+    expect(output.stdout).not.toContain('"level":"error"')
   })
 
   test('written many times in a row, once', async () => {

@@ -3,6 +3,7 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -34,34 +35,40 @@ function folder(): string {
   return path
 }
 
-/** Watches a path, and counts. The quiet after a change ends when the test says so. */
-async function watched(path: string) {
+/** How long a file must be still before it is read, in milliseconds. */
+const stillness = 250
+
+/** Watches a path, and counts. The stillness after a change ends when the test says so. */
+async function watched(path: string, refreshed = () => {}) {
   const clock = new ManualClock()
   const count = { reloads: 0, refreshes: 0 }
   const triggers = reloadTriggers({
     path,
     clock,
     reload: async () => void count.reloads++,
-    refresh: async () => void count.refreshes++,
+    async refresh() {
+      count.refreshes++
+      refreshed()
+    },
   })
   onTestFinished(() => triggers.close())
   // The look at the start, and what the system still had to tell of the time before.
   await wait(20)
-  await clock.advance(200)
+  await clock.advance(2 * stillness)
   count.refreshes = 0
   return {
     clock,
     count,
     triggers,
-    /** Waits for the system to report, then lets the quiet pass. */
+    /** Waits for the system to report, then lets the stillness pass. */
     async noticed() {
       await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
-      await clock.advance(100)
+      await clock.advance(stillness)
       expect(count.refreshes).toBe(1)
       count.refreshes = 0
       // Watches may have moved, so there may be one more.
       await wait(20)
-      await clock.advance(200)
+      await clock.advance(2 * stillness)
       count.refreshes = 0
     },
     /** Gives the system time to report what nobody is to notice. */
@@ -177,6 +184,22 @@ describe('a change of the file', () => {
     await noticed()
   })
 
+  test('after a folder was in its place, as Docker makes one for a file that is missing', async () => {
+    const path = join(folder(), 'config.toml')
+    writeFileSync(path, 'a')
+    const { noticed } = await watched(path)
+    unlinkSync(path)
+    await noticed()
+    mkdirSync(path)
+    await noticed()
+    rmSync(path, { recursive: true })
+    await noticed()
+    for (const text of ['b', 'c']) {
+      writeFileSync(path, text)
+      await noticed()
+    }
+  })
+
   test('in a circle of links is waited for, and nothing breaks', async () => {
     const home = folder()
     symlinkSync('b', join(home, 'a'))
@@ -206,26 +229,64 @@ test('several steps of one change are one change', async () => {
     writeFileSync(`${path}.new`, text)
     renameSync(`${path}.new`, path)
     await wait(100)
-    await clock.advance(99)
+    await clock.advance(stillness - 1)
   }
   await step('')
   await step('b')
   await step('bc')
   expect(count.refreshes).toBe(0)
-  await clock.advance(100)
+  await clock.advance(stillness)
   expect(count.refreshes).toBe(1)
+})
+
+test('a file that is emptied and written a moment later is read once, whole', async () => {
+  const path = join(folder(), 'config.toml')
+  writeFileSync(path, 'a')
+  const read: string[] = []
+  const { clock } = await watched(path, () => void read.push(readFileSync(path, 'utf8')))
+  read.length = 0
+  writeFileSync(path, '')
+  await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
+  await clock.advance(100)
+  writeFileSync(path, 'whole')
+  await wait(50)
+  await clock.advance(stillness)
+  expect(read).toEqual(['whole'])
+})
+
+test('a write that the system does not report is waited for all the same', async () => {
+  system.hasWatches = false
+  onTestFinished(() => {
+    system.hasWatches = true
+  })
+  const path = join(folder(), 'config.toml')
+  writeFileSync(path, 'a')
+  const read: string[] = []
+  const { clock } = await watched(path, () => void read.push(readFileSync(path, 'utf8')))
+  read.length = 0
+  writeFileSync(path, '')
+  // Until the next look.
+  await clock.advance(1000 - stillness)
+  writeFileSync(path, 'whole')
+  await clock.advance(stillness)
+  expect(read).toEqual([])
+  await clock.advance(stillness)
+  expect(read).toEqual(['whole'])
 })
 
 test('the file is looked at once at the start: it may have changed since it was read', async () => {
   const path = join(folder(), 'config.toml')
   writeFileSync(path, 'a')
+  const clock = new ManualClock()
   let refreshes = 0
   const triggers = reloadTriggers({
     path,
+    clock,
     reload: async () => {},
     refresh: async () => void refreshes++,
   })
   onTestFinished(() => triggers.close())
+  await clock.advance(stillness)
   expect(refreshes).toBe(1)
 })
 
