@@ -2,9 +2,12 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerClientErrors } from './http/client-errors.ts'
 import type { HostedGateway } from './http/client-exchange.ts'
+import { boundConnections, whileThereIsRoom } from './http/connections.ts'
 import { type HostLimits, hostLimits } from './http/limits.ts'
 import { listenerOf } from './http/listener.ts'
+import { watchOpenFiles } from './http/open-files.ts'
 import { Traffic } from './http/traffic.ts'
+import { type Warn, waveWarnings } from './http/waves.ts'
 import { type ShutdownTimes, shutDown } from './shutdown.ts'
 
 export interface ServeOptions {
@@ -34,9 +37,13 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   const { host = gateway.settings.host, port = gateway.settings.port, shutdown } = options
   const limits = { ...hostLimits, ...options.limits }
   const traffic = new Traffic()
-  const server = createHost(gateway, limits, traffic)
+  const warn = waveWarnings(gateway.log)
+  const server = createHost({ gateway, limits, traffic, warn })
   await listening(server, host, port)
-  logTrouble(server, gateway, limits)
+  watchOpenFiles(server, warn)
+  server.on('error', ({ code }: NodeJS.ErrnoException) =>
+    warn('a connection cannot be accepted', { code }),
+  )
   let closing: Promise<void> | undefined
   return {
     address: addressOf(server),
@@ -50,8 +57,14 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   }
 }
 
-function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic): Server {
-  const hosting = { gateway, limits, traffic, base: '' }
+interface Parts {
+  readonly gateway: HostedGateway
+  readonly limits: HostLimits
+  readonly traffic: Traffic
+  readonly warn: Warn
+}
+
+function createHost({ gateway, limits, traffic, warn }: Parts): Server {
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout } = limits
   const server = createServer({
     headersTimeout,
@@ -62,28 +75,14 @@ function createHost(gateway: HostedGateway, limits: HostLimits, traffic: Traffic
     // Looked at by the gateway itself, for an answer in its own form.
     requireHostHeader: false,
   })
-  server.maxConnections = limits.maxConnections
-  server.on('request', listenerOf({ ...hosting, waitsForGoAhead: false }))
-  answerClientErrors(server, {
-    gateway,
-    listen: listenerOf({ ...hosting, waitsForGoAhead: true }),
-  })
+  const maxPerAddress = () => gateway.settings.maxConnectionsPerAddress
+  const bounds = { traffic, limits, maxPerAddress, warn }
+  boundConnections(server, bounds)
+  const listen = (waitsForGoAhead: boolean) =>
+    whileThereIsRoom(listenerOf({ gateway, limits, traffic, waitsForGoAhead, base: '' }), bounds)
+  server.on('request', listen(false))
+  answerClientErrors(server, { gateway, listen: listen(true) })
   return server
-}
-
-/** Connections that cannot be taken, one line for a wave of them. */
-function logTrouble(server: Server, { log }: HostedGateway, { maxConnections }: HostLimits): void {
-  const calm = 1_000
-  let last = Number.NEGATIVE_INFINITY
-  const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
-    const now = performance.now()
-    if (now - last > calm) log.write('warn', message, fields)
-    last = now
-  }
-  server.on('drop', () => report('too many connections', { maxConnections }))
-  server.on('error', ({ code }: NodeJS.ErrnoException) =>
-    report('a connection cannot be accepted', { code }),
-  )
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

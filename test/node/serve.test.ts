@@ -371,16 +371,6 @@ describe('an answer that nobody takes', () => {
   })
 })
 
-test('too many connections are turned away with one line in the log', async () => {
-  const gateway = stubGateway(() => text('answer'))
-  const { port } = await served(gateway, { limits: { maxConnections: 1 } })
-  const first = rawClient(port)
-  first.send(get)
-  await first.until('answer')
-  await Promise.all([rawClient(port).whole, rawClient(port).whole])
-  expect(gateway.lines).toMatchObject([{ level: 'warn', fields: { maxConnections: 1 } }])
-})
-
 test('an error of the listening socket is a line in the log', async () => {
   const gateway = stubGateway(() => text('answer'))
   const emit = vi.spyOn(Server.prototype, 'listen')

@@ -56,7 +56,7 @@ export class ClientExchange implements Turn, RequestContext {
 
   start(done: () => void): void {
     this.#done = done
-    this.#hosting.traffic.started()
+    this.#hosting.traffic.started(this.#request.socket)
     this.#response.once('close', () => this.abandon())
     if (this.#holdsBody) this.#request.on('newListener', this.#wanted)
     void this.#answer()
@@ -68,7 +68,7 @@ export class ClientExchange implements Turn, RequestContext {
     if (!done) return
     this.#done = undefined
     if (!this.#response.writableFinished) this.signal.abort()
-    this.#hosting.traffic.ended()
+    this.#hosting.traffic.ended(this.#request.socket)
     done()
   }
 

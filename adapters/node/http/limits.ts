@@ -12,6 +12,8 @@ export interface HostLimits {
   readonly stallTimeout: number
   readonly maxHeaderSize: number
   readonly maxConnections: number
+  /** Connections beyond those, for requests to `/health` only. */
+  readonly healthConnections: number
   /** Requests of one connection that may wait for the one before them. */
   readonly maxWaiting: number
   /** What still comes of a request that has been answered already is dropped, within these bounds. */
@@ -27,6 +29,7 @@ export const hostLimits: HostLimits = Object.freeze({
   stallTimeout: 60_000,
   maxHeaderSize: 65_536,
   maxConnections: 10_000,
+  healthConnections: 16,
   maxWaiting: 32,
   discardTime: 2_000,
   discardSize: 64 * 1024 * 1024,

@@ -1,14 +1,29 @@
 import { EventEmitter, once } from 'node:events'
+import type { Socket } from 'node:net'
 
-/** How many requests a host is serving, and whether it is about to stop. */
+/** How many requests a host is serving, over which connections, and whether it is about to stop. */
 export class Traffic {
   readonly #events = new EventEmitter()
+  readonly #open = new Set<Socket>()
+  /** Open connections without a request, the longest idle first. */
+  readonly #idle = new Set<Socket>()
   #running = 0
   #draining = false
 
   /** Requests whose answers are not out yet. */
   get running(): number {
     return this.#running
+  }
+
+  /** Connections that were opened here and have not closed. */
+  get connections(): number {
+    return this.#open.size
+  }
+
+  /** The connection that has been without a request for the longest time. */
+  get longestIdle(): Socket | undefined {
+    const [first] = this.#idle
+    return first
   }
 
   /** Answers now tell clients to close their connections. */
@@ -20,12 +35,26 @@ export class Traffic {
     this.#draining = true
   }
 
-  started(): void {
-    this.#running++
+  opened(socket: Socket): void {
+    this.#open.add(socket)
+    this.#idle.add(socket)
   }
 
-  ended(): void {
+  closed(socket: Socket): void {
+    this.#open.delete(socket)
+    this.#idle.delete(socket)
+  }
+
+  /** A request has begun; a connection has one at a time. */
+  started(socket: Socket): void {
+    this.#running++
+    this.#idle.delete(socket)
+  }
+
+  /** The request has ended, or its connection has closed. */
+  ended(socket: Socket): void {
     this.#running--
+    if (this.#open.has(socket)) this.#idle.add(socket)
     if (this.#running === 0 && this.#draining) this.#events.emit('idle')
   }
 

@@ -56,13 +56,16 @@ export interface Setting {
   readonly env?: Readonly<Record<string, string>>
   /** Written to config.toml in the working directory. */
   readonly config?: string
+  /** What runs the script; this Node by default. */
+  readonly executable?: string
 }
 
 /** Runs a script in an empty folder, with nothing of the developer's environment. */
-export function command(script: readonly string[], { env = {}, config }: Setting = {}): Command {
+export function command(script: readonly string[], setting: Setting = {}): Command {
+  const { env = {}, config, executable = process.execPath } = setting
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-cli-'))
   if (config !== undefined) writeFileSync(join(cwd, 'config.toml'), config)
-  const child = spawn(process.execPath, script, {
+  const child = spawn(executable, script, {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
   })
