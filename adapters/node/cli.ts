@@ -124,13 +124,8 @@ function unknownCommand(name: string, { commands }: Command): CommandFailure {
   return new CommandFailure(2, `unknown command '${name}'; ${hint}`)
 }
 
-/** Docker keeps exit code 2 of a health check for itself. */
 async function runHealth({ config }: { config?: string }): Promise<void> {
-  try {
-    await checkHealth(await configText(config), process.env)
-  } catch (error) {
-    throw error instanceof CommandFailure ? new CommandFailure(1, ...error.lines) : error
-  }
+  await checkHealth(config, process.env)
 }
 
 /** The port as text, for the variable that overrides the setting. */

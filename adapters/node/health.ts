@@ -1,17 +1,20 @@
 import { get } from 'node:http'
-import { loadConfig } from '../../src/config/index.ts'
+import { listenAddress } from '../../src/config/index.ts'
 import type { Environment } from '../../src/index.ts'
-import { kinds } from '../../src/providers/index.ts'
 import { CommandFailure } from './command-failure.ts'
+import { configText } from './config-text.ts'
 
 /** How long a gateway may take to say that it is alive, in milliseconds. */
 const patience = 3_000
 
-/** Asks the gateway of a configuration whether it is alive. Fails with exit code 1 if it is not. */
-export async function checkHealth(config: string, env: Environment): Promise<void> {
-  const loaded = await loadConfig({ text: config, env, kinds })
-  if (!loaded.ok) throw new CommandFailure(1, 'the configuration is not valid')
-  const { host, port } = loaded.config.server
+/**
+ * Asks the gateway of a configuration file whether it is alive. Fails with exit code 1 if it is not.
+ * There need be no file, as beside `--demo`, and none that can serve: while one waits to be mended,
+ * the configuration before it still does.
+ */
+export async function checkHealth(path: string | undefined, env: Environment): Promise<void> {
+  const text = await configText(path).catch(() => '')
+  const { host, port } = listenAddress(text, env)
   const problem = await problemAt(`http://${reachable(host)}:${port}/health`)
   if (problem !== undefined) throw new CommandFailure(1, `not healthy: ${problem}`)
 }

@@ -4,6 +4,7 @@ export {
   type Judgement,
   type Reload,
 } from './document.ts'
+export { type ListenAddress, listenAddress } from './listen-address.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
 export { nearestName } from './nearest-name.ts'
 export { type Problem, renderProblem } from './problem.ts'

@@ -230,7 +230,24 @@ describe('serving', () => {
   test('the health of what does not run is 1', async () => {
     const { code, stderr } = await finished(gateway(['health'], { config: demo() }))
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'not healthy: ECONNREFUSED\n' })
-    expect(await finished(gateway(['health']))).toMatchObject({ code: 1 })
+  })
+
+  test('the health of a demo, or beside a file that cannot serve, is asked at the address', async () => {
+    const env = portAs(await freePort())
+    const child = gateway(['--demo'], { env })
+    await child.until(/listening/)
+    const config = 'log_format = "xml"'
+    for (const [args, setting] of [
+      [['health'], { env }],
+      [['health', '--config', '/absent/config.toml'], { env }],
+      [['health', '--config', '.'], { env }],
+      [['health'], { env, config }],
+      [['health'], { config: `${config}\n[server]\nport = ${env['GATEWAY_SERVER__PORT']}` }],
+      [['health'], { env, config: 'not TOML' }],
+      [['health'], { env: { ...env, GATEWAY_SERVER__HOST: '0.0.0.0' } }],
+    ] satisfies [string[], Setting][]) {
+      expect(await finished(gateway(args, setting))).toEqual({ code: 0, stdout: '', stderr: '' })
+    }
   })
 
   test('the health of what answers with an error is 1', async () => {
