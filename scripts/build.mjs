@@ -28,10 +28,18 @@ const withRequire = {
   js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
 }
 
+// The command, which any Node can read: it says which one is needed, or loads the host.
+await build({
+  ...shared,
+  target: 'node14',
+  entryPoints: { gateway: 'adapters/node/bin.mjs' },
+  outdir: 'dist',
+})
+
 // One file for the host: loading the packages loose would triple its start time.
 await build({
   ...shared,
-  entryPoints: { gateway: 'adapters/node/main.ts' },
+  entryPoints: { main: 'adapters/node/main.ts' },
   outdir: 'dist',
   minifySyntax: true,
   sourcemap: 'linked',

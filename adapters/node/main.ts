@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { run } from './cli.ts'
 
 process.exit(await run(process.argv.slice(2)))

@@ -23,7 +23,8 @@ export async function buildPackage(): Promise<Package> {
   const executable = join(folder, 'dist', 'gateway.js')
   await build({
     entryPoints: {
-      gateway: join(repository, 'adapters/node/main.ts'),
+      gateway: join(repository, 'adapters/node/bin.mjs'),
+      main: join(repository, 'adapters/node/main.ts'),
       'store-worker': join(repository, 'adapters/node/store/worker.ts'),
     },
     outdir: join(folder, 'dist'),
