@@ -37,7 +37,7 @@ function endpointOf(name: string, model: string): ChatEndpoint {
     apiVersion: undefined,
     upstreamId: model,
     modelId: 'm',
-    streamUsage: false,
+    streamUsage: 'not-asked',
     clock: webClock,
     env: { AWS_REGION: 'us-east-1' },
     secret: 'key',

@@ -189,6 +189,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     record: (settlement) => records.add(settlement),
     attempted: ({ id: model, provider }, outcome) =>
       series.attempts.inc({ provider: provider.name, model, outcome }),
+    unfinished: ({ id: model, provider }) =>
+      series.unfinishedStreams.inc({ model, provider: provider.name }),
     metadataRejected: () => series.metadataRejected.inc(),
   })
   const find = createRouter({

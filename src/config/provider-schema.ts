@@ -36,7 +36,9 @@ export const providerSchema = z.strictObject({
   api_key_env: variableName.optional(),
   base_url: baseUrl.optional(),
   strict: z.boolean().default(false),
-  stream_usage: z.boolean().default(false),
+  stream_usage: z
+    .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })
+    .default('auto'),
   connect_timeout_ms: duration.optional(),
   first_token_timeout_ms: duration.optional(),
   total_timeout_ms: duration.optional(),

@@ -1,11 +1,16 @@
 import type { UpstreamFailure } from './failure.ts'
-import type { Usage } from './usage.ts'
+import type { ReportedUsage } from './usage.ts'
 
 /** The identity that every chunk of one stream shares. */
 export interface StreamIdentity {
   readonly id: string
   readonly created: number
   readonly model: string
+}
+
+/** What one chunk says of its stream's identity. */
+export type ChunkIdentity = {
+  readonly [Field in keyof StreamIdentity]: StreamIdentity[Field] | undefined
 }
 
 /**
@@ -21,16 +26,16 @@ export interface Frame {
   /** Why an `error` frame ends the stream. */
   readonly failure?: UpstreamFailure | undefined
   /** The latest usage the upstream has reported. */
-  readonly usage?: Usage | undefined
-  /** True for a chunk that exists only to carry usage: no choices. */
-  readonly usageOnly?: boolean | undefined
-  readonly identity?: StreamIdentity | undefined
+  readonly usage?: ReportedUsage | undefined
+  /** True when the client is to get that usage and does not find it in `bytes`. */
+  readonly owesUsage?: boolean | undefined
+  readonly identity?: ChunkIdentity | undefined
   /** The generated text in this frame, of all choices; absent where there is none. */
   readonly output?: string | undefined
   /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
-  /** True when a choice has ended with this frame. */
-  readonly finished?: boolean | undefined
+  /** How many of the choices that have begun by now have also ended; absent while none has. */
+  readonly finished?: 'some' | 'all' | undefined
 }
 
 /** Turns an upstream's bytes into frames. Pure state: one decoder a stream. */

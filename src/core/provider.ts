@@ -5,7 +5,7 @@ import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort, WholeBody } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
-import type { Usage } from './usage.ts'
+import type { ReportedUsage, Usage } from './usage.ts'
 
 export const capabilities = ['chat', 'embed', 'rerank'] as const
 export type Capability = (typeof capabilities)[number]
@@ -81,12 +81,18 @@ export interface Target {
   readonly upstreamId: string
   /** The client-facing id, which answers of translated kinds carry. */
   readonly modelId: string
-  readonly streamUsage: boolean
+  readonly streamUsage: StreamUsage
   readonly clock: Clock
   readonly env: Environment
   /** The provider's credential, for kinds whose addresses depend on it. */
   readonly secret: string | undefined
 }
+
+/**
+ * Whether streams for whose usage the client did not ask are asked for it, where the kind's upstream
+ * knows how: then the chunk that this adds is `shown` to the client or `hidden` from it.
+ */
+export type StreamUsage = 'not-asked' | 'shown' | 'hidden'
 
 export type RequestHeaders = Readonly<Record<string, string>>
 
@@ -193,13 +199,13 @@ export interface DialectRequest {
 
 /** A non-streamed answer that a dialect has understood. */
 export interface ChatAnswer {
-  readonly usage: Usage | undefined
+  readonly usage: ReportedUsage | undefined
   /** The generated text, of all choices. */
   readonly output: string
   /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
-  /** The client's body; `estimate` stands in when the upstream reported no usage. */
-  render(estimate: Usage | undefined): WholeBody
+  /** The client's body, with the usage as it was judged. */
+  render(usage: Usage): WholeBody
 }
 
 export type ChatReading =
@@ -236,8 +242,6 @@ export interface ChatEndpoint {
   refusal(status: number, body: string, header: HeaderReader): Refusal
   /** A clean end after a finish reason counts as complete although `[DONE]` never came. */
   readonly doneOptional: boolean
-  /** True when this request makes the upstream send a usage chunk that the client did not ask for. */
-  addsUsageChunk(call: ChatCall): boolean
 }
 
 /** What one upstream call may hold. */

@@ -6,8 +6,21 @@ export interface Usage {
   readonly cachedTokens?: number | undefined
   readonly cacheWriteTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
-  /** True when the gateway counted, because the upstream reported nothing usable. */
+  /** True when a count is an estimate: the gateway's, or by its own word the upstream's. */
   readonly estimated: boolean
+  /** The sides that the gateway has estimated; absent where the upstream reported both. */
+  readonly estimatedSide?: 'prompt' | 'completion' | 'both' | undefined
+}
+
+/** What an upstream reports of an answer, before it is judged. A side that it leaves out is undefined. */
+export interface ReportedUsage {
+  readonly promptTokens: number | undefined
+  readonly completionTokens: number | undefined
+  readonly cachedTokens?: number | undefined
+  readonly cacheWriteTokens?: number | undefined
+  readonly reasoningTokens?: number | undefined
+  /** The upstream says of its counts that they are an estimate. */
+  readonly estimated?: boolean | undefined
 }
 
 /** A count that can be trusted: a non-negative safe integer. */
@@ -15,9 +28,115 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** LM Studio, old llama.cpp and some proxies report zeros for an answer that has text. */
-export function isCredible(usage: Usage | undefined, outputBytes: number): usage is Usage {
-  return usage !== undefined && (usage.totalTokens > 0 || outputBytes === 0)
+/** The same, or nothing: a vendor may leave the count out. */
+export function isCountOrNone(value: unknown): value is number | undefined {
+  return value === undefined || isCount(value)
+}
+
+/** The reported tokens of a prompt; undefined when they are no count, or 0: no prompt is empty. */
+export function promptCount(value: unknown): number | undefined {
+  return isCount(value) && value > 0 ? value : undefined
+}
+
+export interface Judging {
+  /** UTF-8 bytes of everything that was generated. */
+  readonly outputBytes: number
+  /** Counts both sides in the upstream's place. */
+  readonly estimate: () => Usage
+}
+
+/**
+ * The usage of an answer, judged side by side: a side that is missing or cannot be true is estimated,
+ * the other one stays as reported. LM Studio, old llama.cpp and some proxies report zeros for an
+ * answer with text.
+ */
+export function judgeUsage(
+  reported: ReportedUsage | undefined,
+  { outputBytes, estimate }: Judging,
+): Usage {
+  if (!reported) return estimate()
+  const prompt = crediblePrompt(reported)
+  const completion = credibleCompletion(reported, outputBytes)
+  const usage =
+    prompt !== undefined && completion !== undefined
+      ? asReported(reported, prompt, completion)
+      : completed(reported, { prompt, completion, estimated: estimate() })
+  // Each side may be a safe integer and their sum none.
+  return isCount(usage.totalTokens) ? usage : estimate()
+}
+
+/** Undefined also when more is said to come from or go to a cache than the whole prompt. */
+function crediblePrompt({
+  promptTokens,
+  cachedTokens = 0,
+  cacheWriteTokens = 0,
+}: ReportedUsage): number | undefined {
+  const count = promptCount(promptTokens)
+  return count !== undefined && cachedTokens + cacheWriteTokens <= count ? count : undefined
+}
+
+function credibleCompletion(
+  { completionTokens = 0 }: ReportedUsage,
+  outputBytes: number,
+): number | undefined {
+  return completionTokens > 0 || outputBytes === 0 ? completionTokens : undefined
+}
+
+function asReported(
+  reported: ReportedUsage,
+  promptTokens: number,
+  completionTokens: number,
+): Usage {
+  const totalTokens = promptTokens + completionTokens
+  const estimated = reported.estimated === true
+  return { ...reported, promptTokens, completionTokens, totalTokens, estimated }
+}
+
+interface Sides {
+  /** Undefined where the estimate stands in. */
+  readonly prompt: number | undefined
+  readonly completion: number | undefined
+  readonly estimated: Usage
+}
+
+/** What is known of a cached prompt goes with the prompt's count. */
+function completed(
+  { cachedTokens, cacheWriteTokens, reasoningTokens }: ReportedUsage,
+  { prompt, completion, estimated }: Sides,
+): Usage {
+  const promptTokens = prompt ?? estimated.promptTokens
+  const completionTokens = completion ?? Math.max(estimated.completionTokens, reasoningTokens ?? 0)
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    ...(prompt !== undefined && { cachedTokens, cacheWriteTokens }),
+    reasoningTokens,
+    estimated: true,
+    estimatedSide:
+      prompt !== undefined ? 'completion' : completion !== undefined ? 'prompt' : 'both',
+  }
+}
+
+/** The usage of an answer for which nothing is generated: vectors, or a ranking. */
+export function promptUsage(tokens: number, estimated: boolean): Usage {
+  const estimatedSide = estimated ? 'prompt' : undefined
+  return {
+    promptTokens: tokens,
+    completionTokens: 0,
+    totalTokens: tokens,
+    estimated,
+    estimatedSide,
+  }
+}
+
+/** The same usage with exact counts in the place of the gateway's estimates. */
+export function recounted(usage: Usage, exact: Usage): Usage {
+  const { estimatedSide: side, reasoningTokens = 0 } = usage
+  const promptTokens = side === 'completion' ? usage.promptTokens : exact.promptTokens
+  const completionTokens =
+    side === 'prompt' ? usage.completionTokens : Math.max(exact.completionTokens, reasoningTokens)
+  return { ...usage, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
 }
 
 /** The `usage` object of an OpenAI-shaped answer. */

@@ -7,6 +7,7 @@ import type { Encoding } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
+import { judgeUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
@@ -60,12 +61,14 @@ function answerWhole(
   exchange: Exchange,
 ): Reply {
   scope.close()
-  const estimate = answer.usage ? undefined : estimateChat(call.request, answer.outputBytes)
-  const body = answer.render(estimate)
-  const encoding = estimate && exchange.encodingOf(link)
-  const countable =
-    encoding && countableChat({ encoding, request: call.request, output: answer.output })
-  exchange.settle({ status: 200, served: link, usage: answer.usage ?? estimate, countable })
+  const { request } = call
+  const { output, outputBytes } = answer
+  const estimate = () => estimateChat(request, outputBytes)
+  const usage = judgeUsage(answer.usage, { outputBytes, estimate })
+  const body = answer.render(usage)
+  const encoding = usage.estimatedSide && exchange.encodingOf(link)
+  const countable = encoding && countableChat({ encoding, request, output })
+  exchange.settle({ status: 200, served: link, usage, countable })
   return jsonBytes(body, { headers: exchange.headersOf(link) })
 }
 
@@ -81,7 +84,6 @@ function answerStream(
   const encoding = streamEncoding(call, link, exchange)
   const tap = new UsageTap({
     asked: call.wantsUsageChunk,
-    hidesUsageChunk: endpoint.addsUsageChunk(call),
     identity: () => newIdentity(link, exchange),
     estimate: (outputBytes) => estimateChat(call.request, outputBytes),
     keepsOutput: encoding !== undefined,
@@ -94,17 +96,19 @@ function answerStream(
     clock: exchange.clock,
     heartbeat: exchange.snapshot.heartbeat,
     terminalFrame: (failure) => errorFrame(errorOfEnd(failure, link), exchange.id),
-    onEnd(failure) {
+    onEnd(end) {
       scope.close()
+      const failure = end.complete ? undefined : end.failure
       over(failure)
+      if (end.complete && !end.finished) exchange.unfinished(link)
       const error = failure && errorOfEnd(failure, link)
-      const end = error ? { status: error.status, errorCode: error.code } : { status: 200 }
+      const outcome = error ? { status: error.status, errorCode: error.code } : { status: 200 }
       const { usage, output } = tap
-      const isCounted = encoding && usage.estimated && output !== undefined
+      const isCounted = encoding && usage.estimatedSide && output !== undefined
       const countable = isCounted
         ? countableChat({ encoding, request: call.request, output })
         : undefined
-      exchange.settle({ ...end, served: link, usage, countable })
+      exchange.settle({ ...outcome, served: link, usage, countable })
     },
   })
   return {

@@ -2,7 +2,7 @@ import type { EmbedCall } from '../core/embeddings.ts'
 import { errorOf } from '../core/failure.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
 import { jsonHeaders, type Reply } from '../core/reply.ts'
-import type { Usage } from '../core/usage.ts'
+import { promptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { countableEmbed } from '../tokens/index.ts'
 import { Pace } from '../wire/pace.ts'
@@ -69,12 +69,10 @@ function answer(
 
 function usageOf(batches: readonly EmbeddedBatch[]): Usage {
   const tokens = batches.reduce((sum, batch) => sum + batch.tokens, 0)
-  return {
-    promptTokens: tokens,
-    completionTokens: 0,
-    totalTokens: tokens,
-    estimated: batches.some((batch) => batch.estimated),
-  }
+  return promptUsage(
+    tokens,
+    batches.some((batch) => batch.estimated),
+  )
 }
 
 /** The chain was chosen for its embed capability, so every link has the dialect. */

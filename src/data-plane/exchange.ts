@@ -29,6 +29,8 @@ export interface ExchangeOptions {
   readonly record: (settlement: Settlement, recount: Recount | undefined) => void
   /** Told of every upstream call, when it is over. */
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
+  /** Called for a stream that was complete although none of its choices gave a finish reason. */
+  readonly unfinished: (link: Model) => void
 }
 
 /** What an exact count needs, and the admission that it may change the cost of. */
@@ -138,6 +140,17 @@ export class Exchange {
   /** The first content has come; only the first call counts. */
   committed(): void {
     this.#firstToken ??= this.clock.elapsed() - this.arrived
+  }
+
+  /** The stream of this link has ended with `[DONE]`, and none of its choices gave a finish reason. */
+  unfinished(link: Model): void {
+    const { id: model, provider } = link
+    this.log.write('warn', 'a stream has ended without a finish reason: it may be cut off', {
+      request_id: this.id,
+      model,
+      provider: provider.name,
+    })
+    this.#options.unfinished(link)
   }
 
   /** Writes the request off. Only the first call counts; it also closes the scope. */

@@ -27,6 +27,8 @@ export interface DataPlaneOptions {
   readonly random: () => number
   readonly record: Recorder
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
+  /** Called for a stream that was complete although none of its choices gave a finish reason. */
+  readonly unfinished: (link: Model) => void
   readonly metadataRejected: () => void
 }
 
@@ -114,6 +116,7 @@ export class DataPlane {
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
       metadata,
       attempted,
+      unfinished: this.#options.unfinished,
       canCount: this.#recounts !== undefined,
       record: (settlement, recount) => {
         signal.removeEventListener('abort', gone)

@@ -1,6 +1,6 @@
 import type { Clock, Tokenizer } from '../core/ports.ts'
 import type { Recorder, Settlement } from '../core/settlement.ts'
-import type { Usage } from '../core/usage.ts'
+import { recounted, type Usage } from '../core/usage.ts'
 import { costOf, countExactly } from '../tokens/index.ts'
 import type { Recount } from './exchange.ts'
 
@@ -30,10 +30,10 @@ export class Recounts {
   async record(settlement: Settlement, recount: Recount): Promise<void> {
     this.#waiting.set(settlement, recount)
     // A tokenizer that fails has no count.
-    const usage = await countExactly(this.#options.tokenizer, recount.countable).catch(
+    const exact = await countExactly(this.#options.tokenizer, recount.countable).catch(
       () => undefined,
     )
-    this.#write(settlement, usage)
+    this.#write(settlement, exact)
   }
 
   /** Waits a moment for what is being counted, and writes the rest with its estimates. */
@@ -49,18 +49,19 @@ export class Recounts {
     for (const settlement of this.#waiting.keys()) this.#write(settlement, undefined)
   }
 
-  #write(settlement: Settlement, usage: Usage | undefined): void {
+  #write(settlement: Settlement, exact: Usage | undefined): void {
     const recount = this.#waiting.get(settlement)
     if (!recount) return
     this.#waiting.delete(settlement)
-    this.#options.record(usage ? counted(settlement, usage, recount) : settlement)
+    this.#options.record(exact ? counted(settlement, exact, recount) : settlement)
     if (this.#waiting.size === 0) this.#idle?.()
   }
 }
 
 /** The budget was charged with the estimate when the answer went out: now with what it really was. */
-function counted(settlement: Settlement, usage: Usage, { admission }: Recount): Settlement {
+function counted(settlement: Settlement, exact: Usage, { admission }: Recount): Settlement {
   const { account, served, searchUnits } = settlement
+  const usage = settlement.usage ? recounted(settlement.usage, exact) : exact
   if (!account || !served) return { ...settlement, usage }
   const cost = costOf(served.prices, usage, searchUnits)
   admission.amend(cost)

@@ -4,7 +4,7 @@ import type { Millis } from '../core/ids.ts'
 import type { BodySource, Clock } from '../core/ports.ts'
 import { Heartbeat, ping } from '../stream/heartbeat.ts'
 import { mergeBytes } from '../stream/merge.ts'
-import { Terminator } from '../stream/terminator.ts'
+import { type StreamEnd, Terminator } from '../stream/terminator.ts'
 import type { UsageTap } from '../stream/usage-tap.ts'
 import type { Scope } from '../wire/deadline.ts'
 import type { LiveStream } from './chat-attempt.ts'
@@ -18,8 +18,8 @@ export interface StreamReplyOptions {
   readonly heartbeat: Millis
   /** The terminal frame that tells a client of a failure. */
   readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
-  /** Called once, at the end of the stream; without a failure when it was complete. */
-  readonly onEnd: (failure: UpstreamFailure | undefined) => void
+  /** Called once, at the end of the stream. */
+  readonly onEnd: (end: StreamEnd) => void
 }
 
 type Controller = ReadableStreamDefaultController<Uint8Array>
@@ -76,7 +76,7 @@ export class StreamReply implements BodySource {
 
   /** The reader has left. */
   cancel(): void {
-    this.#end({ kind: 'client-cancelled' })
+    this.#end({ complete: false, failure: { kind: 'client-cancelled' } })
   }
 
   /** Hands frames on, and ends the stream when they end it. True when something was written. */
@@ -87,15 +87,15 @@ export class StreamReply implements BodySource {
       this.#heartbeat?.wrote()
     }
     const { outcome } = this.#terminator
-    if (outcome?.complete === true) this.#complete()
+    if (outcome?.complete === true) this.#complete(outcome)
     else if (outcome?.complete === false) this.#fail(outcome.failure)
     return bytes.length > 0
   }
 
-  #complete(): void {
+  #complete(end: StreamEnd): void {
     if (this.#ended) return
     this.#options.live.source.drain()
-    this.#end(undefined)
+    this.#end(end)
     this.#close()
   }
 
@@ -104,7 +104,7 @@ export class StreamReply implements BodySource {
     if (failure.kind !== 'client-cancelled') {
       this.#terminalFrame = this.#options.terminalFrame(failure)
     }
-    this.#end(failure)
+    this.#end({ complete: false, failure })
     this.#close()
   }
 
@@ -114,12 +114,12 @@ export class StreamReply implements BodySource {
     this.#controller?.close()
   }
 
-  #end(failure: UpstreamFailure | undefined): void {
+  #end(end: StreamEnd): void {
     if (this.#ended) return
     this.#ended = true
     this.#heartbeat?.stop()
     this.#stopListening()
-    if (failure) this.#options.live.source.cancel()
-    this.#options.onEnd(failure)
+    if (!end.complete) this.#options.live.source.cancel()
+    this.#options.onEnd(end)
   }
 }

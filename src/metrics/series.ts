@@ -66,6 +66,12 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     labelNames: ['model', 'provider'],
     registers,
   })
+  const unfinishedStreams = new Counter({
+    name: 'gateway_streams_unfinished_total',
+    help: 'Streams that ended with [DONE] although no choice had given a finish reason.',
+    labelNames: ['model', 'provider'],
+    registers,
+  })
   const metadataRejected = new Counter({
     name: 'gateway_metadata_rejected_total',
     help: 'Metadata headers that were dropped because they broke a rule.',
@@ -127,6 +133,7 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     attempts,
     media,
     searchUnits,
+    unfinishedStreams,
     metadataRejected,
     usageDropped,
     reloads,

@@ -1,7 +1,7 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
 import type { Clock, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type { Model, Prices, Provider, Route, Target } from '../core/provider.ts'
+import type { Model, Prices, Provider, Route, StreamUsage, Target } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { kindNamed } from '../providers/index.ts'
 import { buildAuthorizer } from './authorizer.ts'
@@ -39,7 +39,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       const created = before.model(modelEntry, entry)?.created ?? now
       models.set(
         modelEntry.id,
-        buildModel(modelEntry, { owner: entry, provider, sources, created }),
+        buildModel(modelEntry, { config, owner: entry, provider, sources, created }),
       )
       fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
@@ -117,6 +117,7 @@ function buildProvider(
 }
 
 interface ModelParts {
+  readonly config: Config
   readonly owner: ProviderConfig
   readonly provider: Provider
   readonly sources: SnapshotSources
@@ -125,18 +126,17 @@ interface ModelParts {
 
 function buildModel(
   entry: ModelConfig,
-  { owner, provider, sources: { clock, env }, created }: ModelParts,
+  { config, owner, provider, sources: { clock, env }, created }: ModelParts,
 ): Model {
-  const { api_version: apiVersion, stream_usage: streamUsage } = owner
   const upstreamId = entry.upstream_id ?? entry.id
   const { kind, baseUrl, credential } = provider
   const target: Target = {
     baseUrl,
     hasOwnBaseUrl: provider.hasOwnBaseUrl,
-    apiVersion,
+    apiVersion: owner.api_version,
     upstreamId,
     modelId: entry.id,
-    streamUsage,
+    streamUsage: streamUsageOf(owner, config),
     clock,
     env,
     secret: credential.kind === 'secret' ? credential.value : undefined,
@@ -154,6 +154,12 @@ function buildModel(
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
     rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
   }
+}
+
+/** Where nobody is charged, an estimate is good enough, and no upstream is asked for more. */
+function streamUsageOf({ stream_usage: setting }: ProviderConfig, { auth }: Config): StreamUsage {
+  if (setting === 'auto') return auth.enabled ? 'shown' : 'not-asked'
+  return setting ? 'hidden' : 'not-asked'
 }
 
 function pricesOf(entry: ModelConfig): Prices {

@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, StreamIdentity } from '../core/frame.ts'
-import { renderUsage, type Usage } from '../core/usage.ts'
+import { type ReportedUsage, renderUsage, type Usage } from '../core/usage.ts'
 import { utf8Length } from '../wire/utf8.ts'
 import { Slab } from './slab.ts'
 
@@ -13,12 +13,12 @@ export const doneFrame: Frame = Object.freeze({
   outputBytes: 0,
 })
 
-/** The end of a stream that has failed. It has no bytes: the terminal frame tells of it. */
-export function failedFrame(failure: UpstreamFailure): Frame {
-  return { bytes: noBytes, kind: 'error', failure, outputBytes: 0 }
+/** The end of a stream that has failed. It has no bytes: the client gets a terminal frame instead. */
+export function failedFrame(failure: UpstreamFailure, usage?: ReportedUsage): Frame {
+  return { bytes: noBytes, kind: 'error', failure, usage, outputBytes: 0 }
 }
 
-const noBytes = new Uint8Array(0)
+export const noBytes: Uint8Array = new Uint8Array(0)
 
 /** One `data:` event with a JSON payload, blank line included. */
 export function dataEvent(payload: unknown): Uint8Array {
@@ -32,21 +32,26 @@ export interface UsageChunk {
   readonly asked: boolean
 }
 
-/**
- * A chunk that carries usage which the upstream did not send. For a client that did not ask it has
- * one empty choice, because code in the wild reads `choices[0]` of every chunk.
- */
+/** A chunk that carries usage and nothing else, for a stream whose upstream sent no such chunk. */
 export function usageChunk({ identity, usage, asked }: UsageChunk): Frame {
   const bytes = dataEvent({
     id: identity.id,
     object: 'chat.completion.chunk',
     created: identity.created,
     model: identity.model,
-    choices: asked ? [] : [{ index: 0, delta: {}, finish_reason: null }],
+    choices: asked ? [] : unaskedChoices,
     usage: renderUsage(usage),
   })
   return { bytes, kind: 'quiet', usage, outputBytes: 0 }
 }
+
+/**
+ * The choices of a usage chunk for a client that did not ask for one: a single empty choice, because
+ * code in the wild reads `choices[0]` of every chunk.
+ */
+export const unaskedChoices: readonly object[] = Object.freeze([
+  { index: 0, delta: {}, finish_reason: null },
+])
 
 /** How a choice ends, in the words of the OpenAI API. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
@@ -71,21 +76,18 @@ export interface ToolCallStart {
  */
 export class ChunkWriter {
   readonly #identity: StreamIdentity
-  readonly #asked: boolean
   readonly #slab = new Slab()
   #head: string
   #started = false
 
-  /** `asked`: the client asked for a usage chunk. */
-  constructor(identity: StreamIdentity, asked: boolean) {
+  constructor(identity: StreamIdentity) {
     this.#identity = identity
-    this.#asked = asked
     this.#head = chunkHead(identity, 0)
   }
 
   /** A writer of another choice of the same stream. */
   forChoice(index: number): ChunkWriter {
-    const other = new ChunkWriter(this.#identity, this.#asked)
+    const other = new ChunkWriter(this.#identity)
     other.#head = chunkHead(this.#identity, index)
     return other
   }
@@ -128,30 +130,24 @@ export class ChunkWriter {
     return this.#delta(delta, text)
   }
 
-  /** The end of the choice and of the stream: finish reason, usage where it belongs, `[DONE]`. */
-  finish(reason: FinishReason, usage: Usage | undefined, extra: ChoiceExtra = {}): Frame[] {
-    const end = this.finishChoice(reason, extra, usage)
-    if (!usage || !this.#asked) return [end, doneFrame]
-    return [end, usageChunk({ identity: this.#identity, usage, asked: true }), doneFrame]
+  /** The end of the choice and of the stream: finish reason, `[DONE]`, and the usage to be judged. */
+  finish(reason: FinishReason, usage: ReportedUsage | undefined, extra: ChoiceExtra = {}): Frame[] {
+    return [{ ...this.finishChoice(reason, extra), usage, owesUsage: true }, doneFrame]
   }
 
   /**
    * The end of a choice alone, for a stream in which others are still to end. `extra` holds further
    * members of the choice.
    */
-  finishChoice(reason: FinishReason, extra: ChoiceExtra = {}, usage?: Usage): Frame {
+  finishChoice(reason: FinishReason, extra: ChoiceExtra = {}): Frame {
     const own = JSON.stringify(extra).slice(1, -1)
     const ofChoice = own === '' ? '' : `,${own}`
-    const ofStream = usage && !this.#asked ? `,"usage":${JSON.stringify(renderUsage(usage))}` : ''
     return {
-      bytes: this.#encode(
-        `${this.#head}{},"finish_reason":"${reason}"${ofChoice}}]${ofStream}}\n\n`,
-      ),
+      bytes: this.#encode(`${this.#head}{},"finish_reason":"${reason}"${ofChoice}}]}\n\n`),
       kind: 'content',
-      usage,
       identity: this.#identity,
       outputBytes: 0,
-      finished: true,
+      finished: 'all',
     }
   }
 

@@ -1,13 +1,11 @@
-import type { Frame, Stage, StreamIdentity } from '../core/frame.ts'
-import { isCredible, type Usage } from '../core/usage.ts'
+import type { ChunkIdentity, Frame, Stage, StreamIdentity } from '../core/frame.ts'
+import { judgeUsage, type ReportedUsage, type Usage } from '../core/usage.ts'
 import { usageChunk } from './chunk-writer.ts'
 
 export interface UsageTapOptions {
   /** The client asked for a usage chunk. */
   readonly asked: boolean
-  /** The upstream was made to send a usage chunk that the client must not see. */
-  readonly hidesUsageChunk: boolean
-  /** Stands in for an identity that the stream never told. */
+  /** Stands in for what the stream does not say of its identity. */
   readonly identity: () => StreamIdentity
   /** Counts for the upstream that does not, from the bytes of text it has sent. */
   readonly estimate: (outputBytes: number) => Usage
@@ -19,15 +17,19 @@ export interface UsageTapOptions {
 const mostKept = 1024 * 1024
 
 /**
- * Reads the token counts that pass. A stream that reaches its end without any gets a chunk with an
- * estimate before its terminator, so no client is left without a count.
+ * Reads the token counts that pass, and judges them at the end of the stream. Usage that the client
+ * has not read by then, or not in this form, gets a chunk of its own before the terminator, so no
+ * client is left without a count.
  */
 export class UsageTap implements Stage {
   readonly #options: UsageTapOptions
-  #reported: Usage | undefined
-  #identity: StreamIdentity | undefined
+  #reported: ReportedUsage | undefined
+  /** The client has not been shown what was reported. */
+  #isOwed = false
+  #identity: ChunkIdentity = unknownIdentity
   #outputBytes = 0
   #output: string | undefined
+  #judged: Usage | undefined
 
   constructor(options: UsageTapOptions) {
     this.#options = options
@@ -36,18 +38,20 @@ export class UsageTap implements Stage {
 
   push(frames: Frame[]): Frame[] {
     for (const frame of frames) {
-      // Running totals and repeats: the last report counts, reports are never added up.
-      if (frame.usage) this.#reported = frame.usage
-      if (frame.identity) this.#identity = frame.identity
+      if (frame.usage) {
+        // Running totals and repeats: the last report counts, reports are never added up.
+        this.#reported = frame.usage
+        this.#isOwed = frame.owesUsage === true
+      }
+      if (frame.identity) this.#identity = latest(this.#identity, frame.identity)
       this.#outputBytes += frame.outputBytes
       if (this.#output !== undefined && frame.output) this.#keep(this.#output + frame.output)
     }
-    const { asked, hidesUsageChunk, identity } = this.#options
-    const shown = hidesUsageChunk ? frames.filter((frame) => !frame.usageOnly) : frames
-    const last = shown.at(-1)
-    if (last?.kind !== 'done' || isCredible(this.#reported, this.#outputBytes)) return shown
-    const chunk = usageChunk({ identity: this.#identity ?? identity(), usage: this.usage, asked })
-    return [...shown.slice(0, -1), chunk, last]
+    const last = frames.at(-1)
+    if (last?.kind !== 'done') return frames
+    this.#judged = this.usage
+    const isRead = this.#judged.estimatedSide === undefined && !this.#isOwed
+    return isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#judged), last]
   }
 
   /** All that was generated so far; undefined where it is not kept, or has become too long. */
@@ -57,12 +61,39 @@ export class UsageTap implements Stage {
 
   /** What the stream has cost so far: as reported, else estimated from what has passed. */
   get usage(): Usage {
-    return isCredible(this.#reported, this.#outputBytes)
-      ? this.#reported
-      : this.#options.estimate(this.#outputBytes)
+    const outputBytes = this.#outputBytes
+    const estimate = () => this.#options.estimate(outputBytes)
+    return this.#judged ?? judgeUsage(this.#reported, { outputBytes, estimate })
+  }
+
+  #chunk(usage: Usage): Frame {
+    const { asked, identity: otherwise } = this.#options
+    return usageChunk({ identity: completeIdentity(this.#identity, otherwise), usage, asked })
   }
 
   #keep(output: string): void {
     this.#output = this.#outputBytes > mostKept ? undefined : output
   }
+}
+
+const unknownIdentity: ChunkIdentity = { id: undefined, created: undefined, model: undefined }
+
+/** Each field as the stream told it last. */
+function latest(known: ChunkIdentity, { id, created, model }: ChunkIdentity): ChunkIdentity {
+  if (id === known.id && created === known.created && model === known.model) return known
+  return {
+    id: id ?? known.id,
+    created: created ?? known.created,
+    model: model ?? known.model,
+  }
+}
+
+function completeIdentity(
+  { id, created, model }: ChunkIdentity,
+  otherwise: () => StreamIdentity,
+): StreamIdentity {
+  if (id !== undefined && created !== undefined && model !== undefined)
+    return { id, created, model }
+  const own = otherwise()
+  return { id: id ?? own.id, created: created ?? own.created, model: model ?? own.model }
 }

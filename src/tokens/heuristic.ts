@@ -40,5 +40,6 @@ export function estimateChat(request: ChatRequest, outputBytes: number): Usage {
     completionTokens: completion,
     totalTokens: prompt + completion,
     estimated: true,
+    estimatedSide: 'both',
   }
 }

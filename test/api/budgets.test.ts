@@ -63,20 +63,20 @@ retry_max_attempts = 1
 describe('a budget reserves', () => {
   test('the prompt, and the output that nothing bounds', async () => {
     const gateway = await keyedGateway()
-    gateway.upstream.always(used(0))
+    gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + 256 * 2000)
     await expectReservation(gateway, 100 * 1000 + 256 * 2000, prompt(100))
   })
 
   test('what auth.reserve_output_tokens says instead', async () => {
     const gateway = await keyedGateway(pricedProvider, { auth: 'reserve_output_tokens = 10' })
-    gateway.upstream.always(used(0))
+    gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + 10 * 2000)
   })
 
   test('the bound of the model, where the request sets none', async () => {
     const gateway = await keyedGateway(`${pricedProvider}max_output_tokens = 1000\n`)
-    gateway.upstream.always(used(0))
+    gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + 1000 * 2000)
     await expectReservation(gateway, 8 * 1000 + 5 * 2000, prompt(8, { max_tokens: 5 }))
   })
@@ -90,7 +90,7 @@ describe('a budget reserves', () => {
     [{ n: 3, max_tokens: 50 }, 3 * 50],
   ])('the output that %j allows', async (bounds, tokens) => {
     const gateway = await keyedGateway()
-    gateway.upstream.always(used(0))
+    gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + tokens * 2000, prompt(8, bounds))
   })
 
@@ -99,7 +99,7 @@ describe('a budget reserves', () => {
     ['the primary', 7, 1],
   ])('at the dearest link of the chain: %s', async (_, first, second) => {
     const gateway = await keyedGateway(twoPrices(first, second))
-    gateway.upstream.always(used(0))
+    gateway.upstream.always(used(1))
     await expectReservation(gateway, 10 * 7000, prompt(8, { max_tokens: 10 }))
   })
 
@@ -481,11 +481,11 @@ describe('many requests at once', () => {
     const keys = await Promise.all(
       [1, 2, 3, 4].map(() => gateway.key({ group_id: pool, budget_max: 0.0004 })),
     )
-    // Each may cost 28,000 nano-dollars and costs 20,000; a third of them fails.
+    // Each may cost 28,000 nano-dollars and costs 21,000; a third of them fails.
     let calls = 0
     gateway.upstream.always(async (request) => {
       await settled()
-      return calls++ % 3 === 0 ? json({}, { status: 400 })(request) : used(0, 10)(request)
+      return calls++ % 3 === 0 ? json({}, { status: 400 })(request) : used(1, 10)(request)
     })
     const answers: Answer[] = await Promise.all(
       Array.from({ length: 200 }, (_, at) =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
 import { chunk, chunkOf, data, done, hello, role, stop, wholeStream } from '../support/answers.ts'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
+import { series } from '../support/exposition.ts'
 import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
@@ -100,10 +101,62 @@ describe('the terminator', () => {
     expect(await readStream(gateway)).toBe(role + hello + endedEarly)
   })
 
+  test('is missed of perplexity while a choice that has begun has not finished', async () => {
+    const gateway = await watchedGateway(perplexity)
+    const second = (fields: object) => chunkOf({ choices: [{ index: 1, ...fields }] })
+    const word = second({ delta: { content: 'Hello' }, finish_reason: null })
+    const end = second({ delta: {}, finish_reason: 'stop' })
+    gateway.upstream.next(
+      stream([role + hello + word + stop]),
+      stream([role + hello + stop + word]),
+      stream([role + hello + word + stop + end + chunk({ content: '' })]),
+    )
+    for (const complete of [false, false, true]) {
+      const text = await readStream(gateway, { n: 2 })
+      expect([text.endsWith(done), text.includes('LM-3010')]).toEqual([complete, !complete])
+    }
+  })
+
   test('is missed of perplexity too when its connection broke', async () => {
     const gateway = await watchedGateway(perplexity)
     gateway.upstream.next(stream([role + hello + stop], { failure: reset }))
     expect(await readStream(gateway)).toContain('"code":"LM-3010"')
+  })
+})
+
+describe('a stream that ends with [DONE] and without a finish reason', () => {
+  const unfinished = async ({ get }: TestGateway) =>
+    series(await (await get('/metrics')).text(), 'gateway_streams_unfinished_total')
+  const warnings = ({ log }: TestGateway) => log.filter(({ level }) => level === 'warn')
+
+  test('passes, leaves a warning, and is counted', async () => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([role + hello + done]))
+    expect(await readStream(gateway)).toBe(role + hello + estimate + done)
+    expect(warnings(gateway)).toEqual([
+      {
+        level: 'warn',
+        message: 'a stream has ended without a finish reason: it may be cut off',
+        fields: { request_id: 'fixed', model: 'm', provider: 'p' },
+      },
+    ])
+    expect(await unfinished(gateway)).toEqual([{ labels: { model: 'm', provider: 'p' }, value: 1 }])
+    expect(settlement(gateway.log)).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    ['with a finish reason', wholeStream],
+    ['that has died', role + hello],
+    [
+      'of which one choice has finished',
+      `${role}${hello}${chunkOf({ choices: [{ index: 1, delta: { content: 'a' } }] })}${stop}${done}`,
+    ],
+  ])('is not one %s', async (_, sent) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([sent]))
+    await readStream(gateway)
+    expect(await unfinished(gateway)).toEqual([])
+    expect(warnings(gateway).filter(({ message }) => message !== 'request')).toEqual([])
   })
 })
 

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { kinds } from '../../src/providers/index.ts'
 import {
   chunk,
   chunkOf,
@@ -11,8 +13,9 @@ import {
   wholeStream,
 } from '../support/answers.ts'
 import { oneProvider } from '../support/gateway.ts'
+import { keyedGateway } from '../support/keyed-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
-import { asked, readStream, settlement } from '../support/stream-client.ts'
+import { asked, readStream, settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const withoutUsage = role + hello + stop
@@ -45,6 +48,20 @@ describe('a stream without usage gets an estimate of its own before the terminat
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([filter + withoutUsage + filter + done]))
     expect(await readStream(gateway)).toBe(filter + withoutUsage + filter + estimateUnasked + done)
+  })
+
+  test('in the id, the creation and the model that were told last, each by itself', async () => {
+    const finish = 'data: {"id":"b","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+    const renamed = 'data: {"model":"other","choices":[]}\n\n'
+    const gateway = await watchedGateway()
+    gateway.upstream.next(stream([role + hello + finish + renamed + done]))
+    const shown = await readStream(gateway)
+    const added = shown.slice((role + hello + finish + renamed).length, -done.length)
+    expect(JSON.parse(added.slice('data: '.length))).toMatchObject({
+      id: 'b',
+      created: 1_764_000_000,
+      model: 'other',
+    })
   })
 
   test('in an identity of the gateway when the stream never told any', async () => {
@@ -140,9 +157,14 @@ describe('a stream that reports usage gets nothing added', () => {
     [
       'of zero output, because there was none',
       role +
-        chunk({}, { usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }, 'stop') +
+        chunk({}, { usage: { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 } }, 'stop') +
         done,
-      { tokens_in: 0, tokens_out: 0 },
+      { tokens_in: 9, tokens_out: 0 },
+    ],
+    [
+      'of a prompt alone, because there was no output',
+      role + chunk({}, { usage: { prompt_tokens: 9, total_tokens: 9 } }, 'stop') + done,
+      { tokens_in: 9, tokens_out: 0 },
     ],
     [
       'under x_groq beside a top-level one, which wins',
@@ -291,7 +313,125 @@ describe('stream_usage = true', () => {
   }
 })
 
-test('without the setting a streamed request is sent as it is', async () => {
+describe('stream_usage = "auto", which is the default', () => {
+  /** A stream of a client with a key, and what the upstream was sent. */
+  async function streamWithKey(
+    sent: string,
+    { more = {}, kind = 'openai', auth = true, setting = '' }: Streaming = {},
+  ) {
+    const file = `
+      [[providers]]
+      name = "p"
+      kind = "${kind}"
+      base_url = "https://own.test/v1"
+      api_key_env = "P_KEY"
+      ${setting}
+      models = [{ id = "m", upstream_id = "upstream-m" }]
+    `
+    const keyed = auth ? await keyedGateway(file) : undefined
+    const gateway = keyed ?? (await watchedGateway(file))
+    const headers = keyed ? (await keyed.key()).headers : {}
+    gateway.upstream.next(stream([sent]))
+    const response = await gateway.chat(streamed(more), { headers })
+    const text = await response.text()
+    const options = (gateway.upstream.body() as { stream_options?: unknown }).stream_options
+    return { text, options, log: gateway.log }
+  }
+
+  const extra = { ...usage, prompt_tokens_details: { audio_tokens: 3 }, cost: 0.5 }
+  const extraChunk = (choices: readonly object[]) => chunkOf({ choices, usage: extra, note: 1 })
+  const empty = [{ index: 0, delta: {}, finish_reason: null }]
+
+  test.each([
+    ['did not ask', {}],
+    ['said include_usage false', { stream_options: { include_usage: false } }],
+  ])(
+    'with auth on the upstream is asked, and its chunk reaches a client that %s with one empty choice',
+    async (_, more) => {
+      const sent = withoutUsage + extraChunk([]) + done
+      const { text, options, log } = await streamWithKey(sent, { more })
+      expect(options).toEqual({ include_usage: true })
+      expect(text).toBe(withoutUsage + extraChunk(empty) + done)
+      expect(settlement(log)).toMatchObject({ tokens_in: 9, tokens_out: 2, estimated: false })
+    },
+  )
+
+  test('a client that asks gets the chunk as it came', async () => {
+    const sent = withoutUsage + extraChunk([]) + done
+    const { text } = await streamWithKey(sent, { more: asked })
+    expect(text).toBe(sent)
+  })
+
+  test('a chunk without usage is left as it is, empty choices and all', async () => {
+    const filter = chunkOf({ choices: [], prompt_filter_results: [] })
+    const sent = filter + withoutUsage + extraChunk([]) + done
+    const { text } = await streamWithKey(sent)
+    expect(text).toBe(filter + withoutUsage + extraChunk(empty) + done)
+  })
+
+  test('an upstream that does not know the option: the client gets the estimate', async () => {
+    const { text } = await streamWithKey(withoutUsage + done)
+    expect(text).toBe(withoutUsage + estimateUnasked + done)
+  })
+
+  test('usage that cannot be true is followed by the estimate', async () => {
+    const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    const zeroChunk = (choices: readonly object[]) => chunkOf({ choices, usage: zeros })
+    const { text } = await streamWithKey(withoutUsage + zeroChunk([]) + done)
+    expect(text).toBe(withoutUsage + zeroChunk(empty) + estimateUnasked + done)
+  })
+
+  test('with auth off the upstream is not asked', async () => {
+    const { text, options } = await streamWithKey(withoutUsage + done, { auth: false })
+    expect(options).toBeUndefined()
+    expect(text).toBe(withoutUsage + estimateUnasked + done)
+  })
+
+  test('false turns it off', async () => {
+    const { options } = await streamWithKey(withoutUsage + done, {
+      setting: 'stream_usage = false',
+    })
+    expect(options).toBeUndefined()
+  })
+
+  test('true keeps the chunk from a client that did not ask', async () => {
+    const sent = withoutUsage + extraChunk([]) + done
+    const { text, options } = await streamWithKey(sent, { setting: 'stream_usage = true' })
+    expect(options).toEqual({ include_usage: true })
+    expect(text).toBe(withoutUsage + done)
+  })
+
+  const page = readFileSync(
+    new URL('../../docs/providers/openai-compatible.md', import.meta.url),
+    'utf8',
+  )
+  const documented = [...page.matchAll(/^\| `(\w+)` \|(?: [^|]+ \|){2} (yes|no)\b.* \|$/gm)]
+
+  test('the manual says of every kind whether it is asked', () => {
+    const compatible = kinds.filter(({ ownSettings }) => ownSettings?.includes('stream_usage'))
+    expect(documented.map(([, kind]) => kind).sort()).toEqual(
+      compatible.map(({ name }) => name).sort(),
+    )
+  })
+
+  test.each(documented.map(([, kind, answer]) => [kind, answer] as const))(
+    'kind %s is asked: %s',
+    async (kind, answer) => {
+      const { options } = await streamWithKey(withoutUsage + done, { kind })
+      expect(options).toEqual(answer === 'yes' ? { include_usage: true } : undefined)
+    },
+  )
+})
+
+interface Streaming {
+  readonly more?: object
+  readonly kind?: string | undefined
+  readonly auth?: boolean
+  /** A further line of the provider. */
+  readonly setting?: string
+}
+
+test('without auth a streamed request is sent as it is', async () => {
   const gateway = await watchedGateway()
   gateway.upstream.next(stream([wholeStream]))
   await readStream(gateway, { stream_options: { include_usage: false } })

@@ -135,8 +135,8 @@ describe('an answer reaches the client as it came', () => {
     ['keys that every object has', answer(`${reported},"constructor":1,"__proto__":{"usage":1}`)],
     ['raw Unicode and escapes', answer(`${reported},"ż\\u017c🦆":"\\ud800"`)],
     [
-      'usage of zeros without text',
-      answer(',"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}').replace(
+      'usage of no output where there is none',
+      answer(',"usage":{"prompt_tokens":9,"completion_tokens":0,"total_tokens":9}').replace(
         'Hello',
         '',
       ),

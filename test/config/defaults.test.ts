@@ -62,7 +62,7 @@ test('a provider and a model need nothing but their names and a kind', async () 
       name: 'main',
       kind: 'openai',
       strict: false,
-      stream_usage: false,
+      stream_usage: 'auto',
       models: [{ id: 'gpt-4o', capabilities: ['chat'], modalities: ['text'], fallbacks: [] }],
     },
   ])

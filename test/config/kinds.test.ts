@@ -90,6 +90,23 @@ describe('settings of one kind', () => {
     },
   )
 
+  test.each(['true', 'false', '"auto"'])(
+    'stream_usage = %s is refused outside of the kinds that speak the OpenAI format',
+    async (value) => {
+      const line = `stream_usage = ${value}`
+      expect(await problemsOf(provider('bedrock', line))).toEqual([
+        'providers[0].stream_usage (line 4): kind "bedrock" does not take this setting',
+      ])
+      expect(await problemsOf(provider('openai', line))).toEqual([])
+    },
+  )
+
+  test('stream_usage takes nothing else', async () => {
+    expect(await problemsOf(provider('openai', 'stream_usage = "yes"'))).toEqual([
+      'providers[0].stream_usage (line 4): must be true, false or "auto"',
+    ])
+  })
+
   test('nothing is said about the settings of an unknown kind', async () => {
     expect(await problemsOf(provider('watson', 'api_version = "1"'))).toEqual([
       'providers[0].kind (line 3): unknown kind "watson"',

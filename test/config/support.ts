@@ -4,9 +4,14 @@ import type { KindFacts } from '../../src/core/provider.ts'
 
 /** One kind for each fact that the rules look at. */
 export const kinds: readonly KindFacts[] = [
-  { name: 'openai', capabilities: ['chat', 'embed'], defaultBaseUrl: 'https://openai.test/v1' },
-  { name: 'vllm', capabilities: ['chat', 'embed', 'rerank'] },
-  { name: 'azure', capabilities: ['chat', 'embed'], ownSettings: ['api_version'] },
+  {
+    name: 'openai',
+    capabilities: ['chat', 'embed'],
+    defaultBaseUrl: 'https://openai.test/v1',
+    ownSettings: ['stream_usage'],
+  },
+  { name: 'vllm', capabilities: ['chat', 'embed', 'rerank'], ownSettings: ['stream_usage'] },
+  { name: 'azure', capabilities: ['chat', 'embed'], ownSettings: ['api_version', 'stream_usage'] },
   {
     name: 'google',
     aliases: ['gemini'],

@@ -121,6 +121,20 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
     expect(outcome.usage?.['prompt_tokens']).toBeGreaterThan(0)
   })
 
+  test.runIf(kindCase.script).each([
+    ['prompt', { prompt: 0, completion: 6 }, { completion_tokens: 6 }],
+    ['output', { prompt: 9, completion: 0 }, { prompt_tokens: 9 }],
+  ])('of usage whose %s is 0 that side alone is estimated', async (_, usage, known) => {
+    const gateway = await open(kindCase)
+    const fields = { stream_options: { include_usage: true } }
+    const outcome = await said(gateway, kindCase, mode, { ...hello, usage, asked: true }, fields)
+    expect(outcome.usage).toMatchObject({ ...known, estimated: true })
+    const { prompt_tokens: prompt, completion_tokens: output } = outcome.usage ?? {}
+    expect(prompt).toBeGreaterThan(0)
+    expect(output).toBeGreaterThan(0)
+    expect(outcome.usage?.['total_tokens']).toBe(Number(prompt) + Number(output))
+  })
+
   test.runIf(kindCase.script)('an answer that ran into its limit says so', async () => {
     const gateway = await open(kindCase)
     const { finish } = await said(gateway, kindCase, mode, { ...hello, finish: 'length' })
@@ -443,12 +457,26 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
     expect(chunks.at(-1)?.choices).toEqual([])
   })
 
-  test('usage comes with a choice when it was not asked for', async () => {
+  test('usage has a chunk of its own, with an empty choice, when it was not asked for', async () => {
     const gateway = await open(kindCase)
     const { chunks } = await readStream(await ask(gateway, kindCase, 'streamed', hello))
-    expect(chunks.filter(({ usage }) => usage)).toHaveLength(1)
-    expect(chunks.filter(({ choices }) => choices.length !== 1)).toEqual([])
+    expect(chunks.filter(({ usage }) => usage)).toEqual([chunks.at(-1)])
+    expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: null }])
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
   })
+
+  test.runIf(kindCase.dropped).each([false, true])(
+    'zeros of the vendor never reach the client (asked: %s)',
+    async (asked) => {
+      const gateway = await open(kindCase)
+      const zeros: Said = { ...hello, usage: { prompt: 0, completion: 0 } }
+      const fields = { stream_options: { include_usage: asked } }
+      const { chunks } = await readStream(await ask(gateway, kindCase, 'streamed', zeros, fields))
+      expect(chunks.flatMap(({ usage }) => usage ?? [])).toEqual([
+        expect.objectContaining({ estimated: true }),
+      ])
+    },
+  )
 
   test.each([
     ['dies', stream(opening, { ...head, failure: broken })],

@@ -113,14 +113,20 @@ export function prompt(tokens = 8, more: object = {}): object {
   }
 }
 
-/** A chat answer that reports so many tokens. */
+/** A chat answer that reports so many tokens; it is empty where it reports none of its own. */
 export function used(promptTokens: number, completionTokens = 0, details: object = {}): Responder {
   return json({
     id: 'chatcmpl-a1',
     object: 'chat.completion',
     created: 1_764_000_000,
     model: 'upstream-m',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: completionTokens > 0 ? 'Hi' : '' },
+        finish_reason: 'stop',
+      },
+    ],
     usage: {
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,

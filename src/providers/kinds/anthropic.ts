@@ -59,11 +59,9 @@ function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEnd
       }
     },
     answer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
-    frames: ({ wantsUsageChunk: asked }) =>
-      new AnthropicFrames({ modelId, created: created(), asked }),
+    frames: () => new AnthropicFrames({ modelId, created: created() }),
     refusal: (status, body) => ({ status, message: errorMessage(body) }),
     doneOptional: false,
-    addsUsageChunk: () => false,
   }
 }
 

@@ -11,7 +11,7 @@ const pinnedApiVersion = '2024-10-21'
 export const azure: ProviderKind = Object.freeze({
   name: 'azure',
   capabilities: ['chat', 'embed'],
-  ownSettings: ['api_version'],
+  ownSettings: ['api_version', 'stream_usage'],
   remoteImages: true,
   authorizer: (context) => (isEntraToken(context.secret) ? bearer : keyHeader('api-key'))(context),
   chat: ({ baseUrl, apiVersion, upstreamId, streamUsage }) =>
@@ -23,7 +23,7 @@ export const azure: ProviderKind = Object.freeze({
         operation: '/chat/completions',
       }),
       upstreamId,
-      injectUsage: streamUsage,
+      streamUsage,
     }),
   embed: ({ baseUrl, apiVersion, upstreamId }) =>
     openAiEmbed({

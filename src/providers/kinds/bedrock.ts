@@ -89,12 +89,10 @@ function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Targe
       body: jsonBody(translate(call).body),
     }),
     answer: (body, _, header) => converseAnswer(body, identity(header)),
-    frames: ({ wantsUsageChunk: asked }, header) =>
-      new ConverseStream({ identity: identity(header), asked, mask }),
+    frames: (_, header) => new ConverseStream({ identity: identity(header), mask }),
     streamType: eventStream,
     refusal: (status, body, header) => bedrockRefusal(status, mask(body), header),
     doneOptional: false,
-    addsUsageChunk: () => false,
   }
 }
 

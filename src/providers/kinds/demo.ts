@@ -19,7 +19,7 @@ export const demo: ProviderKind = Object.freeze({
   upstream: demoUpstream,
   // Its streams report their usage without being asked.
   chat: ({ baseUrl, upstreamId }) =>
-    openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, injectUsage: false }),
+    openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, streamUsage: 'not-asked' }),
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({ ...openAiHabits, url: `${baseUrl}/embeddings`, upstreamId }),
   rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),

@@ -200,6 +200,7 @@ function kindOf(vendor: Vendor): ProviderKind {
   return Object.freeze({
     name,
     capabilities,
+    ownSettings: ['stream_usage'],
     remoteImages: true,
     ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
@@ -210,7 +211,7 @@ function kindOf(vendor: Vendor): ProviderKind {
       openAiChat({
         url: operationUrl(target.baseUrl, prefix, '/chat/completions'),
         upstreamId: target.upstreamId,
-        injectUsage: target.streamUsage && vendor.streamUsage === 'ask',
+        streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
         doneOptional: vendor.doneOptional,
         statusOf: vendor.statusOf,
       }),

@@ -131,9 +131,11 @@ describe('the end', () => {
   test('is the usage, which comes behind the stop reason', async () => {
     const { chunks, done } = await read([start, say('a'), stop('max_tokens'), metadata, say('b')])
     expect(done).toBe(true)
-    expect(chunks.at(-1)).toMatchObject({
-      choices: [{ delta: {}, finish_reason: 'length' }],
-      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    expect(chunks.at(-2)?.choices).toMatchObject([{ delta: {}, finish_reason: 'length' }])
+    expect(chunks.at(-1)?.usage).toEqual({
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 15,
     })
   })
 

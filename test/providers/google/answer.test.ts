@@ -203,9 +203,9 @@ describe('usage', () => {
 
   test.each<[string, object, object]>([
     [
-      'zeros that are left out',
+      'the output left out',
       { promptTokenCount: 7, totalTokenCount: 7 },
-      { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 },
+      { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, estimated: true },
     ],
     [
       'no total',

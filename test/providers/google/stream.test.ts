@@ -40,7 +40,9 @@ async function chunksOf(...events: string[]): Promise<Chunk[]> {
   return frames.slice(0, -1) as Chunk[]
 }
 
-const deltas = (chunks: readonly Chunk[]) => chunks.map(({ choices }) => choices[0]?.delta)
+/** Of the chunks that are part of the answer: all but the one with the usage. */
+const deltas = (chunks: readonly Chunk[]) =>
+  chunks.flatMap(({ choices, usage }) => (usage ? [] : [choices[0]?.delta]))
 const finishes = (chunks: readonly Chunk[]) =>
   chunks.flatMap(({ choices }) => choices.flatMap(({ finish_reason }) => finish_reason ?? []))
 
@@ -228,17 +230,18 @@ describe('the end', () => {
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
   })
 
-  test('candidates end in their order, and usage comes with the last', async () => {
+  test('candidates end in their order, and usage comes after the last', async () => {
     const chunks = await chunksOf(
       say('B', { ...stop, index: 1 }),
       say('A', { ...stop, index: 0 }),
       event({ usageMetadata: counts }),
     )
-    const ends = chunks.slice(4).map(({ choices, usage }) => [choices[0]?.index, !!usage])
-    expect(ends).toEqual([
-      [0, false],
-      [1, true],
+    expect(chunks.slice(4)).toMatchObject([
+      { choices: [{ index: 0, finish_reason: 'stop' }] },
+      { choices: [{ index: 1, finish_reason: 'stop' }] },
+      { choices: [{ index: 0, finish_reason: null }], usage: { total_tokens: 5 } },
     ])
+    expect(chunks.filter(({ usage }) => usage)).toHaveLength(1)
   })
 
   test('the last event needs no blank line', async () => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
-import { isCount, type Usage } from '../../../core/usage.ts'
+import { isCount, isCountOrNone, type ReportedUsage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { textsAt } from '../../../wire/json-text.ts'
@@ -125,26 +125,23 @@ export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean
 
 /**
  * The vendor's counters in the meaning of the OpenAI API: its `input_tokens` leave out what was
- * read from and written to the cache. Undefined when there are none that can be trusted.
+ * read from and written to the cache. Undefined when one of them cannot be trusted.
  */
-export function readAnthropicUsage(value: unknown): Usage | undefined {
+export function readAnthropicUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
-  const { input_tokens: input, output_tokens: output } = value
+  const input = value['input_tokens'] ?? undefined
+  const output = value['output_tokens'] ?? undefined
   const written = value['cache_creation_input_tokens'] ?? 0
   const read = value['cache_read_input_tokens'] ?? 0
-  if (!isCount(input) || !isCount(output) || !isCount(written) || !isCount(read)) return undefined
-  const promptTokens = input + written + read
-  const totalTokens = promptTokens + output
-  if (!isCount(totalTokens)) return undefined
+  if (!isCountOrNone(input) || !isCountOrNone(output)) return undefined
+  if (!isCount(written) || !isCount(read)) return undefined
   const details = value['output_tokens_details']
   const thinking = isObject(details) ? details['thinking_tokens'] : undefined
   return {
-    promptTokens,
+    promptTokens: input === undefined ? undefined : input + written + read,
     completionTokens: output,
-    totalTokens,
     ...(written + read > 0 && { cachedTokens: read, cacheWriteTokens: written }),
     ...(isCount(thinking) && { reasoningTokens: thinking }),
-    estimated: false,
   }
 }
 

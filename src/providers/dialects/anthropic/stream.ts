@@ -1,6 +1,6 @@
 import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../../core/ids.ts'
-import { ChunkWriter, failedFrame } from '../../../stream/chunk-writer.ts'
+import { ChunkWriter, failedFrame, noBytes } from '../../../stream/chunk-writer.ts'
 import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { textsAt } from '../../../wire/json-text.ts'
@@ -24,8 +24,6 @@ export interface StreamContext {
   readonly modelId: string
   /** Unix seconds. */
   readonly created: number
-  /** The client asked for a usage chunk. */
-  readonly asked: boolean
 }
 
 /** Translates the events of one streamed message into chunks, each as soon as it comes. */
@@ -91,26 +89,32 @@ export class AnthropicFrames implements FrameDecoder {
       case 'message_stop':
         return this.#finish()
       case 'error':
-        return [failedFrame(errorIn(error))]
+        return [failedFrame(errorIn(error), readAnthropicUsage(this.#usage))]
       default:
         // A ping, or whatever the vendor may think of next.
         return []
     }
   }
 
-  /** Proxies have been seen to splice a second message into the stream of the first. */
+  /**
+   * Notes the counters of the prompt; those of the output have only begun, and say nothing of the
+   * answer. Proxies have been seen to splice a second message into the stream of the first.
+   */
   #start(message: StreamEvent['message'], json: string): Frame[] {
     const { id, content = [], usage } = message ?? {}
     const isRepeated = this.#isOpen && id === this.#id
     if (this.#isOpen && !isRepeated) return [malformed('a second message has started')]
-    this.#count(usage)
-    if (isRepeated) return []
+    this.#count(isObject(usage) ? { ...usage, output_tokens: null } : usage)
+    const reported = readAnthropicUsage(this.#usage)
+    const counted: Frame = { bytes: noBytes, kind: 'quiet', usage: reported, outputBytes: 0 }
+    if (isRepeated) return [counted]
     this.#isOpen = true
     this.#id = id
-    return content.flatMap((block, index) => {
+    const begun = content.flatMap((block, index) => {
       const given = () => writtenInput(json, 'message.content.*.input', index)
       return [...this.#openBlock(index, block, given), ...this.#closeBlock(index)]
     })
+    return [counted, ...begun]
   }
 
   #openBlock(block: number, start: ContentBlock, given: () => string): Frame[] {
@@ -194,8 +198,8 @@ export class AnthropicFrames implements FrameDecoder {
 
   /** Made with the first content, when the message has told its id if it has one. */
   get #chunks(): ChunkWriter {
-    const { modelId: model, created, asked } = this.#context
-    this.#writer ??= new ChunkWriter({ id: this.#id || newCompletionId(), created, model }, asked)
+    const { modelId: model, created } = this.#context
+    this.#writer ??= new ChunkWriter({ id: this.#id || newCompletionId(), created, model })
     return this.#writer
   }
 }

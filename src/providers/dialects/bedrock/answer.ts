@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { StreamIdentity } from '../../../core/frame.ts'
 import { newCallId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
-import { isCount, type Usage } from '../../../core/usage.ts'
+import { isCount, type ReportedUsage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { textsAt } from '../../../wire/json-text.ts'
@@ -114,29 +114,29 @@ export function finishReasonOf(
 }
 
 /** Converse leaves what the cache gave and took out of `inputTokens`. */
-export function converseUsage(value: unknown): Usage | undefined {
+export function converseUsage(value: unknown): ReportedUsage | undefined {
   const parsed = usageCounts.safeParse(value)
   if (!parsed.success) return undefined
-  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data
+  const {
+    inputTokens: input,
+    outputTokens,
+    cacheReadInputTokens,
+    cacheWriteInputTokens,
+  } = parsed.data
   const cachedTokens = cacheReadInputTokens ?? 0
   const cacheWriteTokens = cacheWriteInputTokens ?? 0
-  const promptTokens = inputTokens + cachedTokens + cacheWriteTokens
-  const totalTokens = promptTokens + outputTokens
-  if (!isCount(totalTokens)) return undefined
   return {
-    promptTokens,
-    completionTokens: outputTokens,
-    totalTokens,
+    promptTokens: typeof input === 'number' ? input + cachedTokens + cacheWriteTokens : undefined,
+    completionTokens: outputTokens ?? undefined,
     ...(cachedTokens + cacheWriteTokens > 0 && { cachedTokens, cacheWriteTokens }),
-    estimated: false,
   }
 }
 
 const count = z.custom<number>(isCount)
 
 const usageCounts = z.looseObject({
-  inputTokens: count,
-  outputTokens: count,
+  inputTokens: count.nullish(),
+  outputTokens: count.nullish(),
   cacheReadInputTokens: count.nullish(),
   cacheWriteInputTokens: count.nullish(),
 })

@@ -11,8 +11,6 @@ import { streamFailure } from './error.ts'
 
 export interface StreamContext {
   readonly identity: StreamIdentity
-  /** The client asked for a usage chunk. */
-  readonly asked: boolean
   /** Hides the credential in an error's text. */
   readonly mask: (text: string) => string
 }
@@ -30,8 +28,8 @@ export class ConverseStream implements FrameDecoder {
   /** AWS sends it last, and proxies earlier. */
   #metadata: { readonly usage: unknown } | undefined
 
-  constructor({ identity, asked, mask }: StreamContext) {
-    this.#writer = new ChunkWriter(identity, asked)
+  constructor({ identity, mask }: StreamContext) {
+    this.#writer = new ChunkWriter(identity)
     this.#mask = mask
   }
 

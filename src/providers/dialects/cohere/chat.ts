@@ -22,6 +22,5 @@ export function cohereChat({ baseUrl, upstreamId, modelId, clock }: Target): Cha
     frames: (call) => cohereFrames({ call, model: modelId, created: now() }),
     refusal: cohereRefusal(clock),
     doneOptional: false,
-    addsUsageChunk: () => false,
   }
 }

@@ -1,4 +1,4 @@
-import { isCount, type Usage } from '../../../core/usage.ts'
+import { isCount, isCountOrNone, type ReportedUsage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { isObject } from '../openai/usage.ts'
 
@@ -29,29 +29,28 @@ export function failedStatus(reason: unknown): number | undefined {
  * The token counts. `tokens` are what the model has read and written, the vendor's prompt template
  * included; `billed_units`, which are fewer, stand in where they are missing. Never one of each.
  */
-export function cohereUsage(value: unknown): Usage | undefined {
+export function cohereUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
-  const counted = countsIn(value['tokens']) ?? countsIn(value['billed_units'])
-  return (
-    counted && {
-      promptTokens: counted.input,
-      completionTokens: counted.output,
-      totalTokens: counted.input + counted.output,
-      cachedTokens: countOf(value['cached_tokens']),
-      estimated: false,
-    }
-  )
+  const groups = [sidesIn(value['tokens']), sidesIn(value['billed_units'])]
+  const counted = groups.find(isWhole) ?? groups.find((group) => group !== undefined)
+  const cached = rounded(value['cached_tokens'])
+  return counted && { ...counted, cachedTokens: isCount(cached) ? cached : undefined }
 }
 
-function countsIn(group: unknown): { input: number; output: number } | undefined {
+function isWhole(group: ReportedUsage | undefined): boolean {
+  return group?.promptTokens !== undefined && group.completionTokens !== undefined
+}
+
+function sidesIn(group: unknown): ReportedUsage | undefined {
   if (!isObject(group)) return undefined
-  const input = countOf(group['input_tokens'])
-  const output = countOf(group['output_tokens'])
-  return input === undefined || output === undefined ? undefined : { input, output }
+  const promptTokens = rounded(group['input_tokens'])
+  const completionTokens = rounded(group['output_tokens'])
+  if (promptTokens === undefined && completionTokens === undefined) return undefined
+  if (!isCountOrNone(promptTokens) || !isCountOrNone(completionTokens)) return undefined
+  return { promptTokens, completionTokens }
 }
 
 /** The vendor declares its counts as floats. */
-function countOf(value: unknown): number | undefined {
-  const rounded = typeof value === 'number' ? Math.round(value) : undefined
-  return isCount(rounded) ? rounded : undefined
+function rounded(value: unknown): unknown {
+  return typeof value === 'number' ? Math.round(value) : (value ?? undefined)
 }

@@ -141,9 +141,9 @@ class EventReader {
   }
 
   #newWriter(): ChunkWriter {
-    const { call, created, model } = this.#context
+    const { created, model } = this.#context
     const id = this.#id || newCompletionId()
-    return new ChunkWriter({ id, created, model }, call.wantsUsageChunk)
+    return new ChunkWriter({ id, created, model })
   }
 
   #content({ index, delta, logprobs }: Told<'content-start' | 'content-delta'>): Frame[] {
@@ -217,7 +217,7 @@ class EventReader {
     const { finish_reason: reason, error, usage } = delta ?? {}
     if (error || failedStatus(reason) !== undefined) {
       const message = error ? messageIn(error) : `the answer ended in ${reason}`
-      return [failedFrame({ kind: 'error-frame', message })]
+      return [failedFrame({ kind: 'error-frame', message }, cohereUsage(usage))]
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
     const finish = finishReason(reason, this.#calls.length > 0)

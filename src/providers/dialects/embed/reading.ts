@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type VectorValue, vectorValue } from '../../../core/embeddings.ts'
 import type { EmbedReading } from '../../../core/provider.ts'
-import { isCount } from '../../../core/usage.ts'
+import { promptCount } from '../../../core/usage.ts'
 import { messageIn } from '../error-message.ts'
 import { isObject } from '../openai/usage.ts'
 
-/** An answer that has been understood. A count of nothing is none: no input is empty. */
+/** An answer that has been understood. */
 export function embedded(vectors: readonly VectorValue[], tokens: unknown): EmbedReading {
-  return { ok: true, vectors, tokens: isCount(tokens) && tokens > 0 ? tokens : undefined }
+  return { ok: true, vectors, tokens: promptCount(tokens) }
 }
 
 /** An answer that is not what the API promises, with the vendor's own words where it has some. */

@@ -1,7 +1,7 @@
 import { newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading, Target } from '../../../core/provider.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
-import { isCount, type Usage } from '../../../core/usage.ts'
+import { isCountOrNone, type ReportedUsage } from '../../../core/usage.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import {
   type CompletionChoice,
@@ -96,25 +96,22 @@ const usageFields = [
 ] as const
 
 /** `usageMetadata`, in which zeros are often left out. Undefined when it cannot be used. */
-export function usageOf(metadata: unknown): Usage | undefined {
+export function usageOf(metadata: unknown): ReportedUsage | undefined {
   if (!isObject(metadata)) return undefined
   const told = usageFields.map((field) => metadata[field] ?? undefined)
-  if (!told.every((count) => count === undefined || isCount(count))) return undefined
+  if (!told.every(isCountOrNone)) return undefined
   const [prompt, toolUse = 0, candidates = 0, thoughts, total, cached] = told
-  if (prompt === undefined && total === undefined) return undefined
   const generated = candidates + (thoughts ?? 0)
-  const promptTokens =
-    prompt === undefined ? Math.max(0, (total ?? 0) - generated) : prompt + toolUse
+  // Without anything generated the total says nothing of either side.
+  const rest = total !== undefined && generated > 0 ? total - generated : undefined
+  const promptTokens = prompt === undefined ? rest : prompt + toolUse
   // Some deployments count thoughts as candidates too; their total gives it away.
-  const isInclusive = promptTokens + candidates === total
-  const completionTokens = isInclusive ? candidates : generated
+  const isInclusive = promptTokens !== undefined && promptTokens + candidates === total
   return {
     promptTokens,
-    completionTokens,
-    totalTokens: total ?? promptTokens + completionTokens,
+    completionTokens: isInclusive ? candidates : generated,
     cachedTokens: cached,
     reasoningTokens: thoughts,
-    estimated: false,
   }
 }
 

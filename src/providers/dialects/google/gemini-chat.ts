@@ -28,10 +28,9 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
       body: encoder.encode(JSON.stringify(geminiBody(readRequest(call), addressee))),
     }),
     answer: (body) => geminiAnswer(body, target),
-    frames: (call) => new GeminiStream(target, call.wantsUsageChunk),
+    frames: () => new GeminiStream(target),
     refusal: geminiRefusal,
     doneOptional: false,
-    addsUsageChunk: () => false,
   }
 }
 

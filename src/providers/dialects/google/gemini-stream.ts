@@ -3,7 +3,7 @@ import type { Frame, FrameDecoder } from '../../../core/frame.ts'
 import { newCompletionId } from '../../../core/ids.ts'
 import type { Target } from '../../../core/provider.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
-import { ChunkWriter } from '../../../stream/chunk-writer.ts'
+import { ChunkWriter, noBytes } from '../../../stream/chunk-writer.ts'
 import { framesOf } from '../../../stream/frames-of.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
@@ -22,7 +22,6 @@ const decoder = new TextDecoder()
  */
 export class GeminiStream implements FrameDecoder {
   readonly #target: Target
-  readonly #asked: boolean
   readonly #splitter = new SseSplitter()
   readonly #choices = new Map<number, GeminiChoice>()
   #id: string | null | undefined
@@ -30,10 +29,8 @@ export class GeminiStream implements FrameDecoder {
   /** Without a prototype, so that no member of it has a meaning. */
   readonly #usage: Record<string, unknown> = Object.create(null)
 
-  /** `asked`: the client asked for a usage chunk. */
-  constructor(target: Target, asked: boolean) {
+  constructor(target: Target) {
     this.#target = target
-    this.#asked = asked
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -69,23 +66,27 @@ export class GeminiStream implements FrameDecoder {
   }
 
   #translate(response: GeminiResponse): Frame[] {
-    // Counts are running totals, and some stand in early events only.
-    if (isObject(response.usageMetadata)) Object.assign(this.#usage, response.usageMetadata)
     this.#id ||= response.responseId
-    return framesOf(candidatesOf(response), (candidate) => {
+    const frames = framesOf(candidatesOf(response), (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
       return choice.read(candidate)
     })
+    if (isObject(response.usageMetadata)) frames.push(this.#count(response.usageMetadata))
+    return frames
+  }
+
+  /** Counts are running totals, and some stand in early events only. */
+  #count(metadata: Record<string, unknown>): Frame {
+    Object.assign(this.#usage, metadata)
+    return { bytes: noBytes, kind: 'quiet', usage: usageOf(this.#usage), outputBytes: 0 }
   }
 
   #newChoice(index: number): GeminiChoice {
     const { modelId, clock } = this.#target
     const created = unixSeconds(clock)
-    this.#writer ??= new ChunkWriter(
-      { id: this.#id || newCompletionId(), created, model: modelId },
-      this.#asked,
-    )
+    const id = this.#id || newCompletionId()
+    this.#writer ??= new ChunkWriter({ id, created, model: modelId })
     return new GeminiChoice({ index, writer: this.#writer.forChoice(index), created })
   }
 

@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../../core/chat.ts'
 import type { WholeBody } from '../../../core/ports.ts'
-import type { ChatEndpoint, ChatReading } from '../../../core/provider.ts'
-import { isCredible, renderUsage, type Usage } from '../../../core/usage.ts'
+import type { ChatEndpoint, ChatReading, StreamUsage } from '../../../core/provider.ts'
+import { renderUsage, type Usage } from '../../../core/usage.ts'
 import { layoutOf, type Splice, setMember, splice } from '../../../wire/json-splice.ts'
 import { utf8Length } from '../../../wire/utf8.ts'
 import { errorMessage } from '../error-message.ts'
@@ -13,8 +13,8 @@ import { isObject, readUsage } from './usage.ts'
 export interface OpenAiChatOptions {
   readonly url: string
   readonly upstreamId: string
-  /** Add `stream_options.include_usage` to streamed requests that lack it. */
-  readonly injectUsage: boolean
+  /** Whether streamed requests are asked for usage, for clients that did not ask. */
+  readonly streamUsage: StreamUsage
   readonly doneOptional?: boolean | undefined
   /** The vendor's own meaning of a status, where it differs. */
   readonly statusOf?: ((status: number, message: string) => number) | undefined
@@ -23,28 +23,27 @@ export interface OpenAiChatOptions {
 /** Chat with an upstream that speaks the OpenAI format: the client's bytes with the model replaced. */
 export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   const model = encoder.encode(JSON.stringify(options.upstreamId))
-  const injects = (call: ChatCall) => options.injectUsage && call.stream && !call.wantsUsageChunk
+  const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
   return {
     unsupported: () => [],
     request: (call) => ({
       url: options.url,
       headers: {},
-      body: requestBody(call, model, injects(call)),
+      body: requestBody(call, model, call.stream && usageFor(call) !== 'not-asked'),
     }),
     answer: readAnswer,
-    frames: openAiFrames,
+    frames: (call) => openAiFrames(usageFor(call)),
     refusal(status, body) {
       const message = errorMessage(body)
       return { status: options.statusOf?.(status, message) ?? status, message }
     },
     doneOptional: options.doneOptional ?? false,
-    addsUsageChunk: injects,
   }
 }
 
-function requestBody(call: ChatCall, model: Uint8Array, injectUsage: boolean): Uint8Array {
+function requestBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8Array {
   const changes: Splice[] = call.layout.spans.model.map((span) => ({ span, json: model }))
-  if (injectUsage) {
+  if (asksUsage) {
     const json = JSON.stringify({ ...call.request.stream_options, include_usage: true })
     changes.push(...setMember(call.layout, 'stream_options', json))
   }
@@ -74,15 +73,13 @@ function readAnswer(body: Uint8Array): ChatReading {
   for (const choice of value['choices']) {
     if (isObject(choice) && isObject(choice['message'])) output += generatedText(choice['message'])
   }
-  const outputBytes = utf8Length(output)
-  const usage = readUsage(value['usage'])
   return {
     ok: true,
     answer: {
-      usage: isCredible(usage, outputBytes) ? usage : undefined,
+      usage: readUsage(value['usage']),
       output,
-      outputBytes,
-      render: (estimate) => (estimate ? withUsage(body, estimate) : asWritten(text, body)),
+      outputBytes: utf8Length(output),
+      render: (usage) => (usage.estimatedSide ? withUsage(body, usage) : asWritten(text, body)),
     },
   }
 }

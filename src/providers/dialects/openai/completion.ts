@@ -1,5 +1,5 @@
 import type { ChatAnswer } from '../../../core/provider.ts'
-import { isCredible, renderUsage, type Usage } from '../../../core/usage.ts'
+import { type ReportedUsage, renderUsage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { utf8Length } from '../../../wire/utf8.ts'
 import { generatedText } from './text.ts'
@@ -27,7 +27,7 @@ export interface Completion {
   /** The client-facing id of the model that served. */
   readonly model: string
   readonly choices: readonly CompletionChoice[]
-  readonly usage: Usage | undefined
+  readonly usage: ReportedUsage | undefined
 }
 
 export interface CompletionChoice {
@@ -47,14 +47,11 @@ export function completionAnswer({ id, created, model, choices, usage }: Complet
   const output = choices
     .map(({ message, generated }) => generated ?? generatedText(message))
     .join('')
-  const outputBytes = utf8Length(output)
-  const reported = isCredible(usage, outputBytes) ? usage : undefined
   return {
-    usage: reported,
+    usage,
     output,
-    outputBytes,
-    render(estimate) {
-      const counted = reported ?? estimate
+    outputBytes: utf8Length(output),
+    render(judged) {
       const body = {
         id,
         object: 'chat.completion',
@@ -67,7 +64,7 @@ export function completionAnswer({ id, created, model, choices, usage }: Complet
           finish_reason: finishReason,
           ...extra,
         })),
-        ...(counted && { usage: renderUsage(counted) }),
+        usage: renderUsage(judged),
       }
       return encoder.encode(JSON.stringify(body))
     },

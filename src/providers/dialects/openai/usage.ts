@@ -1,42 +1,64 @@
-import { isCount, type Usage } from '../../../core/usage.ts'
+import { isCount, promptCount, type ReportedUsage } from '../../../core/usage.ts'
 
 /**
  * Reads an OpenAI-shaped `usage` object, with the spellings of its relatives. Undefined when there
  * is none, or when it holds anything but non-negative safe integers: then the gateway estimates.
  */
-export function readUsage(value: unknown): Usage | undefined {
+export function readUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = value
   const given = [prompt, completion, total].filter((count) => count !== undefined && count !== null)
   if (given.length === 0 || !given.every(isCount)) return undefined
-  const promptTokens = countOr(prompt, countOr(total, 0) - countOr(completion, 0))
-  if (promptTokens < 0) return undefined
-  const reasoning = detail(value['completion_tokens_details'], 'reasoning_tokens')
-  // xAI leaves reasoning out of completion_tokens but not out of the total; some DeepInfra models
-  // leave it out of both. What the total has beyond prompt and completion is output.
-  const reported = countOr(completion, 0)
-  const withReasoning =
-    reasoning !== undefined && reasoning > reported ? reported + reasoning : reported
-  const completionTokens = Math.max(withReasoning, countOr(total, 0) - promptTokens)
-  // Each may be a safe integer and their sum none.
-  if (!isCount(promptTokens + completionTokens)) return undefined
-  return {
-    promptTokens,
-    completionTokens,
-    totalTokens: promptTokens + completionTokens,
-    cachedTokens:
-      detail(value['prompt_tokens_details'], 'cached_tokens') ??
-      detail(value['prompt_token_details'], 'cached_tokens') ??
-      optionalCount(value['prompt_cache_hit_tokens']) ??
-      optionalCount(value['cached_tokens']) ??
-      optionalCount(value['num_cached_tokens']),
-    cacheWriteTokens:
-      detail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
-      detail(value['prompt_tokens_details'], 'cache_write_tokens') ??
-      optionalCount(value['cache_creation_input_tokens']),
-    reasoningTokens: reasoning,
-    estimated: false,
+  const sides = sidesOf({
+    prompt: promptCount(prompt),
+    completion: optionalCount(completion),
+    total: optionalCount(total),
+    reasoning: detail(value['completion_tokens_details'], 'reasoning_tokens'),
+  })
+  return (
+    sides && {
+      ...sides,
+      cachedTokens:
+        detail(value['prompt_tokens_details'], 'cached_tokens') ??
+        detail(value['prompt_token_details'], 'cached_tokens') ??
+        optionalCount(value['prompt_cache_hit_tokens']) ??
+        optionalCount(value['cached_tokens']) ??
+        optionalCount(value['num_cached_tokens']),
+      cacheWriteTokens:
+        detail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
+        detail(value['prompt_tokens_details'], 'cache_write_tokens') ??
+        optionalCount(value['cache_creation_input_tokens']),
+      estimated: value['estimated'] === true,
+    }
+  )
+}
+
+interface Counts {
+  readonly prompt: number | undefined
+  readonly completion: number | undefined
+  readonly total: number | undefined
+  readonly reasoning: number | undefined
+}
+
+/** One side may follow from the total and the other. Undefined when the total contradicts them. */
+function sidesOf({ prompt, completion, total, reasoning }: Counts): ReportedUsage | undefined {
+  const output = withReasoning(completion, reasoning)
+  if (prompt === undefined) {
+    // Without an output of its own the total says nothing of either side.
+    const rest = completion && total !== undefined ? total - completion : undefined
+    if (rest !== undefined && rest < 0) return undefined
+    return { promptTokens: rest, completionTokens: output, reasoningTokens: reasoning }
   }
+  // xAI leaves reasoning out of completion_tokens but not out of the total: what the total has
+  // beyond prompt and completion is output.
+  const beyond = total !== undefined && total > prompt ? total - prompt : undefined
+  const completionTokens = output === undefined ? beyond : Math.max(output, beyond ?? 0)
+  return { promptTokens: prompt, completionTokens, reasoningTokens: reasoning }
+}
+
+/** Some DeepInfra models leave reasoning out of the output and of the total. */
+function withReasoning(completion: number | undefined, reasoning = 0): number | undefined {
+  return completion !== undefined && reasoning > completion ? completion + reasoning : completion
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -49,8 +71,4 @@ function detail(details: unknown, name: string): number | undefined {
 
 function optionalCount(value: unknown): number | undefined {
   return isCount(value) ? value : undefined
-}
-
-function countOr(value: unknown, otherwise: number): number {
-  return isCount(value) ? value : otherwise
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RerankReading } from '../../../core/provider.ts'
 import type { Ranking } from '../../../core/rerank.ts'
-import { isCount } from '../../../core/usage.ts'
+import { isCount, promptCount } from '../../../core/usage.ts'
 import { messageIn } from '../error-message.ts'
 import { isObject } from '../openai/usage.ts'
 
@@ -40,8 +40,7 @@ export function ranked(
     results,
     // Cohere declares its units as floats.
     searchUnits: countOf(typeof searchUnits === 'number' ? Math.round(searchUnits) : undefined),
-    // A count of nothing is none: no query is empty.
-    tokens: countOf(tokens) || undefined,
+    tokens: promptCount(tokens),
   }
 }
 

@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest'
+import type { Tokenizer } from '../../src/index.ts'
+import { chunk, chunkOf, completion, data, done, hello, role, stop } from '../support/answers.ts'
+import { vectors } from '../support/embed.ts'
+import { keyedGateway, pricedProvider, prompt, spentOf } from '../support/keyed-gateway.ts'
+import { settled } from '../support/manual-clock.ts'
+import { json, LiveUpstream, stream } from '../support/scripted-upstream.ts'
+import { StreamReader, streamed } from '../support/stream-client.ts'
+
+/** By the heuristic `prompt()` is 8 tokens, and "Hello" is 2. */
+const judged: readonly (readonly [string, object, object])[] = [
+  [
+    'an output of 0 for an answer with text',
+    { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 },
+    { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, estimated: true },
+  ],
+  [
+    'no output for an answer with text',
+    { prompt_tokens: 7, total_tokens: 7 },
+    { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, estimated: true },
+  ],
+  [
+    'no output but reasoning, which is not less than what was thought',
+    { prompt_tokens: 7, completion_tokens_details: { reasoning_tokens: 300 } },
+    {
+      prompt_tokens: 7,
+      completion_tokens: 300,
+      total_tokens: 307,
+      completion_tokens_details: { reasoning_tokens: 300 },
+      estimated: true,
+    },
+  ],
+  [
+    'a prompt of 0',
+    { prompt_tokens: 0, completion_tokens: 5, total_tokens: 5 },
+    { prompt_tokens: 8, completion_tokens: 5, total_tokens: 13, estimated: true },
+  ],
+  [
+    'no prompt',
+    { completion_tokens: 5 },
+    { prompt_tokens: 8, completion_tokens: 5, total_tokens: 13, estimated: true },
+  ],
+  [
+    'a total alone, which tells of neither side',
+    { total_tokens: 500 },
+    { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true },
+  ],
+  [
+    'more cached than there was prompt',
+    {
+      prompt_tokens: 5,
+      completion_tokens: 4,
+      total_tokens: 9,
+      prompt_tokens_details: { cached_tokens: 50 },
+    },
+    { prompt_tokens: 8, completion_tokens: 4, total_tokens: 12, estimated: true },
+  ],
+  [
+    'more read from a cache and written to it than there was prompt',
+    {
+      prompt_tokens: 5,
+      completion_tokens: 4,
+      prompt_tokens_details: { cached_tokens: 3, cache_creation_tokens: 3 },
+    },
+    { prompt_tokens: 8, completion_tokens: 4, total_tokens: 12, estimated: true },
+  ],
+]
+
+const costOf = ({ prompt_tokens, completion_tokens }: Record<string, number>) =>
+  BigInt((prompt_tokens ?? 0) * 1_000 + (completion_tokens ?? 0) * 2_000)
+
+describe('usage is judged side by side', () => {
+  test.each(judged)('a whole answer: %s', async (_, usage, expected) => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(json(completion('Hello', { usage })))
+    const { body } = await gateway.ask(key, prompt())
+    expect(body['usage']).toEqual(expected)
+    const counts = expected as Record<string, number>
+    expect(await gateway.rows()).toMatchObject([
+      {
+        tokensIn: counts['prompt_tokens'],
+        tokensOut: counts['completion_tokens'],
+        tokensTotal: counts['total_tokens'],
+        cachedTokens: 0,
+        estimated: true,
+        cost: costOf(counts),
+      },
+    ])
+  })
+
+  test.each(judged)('a stream: %s', async (_, usage, expected) => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const sent = role + hello + chunk({}, { usage }, 'stop')
+    gateway.upstream.next(stream([sent + done]))
+    const response = await gateway.chat({ ...prompt(), stream: true }, { headers: key.headers })
+    const choices = [{ index: 0, delta: {}, finish_reason: null }]
+    expect(await response.text()).toBe(sent + chunkOf({ choices, usage: expected }) + done)
+    const counts = expected as Record<string, number>
+    expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: costOf(counts) }])
+  })
+
+  test('an empty answer has no output, whether its count is 0 or left out', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const counts = { prompt_tokens: 7, completion_tokens: 0 }
+    gateway.upstream.next(
+      json(completion('', { usage: counts })),
+      json(completion('', { usage: { prompt_tokens: 7 } })),
+    )
+    for (const _ of [1, 2]) await gateway.ask(key, prompt())
+    expect(await gateway.rows()).toMatchObject([
+      { tokensIn: 7, tokensOut: 0, estimated: false },
+      { tokensIn: 7, tokensOut: 0, estimated: false },
+    ])
+  })
+
+  test('an estimate costs what it says: 5,000 characters are not free', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const usage = { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 }
+    gateway.upstream.next(json(completion('x'.repeat(5_000), { usage })))
+    await gateway.ask(key, prompt())
+    expect(await spentOf(gateway, key.id)).toBe(0.002507)
+  })
+
+  test('for embeddings a prompt of 0 is an estimate', async () => {
+    const gateway = await keyedGateway(`${pricedProvider}capabilities = ["embed"]\n`)
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(vectors([[1]], 0))
+    const input = { model: 'm', input: 'x'.repeat(40) }
+    const { body } = await gateway.ask(key, input, '/v1/embeddings')
+    expect(body['usage']).toEqual({ prompt_tokens: 10, total_tokens: 10, estimated: true })
+    expect(await gateway.rows()).toMatchObject([{ cost: 10_000n, estimated: true }])
+  })
+})
+
+describe('an estimate of the upstream itself', () => {
+  const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, estimated: true }
+
+  test('reaches the client as it came, and is one in row and metrics', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(json(completion('Hello', { usage })))
+    const { body } = await gateway.ask(key, prompt())
+    expect(body['usage']).toEqual(usage)
+    expect(await gateway.rows()).toMatchObject([{ tokensIn: 7, tokensOut: 3, estimated: true }])
+    const metrics = await (await gateway.get('/metrics')).text()
+    expect(metrics).toMatch(/gateway_tokens_total\{.*direction="output",estimated="true"\} 3/)
+  })
+
+  test('gets no second one after it in a stream', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key()
+    const sent = role + hello + chunk({}, { usage }, 'stop') + done
+    gateway.upstream.next(stream([sent]))
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    expect(await response.text()).toBe(sent)
+    expect(await gateway.rows()).toMatchObject([{ tokensIn: 7, tokensOut: 3, estimated: true }])
+  })
+})
+
+describe('a stream that breaks off', () => {
+  test('with usage in its error frame has that usage', async () => {
+    const gateway = await keyedGateway()
+    const key = await gateway.key({ budget_max: 1 })
+    const usage = { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 }
+    const failure = data({ error: { message: 'too hot' }, usage })
+    gateway.upstream.next(stream([role + hello + failure]))
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    const text = await response.text()
+    expect(text).toContain('LM-3010')
+    expect(text).not.toContain('"usage"')
+    expect(await gateway.rows()).toMatchObject([
+      { status: 502, tokensIn: 70, tokensOut: 30, estimated: false, cost: 130_000n },
+    ])
+  })
+
+  test('after the vendor has counted its prompt keeps that count', async () => {
+    const gateway = await keyedGateway(
+      pricedProvider.replace('kind = "openai"', 'kind = "anthropic"'),
+    )
+    const key = await gateway.key({ budget_max: 1 })
+    const live = new LiveUpstream()
+    gateway.upstream.next(live.responder)
+    const usage = { input_tokens: 500, output_tokens: 1 }
+    live.push(event({ type: 'message_start', message: { id: 'msg_1', usage } }))
+    live.push(event({ type: 'content_block_start', content_block: { type: 'text', text: '' } }))
+    live.push(event({ type: 'content_block_delta', delta: { type: 'text_delta', text: 'Hello' } }))
+    const response = await gateway.chat(streamed(), { headers: key.headers })
+    const reader = new StreamReader(response)
+    await reader.next()
+    await reader.leave()
+    await settled()
+    expect(await gateway.rows()).toMatchObject([
+      { status: 499, tokensIn: 500, tokensOut: 2, estimated: true },
+    ])
+  })
+
+  function event(payload: { type: string; [field: string]: unknown }): string {
+    return `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`
+  }
+})
+
+describe('an exact count', () => {
+  const counting = `tokenizer.mode = "accurate"\n${pricedProvider.replace('upstream-m', 'gpt-4o')}`
+  const tokenizer: Tokenizer = { count: async (_, texts) => texts.map(() => 100) }
+
+  test.each([
+    ['output', { prompt_tokens: 7, completion_tokens: 0 }, { tokensIn: 7, tokensOut: 100 }],
+    ['prompt', { prompt_tokens: 0, completion_tokens: 5 }, { tokensIn: 206, tokensOut: 5 }],
+  ])('replaces the estimate of the %s, and nothing that was reported', async (_, usage, row) => {
+    const gateway = await keyedGateway(counting, { tokenizer })
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(json(completion('Hello', { usage })))
+    await gateway.ask(key, prompt())
+    await settled()
+    expect(await gateway.rows()).toMatchObject([
+      { ...row, tokensTotal: row.tokensIn + row.tokensOut, estimated: true },
+    ])
+  })
+
+  test('is not made of what the upstream has estimated', async () => {
+    const gateway = await keyedGateway(counting, { tokenizer })
+    const key = await gateway.key({ budget_max: 1 })
+    const usage = { prompt_tokens: 7, completion_tokens: 3, estimated: true }
+    gateway.upstream.next(stream([role + hello + stop + chunkOf({ choices: [], usage }) + done]))
+    await (await gateway.chat(streamed(), { headers: key.headers })).text()
+    await settled()
+    expect(await gateway.rows()).toMatchObject([{ tokensIn: 7, tokensOut: 3, estimated: true }])
+  })
+})
