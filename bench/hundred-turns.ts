@@ -37,6 +37,7 @@ function endpointOf(name: string, model: string): ChatEndpoint {
     apiVersion: undefined,
     upstreamId: model,
     modelId: 'm',
+    maxOutputTokens: undefined,
     streamUsage: 'not-asked',
     clock: webClock,
     env: { AWS_REGION: 'us-east-1' },

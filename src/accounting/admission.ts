@@ -2,7 +2,7 @@ import type { Admission, AdmissionEnd, Demand } from '../core/admission.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { HeaderList } from '../core/ports.ts'
 import type { Route } from '../core/provider.ts'
-import { reservationOf } from '../tokens/index.ts'
+import { debitOf, reservationOf } from '../tokens/index.ts'
 import type { Budget, GroupEntry, KeyEntry } from './budget.ts'
 import { rateHeaders } from './rate-headers.ts'
 import { overBudget, tooManyRequests, tooManyTokens } from './refusal.ts'
@@ -38,7 +38,7 @@ export function admit(entrant: Entrant): Admission {
 
   checkRequests(key, now)
   const demand = tpmLimit !== null || isCapped ? entrant.demand() : nothing
-  const tokens = demand.promptTokens + (demand.output?.maxTokens ?? 0)
+  const tokens = debitOf(route.chain, demand)
   checkTokens(key, tokens, now)
   const cost = isCapped ? reservationOf(route.chain, demand, entrant.reserveOutputTokens) : 0n
   for (const budget of budgets) checkBudget(budget, cost, book)

@@ -1,22 +1,17 @@
 import type { Account } from './accounts.ts'
+import type { OutputDemand } from './chat.ts'
 import type { NanoUsd } from './ids.ts'
 import type { HeaderList } from './ports.ts'
-import type { Route } from './provider.ts'
+import type { Model, Route } from './provider.ts'
 
 /** What a request may use, as far as it can be told before any upstream call. */
 export interface Demand {
   /** The estimate of its prompt. */
   readonly promptTokens: number
-  /** What it may generate; absent where nothing is generated. */
-  readonly output?: OutputDemand
+  /** What it may make a link write; absent where nothing is generated. */
+  readonly output?: (link: Model) => OutputDemand
   /** What rerank is billed by; absent for everything else. */
   readonly searchUnits?: number
-}
-
-export interface OutputDemand {
-  /** The bound of one choice that the request itself sets; undefined when it sets none. */
-  readonly maxTokens: number | undefined
-  readonly choices: number
 }
 
 /** Who sends a request, once that has been found out. */

@@ -74,6 +74,7 @@ export const chatRequest = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: count,
   max_completion_tokens: count,
+  max_output_tokens: count,
   n: count,
   tools: list(z.looseObject({})).nullish(),
 })
@@ -81,6 +82,22 @@ export const chatRequest = z.looseObject({
 export type ChatRequest = z.infer<typeof chatRequest>
 export type ChatMessage = ChatRequest['messages'][number]
 export type ContentPart = z.infer<typeof part>
+
+/** What a request may make one link write, by the bytes that its upstream gets. */
+export interface OutputDemand {
+  /** The largest bound of one choice that the client or the gateway has set; 0 without one. */
+  readonly maxTokens: number
+  /** Those bytes hold a bound. */
+  readonly isBounded: boolean
+  readonly choices: number
+}
+
+/** The largest of a request's output bounds: which of them an upstream obeys is not known. */
+export function largestBound(request: ChatRequest): number | undefined {
+  const { max_tokens, max_completion_tokens, max_output_tokens } = request
+  const largest = Math.max(max_tokens ?? 0, max_completion_tokens ?? 0, max_output_tokens ?? 0)
+  return largest > 0 ? largest : undefined
+}
 
 /** One chat request: the client's own bytes and what they mean. */
 export interface ChatCall {

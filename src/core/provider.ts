@@ -1,4 +1,4 @@
-import type { ChatCall } from './chat.ts'
+import type { ChatCall, OutputDemand } from './chat.ts'
 import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
@@ -81,6 +81,8 @@ export interface Target {
   readonly upstreamId: string
   /** The client-facing id, which answers of translated kinds carry. */
   readonly modelId: string
+  /** The most that the model may write; undefined: not configured. */
+  readonly maxOutputTokens: number | undefined
   readonly streamUsage: StreamUsage
   readonly clock: Clock
   readonly env: Environment
@@ -232,6 +234,8 @@ export interface ChatEndpoint {
   unsupported(call: ChatCall): readonly string[]
   /** Throws `GatewayError` LM-1001 when the request cannot be said in this dialect at all. */
   request(call: ChatCall): DialectRequest
+  /** What such a request may make the model write. Throws LM-1001 when it finds that it cannot be said. */
+  outputDemand(call: ChatCall): OutputDemand
   /** Reads a 2xx answer to a request without `stream`. */
   answer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatReading
   /** Reads a 2xx event stream. */

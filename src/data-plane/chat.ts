@@ -30,7 +30,7 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
   exchange.routed(route)
   checkImages(call.request, route)
   checkFields(route, ({ chat: dialect }) => dialect?.unsupported(call) ?? [], exchange)
-  exchange.admit(route, () => chatDemand(call.request))
+  exchange.admit(route, () => chatDemand(call))
 
   const served = await runChain<ChatReply>({
     route,

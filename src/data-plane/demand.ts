@@ -1,20 +1,33 @@
 import type { Demand } from '../core/admission.ts'
-import type { ChatRequest } from '../core/chat.ts'
+import type { ChatCall, OutputDemand } from '../core/chat.ts'
 import type { EmbedCall } from '../core/embeddings.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { ChatEndpoint, Model } from '../core/provider.ts'
 import type { RerankCall } from '../core/rerank.ts'
 import { estimateEmbed, estimateRerank, promptTokens } from '../tokens/index.ts'
 import { unitsOf } from './rerank-counts.ts'
 
 /** What a chat request may use. */
-export function chatDemand(request: ChatRequest): Demand {
+export function chatDemand(call: ChatCall): Demand {
   return {
-    promptTokens: promptTokens(request),
-    output: {
-      maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
-      choices: request.n ?? 1,
-    },
+    promptTokens: promptTokens(call.request),
+    output: (link) => outputDemand(link, call),
   }
 }
+
+function outputDemand(link: Model, call: ChatCall): OutputDemand {
+  // The route was chosen for its chat capability, so there is an endpoint.
+  const endpoint = link.chat as ChatEndpoint
+  try {
+    return endpoint.outputDemand(call)
+  } catch (error) {
+    if (error instanceof GatewayError) return nothing
+    throw error
+  }
+}
+
+/** A link that cannot express the request is never asked, so it writes nothing. */
+const nothing: OutputDemand = Object.freeze({ maxTokens: 0, isBounded: true, choices: 1 })
 
 /** What an embeddings request may use: it generates nothing. */
 export function embedDemand({ input }: EmbedCall): Demand {

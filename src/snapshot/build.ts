@@ -136,6 +136,7 @@ function buildModel(
     apiVersion: owner.api_version,
     upstreamId,
     modelId: entry.id,
+    maxOutputTokens: entry.max_output_tokens,
     streamUsage: streamUsageOf(owner, config),
     clock,
     env,

@@ -24,6 +24,12 @@ export function costOf(prices: Prices, usage: Usage, searchUnits: number | undef
   return ((sum + millionths / 2n) / millionths) as NanoUsd
 }
 
+/** The tokens that a request may use at most, as far as anything bounds them: what a minute is debited. */
+export function debitOf(chain: Route['chain'], { promptTokens, output }: Demand): number {
+  if (!output) return promptTokens
+  return promptTokens + Math.max(...chain.map((link) => output(link).maxTokens))
+}
+
 /**
  * What a request may cost at most, as far as can be told: at the prices of the dearest link of its
  * chain, rounded up. `reserveOutputTokens` stands in where neither the request nor the link bounds
@@ -40,12 +46,14 @@ export function reservationOf(
   return ((dearest + millionths - 1n) / millionths) as NanoUsd
 }
 
-function mostOf({ prices, maxOutputTokens }: Model, demand: Demand, otherwise: number): bigint {
+function mostOf(link: Model, demand: Demand, otherwise: number): bigint {
+  const { prices, maxOutputTokens = otherwise } = link
   const { promptTokens, output, searchUnits } = demand
   let sum = times(promptTokens, prices.input)
   if (output) {
-    const tokens = output.maxTokens ?? maxOutputTokens ?? otherwise
-    sum += times(tokens, prices.output) * BigInt(output.choices)
+    const { maxTokens, isBounded, choices } = output(link)
+    const tokens = isBounded ? maxTokens : Math.max(maxTokens, maxOutputTokens)
+    sum += times(tokens, prices.output) * BigInt(choices)
   }
   return sum + times(searchUnits ?? 0, prices.searches) * searchesToMillionths
 }

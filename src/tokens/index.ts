@@ -1,5 +1,5 @@
 export { type Countable, countableChat, countExactly } from './bpe.ts'
-export { costOf, reservationOf } from './cost.ts'
+export { costOf, debitOf, reservationOf } from './cost.ts'
 export { countableEmbed, estimateEmbed, itemTokens } from './embeddings.ts'
 export { encodingOf } from './encoding.ts'
 export { estimateChat, promptTokens } from './heuristic.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Accounts } from '../../src/accounting/accounts.ts'
 import type { Clock } from '../../src/core/ports.ts'
-import { accountsWith, ask, keyRow, NotedWatch, named, nano, refusal } from './support.ts'
+import { accountsWith, ask, keyRow, NotedWatch, named, nano, refusal, writing } from './support.ts'
 
 const minute = 60_000
 
@@ -60,7 +60,7 @@ describe('requests a minute', () => {
 describe('tokens a minute', () => {
   test('are debited with the prompt and the bound of its output, and refused with LM-4003', () => {
     const { accounts } = accountsWith({ tpmLimit: 100 })
-    ask(accounts, 0, { demand: { promptTokens: 40, output: { maxTokens: 30, choices: 2 } } })
+    ask(accounts, 0, { demand: { promptTokens: 40, output: () => writing(30, 2) } })
     const error = refusal(() => ask(accounts, 31))
     expect(error).toMatchObject({ code: 'LM-4003', status: 429 })
     expect(error.message).toBe(
@@ -72,9 +72,7 @@ describe('tokens a minute', () => {
 
   test('an output without a bound debits nothing', () => {
     const { accounts } = accountsWith({ tpmLimit: 100 })
-    ask(accounts, 0, {
-      demand: { promptTokens: 100, output: { maxTokens: undefined, choices: 1 } },
-    })
+    ask(accounts, 0, { demand: { promptTokens: 100, output: () => writing(undefined) } })
     expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4003')
   })
 

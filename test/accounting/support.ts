@@ -2,6 +2,7 @@ import { Accounts } from '../../src/accounting/accounts.ts'
 import type { KeyEntry } from '../../src/accounting/budget.ts'
 import type { BudgetSubject, BudgetWatch } from '../../src/accounting/budget-watch.ts'
 import type { Admission, Demand } from '../../src/core/admission.ts'
+import type { OutputDemand } from '../../src/core/chat.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type HeaderList, type Log, type LogLevel, namedHeaders } from '../../src/core/ports.ts'
@@ -63,6 +64,11 @@ export function link(prices: Partial<Prices>, model: Partial<Model> = {}): Model
 
 /** One dollar a million prompt tokens: a token costs 1,000 nano-dollars. */
 export const dollarModel = link({ input: usd(1) })
+
+/** What a link may write that is sent this bound; undefined: none. */
+export function writing(maxTokens: number | undefined, choices = 1): OutputDemand {
+  return { maxTokens: maxTokens ?? 0, isBounded: maxTokens !== undefined, choices }
+}
 
 export const routeTo = (...chain: [Model, ...Model[]]): Route => ({ model: chain[0], chain })
 

@@ -18,7 +18,7 @@ import {
   type PlainDemand,
   PlainModel,
 } from './plain-model.ts'
-import { groupRow, keyRow, link, NotedLog, NotedWatch, nano, routeTo } from './support.ts'
+import { groupRow, keyRow, link, NotedLog, NotedWatch, nano, routeTo, writing } from './support.ts'
 
 const reserveOutput = 20
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
@@ -166,7 +166,7 @@ export class World {
     const real = this.#outcome(() =>
       caller.admit(route, () => ({
         promptTokens: demand.prompt,
-        output: { maxTokens: demand.output, choices: demand.choices },
+        output: () => writing(demand.output, demand.choices),
       })),
     )
     if (typeof real === 'string' || typeof plain === 'string') {

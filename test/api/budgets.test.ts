@@ -85,6 +85,8 @@ describe('a budget reserves', () => {
     [{ max_tokens: 50 }, 50],
     [{ max_completion_tokens: 60 }, 60],
     [{ max_completion_tokens: 60, max_tokens: 50 }, 60],
+    [{ max_completion_tokens: 50, max_tokens: 60 }, 60],
+    [{ max_completion_tokens: 1, max_tokens: 2, max_output_tokens: 60 }, 60],
     [{ max_completion_tokens: null, max_tokens: 50 }, 50],
     [{ n: 3 }, 3 * 256],
     [{ n: 3, max_tokens: 50 }, 3 * 50],

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Demand } from '../../src/core/admission.ts'
+import type { ModelId } from '../../src/core/ids.ts'
 import type { Usage } from '../../src/core/usage.ts'
-import { costOf, reservationOf } from '../../src/tokens/index.ts'
-import { freeOfCharge, link, nano, usd } from '../accounting/support.ts'
+import { costOf, debitOf, reservationOf } from '../../src/tokens/index.ts'
+import { freeOfCharge, link, nano, usd, writing } from '../accounting/support.ts'
 
 const prices = {
   input: usd(2),
@@ -77,9 +79,9 @@ describe('the cost of an answer', () => {
 })
 
 describe('a reservation', () => {
-  const chat = (maxTokens: number | undefined, choices = 1) => ({
+  const chat = (maxTokens: number | undefined, choices = 1): Demand => ({
     promptTokens: 1_000,
-    output: { maxTokens, choices },
+    output: () => writing(maxTokens, choices),
   })
 
   test("takes the request's own bound of the output, for every choice", () => {
@@ -108,6 +110,28 @@ describe('a reservation', () => {
     const short = link({ output: usd(9) }, { maxOutputTokens: 10 })
     const long = link({ output: usd(1) }, { maxOutputTokens: 1_000 })
     expect(reservationOf([short, long], chat(undefined), 256)).toBe(usd(0.001))
+  })
+
+  test('takes of each link what that link may write', () => {
+    const demand: Demand = {
+      promptTokens: 0,
+      output: ({ id }) => (id === 'long' ? writing(1_000) : writing(10, 3)),
+    }
+    const short = link({ output: usd(9) }, { id: 'short' as ModelId })
+    const long = link({ output: usd(1) }, { id: 'long' as ModelId })
+    expect(reservationOf([short, long], demand, 256)).toBe(usd(0.001))
+    expect(reservationOf([short], demand, 256)).toBe(usd(0.00027))
+    expect(debitOf([short, long], demand)).toBe(1_000)
+  })
+
+  test('of a request whose bound is not sent is no less than that bound', () => {
+    const demand = (maxTokens: number): Demand => ({
+      promptTokens: 0,
+      output: () => ({ maxTokens, isBounded: false, choices: 1 }),
+    })
+    const dollar = link({ output: usd(1) })
+    expect(reservationOf([dollar], demand(1), 256)).toBe(usd(0.000256))
+    expect(reservationOf([dollar], demand(500), 256)).toBe(usd(0.0005))
   })
 
   test('of what generates nothing is its input', () => {

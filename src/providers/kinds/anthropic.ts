@@ -14,6 +14,7 @@ import { claudeModel } from '../dialects/claude/models.ts'
 import { errorMessage } from '../dialects/error-message.ts'
 import { jsonBody } from '../dialects/json-body.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'
+import { translatedDemand } from '../dialects/output-bound.ts'
 
 /** The Messages API of Anthropic, and of servers that are compatible with it. */
 export const anthropic: ProviderKind = Object.freeze({
@@ -32,10 +33,11 @@ export const anthropic: ProviderKind = Object.freeze({
  */
 const apiVersion = '2023-06-01'
 
-function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEndpoint {
+function anthropicChat(target: Target): ChatEndpoint {
+  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
   const url = messagesUrl(baseUrl)
   const model = claudeModel(upstreamId)
-  const translate = oncePerCall((call) => anthropicRequest(call, upstreamId, model))
+  const translate = oncePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
   const created = () => unixSeconds(clock)
   return {
     unsupported(call) {
@@ -58,6 +60,7 @@ function anthropicChat({ baseUrl, upstreamId, modelId, clock }: Target): ChatEnd
         body: jsonBody(body),
       }
     },
+    outputDemand: (call) => translatedDemand(call, { sent: translate(call).maxTokens, most }),
     answer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
     frames: () => new AnthropicFrames({ modelId, created: created() }),
     refusal: (status, body) => ({ status, message: errorMessage(body) }),

@@ -35,6 +35,7 @@ import { bearer } from '../dialects/credentials.ts'
 import { jsonBody } from '../dialects/json-body.ts'
 import { rootAnswers } from '../dialects/liveness.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'
+import { translatedDemand } from '../dialects/output-bound.ts'
 
 /** Amazon Bedrock, through Converse, which speaks to all of its models alike. */
 export const bedrock: ProviderKind = Object.freeze({
@@ -54,13 +55,14 @@ export const bedrock: ProviderKind = Object.freeze({
 
 const eventStream = 'application/vnd.amazon.eventstream'
 
-function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Target): ChatEndpoint {
+function bedrockChat(target: Target): ChatEndpoint {
+  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock, env, secret } = target
   const model = bedrockModel(upstreamId, modelId)
   const credential = readAwsSecret(secret ?? '', env)
   const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
   const wholeUrl = bedrockUrl(place, 'converse')
   const streamUrl = bedrockUrl(place, 'converse-stream')
-  const translate = oncePerCall((call) => converseRequest(call, model))
+  const translate = oncePerCall((call) => converseRequest(call, { model, most }))
   const mask = (text: string) => maskCredential(text, credential)
   const identity = (header: HeaderReader): StreamIdentity => {
     const requestId = header('x-amzn-requestid')
@@ -88,6 +90,7 @@ function bedrockChat({ baseUrl, upstreamId, modelId, clock, env, secret }: Targe
       },
       body: jsonBody(translate(call).body),
     }),
+    outputDemand: (call) => translatedDemand(call, { sent: translate(call).maxTokens, most }),
     answer: (body, _, header) => converseAnswer(body, identity(header)),
     frames: (_, header) => new ConverseStream({ identity: identity(header), mask }),
     streamType: eventStream,

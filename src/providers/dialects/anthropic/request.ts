@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
 import { invalidField } from '../../../core/invalid-field.ts'
+import { claudeBound } from '../claude/bound.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import { claudeReasoning, thinkingBudget } from '../claude/reasoning.ts'
+import { claudeReasoning } from '../claude/reasoning.ts'
 import { claudeSchema } from '../claude/schema.ts'
 import type { Raw } from '../openai/messages.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
@@ -15,6 +16,8 @@ import { toolFields } from './tools.ts'
 /** A request in the words of the Messages API. */
 export interface Translation {
   readonly body: Raw
+  /** The bound in that body. */
+  readonly maxTokens: number | undefined
   /** Features that the `anthropic-beta` header must name. */
   readonly betas: readonly string[]
   /** The paths of everything that was left out or changed because it has no counterpart. */
@@ -41,25 +44,40 @@ const withoutCounterpart = [
   'moderation',
 ]
 
+/** Whom a request is for. */
+export interface AnthropicAddressee {
+  readonly upstreamId: string
+  readonly model: ClaudeModel
+  /** The configured bound of the model. */
+  readonly most: number | undefined
+}
+
 /** Translates a chat request for one model. Throws LM-1001 when it cannot be said at all. */
 export function anthropicRequest(
   call: ChatCall,
-  upstreamId: string,
-  model: ClaudeModel,
+  { upstreamId, model, most }: AnthropicAddressee,
 ): Translation {
   const request = readRequest(call)
   const extras = readExtras(call.request)
   const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.otherTools]
   const drop: Drop = (path) => dropped.push(path)
 
-  const wish = { request, own: extras.thinking ?? undefined }
-  const { thinking, effort } = claudeReasoning(wish, model, drop)
+  const own = extras.thinking ?? undefined
+  const { thinking: wanted, effort } = claudeReasoning({ request, own }, model, drop)
+  const { maxTokens, thinking } = claudeBound({
+    asked: request.maxTokens,
+    otherwise: model.maxTokens,
+    most,
+    thinking: wanted,
+    includesThinking: own !== undefined,
+  })
+  if (wanted && !thinking) drop(own ? 'thinking' : 'reasoning_effort')
   const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
   const format = formatOf(request, model, drop)
   // Members that are undefined do not reach the wire.
   const body = {
     model: upstreamId,
-    max_tokens: maxTokensOf(request, extras, model, thinking),
+    max_tokens: maxTokens,
     system: systemOf(request.messages, drop),
     messages: turnsOf(request.messages, drop),
     ...samplingOf(request, model.sampling && !thinks, drop),
@@ -72,7 +90,7 @@ export function anthropicRequest(
     stream: call.stream || undefined,
   }
   const betas = request.messages.some(usesStoredFiles) ? ['files-api-2025-04-14'] : []
-  return { body, betas, dropped }
+  return { body, maxTokens, betas, dropped }
 }
 
 const text = z.string().nullish()
@@ -92,18 +110,6 @@ function readExtras(request: ChatRequest): Extras {
   const parsed = extraFields.safeParse(request)
   if (!parsed.success) throw invalidField(parsed.error)
   return parsed.data
-}
-
-/** Thinking counts against the limit, so its budget comes on top of what the client wants to read. */
-function maxTokensOf(
-  { maxTokens }: OpenAiRequest,
-  extras: Extras,
-  model: ClaudeModel,
-  thinking: Raw | undefined,
-): number {
-  // A client that speaks of budgets itself has counted its own in.
-  if (extras.thinking && maxTokens !== undefined) return maxTokens
-  return (maxTokens ?? model.maxTokens) + thinkingBudget(thinking)
 }
 
 function samplingOf(

@@ -1,9 +1,11 @@
 import { invalid } from '../../../core/errors.ts'
+import { claudeBound } from '../claude/bound.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { claudeReasoning, thinkingBudget } from '../claude/reasoning.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
+import { heldTo } from '../output-bound.ts'
 import type { Drop } from './block.ts'
 import type { BedrockModel } from './model.ts'
 
@@ -17,14 +19,20 @@ export interface Reasoning {
   readonly maxTokens: number | undefined
 }
 
+export interface ReasoningParts {
+  readonly request: OpenAiRequest
+  readonly model: BedrockModel
+  /** The configured bound of the model. */
+  readonly most: number | undefined
+  readonly drop: Drop
+}
+
 /** Each vendor has kept its own word for it, in the additional fields. */
-export function converseReasoning(
-  request: OpenAiRequest,
-  model: BedrockModel,
-  drop: Drop,
-): Reasoning {
-  if (model.claude) return thinkingOf(request, model.claude, drop)
-  const { reasoningEffort: effort, maxTokens } = request
+export function converseReasoning(parts: ReasoningParts): Reasoning {
+  const { request, model, most, drop } = parts
+  if (model.claude) return thinkingOf(parts, model.claude)
+  const { reasoningEffort: effort } = request
+  const maxTokens = heldTo(most, request.maxTokens)
   if (effort === undefined) return { fields: {}, maxTokens }
   switch (model.reasoning) {
     case 'reasoning_effort':
@@ -32,7 +40,7 @@ export function converseReasoning(
     case 'reasoning':
       return { fields: { reasoning: { effort } }, maxTokens }
     case 'nova':
-      return novaReasoning(request, effort, drop)
+      return novaReasoning(effort, maxTokens, drop)
     case 'claude':
     case undefined:
       if (effort !== 'none') drop('reasoning_effort')
@@ -55,8 +63,8 @@ const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> 
 
 /** At its highest effort Nova refuses a limit. */
 function novaReasoning(
-  { maxTokens }: OpenAiRequest,
   effort: ReasoningEffort,
+  maxTokens: number | undefined,
   drop: Drop,
 ): Reasoning {
   if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } }, maxTokens }
@@ -72,17 +80,18 @@ function novaReasoning(
 /** Room for the answer itself, where thinking has a budget and the client has set no limit. */
 const answerTokens = 4096
 
-function thinkingOf(request: OpenAiRequest, claude: ClaudeModel, drop: Drop): Reasoning {
-  const { maxTokens } = request
+function thinkingOf({ request, most, drop }: ReasoningParts, claude: ClaudeModel): Reasoning {
   const own = ownThinking(request)
-  const { thinking, effort } = claudeReasoning({ request, own }, claude, drop)
-  // A client that speaks of budgets itself has counted its own in.
-  const budget = own ? 0 : thinkingBudget(thinking)
-  return {
-    fields: { thinking, output_config: effort && { effort } },
-    thinking,
-    maxTokens: budget > 0 ? (maxTokens ?? answerTokens) + budget : maxTokens,
-  }
+  const { thinking: wanted, effort } = claudeReasoning({ request, own }, claude, drop)
+  const { maxTokens, thinking } = claudeBound({
+    asked: request.maxTokens,
+    otherwise: !own && thinkingBudget(wanted) > 0 ? answerTokens : undefined,
+    most,
+    thinking: wanted,
+    includesThinking: own !== undefined,
+  })
+  if (wanted && !thinking) drop(own ? 'thinking' : 'reasoning_effort')
+  return { fields: { thinking, output_config: effort && { effort } }, thinking, maxTokens }
 }
 
 function ownThinking({ raw }: OpenAiRequest): Raw | undefined {

@@ -11,6 +11,8 @@ import { converseTools } from './tools.ts'
 /** A request in the words of Converse. */
 export interface Translation {
   readonly body: object
+  /** The bound in that body; undefined where it holds none. */
+  readonly maxTokens: number | undefined
   /** The paths of everything that was left out or changed because it has no counterpart. */
   readonly dropped: readonly string[]
 }
@@ -36,13 +38,20 @@ const withoutCounterpart = [
   'metadata',
 ]
 
+/** Whom a request is for. */
+interface ConverseAddressee {
+  readonly model: BedrockModel
+  /** The configured bound of the model. */
+  readonly most: number | undefined
+}
+
 /** Translates a chat request for one model. Throws LM-1001 when it cannot be said at all. */
-export function converseRequest(call: ChatCall, model: BedrockModel): Translation {
+export function converseRequest(call: ChatCall, { model, most }: ConverseAddressee): Translation {
   const request = readRequest(call)
   const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.otherTools]
   const drop: Drop = (path) => dropped.push(path)
 
-  const reasoning = converseReasoning(request, model, drop)
+  const reasoning = converseReasoning({ request, model, most, drop })
   const tools = converseTools({ request, model, thinking: reasoning.thinking, drop })
   // Members that are undefined do not reach the wire. Empty objects would be refused.
   const body = {
@@ -61,7 +70,7 @@ export function converseRequest(call: ChatCall, model: BedrockModel): Translatio
     outputConfig: formatOf(request, model, drop),
     serviceTier: tierOf(request, drop),
   }
-  return { body, dropped }
+  return { body, maxTokens: reasoning.maxTokens, dropped }
 }
 
 function filled(members: object): object | undefined {

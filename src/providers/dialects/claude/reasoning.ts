@@ -1,3 +1,4 @@
+import { isCount } from '../../../core/usage.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
@@ -79,5 +80,6 @@ function levelOf(
 /** The tokens set apart for thinking: they count against the limit of the answer. */
 export function thinkingBudget(thinking: Raw | undefined): number {
   const budget = thinking?.['type'] === 'enabled' ? thinking['budget_tokens'] : 0
-  return typeof budget === 'number' ? budget : 0
+  // The client may have written anything; what is no count is for the vendor to refuse.
+  return isCount(budget) ? budget : 0
 }

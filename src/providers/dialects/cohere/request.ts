@@ -2,6 +2,7 @@ import type { ChatCall } from '../../../core/chat.ts'
 import type { Raw } from '../openai/messages.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
 import { type FunctionTool, type OpenAiRequest, readRequest } from '../openai/request.ts'
+import { heldTo } from '../output-bound.ts'
 import { cohereMessages } from './messages.ts'
 
 /*
@@ -9,8 +10,15 @@ import { cohereMessages } from './messages.ts'
  * OpenAPI document lists; nothing of the client's is copied through.
  */
 
+/** Whom a request is for. */
+export interface CohereAddressee {
+  readonly upstreamId: string
+  /** The configured bound of the model. */
+  readonly most: number | undefined
+}
+
 /** The body of `POST /v2/chat`. */
-export function cohereBody(call: ChatCall, upstreamId: string): object {
+export function cohereBody(call: ChatCall, { upstreamId, most }: CohereAddressee): object {
   const request = readRequest(call)
   return {
     model: upstreamId,
@@ -19,7 +27,7 @@ export function cohereBody(call: ChatCall, upstreamId: string): object {
     stream: call.stream,
     ...tools(request),
     ...responseFormat(request),
-    ...sampling(request),
+    ...sampling(request, most),
     ...thinking(request),
   }
 }
@@ -82,8 +90,9 @@ function clashesWithTools({ responseFormat: format, tools: offered }: OpenAiRequ
   return format.kind !== 'text' && offered.length > 0
 }
 
-function sampling(request: OpenAiRequest): object {
-  const { maxTokens, temperature, topP, topK, seed, logprobs } = request
+function sampling(request: OpenAiRequest, most: number | undefined): object {
+  const { temperature, topP, topK, seed, logprobs } = request
+  const maxTokens = heldTo(most, request.maxTokens)
   const { frequencyPenalty, presencePenalty } = request
   const stops = request.stop.filter((sequence) => sequence !== '')
   return {

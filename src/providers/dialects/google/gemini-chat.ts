@@ -1,5 +1,6 @@
 import type { ChatEndpoint, Target } from '../../../core/provider.ts'
 import { readRequest } from '../openai/request.ts'
+import { heldTo, translatedDemand } from '../output-bound.ts'
 import { geminiAnswer } from './gemini-answer.ts'
 import { geminiRefusal } from './gemini-error.ts'
 import { geminiModel } from './gemini-model.ts'
@@ -15,7 +16,8 @@ export interface GeminiChatOptions {
 
 /** Chat with a Gemini model, on whichever of Google's services. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
-  const addressee = { model: geminiModel(target.upstreamId), dialect }
+  const { upstreamId, maxOutputTokens: most } = target
+  const addressee = { model: geminiModel(upstreamId), dialect, most }
   const wholeUrl = methodUrl(modelUrl, 'generateContent')
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without it a stream comes as one JSON list.
@@ -27,6 +29,11 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
       headers: {},
       body: encoder.encode(JSON.stringify(geminiBody(readRequest(call), addressee))),
     }),
+    outputDemand(call) {
+      const { maxTokens, n = 1 } = readRequest(call)
+      const choices = addressee.model.takesCandidateCount ? n : 1
+      return translatedDemand(call, { sent: heldTo(most, maxTokens), most, choices })
+    },
     answer: (body) => geminiAnswer(body, target),
     frames: () => new GeminiStream(target),
     refusal: geminiRefusal,

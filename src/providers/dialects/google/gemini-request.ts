@@ -1,6 +1,7 @@
 import { invalid } from '../../../core/errors.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
 import { callableTools, type FunctionTool, type OpenAiRequest } from '../openai/request.ts'
+import { heldTo } from '../output-bound.ts'
 import { geminiConversation } from './gemini-messages.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { functionSchema, responseSchema } from './gemini-schema.ts'
@@ -25,6 +26,8 @@ export interface GeminiDialect {
 export interface GeminiAddressee {
   readonly model: GeminiModel
   readonly dialect: GeminiDialect
+  /** The configured bound of the model. */
+  readonly most: number | undefined
 }
 
 /** Fields of the OpenAI API that Gemini has no counterpart of. */
@@ -69,7 +72,7 @@ export function geminiBody(request: OpenAiRequest, addressee: GeminiAddressee): 
     ...geminiConversation(request.messages, { model, defaultMimeType }),
     ...toolFields(request, model),
     generationConfig: filled({
-      ...limits(request),
+      ...limits(request, addressee),
       ...sampling(request, addressee),
       ...logprobs(request, dialect),
       ...format(request, model),
@@ -84,10 +87,10 @@ function filled(config: object): object | undefined {
   return Object.values(config).some((value) => value !== undefined) ? config : undefined
 }
 
-function limits(request: OpenAiRequest): object {
+function limits(request: OpenAiRequest, { most }: GeminiAddressee): object {
   const stop = request.stop.filter((sequence) => sequence !== '')
   return {
-    maxOutputTokens: request.maxTokens,
+    maxOutputTokens: heldTo(most, request.maxTokens),
     stopSequences: stop.length > 0 ? stop : undefined,
   }
 }

@@ -5,6 +5,7 @@ import { renderUsage, type Usage } from '../../../core/usage.ts'
 import { layoutOf, type Splice, setMember, splice } from '../../../wire/json-splice.ts'
 import { utf8Length } from '../../../wire/utf8.ts'
 import { errorMessage } from '../error-message.ts'
+import { verbatimDemand } from '../output-bound.ts'
 import { answerFailure } from './failure.ts'
 import { openAiFrames } from './stream.ts'
 import { generatedText } from './text.ts'
@@ -31,6 +32,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
       headers: {},
       body: requestBody(call, model, call.stream && usageFor(call) !== 'not-asked'),
     }),
+    outputDemand: verbatimDemand,
     answer: readAnswer,
     frames: (call) => openAiFrames(usageFor(call)),
     refusal(status, body) {
