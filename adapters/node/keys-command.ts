@@ -3,7 +3,7 @@ import { nameField, renderKey } from '../../src/admin/index.ts'
 import { mintKey, newKeyId } from '../../src/auth/index.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { GroupId, NanoUsd } from '../../src/core/ids.ts'
-import { nanoOf } from '../../src/core/money.ts'
+import { budgetOf } from '../../src/core/money.ts'
 import { kinds } from '../../src/providers/index.ts'
 import {
   type KeyRow,
@@ -22,7 +22,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .command('create')
     .description('create a key and print it with its secret, which is shown this once')
     .requiredOption('--name <text>', 'what to call it', nameOf)
-    .option('--budget-max <usd>', 'what it may spend in all', budgetOf)
+    .option('--budget-max <usd>', 'what it may spend in all', budgetIn)
     .option('--rpm-limit <count>', 'requests a minute', countOf)
     .option('--tpm-limit <count>', 'tokens a minute', countOf)
     .option('--expires-at <time>', 'when it stops working, in unix seconds', countOf)
@@ -115,11 +115,11 @@ function nameOf(text: string): string {
   throw new InvalidArgumentError(error?.issues[0]?.message ?? '')
 }
 
-function budgetOf(text: string): NanoUsd {
+function budgetIn(text: string): NanoUsd {
   const usd = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
-  const budget = usd <= 1e12 ? nanoOf(usd) : undefined
+  const budget = budgetOf(usd)
   if (budget !== undefined) return budget
-  throw new InvalidArgumentError('must be a number of US dollars from 0 to 1e12')
+  throw new InvalidArgumentError('must be 0, or a number of US dollars from 1e-9 to 1e12')
 }
 
 function countOf(text: string): number {

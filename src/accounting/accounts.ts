@@ -32,6 +32,7 @@ export class Accounts {
       groupOf: ({ record }) => this.#liveGroup(record.groupId),
       charged: (budget) => watch.charged(budget),
       refused: (budget) => watch.refused(budget),
+      admitted: (budget) => watch.admitted(budget),
     }
   }
 

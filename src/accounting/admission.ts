@@ -24,6 +24,7 @@ export interface Entrant {
 export interface BudgetBook {
   charged(budget: Budget): void
   refused(budget: Budget): void
+  admitted(budget: Budget): void
 }
 
 /**
@@ -42,6 +43,7 @@ export function admit(entrant: Entrant): Admission {
   checkTokens(key, tokens, now)
   const cost = isCapped ? reservationOf(route.chain, demand, entrant.reserveOutputTokens) : 0n
   for (const budget of budgets) checkBudget(budget, cost, book)
+  for (const budget of budgets) book.admitted(budget)
 
   return new KeyAdmission({
     key,

@@ -22,6 +22,8 @@ export interface BudgetWatch {
   charged(subject: BudgetSubject): void
   /** A request was refused with LM-4001 because of this subject. */
   refused(subject: BudgetSubject): void
+  /** A request was admitted that this subject may be charged for. */
+  admitted(subject: BudgetSubject): void
   /** The subject's record was replaced: perhaps its name or its cap is another one. */
   changed(subject: BudgetSubject): void
   /** The subject is new here: read from the database, or just created. */

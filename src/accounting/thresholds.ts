@@ -1,6 +1,6 @@
 import type { AccountEventType, Notify } from '../core/account-event.ts'
 import type { BudgetScope } from '../core/accounts.ts'
-import type { NanoUsd } from '../core/ids.ts'
+import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { BudgetSubject, BudgetWatch } from './budget-watch.ts'
@@ -12,11 +12,16 @@ export interface ThresholdOptions {
   readonly notify: Notify
 }
 
+/** Exhaustion that an admitted request has armed again fires no sooner after the last event. */
+const exhaustionPause = 60_000
+
 /**
  * Turns what becomes of budgets into events, each once in an epoch: a percentage that has been
- * passed stays silent until a higher cap puts it out of reach again, and so does exhaustion until
- * a higher cap gives headroom. A cap that is lowered begins no epoch, and settles nothing by
- * itself: what it puts behind the subject is told by the next charge.
+ * passed stays silent until a higher cap puts it out of reach again. Exhaustion stays silent until a
+ * higher cap gives headroom, or until a request has been admitted and a minute is over: a single
+ * request that was too large must not hide the day on which the budget is really spent. A cap that
+ * is lowered begins no epoch, and settles nothing by itself: what it puts behind the subject is told
+ * by the next charge.
  */
 export class Thresholds implements BudgetWatch {
   readonly #options: ThresholdOptions
@@ -48,9 +53,15 @@ export class Thresholds implements BudgetWatch {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
     const epoch = this.#begunEpoch(subject, budgetMax)
-    if (epoch.isExhausted) return
-    epoch.isExhausted = true
+    const now = this.#options.clock.elapsed()
+    if (epoch.exhausted && !isArmed(epoch.exhausted, now)) return
+    epoch.exhausted = { at: now, isAdmittedSince: false }
     this.#tell('budget.exhausted', subject, null)
+  }
+
+  admitted(subject: BudgetSubject): void {
+    const exhausted = this.#epochOf(subject)?.exhausted
+    if (exhausted) exhausted.isAdmittedSince = true
   }
 
   changed(subject: BudgetSubject): void {
@@ -61,11 +72,12 @@ export class Thresholds implements BudgetWatch {
     const passed = isRaised
       ? Math.min(epoch.passed, percentOf(subject.spent, budgetMax))
       : epoch.passed
-    const isExhausted = epoch.isExhausted && !(isRaised && subject.spent < budgetMax)
-    if (budgetMax === null || (passed === 0 && !isExhausted)) {
+    const hasHeadroom = isRaised && subject.spent < budgetMax
+    const exhausted = hasHeadroom ? undefined : epoch.exhausted
+    if (budgetMax === null || (passed === 0 && !exhausted)) {
       this.#epochs[subject.scope].delete(id)
     } else {
-      this.#epochs[subject.scope].set(id, { budgetMax, passed, isExhausted })
+      this.#epochs[subject.scope].set(id, { budgetMax, passed, exhausted })
     }
   }
 
@@ -84,7 +96,7 @@ export class Thresholds implements BudgetWatch {
   #begunEpoch(subject: BudgetSubject, budgetMax: NanoUsd): Epoch {
     const known = this.#epochOf(subject)
     if (known) return known
-    const epoch = { budgetMax, passed: 0, isExhausted: false }
+    const epoch = { budgetMax, passed: 0, exhausted: undefined }
     this.#epochs[subject.scope].set(subject.record.id, epoch)
     return epoch
   }
@@ -104,7 +116,19 @@ interface Epoch {
   readonly budgetMax: NanoUsd
   /** The highest whole percent that has been reached; percentages up to it have been told. */
   passed: number
-  isExhausted: boolean
+  /** The latest `budget.exhausted`. */
+  exhausted: Exhaustion | undefined
+}
+
+interface Exhaustion {
+  /** On the clock that never jumps. */
+  readonly at: Millis
+  /** A request has been admitted since. */
+  isAdmittedSince: boolean
+}
+
+function isArmed({ at, isAdmittedSince }: Exhaustion, now: Millis): boolean {
+  return isAdmittedSince && now - at >= exhaustionPause
 }
 
 /**

@@ -3,7 +3,7 @@ import { wording } from '../config/index.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { invalidField } from '../core/invalid-field.ts'
-import { nanoOf } from '../core/money.ts'
+import { budgetOf } from '../core/money.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { GrantRefusal } from '../store/index.ts'
@@ -104,29 +104,23 @@ const countRule = 'must be a whole number that is not negative, or null'
 /** A limit or a time; null for none. */
 export const countField = z.int({ error: countRule }).nonnegative({ error: countRule }).nullable()
 
-const largestUsd = 1e12
-const budgetRule = 'must be a number of US dollars from 0 to 1e12, or null'
+const budgetRule = 'must be 0, a number of US dollars from 1e-9 to 1e12, or null'
 
 /** A cap; null for none. */
-export const budgetField = z
-  .number({ error: budgetRule })
-  .nonnegative({ error: budgetRule })
-  .max(largestUsd, { error: budgetRule })
-  .transform(nanoOf)
-  .nullable()
+export const budgetField = amountOf(budgetRule, 0n).nullable()
 
 const amountRule = 'must be a number of US dollars from 1e-9 to 1e12'
 
 /** The body of a grant. */
-export const grantBody = z.strictObject({
-  amount: z
-    .number({ error: amountRule })
-    .max(largestUsd, { error: amountRule })
-    .transform((usd) => (usd > 0 ? nanoOf(usd) : noMoney))
-    .refine((amount) => amount > noMoney, { error: amountRule }),
-})
+export const grantBody = z.strictObject({ amount: amountOf(amountRule, 1n) })
 
-const noMoney = 0n as NanoUsd
+/** US dollars, which become at least so many nano-dollars. */
+function amountOf(error: string, least: bigint) {
+  return z
+    .number({ error })
+    .transform(budgetOf)
+    .refine((amount): amount is NanoUsd => amount !== undefined && amount >= least, { error })
+}
 
 /** LM-1001 for a grant that breaks no rule by itself, but does not fit what it is for. */
 export function refusedGrant(refusal: GrantRefusal): GatewayError {

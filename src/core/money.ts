@@ -21,3 +21,15 @@ export function nanoOf(usd: number): NanoUsd {
   const [whole, fraction = ''] = (usd < 1e-6 ? usd.toFixed(10) : String(usd)).split('.')
   return ((BigInt(whole + fraction.padEnd(10, '0').slice(0, 10)) + 5n) / 10n) as NanoUsd
 }
+
+const largestUsd = 1e12
+
+/**
+ * A cap or a grant as nano-dollars; undefined for what is negative, over 1e12, or above 0 and still too
+ * small for a nano-dollar.
+ */
+export function budgetOf(usd: number): NanoUsd | undefined {
+  if (!(usd >= 0 && usd <= largestUsd)) return undefined
+  const amount = nanoOf(usd)
+  return amount === 0n && usd > 0 ? undefined : amount
+}

@@ -73,12 +73,18 @@ async function fetchAll(
   return fetched
 }
 
-/** The images of a request and their bytes. */
+/** The images of a request and their bytes, decoded. */
 export function mediaOf({ input }: EmbedCall): { count: number; bytes: number } {
   const sizes = [...imagesOf(input)].map(({ url }) =>
-    Math.floor(((parseDataUri(url)?.payload.length ?? 0) * 3) / 4),
+    decodedLength(parseDataUri(url)?.payload ?? ''),
   )
   return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+/** The bytes that base64 stands for: its padding stands for none. */
+function decodedLength(base64: string): number {
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
+  return Math.floor(((base64.length - padding) * 3) / 4)
 }
 
 function notFetching({ path }: EmbedImage): GatewayError {

@@ -78,6 +78,7 @@ export class NotedWatch implements BudgetWatch {
 
   readonly charged = this.#note('charged')
   readonly refused = this.#note('refused')
+  readonly admitted = () => {}
   readonly changed = this.#note('changed')
   readonly loaded = this.#note('loaded')
 

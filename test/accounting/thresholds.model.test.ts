@@ -8,6 +8,8 @@ import { ManualClock } from '../support/manual-clock.ts'
 type Step =
   | { readonly kind: 'charge'; readonly amount: number }
   | { readonly kind: 'refusal' }
+  | { readonly kind: 'admission' }
+  | { readonly kind: 'wait'; readonly seconds: number }
   | { readonly kind: 'cap'; readonly max: number | null }
   | { readonly kind: 'percentages'; readonly percentages: readonly number[] }
   | { readonly kind: 'restart' }
@@ -22,6 +24,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('charge'), amount: fc.integer({ min: -5, max: 30 }) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('refusal') }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('admission') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('wait'),
+      seconds: fc.integer({ min: 1, max: 90 }),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -37,8 +47,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Model {
   spent = 0
   max: number | null = 100
+  now = 0
   readonly #told = new Set<number>()
-  #isExhausted = false
+  /** When the last refusal fired; undefined after headroom was given. */
+  #firedAt: number | undefined
+  #isAdmitted = false
 
   isPassed(percentage: number): boolean {
     return this.max !== null && this.spent > 0 && this.spent * 100 >= percentage * this.max
@@ -52,9 +65,17 @@ class Model {
   }
 
   refuse(): readonly unknown[] {
-    const isFirst = !this.#isExhausted && this.max !== null
-    this.#isExhausted ||= isFirst
-    return isFirst ? ['budget.exhausted'] : []
+    if (this.max === null) return []
+    const isFirst = this.#firedAt === undefined
+    const isLater = this.#isAdmitted && this.now >= (this.#firedAt ?? 0) + 60
+    if (!isFirst && !isLater) return []
+    this.#firedAt = this.now
+    this.#isAdmitted = false
+    return ['budget.exhausted']
+  }
+
+  admit(): void {
+    this.#isAdmitted = true
   }
 
   cap(max: number | null): void {
@@ -64,11 +85,11 @@ class Model {
     for (const percentage of allPercentages) {
       if (!this.isPassed(percentage)) this.#told.delete(percentage)
     }
-    if (max === null || this.spent < max) this.#isExhausted = false
+    if (max === null || this.spent < max) this.#firedAt = undefined
   }
 
   restart(): void {
-    this.#isExhausted = false
+    this.#firedAt = undefined
     this.#told.clear()
     for (const percentage of allPercentages) {
       if (this.isPassed(percentage)) this.#told.add(percentage)
@@ -79,14 +100,15 @@ class Model {
 const allPercentages = Array.from({ length: 100 }, (_, index) => index + 1)
 
 test('whatever happens to a budget, the events are those of a naive model', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+  return fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const clock = new ManualClock()
       const model = new Model()
       let configured: readonly number[] = [50, 80, 95]
       const events: unknown[] = []
       const begin = () =>
         new Thresholds({
-          clock: new ManualClock(),
+          clock,
           percentages: () => configured,
           notify: ({ type, threshold }) => events.push(threshold ?? type),
         })
@@ -110,6 +132,14 @@ test('whatever happens to a budget, the events are those of a naive model', () =
           case 'refusal':
             expected.push(...model.refuse())
             thresholds.refused(subject())
+            break
+          case 'admission':
+            model.admit()
+            thresholds.admitted(subject())
+            break
+          case 'wait':
+            model.now += action.seconds
+            await clock.advance(action.seconds * 1000)
             break
           case 'cap':
             model.cap(action.max)

@@ -9,14 +9,15 @@ import { ManualClock } from '../support/manual-clock.ts'
 function watch(percentages: readonly number[] = [50, 80, 95]) {
   const events: AccountEvent[] = []
   const current = { percentages }
+  const clock = new ManualClock(1_764_000_000_999)
   const thresholds = new Thresholds({
-    clock: new ManualClock(1_764_000_000_999),
+    clock,
     percentages: () => current.percentages,
     notify: (event) => events.push(event),
   })
   /** What was told since this was last asked. */
   const told = () => events.splice(0).map(({ type, threshold }) => threshold ?? type)
-  return { thresholds, events, told, current }
+  return { thresholds, events, told, current, clock }
 }
 
 function key(
@@ -220,11 +221,48 @@ describe('exhaustion', () => {
     expect(told()).toEqual(['budget.exhausted'])
   })
 
-  test('is not told again because another request was let in meanwhile', () => {
+  test('fires again after an admitted request, once a minute is over', async () => {
+    const { thresholds, told, clock } = watch([])
+    thresholds.refused(key(0))
+    expect(told()).toEqual(['budget.exhausted'])
+    thresholds.admitted(key(0))
+    thresholds.charged(key(99))
+    await clock.advance(59_999)
+    thresholds.refused(key(99))
+    expect(told()).toEqual([])
+    await clock.advance(1)
+    thresholds.refused(key(99))
+    expect(told()).toEqual(['budget.exhausted'])
+    await clock.advance(600_000)
+    thresholds.refused(key(99))
+    expect(told()).toEqual([])
+  })
+
+  test('fires at most once a minute, however many requests are admitted between refusals', async () => {
+    const { thresholds, told, clock } = watch([])
+    for (let second = 0; second < 180; second++) {
+      thresholds.refused(key(99))
+      thresholds.admitted(key(99))
+      await clock.advance(1_000)
+    }
+    expect(told()).toEqual(['budget.exhausted', 'budget.exhausted', 'budget.exhausted'])
+  })
+
+  test('fires again at once after a grant, also within the minute', () => {
     const { thresholds, told } = watch([])
-    thresholds.refused(key(97))
-    thresholds.charged(key(98))
-    thresholds.refused(key(98))
+    thresholds.refused(key(100))
+    thresholds.changed(key(100, 101))
+    thresholds.admitted(key(100, 101))
+    thresholds.refused(key(101, 101))
+    expect(told()).toEqual(['budget.exhausted', 'budget.exhausted'])
+  })
+
+  test('of one subject is not armed by an admitted request of another', async () => {
+    const { thresholds, told, clock } = watch([])
+    thresholds.refused(key(100))
+    thresholds.admitted({ ...key(0), scope: 'group' })
+    await clock.advance(60_000)
+    thresholds.refused(key(100))
     expect(told()).toEqual(['budget.exhausted'])
   })
 

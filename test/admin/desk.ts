@@ -71,7 +71,7 @@ export class Desk {
   readonly events: AccountEvent[] = []
   readonly accounts = new Accounts({
     clock: this.clock,
-    watch: { charged() {}, refused() {}, changed() {}, loaded() {} },
+    watch: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
     reserveOutputTokens: () => 256,
   })
   flushes = 0

@@ -79,7 +79,21 @@ describe('a body that is refused as a whole', () => {
 
 const names = [undefined, null, '', ' ', '\u00a0\t', 1, true, [], {}, ['x'], 'x'.repeat(257)]
 const badNames = [...names, 'a\nb', 'a\0b', 'a\u0085b', '\ud800', 'x\udc00']
-const badBudgets = ['1', true, [], {}, -1, -1e-9, 1e12 + 0.001, 1e300, '', 'null']
+const badBudgets = [
+  '1',
+  true,
+  [],
+  {},
+  -1,
+  -1e-9,
+  1e-10,
+  1e-12,
+  Number.MIN_VALUE,
+  1e12 + 0.001,
+  1e300,
+  '',
+  'null',
+]
 const badCounts = ['1', true, [], {}, -1, 0.5, 1e-9, 2 ** 53, 1e300, '']
 
 type Field = readonly [field: string, value: unknown]

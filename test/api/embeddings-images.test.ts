@@ -165,6 +165,20 @@ test('items of several texts need no image modality', async () => {
   expect(gateway.upstream.body()).toEqual({ model: 'blind', input: ['a b'] })
 })
 
+test.each([
+  ['AAAA', 3],
+  ['AAA=', 2],
+  ['AA==', 1],
+  ['AAA', 2],
+  ['AA', 1],
+])('the image %s counts %i bytes: its padding stands for none', async (base64, bytes) => {
+  const gateway = await fetchingGateway()
+  gateway.upstream.next(json({ data: [{ embedding: [1] }] }))
+  await post(gateway, image({ url: `data:image/png;base64,${base64}` }))
+  const line = gateway.log.find(({ message }) => message === 'request')
+  expect(line?.fields).toMatchObject({ media_bytes: bytes })
+})
+
 test('images are counted, and estimated by their detail where the vendor does not count', async () => {
   const gateway = await fetchingGateway()
   gateway.upstream.next(json({ data: [{ embedding: [1] }, { embedding: [2] }] }))
@@ -174,7 +188,7 @@ test('images are counted, and estimated by their detail where the vendor does no
   const { usage } = await bodyOf(await post(gateway, { model: 'm', input }))
   expect(usage).toMatchObject({ prompt_tokens: 85 + 1 + 765, estimated: true })
   const line = gateway.log.find(({ message }) => message === 'request')
-  expect(line?.fields).toMatchObject({ media_count: 2, media_bytes: 18 })
+  expect(line?.fields).toMatchObject({ media_count: 2, media_bytes: 16 })
   const metrics = await (await gateway.get('/metrics')).text()
   expect(metrics).toContain('gateway_media_total{capability="embed",model="m",provider="p"} 2')
 })

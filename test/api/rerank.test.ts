@@ -88,6 +88,14 @@ test('a text that is not ASCII comes back as it was, and counts by its bytes', a
   expect(usage).toMatchObject({ total_tokens: 2 + 3 })
 })
 
+test('an estimate counts the query once for each document', async () => {
+  const gateway = await watchedGateway(config)
+  gateway.upstream.next(scores([[0, 0.5]]))
+  const fields = { query: 'ten bytes!', documents: texts(250).map(() => 'six by') }
+  const { usage } = await bodyOf(await rerank(gateway, fields))
+  expect(usage).toMatchObject({ total_tokens: 250 * (3 + 2), tokens_estimated: true })
+})
+
 describe('search units', () => {
   test.each([
     [1, 1],

@@ -136,6 +136,21 @@ describe('a budget that requests spend', () => {
     },
   )
 
+  test('tells of exhaustion again after a single request was too large and others were served', async () => {
+    const { key, group, ask, spend, told, clock } = await hooked(block)
+    const pool = await group({ budget_max: 1000 * micro })
+    const client = await key({ group_id: pool })
+    expect((await ask(client, prompt(8, { max_tokens: 100_000 }))).status).toBe(402)
+    expect(await told()).toEqual(['budget.exhausted'])
+    await spend(client, 990)
+    expect(await told()).toEqual([50, 80, 95])
+    await clock.advance(60_000)
+    expect((await ask(client, prompt())).status).toBe(402)
+    expect(await told()).toEqual(['budget.exhausted'])
+    expect((await ask(client, prompt())).status).toBe(402)
+    expect(await told()).toEqual([])
+  })
+
   test('tells of several percentages that one request passes, the lowest first', async () => {
     const { key, spend, told } = await hooked(block)
     await spend(await key({ budget_max: 1000 * micro }), 1500)

@@ -74,8 +74,9 @@ describe('keys create', () => {
   test.each([
     ['--name', '', /--name.*1 to 256 characters/],
     ['--name', ' ', /--name.*1 to 256 characters/],
-    ['--budget-max', '-1', /--budget-max.*US dollars from 0 to 1e12/],
-    ['--budget-max', '1e13', /--budget-max.*US dollars from 0 to 1e12/],
+    ['--budget-max', '-1', /--budget-max.*US dollars from 1e-9 to 1e12/],
+    ['--budget-max', '1e13', /--budget-max.*US dollars from 1e-9 to 1e12/],
+    ['--budget-max', '1e-12', /--budget-max.*US dollars from 1e-9 to 1e12/],
     ['--budget-max', 'Infinity', /--budget-max.*US dollars/],
     ['--budget-max', '0x10', /--budget-max.*US dollars/],
     ['--rpm-limit', '1.5', /--rpm-limit.*whole number/],
