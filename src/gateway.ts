@@ -17,7 +17,7 @@ import type {
 } from './core/ports.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { createFetch, type Fetch } from './fetch.ts'
-import { Prober } from './health/index.ts'
+import { Activity, Prober } from './health/index.ts'
 import { LiveConfig } from './live-config.ts'
 import { createSeries, metricsRecorder } from './metrics/index.ts'
 import { type Overview, overviewOf } from './overview.ts'
@@ -126,10 +126,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const breakers = new Breakers(clock)
   const snapshot = () => live.snapshot
+  const activity = new Activity({ clock, isWanted: () => snapshot().healthCheck.enabled })
   const prober = new Prober({
     clock,
     providers: () => snapshot().providers,
     policy: () => snapshot().healthCheck,
+    activity,
   })
   const { metadata_labels: metadataLabels, max_series: maxSeries } = config.telemetry
   const series = createSeries({
@@ -158,7 +160,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     file: options.configFile ?? textAsFile(options.config),
     storedKeys,
     env,
-    ports: { env, clock, upstream, readFile: options.readFile },
+    ports: {
+      env,
+      clock,
+      upstream,
+      readFile: options.readFile,
+      watch: (send) => activity.watch(send),
+    },
     access,
     log,
     applied(current) {

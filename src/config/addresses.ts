@@ -17,6 +17,11 @@ export const baseUrl = z
     error: 'must not hold a user name or password: name the key in api_key_env',
   })
 
+/** A path at the origin of an address: `/healthz`, with a query or without. */
+export const originPath = z.string().regex(/^\/(?![/\\])[\x21-\x22\x24-\x7e]*$/, {
+  error: 'must be a path that begins with one "/", of visible ASCII characters without "#"',
+})
+
 /** A host name. A leading dot stands for every subdomain. */
 export const hostName = z
   .string()

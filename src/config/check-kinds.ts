@@ -50,6 +50,10 @@ function byName(kinds: readonly KindFacts[]): ReadonlyMap<string, KindFacts> {
 
 function* checkAddress(path: Path, provider: ProviderOutline, kind: KindFacts): Generator<Finding> {
   const address = [...path, 'base_url']
+  if ('health_path' in provider && !('base_url' in provider)) {
+    const message = 'needs a base_url: the built-in addresses of vendors are not probed'
+    yield { path: [...path, 'health_path'], message }
+  }
   if (!('base_url' in provider)) {
     if (kind.defaultBaseUrl !== undefined) return
     yield {

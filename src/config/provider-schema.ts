@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { capabilities, modalities } from '../core/provider.ts'
-import { baseUrl } from './addresses.ts'
+import { baseUrl, originPath } from './addresses.ts'
 import {
   amount,
   delay,
@@ -35,6 +35,7 @@ export const providerSchema = z.strictObject({
   kind: z.string(),
   api_key_env: variableName.optional(),
   base_url: baseUrl.optional(),
+  health_path: originPath.optional(),
   strict: z.boolean().default(false),
   stream_usage: z
     .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })

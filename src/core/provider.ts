@@ -150,6 +150,8 @@ export interface Provider {
   readonly baseUrl: string
   /** The address stands in the file, so the provider is health-probed. */
   readonly hasOwnBaseUrl: boolean
+  /** What to probe at the origin of the address, in place of the kind's own probe. */
+  readonly healthPath: string | undefined
   readonly credential: Credential
   readonly authorize: Authorize
   readonly strict: boolean

@@ -1,2 +1,3 @@
+export { Activity } from './activity.ts'
 export { Prober } from './prober.ts'
 export { healthReport } from './report.ts'

@@ -7,12 +7,14 @@ import { version } from '../core/version.ts'
 import { rootAnswers } from '../providers/index.ts'
 import { Cancel } from '../wire/cancel.ts'
 import { Scope } from '../wire/deadline.ts'
+import type { Activity } from './activity.ts'
 
-/** What a probe has found. `checkedAt` is unix seconds. */
+/** What a probe has found, or an answer has shown. `checkedAt` is unix seconds. */
 export interface ProbeResult {
   readonly status: 'up' | 'down'
   readonly checkedAt: number
-  readonly latency: Millis
+  /** Of the probe; null where an answer made a probe unnecessary. */
+  readonly latency: Millis | null
   /** Why it is down, without addresses. */
   readonly detail: string | null
 }
@@ -22,14 +24,16 @@ export interface ProberOptions {
   /** The providers of the moment: a reload changes them. */
   readonly providers: () => readonly Provider[]
   readonly policy: () => { readonly enabled: boolean; readonly interval: Millis }
+  readonly activity: Pick<Activity, 'answeredAgo' | 'isExpectingAnswer'>
 }
 
 /** A probe that takes longer than this has failed. */
 const longestProbe: Millis = 5000
 
 /**
- * Probes the providers whose address stands in the file, again and again. Vendors' built-in
- * addresses are left alone; a probe never spends tokens and never shows a credential.
+ * Probes the providers whose address stands in the file, again and again, as long as they do not
+ * answer calls anyway. Vendors' built-in addresses are left alone; a probe never spends tokens and
+ * never shows a credential.
  */
 export class Prober {
   readonly #options: ProberOptions
@@ -69,9 +73,10 @@ export class Prober {
     this.#scope.end({ kind: 'shutdown' })
   }
 
-  /** What is known of a provider; undefined when it was never probed. */
-  resultOf({ name }: Provider): ProbeResult | undefined {
-    return this.#results.get(name)
+  /** What is known of a provider; undefined when it is not probed, or was not yet. */
+  resultOf(provider: Provider): ProbeResult | undefined {
+    const isWatched = this.#isRunning && isProbed(provider)
+    return (isWatched && this.#answered(provider)) || this.#results.get(provider.name)
   }
 
   async #round(): Promise<void> {
@@ -86,12 +91,29 @@ export class Prober {
     for (const name of this.#results.keys()) if (!names.has(name)) this.#results.delete(name)
     await Promise.all(
       probed.map(async (provider) => {
-        const result = await this.#probe(provider)
-        if (!this.#scope.ended) this.#results.set(provider.name, result)
+        const result = await this.#check(provider)
+        if (result && !this.#scope.ended) this.#results.set(provider.name, result)
       }),
     )
     if (this.#scope.ended) return
     this.#timer = clock.schedule(interval, () => void this.#round())
+  }
+
+  /** Nothing new is known while a call waits for its answer: a probe might cut that answer off. */
+  async #check(provider: Provider): Promise<ProbeResult | undefined> {
+    const answered = this.#answered(provider)
+    if (answered) return answered
+    if (this.#options.activity.isExpectingAnswer(provider)) return undefined
+    return this.#probe(provider)
+  }
+
+  /** Up, when the provider is answering or has answered within the interval. */
+  #answered(provider: Provider): ProbeResult | undefined {
+    const { activity, clock } = this.#options
+    const ago = activity.answeredAgo(provider, this.#interval)
+    if (ago === undefined) return undefined
+    const checkedAt = Math.floor((clock.now() - ago) / 1000)
+    return { status: 'up', checkedAt, latency: null, detail: null }
   }
 
   async #probe(provider: Provider): Promise<ProbeResult> {
@@ -113,9 +135,15 @@ function isProbed({ hasOwnBaseUrl, kind }: Provider): boolean {
   return hasOwnBaseUrl && kind.upstream === undefined
 }
 
+function probeOf({ kind, baseUrl, healthPath }: Provider): Probe {
+  const probe = (kind.probe ?? rootAnswers)(baseUrl)
+  if (healthPath === undefined) return probe
+  return { url: new URL(healthPath, probe.url).href, expects: 'success' }
+}
+
 /** Why a provider counts as down; null when it is up. */
 async function problemOf(provider: Provider, scope: Scope): Promise<string | null> {
-  const { url, expects }: Probe = (provider.kind.probe ?? rootAnswers)(provider.baseUrl)
+  const { url, expects } = probeOf(provider)
   const cancel = new Cancel()
   scope.onEnd(() => cancel.abort())
   try {

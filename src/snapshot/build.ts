@@ -15,6 +15,8 @@ export interface SnapshotPorts {
   readonly upstream: UpstreamPort
   /** Reads the files that credentials name. */
   readonly readFile?: ReadFile | undefined
+  /** Watches the calls to a provider. */
+  readonly watch?: ((send: UpstreamPort) => UpstreamPort) | undefined
 }
 
 /** What a snapshot is built from, beside the configuration. */
@@ -87,7 +89,7 @@ function buildProvider(
   { config, sources, before }: ProviderParts,
 ): Provider {
   const kind = kindNamed(entry.kind)
-  const { clock, env, upstream, readFile } = sources
+  const { clock, env, upstream, readFile, watch = (port) => port } = sources
   const settings = {
     latency: entry.latency_ms ?? 0,
     tokensPerSecond: entry.tokens_per_second ?? 0,
@@ -97,13 +99,14 @@ function buildProvider(
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
   const credential = findCredential(entry, kind, sources)
   const kept = before.provider(entry, credential)
-  const send = kept?.send ?? kind.upstream?.(settings, clock) ?? upstream
+  const send = kind.upstream?.(settings, clock) ?? upstream
   return {
     // Names are checked where they are parsed; from here on they are what the brand says.
     name: entry.name as ProviderName,
     kind,
     baseUrl,
     hasOwnBaseUrl: entry.base_url !== undefined,
+    healthPath: entry.health_path,
     credential,
     authorize:
       kept?.authorize ?? buildAuthorizer(kind, credential, { baseUrl, clock, env, send, readFile }),
@@ -112,7 +115,7 @@ function buildProvider(
     ownClient: entry.connect_timeout_ms !== undefined,
     firstTokenTimeout: entry.first_token_timeout_ms ?? config.server.first_token_timeout_ms,
     totalTimeout: entry.total_timeout_ms ?? config.resilience.total_timeout_ms,
-    send,
+    send: kept?.send ?? watch(send),
   }
 }
 

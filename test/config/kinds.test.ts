@@ -72,6 +72,34 @@ describe('base_url', () => {
   })
 })
 
+describe('health_path', () => {
+  test.each(['/health', '/', '/v1/ready?deep=1'])('%s is allowed', async (path) => {
+    const lines = `base_url = "http://a.test/v1"\nhealth_path = "${path}"`
+    expect((await configOf(provider('vllm', lines))).providers[0]?.health_path).toBe(path)
+  })
+
+  test.each([
+    '',
+    'health',
+    '//other.test/health',
+    '/\\\\other.test',
+    '/a b',
+    '/a#b',
+    'http://a.test/',
+  ])('%j is refused', async (path) => {
+    const lines = `base_url = "http://a.test/v1"\nhealth_path = "${path}"`
+    expect(await problemsOf(provider('vllm', lines))).toEqual([
+      'providers[0].health_path (line 5): must be a path that begins with one "/", of visible ASCII characters without "#"',
+    ])
+  })
+
+  test('needs a base_url', async () => {
+    expect(await problemsOf(provider('openai', 'health_path = "/health"'))).toEqual([
+      'providers[0].health_path (line 4): needs a base_url: the built-in addresses of vendors are not probed',
+    ])
+  })
+})
+
 describe('settings of one kind', () => {
   test('api_version is refused on a kind that does not take it', async () => {
     expect(await problemsOf(provider('openai', 'api_version = "2024-10-21"'))).toEqual([
