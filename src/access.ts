@@ -10,6 +10,7 @@ import {
   usageRecorder,
 } from './accounting/index.ts'
 import {
+  type AdminRequest,
   type AdminRoutes,
   configRoutes,
   groupRoutes,
@@ -21,6 +22,7 @@ import {
   usageRoutes,
   webhookRoutes,
 } from './admin/index.ts'
+import { auditLog } from './audit-log.ts'
 import {
   checkCanary,
   ForeignMasterKey,
@@ -34,9 +36,11 @@ import type { Config, ConfigDocument } from './config/index.ts'
 import { type Gatekeeper, openDoor } from './core/admission.ts'
 import type { NanoUsd } from './core/ids.ts'
 import { usdOf } from './core/money.ts'
+import type { RequestOrigin } from './core/origin.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from './core/ports.ts'
 import type { Recorder } from './core/settlement.ts'
 import { unixSeconds } from './core/unix-seconds.ts'
+import { loginLog, type RefusalLog } from './refusal-log.ts'
 import { type AccountRows, type OpenStore, type Store, StoreFault } from './store/index.ts'
 import { openWebhooks, UnsignedWebhooks, type Webhooks } from './webhooks/index.ts'
 
@@ -166,6 +170,7 @@ class KeyedAccess implements Access {
   readonly #options: KeyedOptions
   readonly #webhooks: Webhooks
   readonly #accounts: Accounts
+  readonly #logins: RefusalLog
   readonly #ring: KeyRing<KeyEntry>
   readonly #ledger: Ledger
   readonly #retention: Retention
@@ -177,6 +182,7 @@ class KeyedAccess implements Access {
     this.#options = options
     this.#webhooks = webhooks
     this.#reserveOutputTokens = auth.reserve_output_tokens
+    this.#logins = loginLog({ log, clock })
     this.#ring = new KeyRing(options.fingerprint)
     this.#accounts = new Accounts({
       clock,
@@ -203,10 +209,7 @@ class KeyedAccess implements Access {
     this.#retention = new Retention({ store, clock, log, days: auth.retention_days })
     this.record = usageRecorder(usageLog, clock)
     this.gatekeeper = {
-      identify: (headers) => {
-        const key = this.#ring.identify(headers, unixSeconds(clock))
-        return this.#accounts.callerOf(key)
-      },
+      identify: (request, origin) => this.#accounts.callerOf(this.#keyOf(request, origin)),
     }
     this.#take(rows)
   }
@@ -229,10 +232,10 @@ class KeyedAccess implements Access {
   }
 
   routes({ document, bodyLimit, providers, takeKeys }: ConfigPlane): AdminRoutes {
-    const { store, clock, master } = this.#options
+    const { store, clock, log, master } = this.#options
     const accounts = this.#accounts
     const flush = () => this.#ledger.flush()
-    const reading = { clock, bodyLimit }
+    const reading = { clock, bodyLimit, audit: auditLog(log) }
     const routes = {
       ...keyRoutes({
         ...reading,
@@ -254,11 +257,14 @@ class KeyedAccess implements Access {
       }),
       ...webhookRoutes({ ...reading, webhooks: this.#webhooks }),
     }
-    return guarded(routes, master)
+    const refused = ({ request, context }: AdminRequest) =>
+      this.#logins.add({ request, origin: context, status: 401 })
+    return guarded(routes, { master, refused })
   }
 
   async close(): Promise<Unsaved> {
     const { store, log, dropped } = this.#options
+    this.#logins.close()
     this.#webhooks.close()
     this.#retention.close()
     const unsaved = await this.#ledger.close()
@@ -269,6 +275,15 @@ class KeyedAccess implements Access {
       log.write('error', 'usage is lost, it could not be saved', { rows, spend_usd: usdOf(spend) })
     }
     return unsaved
+  }
+
+  #keyOf(request: Request, origin: RequestOrigin): KeyEntry {
+    try {
+      return this.#ring.identify(request.headers, unixSeconds(this.#options.clock))
+    } catch (error) {
+      this.#logins.add({ request, origin, status: 401 })
+      throw error
+    }
   }
 
   async #reloadAccounts(): Promise<void> {

@@ -8,12 +8,15 @@ import { type CrossOrigin, preflightReply, withCors } from './cors.ts'
 import type { Arrival } from './data-plane/index.ts'
 import { errorReply, partsOf, withoutBody } from './edge.ts'
 import type { HttpDurations } from './metrics/index.ts'
+import type { RefusalLog } from './refusal-log.ts'
 import { type Find, type Found, targetOf } from './router.ts'
 
 /** What a host knows of one request beyond the request itself. */
 export interface RequestContext {
   /** Aborts when the client has left. Without it, the request's own signal counts. */
   readonly signal?: CancelSignal | undefined
+  /** The address of the client. It goes to the log, never to a provider. */
+  readonly client?: string | undefined
 }
 
 /** Answers a request. Never rejects, and the body of its answer never errors. */
@@ -26,23 +29,28 @@ export interface FetchOptions {
   readonly durations: HttpDurations
   readonly clock: Clock
   readonly log: Log
+  /** Logs requests that no route takes. */
+  readonly unrouted: Pick<RefusalLog, 'add'>
   readonly response: MakeResponse
 }
 
 /** The way in and out that all routes share. */
 export function createFetch(options: FetchOptions): Fetch {
-  const { find, corsOrigins, durations, clock, log, response } = options
+  const { find, corsOrigins, durations, clock, log, unrouted, response } = options
   return async function fetch(request, context) {
     const arrived = clock.elapsed()
     const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
-    const signal = context?.signal ?? request.signal
+    const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
     const found = await find(request)
     const cross = crossOrigin(request, corsOrigins())
     let reply: Reply
     try {
-      reply = await replyTo(request, { found, cross, log, arrival: { id, signal } })
+      reply = await replyTo(request, { found, cross, log, arrival })
     } catch (error) {
-      reply = errorReply(asGatewayError(error, id, log), id)
+      const known = asGatewayError(error, id, log)
+      const { code, status } = known
+      if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
+      reply = errorReply(known, id)
     }
     const { method } = request
     const seconds = (clock.elapsed() - arrived) / 1000

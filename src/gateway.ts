@@ -24,6 +24,7 @@ import { type Overview, overviewOf } from './overview.ts'
 import { portWarnings } from './port-warnings.ts'
 import { kinds } from './providers/index.ts'
 import { Records } from './records.ts'
+import { unroutedLog } from './refusal-log.ts'
 import { logRecorder } from './request-log.ts'
 import { Breakers } from './resilience/index.ts'
 import { createRouter } from './router.ts'
@@ -180,7 +181,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     recorders: [
       metricsRecorder(series, { metadataLabels, maxSeries }),
       access.record,
-      logRecorder(log),
+      logRecorder({ log, clock }),
     ],
     clock,
     isIdle: () => plane.inFlight === 0,
@@ -222,6 +223,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   })
 
   const warnings = [...loaded.warnings, ...portWarnings(loaded, options)]
+  const unrouted = unroutedLog({ log, clock })
   const overview = overviewOf({ config, snapshot: live.snapshot, warnings })
   for (const warning of overview.warnings) log.write('warn', warning)
   prober.start()
@@ -232,6 +234,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       durations: series.httpDurations,
       clock,
       log,
+      unrouted,
       response,
     }),
     get settings() {
@@ -258,6 +261,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       plane.drain()
       await plane.close()
       records.flush()
+      unrouted.close()
       const { rows, spend } = await access.close()
       return { rows, spend: usdOf(spend) }
     },

@@ -48,14 +48,14 @@ export function routesOf({
     '/v2/rerank': reranking,
     '/rerank': reranking,
     '/v1/models': {
-      GET: ({ request }) => {
-        gatekeeper.identify(request.headers)
+      GET: ({ request, context }) => {
+        gatekeeper.identify(request, context)
         return jsonReply(listModels(snapshot()))
       },
     },
     '/v1/models/:id+': {
-      GET: ({ request, params: { id = '' } }) => {
-        gatekeeper.identify(request.headers)
+      GET: ({ request, context, params: { id = '' } }) => {
+        gatekeeper.identify(request, context)
         return jsonReply(describeModel(snapshot(), id))
       },
     },

@@ -1,9 +1,9 @@
 import type { ConfigDocument } from '../config/index.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
-import { type AdminRequest, type AdminRoutes, type BodyReading, readBytes } from './input.ts'
+import { type AdminDesk, type AdminRequest, type AdminRoutes, readBytes } from './input.ts'
 import { noContent } from './render.ts'
 
-export interface ConfigDesk extends BodyReading {
+export interface ConfigDesk extends AdminDesk {
   readonly document: Pick<ConfigDocument, 'get' | 'put'>
 }
 
@@ -29,5 +29,6 @@ async function showConfig({ document }: ConfigDesk): Promise<Reply> {
 async function replaceConfig(matched: AdminRequest, desk: ConfigDesk): Promise<Reply> {
   const bytes = await readBytes(matched, desk)
   const hash = await desk.document.put(bytes, matched.request.headers.get('if-match'))
+  desk.audit({ action: 'config.replace', subjectId: hash }, matched.context)
   return { ...noContent, headers: [...noContent.headers, 'etag', `"${hash}"`] }
 }

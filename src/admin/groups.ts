@@ -7,9 +7,9 @@ import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { GroupChange, GroupRow, Store } from '../store/index.ts'
 import {
+  type AdminDesk,
   type AdminRequest,
   type AdminRoutes,
-  type BodyReading,
   budgetField,
   grantBody,
   includesDeleted,
@@ -19,7 +19,7 @@ import {
 } from './input.ts'
 import { noContent, renderGroup } from './render.ts'
 
-export interface GroupDesk extends BodyReading {
+export interface GroupDesk extends AdminDesk {
   readonly store: Pick<Store, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'grantGroup'>
   readonly accounts: GroupAccounts
   /** Writes what has been spent to the database. */
@@ -82,7 +82,9 @@ async function createGroup(matched: AdminRequest, desk: GroupDesk): Promise<Repl
     createdAt: unixSeconds(desk.clock),
     deletedAt: null,
   })
-  return jsonReply(renderGroup(desk.accounts.putGroup(row)), 201)
+  const standing = desk.accounts.putGroup(row)
+  desk.audit({ action: 'group.create', subjectId: row.id }, matched.context)
+  return jsonReply(renderGroup(standing), 201)
 }
 
 async function changeGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
@@ -92,16 +94,20 @@ async function changeGroup(matched: AdminRequest, desk: GroupDesk): Promise<Repl
     changeOf(await readJson(matched, groupChangeBody, desk)),
   )
   if (row === 'unknown-group') throw unknownGroup()
-  return jsonReply(renderGroup(desk.accounts.putGroup(row)))
+  const standing = desk.accounts.putGroup(row)
+  desk.audit({ action: 'group.update', subjectId: id }, matched.context)
+  return jsonReply(renderGroup(standing))
 }
 
-async function deleteGroup({ params }: AdminRequest, desk: GroupDesk): Promise<Reply> {
-  const row = await desk.store.deleteGroup(idIn(params), unixSeconds(desk.clock))
+async function deleteGroup({ params, context }: AdminRequest, desk: GroupDesk): Promise<Reply> {
+  const id = idIn(params)
+  const row = await desk.store.deleteGroup(id, unixSeconds(desk.clock))
   if (row === 'unknown-group') throw unknownGroup()
   if (row === 'has-members') {
     throw invalid('the group has keys that are not deleted: delete them or let them leave it first')
   }
   desk.accounts.putGroup(row)
+  desk.audit({ action: 'group.delete', subjectId: id }, context)
   // The group is gone whatever becomes of this: what it has spent stays due for the next flush.
   await desk.flush().catch(() => {})
   return noContent
@@ -113,7 +119,9 @@ async function grantGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply
   const row = await desk.store.grantGroup(id, amount)
   if (row === 'unknown-group') throw unknownGroup()
   if (row === 'no-cap' || row === 'too-much') throw refusedGrant(row)
-  return jsonReply(renderGroup(desk.accounts.putGroup(row)))
+  const standing = desk.accounts.putGroup(row)
+  desk.audit({ action: 'group.grant', subjectId: id }, matched.context)
+  return jsonReply(renderGroup(standing))
 }
 
 function idIn({ id = '' }: AdminRequest['params']): GroupId {

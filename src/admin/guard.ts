@@ -1,13 +1,20 @@
 import { challenge, type Master } from '../auth/index.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { AdminHandler, AdminRoutes } from './input.ts'
+import type { AdminHandler, AdminRequest, AdminRoutes } from './input.ts'
 
-/** The same routes for whoever shows the master key, LM-4004 for everybody else. */
-export function guarded(routes: AdminRoutes, master: Pick<Master, 'isShownIn'>): AdminRoutes {
+export interface Guard {
+  readonly master: Pick<Master, 'isShownIn'>
+  /** A request showed no master key, or a wrong one. */
+  readonly refused: (matched: AdminRequest) => void
+}
+
+/** The same routes for requests that show the master key, LM-4004 for all others. */
+export function guarded(routes: AdminRoutes, { master, refused }: Guard): AdminRoutes {
   const guard =
     (handle: AdminHandler): AdminHandler =>
     async (matched) => {
       if (await master.isShownIn(matched.request.headers)) return handle(matched)
+      refused(matched)
       throw new GatewayError('LM-4004', 'the master key is missing or wrong', {
         headers: challenge,
       })

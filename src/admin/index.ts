@@ -1,7 +1,7 @@
 export { type ConfigDesk, configRoutes } from './config.ts'
 export { type GroupDesk, groupRoutes } from './groups.ts'
 export { guarded } from './guard.ts'
-export { type AdminRoutes, nameField } from './input.ts'
+export { type AdminRequest, type AdminRoutes, nameField } from './input.ts'
 export { type KeyDesk, keyRoutes } from './keys.ts'
 export {
   LockedProviderKey,

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { wording } from '../config/index.ts'
+import type { Audit } from '../core/audit.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import { budgetOf } from '../core/money.ts'
+import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { GrantRefusal } from '../store/index.ts'
@@ -18,7 +20,7 @@ export interface AdminRequest {
   /** The decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   /** The signal aborts when the client has left. */
-  readonly context: { readonly signal: CancelSignal }
+  readonly context: RequestOrigin & { readonly signal: CancelSignal }
 }
 
 export type AdminHandler = (matched: AdminRequest) => Reply | Promise<Reply>
@@ -27,6 +29,11 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Handlers by path and method. */
 export type AdminRoutes = Readonly<Record<string, Readonly<Partial<Record<Method, AdminHandler>>>>>
+
+/** What the routes that change something need. */
+export interface AdminDesk extends BodyReading {
+  readonly audit: Audit
+}
 
 /** How bodies are read. */
 export interface BodyReading {

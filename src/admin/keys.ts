@@ -8,9 +8,9 @@ import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { KeyChange, KeyRow, Store } from '../store/index.ts'
 import {
+  type AdminDesk,
   type AdminRequest,
   type AdminRoutes,
-  type BodyReading,
   budgetField,
   countField,
   grantBody,
@@ -21,7 +21,7 @@ import {
 } from './input.ts'
 import { noContent, renderKey, unstored } from './render.ts'
 
-export interface KeyDesk extends BodyReading {
+export interface KeyDesk extends AdminDesk {
   readonly store: Pick<Store, 'createKey' | 'updateKey' | 'rotateKey' | 'deleteKey' | 'grantKey'>
   readonly accounts: KeyAccounts
   /** Writes what has been spent to the database. */
@@ -41,7 +41,7 @@ export interface KeyAccounts {
 
 /**
  * The routes of virtual keys. Each change reads the same way: write the row, replace it in memory,
- * emit the event, answer. Rows come back in the order they were committed, so nothing may be waited
+ * audit it, emit the event, answer. Rows come back in the order they were committed, so nothing may be waited
  * for between the first two.
  */
 export function keyRoutes(desk: KeyDesk): AdminRoutes {
@@ -119,6 +119,7 @@ async function createKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
     createdAt: unixSeconds(desk.clock),
   })
   const standing = replaced(row, desk)
+  desk.audit({ action: 'key.create', subjectId: standing.record.id }, matched.context)
   return unstored(jsonReply({ ...renderKey(standing), key: plaintext }, 201))
 }
 
@@ -129,23 +130,28 @@ async function changeKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
   // Only now: a change that was committed before this one may have disabled the key.
   const wasDisabled = desk.accounts.key(id)?.record.disabled === true
   const standing = replaced(row, desk)
+  desk.audit({ action: 'key.update', subjectId: id }, matched.context)
   if (standing.record.disabled && !wasDisabled) {
     desk.notify(eventOf('key.disabled', standing, desk))
   }
   return jsonReply(renderKey(standing))
 }
 
-async function rotateKey({ params }: AdminRequest, desk: KeyDesk): Promise<Reply> {
+async function rotateKey({ params, context }: AdminRequest, desk: KeyDesk): Promise<Reply> {
   const { plaintext, digest } = mintKey()
-  const row = await desk.store.rotateKey(idIn(params), digest)
+  const id = idIn(params)
+  const row = await desk.store.rotateKey(id, digest)
   const standing = replaced(row, desk)
+  desk.audit({ action: 'key.rotate', subjectId: id }, context)
   desk.notify(eventOf('key.rotated', standing, desk))
   return unstored(jsonReply({ ...renderKey(standing), key: plaintext }))
 }
 
-async function deleteKey({ params }: AdminRequest, desk: KeyDesk): Promise<Reply> {
-  const row = await desk.store.deleteKey(idIn(params), unixSeconds(desk.clock))
+async function deleteKey({ params, context }: AdminRequest, desk: KeyDesk): Promise<Reply> {
+  const id = idIn(params)
+  const row = await desk.store.deleteKey(id, unixSeconds(desk.clock))
   const standing = replaced(row, desk)
+  desk.audit({ action: 'key.delete', subjectId: id }, context)
   desk.notify(eventOf('key.deleted', standing, desk))
   // The key is gone whatever becomes of this: what it has spent stays due for the next flush.
   await desk.flush().catch(() => {})
@@ -157,7 +163,9 @@ async function grantKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
   const { amount } = await readJson(matched, grantBody, desk)
   const row = await desk.store.grantKey(id, amount)
   if (row === 'no-cap' || row === 'too-much') throw refusedGrant(row)
-  return jsonReply(renderKey(replaced(row, desk)))
+  const standing = replaced(row, desk)
+  desk.audit({ action: 'key.grant', subjectId: id }, matched.context)
+  return jsonReply(renderKey(standing))
 }
 
 /** Puts what was committed in the place of what is in memory. */

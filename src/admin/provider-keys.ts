@@ -5,10 +5,10 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import type { SealedRow, Store } from '../store/index.ts'
 import { jsonIn } from '../wire/json.ts'
 import { type Sealer, SealFault } from '../wire/seal.ts'
-import { type AdminRequest, type AdminRoutes, type BodyReading, readJson } from './input.ts'
+import { type AdminDesk, type AdminRequest, type AdminRoutes, readJson } from './input.ts'
 import { noContent } from './render.ts'
 
-export interface ProviderKeyDesk extends BodyReading {
+export interface ProviderKeyDesk extends AdminDesk {
   readonly store: Pick<Store, 'sealed' | 'putSealed' | 'deleteSealed'>
   readonly sealer: Sealer
   /** The names of the configured providers. */
@@ -79,24 +79,26 @@ function isJsonObject(key: string): boolean {
 }
 
 async function storeKey(matched: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
-  const { store, sealer, clock, reload } = desk
+  const { store, sealer, clock, audit, reload } = desk
   const { name = '' } = matched.params
   if (!isConfigured(name, desk)) throw unknownProvider()
   const { key } = await readJson(matched, body, desk)
   const sealed = await sealer.seal({ purpose, name }, key)
   await store.putSealed({ purpose, name, sealed, updatedAt: unixSeconds(clock) })
+  audit({ action: 'provider_key.store', subjectId: name }, matched.context)
   await reload()
   return noContent
 }
 
 /** A key may have outlived its provider, so a name that is only stored is good enough. */
-async function forgetKey({ params }: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
-  const { store, reload } = desk
+async function forgetKey({ params, context }: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
+  const { store, audit, reload } = desk
   const { name = '' } = params
   const rows = await store.sealed(purpose)
   const isStored = rows.some((row) => row.name === name)
   if (!isStored && !isConfigured(name, desk)) throw unknownProvider()
   await store.deleteSealed(purpose, name)
+  audit({ action: 'provider_key.delete', subjectId: name }, context)
   await reload()
   return noContent
 }

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { webhookSettings } from '../config/index.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import type { Webhooks } from '../webhooks/index.ts'
-import { type AdminRequest, type AdminRoutes, type BodyReading, readJson } from './input.ts'
+import { type AdminDesk, type AdminRequest, type AdminRoutes, readJson } from './input.ts'
 import { noContent } from './render.ts'
 
-export interface WebhookDesk extends BodyReading {
+export interface WebhookDesk extends AdminDesk {
   readonly webhooks: Pick<Webhooks, 'state' | 'put' | 'disable' | 'putKey' | 'forgetKey'>
 }
 
@@ -15,11 +15,11 @@ export function webhookRoutes(desk: WebhookDesk): AdminRoutes {
     '/admin/webhooks': {
       GET: () => showState(desk),
       PUT: (matched) => replaceSettings(matched, desk),
-      DELETE: () => turnOff(desk),
+      DELETE: (matched) => turnOff(matched, desk),
     },
     '/admin/webhooks/signing-key': {
       PUT: (matched) => replaceKey(matched, desk),
-      DELETE: () => forgetKey(desk),
+      DELETE: (matched) => forgetKey(matched, desk),
     },
   }
 }
@@ -47,21 +47,25 @@ function showState({ webhooks: { state } }: WebhookDesk): Reply {
 
 async function replaceSettings(matched: AdminRequest, desk: WebhookDesk): Promise<Reply> {
   await desk.webhooks.put(await readJson(matched, webhookSettings, desk))
+  desk.audit({ action: 'webhooks.replace', subjectId: null }, matched.context)
   return showState(desk)
 }
 
-async function turnOff({ webhooks }: WebhookDesk): Promise<Reply> {
-  await webhooks.disable()
+async function turnOff({ context }: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+  await desk.webhooks.disable()
+  desk.audit({ action: 'webhooks.disable', subjectId: null }, context)
   return noContent
 }
 
 async function replaceKey(matched: AdminRequest, desk: WebhookDesk): Promise<Reply> {
   const { secret } = await readJson(matched, keyBody, desk)
   await desk.webhooks.putKey(secret)
+  desk.audit({ action: 'signing_key.store', subjectId: null }, matched.context)
   return noContent
 }
 
-async function forgetKey({ webhooks }: WebhookDesk): Promise<Reply> {
-  await webhooks.forgetKey()
+async function forgetKey({ context }: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+  await desk.webhooks.forgetKey()
+  desk.audit({ action: 'signing_key.delete', subjectId: null }, context)
   return noContent
 }

@@ -1,6 +1,7 @@
 import type { Account } from './accounts.ts'
 import type { OutputDemand } from './chat.ts'
 import type { NanoUsd } from './ids.ts'
+import type { RequestOrigin } from './origin.ts'
 import type { HeaderList } from './ports.ts'
 import type { Model, Route } from './provider.ts'
 
@@ -45,8 +46,8 @@ export interface AdmissionEnd {
 
 /** Finds out who sends a request. */
 export interface Gatekeeper {
-  /** Throws LM-4004, always the same one, when the headers show no key that is in force. */
-  identify(headers: Headers): Caller
+  /** Throws LM-4004, always the same one, when the request shows no key that is in force. */
+  identify(request: Request, origin: RequestOrigin): Caller
 }
 
 const admitted: Admission = Object.freeze({

@@ -1,7 +1,7 @@
 import type { Gatekeeper } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import { errorOf, UpstreamFault } from '../core/failure.ts'
-import type { RequestId } from '../core/ids.ts'
+import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock, ImageFetchPort, Log, Tokenizer } from '../core/ports.ts'
 import type { Capability, Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
@@ -33,8 +33,7 @@ export interface DataPlaneOptions {
 }
 
 /** What the host knows of a request beyond the request itself. */
-export interface Arrival {
-  readonly id: RequestId
+export interface Arrival extends RequestOrigin {
   /** Aborts when the client has left. */
   readonly signal: CancelSignal
 }
@@ -73,18 +72,17 @@ export class DataPlane {
     capability: Capability,
     serve: Serve,
     request: Request,
-    { id, signal }: Arrival,
+    arrival: Arrival,
   ): Promise<Reply> {
     const scope = new Scope(this.#options.clock)
     const exchange = this.#open({
-      id,
-      signal,
+      ...arrival,
       scope,
       capability,
       metadata: this.#metadata(request),
     })
     try {
-      exchange.identified(this.#options.gatekeeper.identify(request.headers))
+      exchange.identified(this.#options.gatekeeper.identify(request, arrival))
       return await serve(request, exchange)
     } catch (error) {
       const known = error instanceof UpstreamFault ? errorOf(error.failure, '') : error

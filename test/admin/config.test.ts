@@ -3,6 +3,7 @@ import { configRoutes } from '../../src/admin/config.ts'
 import { ConfigDocument } from '../../src/config/index.ts'
 import type { ConfigFile } from '../../src/core/config-file.ts'
 import { blake3Hex } from '../../src/wire/digest.ts'
+import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const encoder = new TextEncoder()
@@ -29,6 +30,7 @@ function desk(text = 'first') {
   })
   const { GET, PUT } =
     configRoutes({
+      audit() {},
       document,
       clock: new ManualClock(),
       bodyLimit: () => 20,
@@ -36,8 +38,7 @@ function desk(text = 'first') {
   const call = async (method: 'GET' | 'PUT', init: RequestInit = {}) => {
     const request = new Request('http://gateway.test/admin/config', { method, ...init })
     const handle = method === 'GET' ? GET : PUT
-    const context = { signal: new AbortController().signal }
-    return handle?.({ request, params: {}, context })
+    return handle?.({ request, params: {}, context: adminContext() })
   }
   return { call, text: () => new TextDecoder().decode(content.bytes) }
 }

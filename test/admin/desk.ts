@@ -2,13 +2,14 @@ import { Accounts, type KeyEntry } from '../../src/accounting/index.ts'
 import { groupRoutes, guarded, keyRoutes } from '../../src/admin/index.ts'
 import { KeyRing, openMaster } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
+import type { Change } from '../../src/core/audit.ts'
 import { GatewayError, internal } from '../../src/core/errors.ts'
 import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
 import { type CancelSignal, namedHeaders } from '../../src/core/ports.ts'
 import { errorReply } from '../../src/edge.ts'
 import { createRouter } from '../../src/router.ts'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 
@@ -69,6 +70,8 @@ export class Desk {
   readonly clock = new ManualClock()
   readonly ring = new KeyRing<KeyEntry>()
   readonly events: AccountEvent[] = []
+  /** Action and subject of each change that was audited. */
+  readonly changes: string[] = []
   readonly accounts = new Accounts({
     clock: this.clock,
     watch: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
@@ -89,9 +92,8 @@ export class Desk {
       headers,
       ...(call.body !== undefined && { body: bodyOf(call.body), duplex: 'half' }),
     } as RequestInit)
-    const signal = call.signal ?? new Cancel()
     const found = await this.#find(request)
-    const answer = async () => found.serve(request, { signal })
+    const answer = async () => found.serve(request, adminContext(call.signal))
     const reply = await answer().catch((error: unknown) =>
       errorReply(asGatewayError(error), 'request' as RequestId),
     )
@@ -155,12 +157,13 @@ export class Desk {
       clock,
       bodyLimit: () => bodyLimit,
       notify: (event: AccountEvent) => void this.events.push(event),
+      audit: ({ action, subjectId }: Change) => void this.changes.push(`${action} ${subjectId}`),
       flush: () => {
         this.flushes++
         return this.flush()
       },
     }
-    return guarded({ ...keyRoutes(desk), ...groupRoutes(desk) }, master)
+    return guarded({ ...keyRoutes(desk), ...groupRoutes(desk) }, { master, refused() {} })
   }
 }
 

@@ -4,7 +4,7 @@ import { openMaster } from '../../src/auth/index.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Reply } from '../../src/core/reply.ts'
 import { createRouter } from '../../src/router.ts'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 
@@ -20,6 +20,7 @@ beforeEach(() => {
   reloads = []
   const find = createRouter(
     providerKeyRoutes({
+      audit() {},
       store,
       sealer,
       clock: new ManualClock(),
@@ -31,7 +32,7 @@ beforeEach(() => {
   call = async (method, path, body) => {
     const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const request = new Request(`http://gateway.test/admin/provider-keys/${path}`, init)
-    return (await find(request)).serve(request, { signal: new Cancel() })
+    return (await find(request)).serve(request, adminContext())
   }
 })
 

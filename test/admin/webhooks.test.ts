@@ -3,7 +3,7 @@ import type { AdminHandler } from '../../src/admin/input.ts'
 import { webhookRoutes } from '../../src/admin/webhooks.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { StoreFault } from '../../src/store/index.ts'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import type { MemoryStore } from '../support/memory-store.ts'
 import { opened, settings, url } from '../webhooks/support.ts'
@@ -19,7 +19,7 @@ interface Answer {
 async function admin(start: Parameters<typeof opened>[0] = {}) {
   const { webhooks, store } = await opened(start)
   const clock = new ManualClock()
-  const routes = webhookRoutes({ webhooks, clock, bodyLimit: () => 10_000 })
+  const routes = webhookRoutes({ webhooks, clock, audit() {}, bodyLimit: () => 10_000 })
   /** The answer, or the error in its place. */
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown) => {
     const handler = routes[path]?.[method] as AdminHandler
@@ -28,9 +28,7 @@ async function admin(start: Parameters<typeof opened>[0] = {}) {
       method,
       ...(body !== undefined && { body: text }),
     })
-    return Promise.resolve(
-      handler({ request, params: {}, context: { signal: new Cancel() } }),
-    ).then(
+    return Promise.resolve(handler({ request, params: {}, context: adminContext() })).then(
       (reply): Answer => ({ status: reply.status, body: parsed(reply.body) }),
       (error: unknown) => {
         if (error instanceof GatewayError) {

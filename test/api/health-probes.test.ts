@@ -52,7 +52,7 @@ async function probed({ call = json(completion()), probe, settings }: Answers): 
   const answer = probe ?? json({})
   upstream.always((sent) => (isProbe(sent) ? answer(sent) : call(sent)))
   const gateway = await watchedGateway(config(settings), { upstream: upstream.port })
-  onTestFinished(() => gateway.gateway.close())
+  onTestFinished(async () => void (await gateway.gateway.close()))
   await gateway.clock.advance(0)
   return {
     ...gateway,

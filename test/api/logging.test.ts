@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { completion, data, done, hello, role, wholeStream } from '../support/answers.ts'
 import { chainOf } from '../support/chain.ts'
 import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
+import { keyedGateway } from '../support/keyed-gateway.ts'
 import { broken, json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
 import { settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -77,12 +78,126 @@ describe('every request of a capability leaves one line', () => {
     expect(gateway.log.map(({ level }) => level)).toEqual(['warn'])
   })
 
-  test('and no other request leaves any', async () => {
+  test('and no other request that is answered leaves any', async () => {
     const { get, log } = await watchedGateway()
-    for (const path of ['/health', '/health/providers', '/metrics', '/v1/models', '/nowhere'])
-      await get(path)
+    for (const path of ['/health', '/health/providers', '/metrics', '/v1/models']) await get(path)
     expect(log).toEqual([])
   })
+
+  test('refused by admission, with the code of the refusal', async () => {
+    const gateway = await keyedGateway()
+    const limited = await gateway.key({ rpm_limit: 0 })
+    const broke = await gateway.key({ budget_max: 0 })
+    gateway.log.length = 0
+    await gateway.ask(limited, request)
+    await gateway.ask(broke, request)
+    expect(
+      gateway.log.map(({ message, fields }) => [message, fields['status'], fields['key_id']]),
+    ).toEqual([
+      ['request', 429, limited.id],
+      ['request', 402, broke.id],
+    ])
+  })
+})
+
+describe('a request that no route takes leaves a line', () => {
+  const client = '192.0.2.7'
+
+  async function sent(path: string, method = 'GET') {
+    const { gateway, log, clock } = await watchedGateway()
+    const init = { method, headers: { 'x-request-id': 'r1' } }
+    const send = () => gateway.fetch(new Request(`http://gateway.test${path}`, init), { client })
+    await send()
+    return { gateway, log, clock, send }
+  }
+
+  test('with method, path, status, request id and client', async () => {
+    const { log } = await sent('/v1/responses?key=canary', 'POST')
+    expect(log).toEqual([
+      {
+        level: 'info',
+        message: 'no route',
+        fields: {
+          request_id: 'r1',
+          method: 'POST',
+          path: '/v1/responses',
+          status: 404,
+          client,
+          count: undefined,
+        },
+      },
+    ])
+  })
+
+  test('with 405 where the path takes another method', async () => {
+    const { log } = await sent('/v1/chat/completions', 'DELETE')
+    expect(log[0]?.fields).toMatchObject({ method: 'DELETE', status: 405 })
+  })
+
+  test('whose path is short, without control characters and without a key', async () => {
+    const { log } = await sent(`/${providerKey}/\u0007%0a/é/${'x'.repeat(10_000)}`)
+    const path = String(log[0]?.fields['path'])
+    expect(path).toMatch(/^\/\*\*\*\/%07%0a\/%C3%A9\/x+$/)
+    expect(path).toHaveLength(200)
+  })
+
+  test('but at most ten a second: the next one counts those left out', async () => {
+    const { log, clock, send } = await sent('/nowhere')
+    for (let more = 1; more < 50; more++) await send()
+    expect(log).toHaveLength(10)
+    await clock.advance(1000)
+    await send()
+    expect(log).toHaveLength(11)
+    expect(log[10]?.fields['count']).toBe(41)
+  })
+
+  test('and the end of the gateway writes the count that is left', async () => {
+    const { gateway, log, send } = await sent('/nowhere')
+    for (let more = 1; more < 50; more++) await send()
+    await gateway.close()
+    expect(log).toHaveLength(11)
+    expect(log[10]).toMatchObject({ message: 'no route', fields: { count: 40 } })
+  })
+})
+
+describe('a refused login leaves a warning', () => {
+  test.each([
+    ['POST', '/v1/chat/completions'],
+    ['GET', '/v1/models'],
+    ['GET', '/admin/keys'],
+    ['DELETE', '/admin/provider-keys/openai'],
+  ])('%s %s, with the client and without what it has shown', async (method, path) => {
+    const { gateway, log } = await keyedGateway()
+    log.length = 0
+    const headers = { authorization: 'Bearer canary', 'x-request-id': 'r1' }
+    const init = { method, headers, ...(method === 'POST' && { body: '{}' }) }
+    const url = `http://gateway.test${path}?key=canary`
+    const response = await gateway.fetch(new Request(url, init), { client: '192.0.2.7' })
+    expect(response.status).toBe(401)
+    const fields = { request_id: 'r1', method, path, status: 401, client: '192.0.2.7' }
+    expect(log[0]).toEqual({
+      level: 'warn',
+      message: 'login refused',
+      fields: { ...fields, count: undefined },
+    })
+    expect(JSON.stringify(log)).not.toContain('canary')
+  })
+
+  test.each(['/admin/keys', '/v1/models', '/v1/embeddings'])(
+    'but %s at most one a second: the next one counts the others',
+    async (path) => {
+      const { get, log, clock } = await keyedGateway()
+      log.length = 0
+      const guess = () => get(path, path === '/v1/embeddings' ? { method: 'POST' } : {})
+      for (let guesses = 0; guesses < 500; guesses++) await guess()
+      const lines = new Set(log.map(({ message }) => message)).size
+      expect(log).toHaveLength(lines)
+      await clock.advance(1000)
+      await guess()
+      expect(log).toHaveLength(2 * lines)
+      expect(log.at(-1)?.fields['count']).toBe(500)
+    },
+  )
 })
 
 describe('a provider’s key and a client’s text stay out of the log, the metrics and the errors', () => {

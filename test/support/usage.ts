@@ -2,6 +2,7 @@ import { type UsageDesk, usageRoutes } from '../../src/admin/usage.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import type { Reply } from '../../src/core/reply.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
+import { adminContext } from './admin-context.ts'
 import type { MemoryStore } from './memory-store.ts'
 import { usageBatch } from './usage-batch.ts'
 
@@ -49,8 +50,7 @@ export async function answerOf(path: string, desk: UsageDesk): Promise<Reply> {
   const url = new URL(path, 'http://gateway.test')
   const handler = usageRoutes(desk)[url.pathname]?.['GET']
   if (!handler) throw new Error(`no such route: ${url.pathname}`)
-  const context = { signal: new AbortController().signal }
-  return handler({ request: new Request(url), params: {}, context })
+  return handler({ request: new Request(url), params: {}, context: adminContext() })
 }
 
 /** The body of such an answer, which must be a good one. */

@@ -72,6 +72,12 @@ export class ClientExchange implements Turn, RequestContext {
     done()
   }
 
+  /** The address that the connection came from: that of a proxy, where there is one. */
+  get client(): string | undefined {
+    // A socket of both families writes IPv4 addresses in the form of IPv6.
+    return this.#request.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
+  }
+
   get isRead(): boolean {
     return this.#request.complete
   }

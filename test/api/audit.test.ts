@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type KeyedGateway,
+  keyedGateway,
+  masterKey,
+  pricedProvider,
+} from '../support/keyed-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+
+const client = '192.0.2.7'
+const secret = 'canary-0123456789'
+
+/** Sends a request to the admin API under the request id `r1`; resolves to the body of the answer. */
+async function change(
+  { gateway, log }: KeyedGateway,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Record<string, unknown>> {
+  log.length = 0
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const request = new Request(`http://gateway.test${path}`, {
+    method,
+    headers: { authorization: `Bearer ${masterKey}`, 'x-request-id': 'r1' },
+    ...(body !== undefined && { body: text }),
+  })
+  const response = await gateway.fetch(request, { client })
+  expect(response.status).toBeLessThan(300)
+  const answer = await response.text()
+  return answer === '' ? {} : JSON.parse(answer)
+}
+
+/** The audit lines since the last change. */
+function audited({ log }: KeyedGateway) {
+  return log.filter(({ message }) => message === 'audit')
+}
+
+function line(action: string, subjectId: unknown) {
+  const [scope] = action.split('.')
+  return {
+    level: 'info',
+    message: 'audit',
+    fields: { action, scope, subject_id: subjectId, request_id: 'r1', client },
+  }
+}
+
+describe('every change through the admin API leaves one audit line', () => {
+  test('of a key', async () => {
+    const gateway = await keyedGateway()
+    const { id } = await change(gateway, 'POST', '/admin/keys', { name: 'a', budget_max: 1 })
+    expect(audited(gateway)).toEqual([line('key.create', id)])
+    const path = `/admin/keys/${id}`
+    for (const [method, at, body, action] of [
+      ['PATCH', path, { disabled: true }, 'key.update'],
+      ['POST', `${path}/rotate`, undefined, 'key.rotate'],
+      ['POST', `${path}/grant`, { amount: 1 }, 'key.grant'],
+      ['DELETE', path, undefined, 'key.delete'],
+    ] as const) {
+      await change(gateway, method, at, body)
+      expect(audited(gateway)).toEqual([line(action, id)])
+    }
+  })
+
+  test('of a group', async () => {
+    const gateway = await keyedGateway()
+    const { id } = await change(gateway, 'POST', '/admin/groups', { name: 'a', budget_max: 1 })
+    expect(audited(gateway)).toEqual([line('group.create', id)])
+    const path = `/admin/groups/${id}`
+    for (const [method, at, body, action] of [
+      ['PATCH', path, { name: 'b' }, 'group.update'],
+      ['POST', `${path}/grant`, { amount: 1 }, 'group.grant'],
+      ['DELETE', path, undefined, 'group.delete'],
+    ] as const) {
+      await change(gateway, method, at, body)
+      expect(audited(gateway)).toEqual([line(action, id)])
+    }
+  })
+
+  test('of a provider’s key, of the webhooks and of their signing key, without the secret', async () => {
+    const gateway = await keyedGateway()
+    gateway.upstream.always(json({}))
+    for (const [method, path, body, action, subject] of [
+      ['PUT', '/admin/provider-keys/p', { key: secret }, 'provider_key.store', 'p'],
+      ['DELETE', '/admin/provider-keys/p', undefined, 'provider_key.delete', 'p'],
+      ['PUT', '/admin/webhooks', { url: 'https://h.test' }, 'webhooks.replace', null],
+      ['PUT', '/admin/webhooks/signing-key', { secret }, 'signing_key.store', null],
+      ['DELETE', '/admin/webhooks/signing-key', undefined, 'signing_key.delete', null],
+      ['DELETE', '/admin/webhooks', undefined, 'webhooks.disable', null],
+    ] as const) {
+      await change(gateway, method, path, body)
+      expect(audited(gateway)).toEqual([line(action, subject)])
+      expect(JSON.stringify(gateway.log)).not.toContain(secret)
+    }
+  })
+})
+
+test('what changes nothing leaves none', async () => {
+  const gateway = await keyedGateway(pricedProvider)
+  const { id } = await gateway.key()
+  gateway.log.length = 0
+  await gateway.admin('GET', '/admin/keys')
+  await gateway.admin('GET', `/admin/keys/${id}`)
+  await gateway.admin('PATCH', `/admin/keys/${id}`, { budget_max: -1 })
+  await gateway.admin('DELETE', `/admin/keys/${'0'.repeat(32)}`)
+  await gateway.admin('POST', `/admin/keys/${id}/grant`, { amount: 1 })
+  await gateway.get('/admin/keys', { method: 'POST', body: '{"name":"a"}' })
+  expect(audited(gateway)).toEqual([])
+})
