@@ -11,6 +11,26 @@ const expecting = (length: number) =>
   `POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`
 const internalError = { status: 500, error: 'internal error' }
 
+describe('the address of a client', () => {
+  test.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['::', '127.0.0.1'],
+  ])('that a gateway on %s gets is the one of its connection', async (host, from) => {
+    const clients: (string | undefined)[] = []
+    const gateway = stubGateway((request, { client }) => {
+      clients.push(client)
+      return text(JSON.stringify([...request.headers].filter(([name]) => name !== 'host')))
+    })
+    const { port } = await served(gateway, { host })
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+      headers: { 'x-forwarded-for': '192.0.2.7' },
+    })
+    expect(clients).toEqual([from])
+    // It is no header, so that it cannot be sent on.
+    expect(await answer.text()).not.toContain(from)
+  })
+})
+
 describe('an answer', () => {
   test('goes out as the gateway made it', async () => {
     const gateway = stubGateway(async (request) =>
