@@ -28,7 +28,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .option('--expires-at <time>', 'when it stops working, in unix seconds', countOf)
     .option('--group-id <id>', 'the budget group that it draws on as well')
     .option(...configOption)
-    .addHelpText('after', '\nA running gateway learns of the key when it reloads or starts again.')
+    .addHelpText('after', `\n${reloadNote}`)
     .addHelpText('after', '\nExample:\n  gateway keys create --name "my app" --budget-max 5')
     .action((wanted: WantedKey, command: Command) =>
       withStore(command, openStore, (store) => create(store, wanted)),
@@ -40,6 +40,9 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .addHelpText('after', '\nExample:\n  gateway keys list --config gateway.toml')
     .action((_: unknown, command: Command) => withStore(command, openStore, list))
 }
+
+const reloadNote =
+  'A running gateway learns of the key when it reloads its configuration (SIGHUP) or starts again.'
 
 interface WantedKey {
   readonly name: string
@@ -69,6 +72,8 @@ async function create(store: Store, wanted: WantedKey): Promise<void> {
     throw new CommandFailure(2, `--group-id: there is no group ${JSON.stringify(wanted.groupId)}`)
   }
   print({ ...rendered(row), key: plaintext })
+  // For a person only: a script has read the documentation, and takes any word here for trouble.
+  if (process.stderr.isTTY) process.stderr.write(`${reloadNote}\n`)
 }
 
 async function list(store: Store): Promise<void> {

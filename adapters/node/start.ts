@@ -1,3 +1,4 @@
+import { resolve as absolute } from 'node:path'
 import {
   ConfigError,
   createGateway,
@@ -43,7 +44,7 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   const triggers = reloadTriggers({ path, reload, refresh })
   // What the gateway has logged so far comes first.
   await ports.flush()
-  report(gateway, { address: serving.address, file: path })
+  report(gateway, { address: serving.address, file: path && absolute(path) })
   await ports.flush()
   onListening(serving.address, gateway.overview)
 
