@@ -41,8 +41,8 @@ export interface KeyAccounts {
 
 /**
  * The routes of virtual keys. Each change reads the same way: write the row, replace it in memory,
- * audit it, emit the event, answer. Rows come back in the order they were committed, so nothing may be waited
- * for between the first two.
+ * audit it, emit the event, answer. Rows come back in the order they were committed, so nothing may
+ * be waited for between the first two.
  */
 export function keyRoutes(desk: KeyDesk): AdminRoutes {
   return {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ConfigError } from '../../src/index.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { testGateway } from '../support/gateway.ts'
@@ -341,6 +341,12 @@ describe('the settings', () => {
   })
 })
 
+/** Deliveries are signed in a thread, so that turns of the event loop do not tell when one comes. */
+async function delivered({ requests }: ScriptedUpstream, count: number): Promise<void> {
+  await vi.waitFor(() => expect(requests).toHaveLength(count))
+  await settled()
+}
+
 describe('the signature', () => {
   const signatureOf = (secret: string, body: Uint8Array = new Uint8Array()) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
@@ -353,10 +359,11 @@ describe('the signature', () => {
       },
     )
     const signer = async () => {
+      const before = receiver.requests.length
       await admin('PATCH', `/admin/keys/${(await key({ name: 'bücher 📚' })).id}`, {
         disabled: true,
       })
-      await settled()
+      await delivered(receiver, before + 1)
       const { body, headers } = receiver.requests.at(-1) ?? {}
       const signature = headers?.['x-gateway-signature']
       return ['of-env', 'stored'].find((secret) => signatureOf(secret, body) === signature)
@@ -375,24 +382,25 @@ describe('the signature', () => {
       admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
     const signatures = () => receiver.requests.map(({ headers }) => headers['x-gateway-signature'])
     await disable()
-    await settled()
+    await delivered(receiver, 1)
     expect(signatures()).toEqual([undefined])
     const { status } = await admin('PUT', '/admin/webhooks/signing-key', { secret: 'first' })
     expect(status).toBe(204)
     receiver.next(whole('', { status: 500 }))
     await disable()
-    await settled()
+    await delivered(receiver, 2)
     await admin('PUT', '/admin/webhooks/signing-key', { secret: 'second' })
     await clock.advance(1_000)
+    await delivered(receiver, 3)
     await disable()
-    await settled()
+    await delivered(receiver, 4)
     const [, once, again, next] = receiver.requests
     expect(once?.headers).toEqual(again?.headers)
     expect(once?.headers['x-gateway-signature']).toBe(signatureOf('first', once?.body))
     expect(next?.headers['x-gateway-signature']).toBe(signatureOf('second', next?.body))
     expect((await admin('DELETE', '/admin/webhooks/signing-key')).status).toBe(204)
     await disable()
-    await settled()
+    await delivered(receiver, 5)
     expect(signatures().at(-1)).toBeUndefined()
   })
 
