@@ -1,4 +1,5 @@
 import { UpstreamFault } from './core/failure.ts'
+import type { NetworkFailure } from './core/network-failure.ts'
 import {
   type Clock,
   isWhole,
@@ -8,6 +9,7 @@ import {
   type UpstreamPort,
 } from './core/ports.ts'
 import { BoundedQueue } from './wire/bounded-queue.ts'
+import { codedOnly, codingIn, undecodable } from './wire/content-coding.ts'
 
 /*
  * Ports on nothing but web standards, for embedding where no host has better ones.
@@ -37,8 +39,12 @@ export const webResponse: MakeResponse = (parts) => {
 
 const unbuffered = { highWaterMark: 0 }
 
-/** Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect timeout. */
+/**
+ * Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect
+ * timeout, and it has no proxies or certificate authorities of a provider: such calls are refused.
+ */
 export const webUpstream: UpstreamPort = async (request) => {
+  if (request.egress) throw networkFault('EGRESS_NOT_SUPPORTED', 'connecting')
   const abort = new AbortController()
   const stop = () => abort.abort()
   request.signal.addEventListener('abort', stop)
@@ -49,29 +55,47 @@ export const webUpstream: UpstreamPort = async (request) => {
     redirect: 'manual',
     signal: abort.signal,
     ...(request.body && { body: request.body as Uint8Array<ArrayBuffer> }),
-  }).catch(() => {
+  }).catch((error: unknown) => {
     over()
-    throw networkFault()
+    throw networkFault(reasonOf(error))
   })
   // fetch has no way to let the rest of a body pass unread, so its connection is not used again.
   const body = new BoundedQueue(request.queueLimit, stop)
-  void pump(response.body, body).finally(over)
+  const coding = codingIn(response.headers.get('content-encoding') ?? undefined)
+  if (coding === undefined || decodedByFetch.has(coding)) {
+    void pump(response.body, body).finally(over)
+  } else {
+    body.fail(undecodable(coding))
+    over()
+    stop()
+  }
+  const isShown = (name: string) => coding === undefined || !codedOnly.has(name)
   return {
     status: response.status,
-    header: (name) => response.headers.get(name) ?? undefined,
+    header: (name) => (isShown(name) ? (response.headers.get(name) ?? undefined) : undefined),
     body,
   }
 }
+
+/** The codings that every `fetch` decodes by itself. It hands on the bytes of others as they are. */
+const decodedByFetch: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br'])
 
 async function pump(stream: ReadableStream<Uint8Array> | null, queue: BoundedQueue): Promise<void> {
   try {
     if (stream) for await (const bytes of stream) queue.push(bytes)
     queue.end()
-  } catch {
-    queue.fail(networkFault().failure)
+  } catch (error) {
+    queue.fail(networkFault(reasonOf(error), 'answering').failure)
   }
 }
 
-function networkFault(): UpstreamFault {
-  return new UpstreamFault({ kind: 'network', reason: 'fetch failed' })
+function networkFault(reason: string, phase?: NetworkFailure['phase']): UpstreamFault {
+  return new UpstreamFault({ kind: 'network', reason, phase })
+}
+
+/** Some hosts say why in a code of the error's cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return typeof code === 'string' ? code : 'fetch failed'
 }

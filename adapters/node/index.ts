@@ -22,6 +22,7 @@ import { addProcessSeries } from './ports/process-series.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
+import { proxyRules } from './upstream/proxy-rules.ts'
 
 export type { HostedGateway } from './http/client-exchange.ts'
 export type { HostLimits } from './http/limits.ts'
@@ -57,7 +58,8 @@ export interface NodePorts {
  */
 export function nodePorts(env: Environment = process.env): NodePorts {
   const level = logLevel(env) ?? 'info'
-  const upstream = nodeUpstream()
+  const proxies = proxyRules(env)
+  const upstream = nodeUpstream(proxies)
   const tokenizer = nodeTokenizer()
   const logs: NodeLog[] = []
   const flush = async () => {
@@ -72,7 +74,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
       return log
     },
     response: nodeResponse,
-    imageFetch: nodeImageFetch,
+    imageFetch: nodeImageFetch({ rules: proxies }),
     tokenizer,
     readFile: (path) => readFile(path, 'utf8'),
     openStore: (settings) => openNodeStore(settings),

@@ -1,5 +1,6 @@
 import { type ErrorCode, forbidRetry, GatewayError } from './errors.ts'
 import type { Millis } from './ids.ts'
+import { inBrackets, type NetworkFailure, networkProblem } from './network-failure.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
 
@@ -12,11 +13,17 @@ export type UpstreamFailure =
       readonly retryAfter?: Millis | undefined
     }
   | { readonly kind: 'timeout'; readonly limit: TimeLimit }
-  | { readonly kind: 'network'; readonly reason: string }
+  | NetworkFailure
   | { readonly kind: 'malformed'; readonly detail: string }
-  | { readonly kind: 'closed-early' }
+  /** `reason`: the code of the network, where the connection broke off. */
+  | { readonly kind: 'closed-early'; readonly reason?: string | undefined }
   | { readonly kind: 'error-frame'; readonly message: string }
-  | { readonly kind: 'no-credential'; readonly message: string }
+  /** `reason`: the host's code for a file that cannot be read, for the log alone. */
+  | {
+      readonly kind: 'no-credential'
+      readonly message: string
+      readonly reason?: string | undefined
+    }
   | { readonly kind: 'circuit-open'; readonly retryAfter: Millis }
   | { readonly kind: 'client-cancelled' }
   | { readonly kind: 'slow-client' }
@@ -94,13 +101,13 @@ export function errorOf(failure: UpstreamFailure, provider: string): GatewayErro
     case 'timeout':
       return timeoutError(failure.limit, provider)
     case 'network':
-      return upstreamError('LM-3003', `provider ${provider} could not be reached or broke off`)
+      return upstreamError('LM-3003', `provider ${provider} ${networkProblem(failure)}`)
     case 'malformed':
       return upstreamError('LM-3002', `provider ${provider} answered malformed: ${failure.detail}`)
     case 'closed-early':
       return upstreamError(
         'LM-3010',
-        `the stream of provider ${provider} ended before it was complete`,
+        `the stream of provider ${provider} ended before it was complete${inBrackets(failure.reason)}`,
       )
     case 'error-frame':
       return upstreamError(
@@ -167,7 +174,9 @@ function quoted(message: string): string {
 
 /** The error of a stream that fails after its commit; its end is always told as an early one. */
 export function streamErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
-  const error = errorOf(failure, provider)
+  // Whatever the port reports, a stream has begun.
+  const broken = failure.kind === 'network' ? { ...failure, phase: 'answering' as const } : failure
+  const error = errorOf(broken, provider)
   const keepsCode = ['LM-3010', 'LM-3013', 'LM-6001'].includes(error.code)
   return keepsCode ? error : upstreamError('LM-3010', error.message)
 }

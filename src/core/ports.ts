@@ -45,6 +45,14 @@ export interface CancelSignal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
+/** How the calls of one provider leave the host, where it has settings of its own for that. */
+export interface Egress {
+  /** The address of a proxy, with its credential; empty is none. Absent: as the host does it. */
+  readonly proxy?: string | undefined
+  /** Certificate authorities to trust beside those of the host, in PEM. */
+  readonly ca?: string | undefined
+}
+
 export interface UpstreamRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: string
@@ -54,16 +62,27 @@ export interface UpstreamRequest {
   readonly connectTimeout: Millis
   /** A provider with its own connect timeout asks for a client of its own. */
   readonly ownClient?: boolean | undefined
+  /** The same object for all calls of a provider: connections are shared by it. */
+  readonly egress?: Egress | undefined
   /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
   readonly queueLimit: number
+  /**
+   * Called before the request is sent again because a reused connection was lost at once; false
+   * keeps it from that. Absent, a request may be sent again once.
+   */
+  readonly mayResend?: (() => boolean) | undefined
   /** Aborts the exchange at any point; the connection is freed at once. */
   readonly signal: CancelSignal
 }
 
 export interface UpstreamResponse {
   readonly status: number
-  /** One header by its lower-case name; undefined when absent. */
+  /**
+   * One header by its lower-case name; undefined when absent. The headers of a body that has been
+   * decoded do not tell of its coding.
+   */
   header(name: string): string | undefined
+  /** The body, decoded. One in a coding that the host does not know fails as `malformed`. */
   readonly body: ByteSource
 }
 
@@ -76,16 +95,26 @@ export type UpstreamPort = (request: UpstreamRequest) => Promise<UpstreamRespons
 
 /** Fetches remote images, as the policy of the data plane says: it decides, the port obeys. */
 export interface ImageFetchPort {
-  /** Every address that a host name has. Rejects when it has none. */
-  resolve(host: string): Promise<readonly string[]>
+  /**
+   * Every address that a host name has; `at-proxy` when the image would come through a proxy, which
+   * resolves the name itself. Rejects with an `UpstreamFault` when it has none.
+   */
+  resolve(host: string, lookup: Lookup): Promise<readonly string[] | 'at-proxy'>
   /** Like an `UpstreamPort`, but it connects to `address` and to no other. */
   fetch(request: PinnedRequest): Promise<UpstreamResponse>
 }
 
+export interface Lookup {
+  /** What is to be fetched from the host. */
+  readonly url: URL
+  /** Ends the look-up. */
+  readonly signal: CancelSignal
+}
+
 export interface PinnedRequest {
   readonly url: string
-  /** An IP address, which has been found to be harmless. */
-  readonly address: string
+  /** An IP address, which has been found to be harmless; undefined where a proxy resolves the name. */
+  readonly address: string | undefined
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   /** Bytes that may wait unread before the exchange is ended as `slow-client`. */

@@ -1,16 +1,15 @@
 import { GatewayError } from '../core/errors.ts'
 import { failureOf, type UpstreamFailure } from '../core/failure.ts'
-import type { CancelSignal, Clock, UpstreamResponse } from '../core/ports.ts'
+import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type {
   DialectRequest,
   HeaderReader,
-  Model,
   Provider,
   Refusal,
   RequestHeaders,
 } from '../core/provider.ts'
 import { version } from '../core/version.ts'
-import type { Attempt } from '../resilience/index.ts'
+import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { collect, excerpt } from '../wire/body.ts'
 import { Cancel } from '../wire/cancel.ts'
 import type { Scope } from '../wire/deadline.ts'
@@ -18,14 +17,13 @@ import { maskSecrets } from '../wire/mask.ts'
 import { retryAfter } from '../wire/retry-after.ts'
 
 /** One upstream call of any capability. */
-export interface UpstreamCall<T> {
-  readonly link: Model
-  /** May end the call at any point. */
-  readonly scope: Scope
+export interface UpstreamCall<T> extends AttemptContext {
   readonly clock: Clock
   /** Says the request in the link's dialect; throws LM-1001 when that cannot be done. */
   readonly request: () => DialectRequest
   readonly streamed: boolean
+  /** Bytes of the longest answer, where it is not the usual one. */
+  readonly longest?: number
   /** Reads an answer with a status of 2xx. */
   readonly read: (response: UpstreamResponse, header: HeaderReader) => Promise<Attempt<T>>
   /** Judges any other status by its body. */
@@ -41,15 +39,30 @@ const errorPatience = 2000
 
 /** Makes one upstream call. After a failure, as after the scope's end, nothing of it is left behind. */
 export async function attempt<T>(call: UpstreamCall<T>): Promise<Attempt<T>> {
-  const { scope, link } = call
-  const { credential } = link.provider
+  const { credential } = call.link.provider
   if (credential.kind === 'missing') {
     return failed({ kind: 'no-credential', message: credential.message })
   }
+  let resent = false
+  const mayResend = () => {
+    if (resent || !call.mayResend) return false
+    resent = true
+    return true
+  }
+  const result = await runExchange(call, mayResend)
+  return resent ? { ...result, resent } : result
+}
+
+/** The exchange of a call, which ends with its scope and after a failure. */
+async function runExchange<T>(
+  call: UpstreamCall<T>,
+  mayResend: () => boolean,
+): Promise<Attempt<T>> {
+  const { scope, link } = call
   const cancel = new Cancel()
   const stopListening = scope.onEnd(() => cancel.abort())
   try {
-    const result = await exchange(call, cancel)
+    const result = await exchange(call, { signal: cancel, mayResend })
     if (result.ok) return result
     cancel.abort()
     return failed(presentable(result.failure, link.provider))
@@ -96,13 +109,13 @@ export function failed(failure: UpstreamFailure): { ok: false; failure: Upstream
   return { ok: false, failure }
 }
 
-async function exchange<T>(call: UpstreamCall<T>, signal: CancelSignal): Promise<Attempt<T>> {
+async function exchange<T>(call: UpstreamCall<T>, control: Control): Promise<Attempt<T>> {
   const request = call.request()
-  let sent = await sendWithCredential(call, request, signal)
+  let sent = await sendWithCredential(call, request, control)
   // A token may be withdrawn before its time. With a fresh one this is still the same attempt.
   if (sent.response.status === 401 && call.link.provider.authorize.renew?.(sent.credential)) {
     sent.response.body.drain()
-    sent = await sendWithCredential(call, request, signal)
+    sent = await sendWithCredential(call, request, control)
   }
   const { response } = sent
   const header: HeaderReader = (name) => response.header(name)
@@ -116,6 +129,9 @@ function isAnswer(status: number): boolean {
   return status >= 200 && status < 300 && status !== 202
 }
 
+/** What the port may do with a request, and until when. */
+type Control = Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>>
+
 interface Sent {
   readonly response: UpstreamResponse
   readonly credential: RequestHeaders
@@ -124,25 +140,25 @@ interface Sent {
 async function sendWithCredential<T>(
   call: UpstreamCall<T>,
   request: DialectRequest,
-  signal: CancelSignal,
+  control: Control,
 ): Promise<Sent> {
   const { authorize } = call.link.provider
   const { complete } = authorize
   const whole = complete ? await call.scope.race(complete(request)) : request
   const given = authorize(whole)
   const credential = given instanceof Promise ? await call.scope.race(given) : given
-  return { response: await send(call, { request: whole, credential, signal }), credential }
+  return { response: await send(call, { request: whole, credential, control }), credential }
 }
 
 interface Sending {
   readonly request: DialectRequest
   readonly credential: RequestHeaders
-  readonly signal: CancelSignal
+  readonly control: Control
 }
 
 function send<T>(
-  { link: { provider }, scope, streamed }: UpstreamCall<T>,
-  { request, credential, signal }: Sending,
+  { link: { provider }, scope, streamed, longest = longestAnswer }: UpstreamCall<T>,
+  { request, credential, control: { signal, mayResend } }: Sending,
 ): Promise<UpstreamResponse> {
   const pending = provider.send({
     method: 'POST',
@@ -158,7 +174,8 @@ function send<T>(
     body: request.body,
     connectTimeout: provider.connectTimeout,
     ownClient: provider.ownClient,
-    queueLimit: streamed ? streamQueue : longestAnswer,
+    queueLimit: streamed ? streamQueue : longest,
+    mayResend,
     signal,
   })
   // A response that comes after its time must not keep its connection.

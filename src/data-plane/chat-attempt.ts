@@ -2,8 +2,8 @@ import type { ChatCall } from '../core/chat.ts'
 import { failureOf, UpstreamFault } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
 import type { ByteSource, Clock, UpstreamResponse } from '../core/ports.ts'
-import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
-import type { Attempt } from '../resilience/index.ts'
+import type { ChatAnswer, ChatEndpoint } from '../core/provider.ts'
+import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { CommitGate } from '../stream/commit-gate.ts'
 import type { Scope } from '../wire/deadline.ts'
 import { attempt, failed, wholeBody } from './attempt.ts'
@@ -20,10 +20,8 @@ export type ChatReply =
   | { readonly kind: 'answer'; readonly answer: ChatAnswer }
   | { readonly kind: 'stream'; readonly live: LiveStream }
 
-export interface ChatAttempt {
+export interface ChatAttempt extends AttemptContext {
   readonly call: ChatCall
-  readonly link: Model
-  readonly scope: Scope
   readonly clock: Clock
 }
 
@@ -32,6 +30,7 @@ export function attemptChat({
   call,
   link,
   scope,
+  mayResend,
   clock,
 }: ChatAttempt): Promise<Attempt<ChatReply>> {
   // The route was chosen for its chat capability, so there is an endpoint.
@@ -39,6 +38,7 @@ export function attemptChat({
   return attempt<ChatReply>({
     link,
     scope,
+    mayResend,
     clock,
     streamed: call.stream,
     request: () => endpoint.request(call),
@@ -96,5 +96,8 @@ function mediaType(response: UpstreamResponse): string {
 /** An opened stream that breaks off before its content has simply ended too early. */
 function endOfOpened(error: unknown): never {
   const failure = failureOf(error)
-  throw new UpstreamFault(failure.kind === 'network' ? { kind: 'closed-early' } : failure)
+  const { kind } = failure
+  throw new UpstreamFault(
+    kind === 'network' ? { kind: 'closed-early', reason: failure.reason } : failure,
+  )
 }

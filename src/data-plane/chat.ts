@@ -38,9 +38,9 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
     clock,
     arrived: exchange.arrived,
     resilience: exchange.resilience,
-    attempt: async (link, linkScope) => {
-      const result = await attemptChat({ call, link, scope: linkScope, clock })
-      exchange.attempted(link, result)
+    attempt: async (context) => {
+      const result = await attemptChat({ ...context, call, clock })
+      exchange.attempted(context.link, result)
       return result
     },
   })

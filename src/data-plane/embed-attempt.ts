@@ -1,13 +1,12 @@
 import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
 import type { Clock } from '../core/ports.ts'
-import type { EmbedEndpoint, Model } from '../core/provider.ts'
-import type { Attempt } from '../resilience/index.ts'
+import type { EmbedEndpoint } from '../core/provider.ts'
+import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { estimateEmbed } from '../tokens/index.ts'
-import type { Scope } from '../wire/deadline.ts'
 import { floatBytes, readFloats } from '../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
 import { attempt, failed } from './attempt.ts'
-import { scanAnswer } from './scan-answer.ts'
+import { longestEmbedAnswer, scanAnswer } from './scan-answer.ts'
 
 /** The vectors of one batch, in the order of its items, all of one length. */
 export interface EmbeddedBatch {
@@ -17,10 +16,8 @@ export interface EmbeddedBatch {
   readonly estimated: boolean
 }
 
-export interface EmbedAttempt {
+export interface EmbedAttempt extends AttemptContext {
   readonly batch: EmbedCall
-  readonly link: Model
-  readonly scope: Scope
   readonly clock: Clock
 }
 
@@ -29,6 +26,7 @@ export function attemptEmbed({
   batch,
   link,
   scope,
+  mayResend,
   clock,
 }: EmbedAttempt): Promise<Attempt<EmbeddedBatch>> {
   // The route was chosen for its embed capability, so there is an endpoint.
@@ -37,8 +35,10 @@ export function attemptEmbed({
   return attempt<EmbeddedBatch>({
     link,
     scope,
+    mayResend,
     clock,
     streamed: false,
+    longest: longestEmbedAnswer,
     request: () => endpoint.request(batch),
     refusal: (status, body, header) => endpoint.refusal(status, body, header),
     async read(response, header) {

@@ -35,9 +35,9 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
     arrived: exchange.arrived,
     resilience: exchange.resilience,
     split: (link) => batchesOf(call, dialectOf(link)),
-    attempt: async (link, batch, batchScope) => {
-      const result = await attemptEmbed({ batch, link, scope: batchScope, clock })
-      exchange.attempted(link, result)
+    attempt: async (batch, context) => {
+      const result = await attemptEmbed({ ...context, batch, clock })
+      exchange.attempted(context.link, result)
       return result
     },
   })

@@ -39,8 +39,11 @@ export interface Recount {
   readonly admission: Admission
 }
 
-/** What came of one upstream call: `success`, or the kind of its failure. */
-export type AttemptOutcome = 'success' | UpstreamFailure['kind']
+/**
+ * What came of one upstream call: `success`, or the kind of its failure; `resent` when it was lost
+ * at once and another took its place within the same attempt.
+ */
+export type AttemptOutcome = 'success' | 'resent' | UpstreamFailure['kind']
 
 /** How a request has ended. */
 export interface Outcome {
@@ -127,6 +130,11 @@ export class Exchange {
   attempted(link: Model, attempt: Attempt<unknown>): void {
     const outcome = attempt.ok ? 'success' : attempt.failure.kind
     if (outcome === 'no-credential') return
+    if (attempt.resent) this.#called(link, 'resent')
+    this.#called(link, outcome)
+  }
+
+  #called(link: Model, outcome: AttemptOutcome): void {
     this.#attempts++
     this.#options.attempted(link, outcome)
   }

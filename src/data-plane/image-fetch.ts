@@ -57,11 +57,12 @@ async function visit(
   const objection = refusalOf(url, policy)
   if (objection !== undefined) return refused(objection)
   const host = hostOf(url)
-  const addresses = isAddress(host) ? [host] : await scope.race(port.resolve(host))
-  const [address] = addresses
-  if (address === undefined) return failed('no address')
+  const addresses = isAddress(host) ? [host] : await scope.race(port.resolve(host, { url, signal }))
+  const isResolved = addresses !== 'at-proxy'
+  if (isResolved && addresses.length === 0) return failed('no address')
   // One harmless address among others proves nothing: the next answer may be in another order.
-  if (!addresses.every(isPublicAddress)) return refused('private address')
+  if (isResolved && !addresses.every(isPublicAddress)) return refused('private address')
+  const address = isResolved ? addresses[0] : undefined
   const response = await scope.race(
     port.fetch({
       url: url.href,

@@ -1,8 +1,7 @@
 import type { Clock } from '../core/ports.ts'
-import type { Model, RerankEndpoint } from '../core/provider.ts'
+import type { RerankEndpoint } from '../core/provider.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
-import type { Attempt } from '../resilience/index.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { jsonIn } from '../wire/json.ts'
 import { attempt, failed, wholeBody } from './attempt.ts'
 
@@ -40,10 +39,8 @@ export function partsOf(
   })
 }
 
-export interface RerankAttempt {
+export interface RerankAttempt extends AttemptContext {
   readonly part: RerankPart
-  readonly link: Model
-  readonly scope: Scope
   readonly clock: Clock
 }
 
@@ -52,6 +49,7 @@ export function attemptRerank({
   part: { call, start },
   link,
   scope,
+  mayResend,
   clock,
 }: RerankAttempt): Promise<Attempt<RankedPart>> {
   // The route was chosen for its rerank capability, so there is an endpoint.
@@ -59,6 +57,7 @@ export function attemptRerank({
   return attempt<RankedPart>({
     link,
     scope,
+    mayResend,
     clock,
     streamed: false,
     request: () => endpoint.request(call),

@@ -24,9 +24,9 @@ export async function rerank(request: Request, exchange: Exchange): Promise<Repl
     resilience: exchange.resilience,
     // The chain was chosen for its rerank capability, so every link has the dialect.
     split: (link) => partsOf(call, link.rerank as RerankEndpoint),
-    attempt: async (link, part, partScope) => {
-      const result = await attemptRerank({ part, link, scope: partScope, clock })
-      exchange.attempted(link, result)
+    attempt: async (part, context) => {
+      const result = await attemptRerank({ ...context, part, clock })
+      exchange.attempted(context.link, result)
       return result
     },
   })

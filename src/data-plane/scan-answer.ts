@@ -5,8 +5,8 @@ import type { NumberForm } from '../wire/number-reader.ts'
 import { Pace } from '../wire/pace.ts'
 import { type ScannedJson, VectorScanner } from '../wire/vector-scanner.ts'
 
-/** 2,048 vectors of 3,072 numbers, each on an indented line of its own, with much to spare. */
-const longestAnswer = 512 * 1024 * 1024
+/** Bytes: 2,048 vectors of 3,072 numbers, each on an indented line of its own, and to spare. */
+export const longestEmbedAnswer = 256 * 1024 * 1024
 /** A millisecond's work or two. */
 const step = 128 * 1024
 
@@ -28,7 +28,7 @@ export async function scanAnswer(
     const piece = await scope.race(source.read())
     if (piece === undefined) return scanner.end()
     length += piece.length
-    if (length > longestAnswer) {
+    if (length > longestEmbedAnswer) {
       throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is too long' })
     }
     for (let at = 0; at < piece.length; at += step) {

@@ -1,5 +1,6 @@
 import { failureOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
+import { networkProblem } from '../core/network-failure.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { Probe, Provider } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -161,6 +162,6 @@ async function problemOf(provider: Provider, scope: Scope): Promise<string | nul
     return expects === 'answer' || (status >= 200 && status < 300) ? null : `status ${status}`
   } catch (error) {
     const failure = scope.ended ?? failureOf(error)
-    return failure.kind === 'timeout' ? 'no answer in time' : 'not reachable'
+    return failure.kind === 'network' ? networkProblem(failure) : 'no answer in time'
   }
 }

@@ -8,8 +8,22 @@ import { backoff, type RetryPolicy } from './retry.ts'
 /** What came of one upstream call. */
 export type Attempt<T> =
   /** `opened`: the value is a stream that has only begun, and may still die. */
-  | { readonly ok: true; readonly value: T; readonly opened?: true }
-  | { readonly ok: false; readonly failure: UpstreamFailure }
+  | (Resent & { readonly ok: true; readonly value: T; readonly opened?: true })
+  | (Resent & { readonly ok: false; readonly failure: UpstreamFailure })
+
+interface Resent {
+  /** The request went out twice, since the connection of the first time was lost at once. */
+  readonly resent?: true
+}
+
+/** What one upstream call is made with. */
+export interface AttemptContext {
+  readonly link: Model
+  /** May end the call at any point. */
+  readonly scope: Scope
+  /** False when an earlier attempt on the link has been resent. */
+  readonly mayResend: boolean
+}
 
 export interface Resilience {
   readonly retry: RetryPolicy
@@ -23,7 +37,7 @@ export interface Attempts<T> {
   readonly link: Model
   /** Bounds all attempts together. */
   readonly scope: Scope
-  readonly attempt: (link: Model, scope: Scope) => Promise<Attempt<T>>
+  readonly attempt: (context: AttemptContext) => Promise<Attempt<T>>
 }
 
 /** What a link has made of its attempts. */
@@ -37,6 +51,7 @@ export async function runAttempts<T>(
   { link, scope, attempt }: Attempts<T>,
 ): Promise<LinkOutcome<T>> {
   const breaker = breakers.of(link)
+  let mayResend = true
   for (let attempts = 0; ; ) {
     if (scope.ended) return { ok: false, failure: scope.ended, attempts }
     const permit = breaker.admit(policy)
@@ -47,11 +62,12 @@ export async function runAttempts<T>(
     attempts++
     let result: Attempt<T>
     try {
-      result = await attempt(link, scope)
+      result = await attempt({ link, scope, mayResend })
     } catch (error) {
       permit.abandon()
       throw error
     }
+    if (result.resent) mayResend = false
     if (result.ok) {
       if (result.opened) permit.opened()
       else permit.success()

@@ -5,6 +5,7 @@ import type { Model, Route } from '../core/provider.ts'
 import type { Scope } from '../wire/deadline.ts'
 import {
   type Attempt,
+  type AttemptContext,
   isProviderFault,
   type LinkOutcome,
   type Resilience,
@@ -34,7 +35,7 @@ export interface ChainSetting {
 }
 
 export interface ChainRun<T> extends ChainSetting {
-  readonly attempt: (link: Model, scope: Scope) => Promise<Attempt<T>>
+  readonly attempt: (context: AttemptContext) => Promise<Attempt<T>>
 }
 
 /** Asks a link, under a scope with that link's clocks. */

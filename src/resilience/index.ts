@@ -1,4 +1,4 @@
-export type { Attempt, Resilience } from './attempts.ts'
+export type { Attempt, AttemptContext, Resilience } from './attempts.ts'
 export type { BreakerPolicy, CircuitState } from './breaker.ts'
 export { Breakers } from './breakers.ts'
 export { runChain, type Served } from './chain.ts'

@@ -2,7 +2,7 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
 import type { Scope } from '../wire/deadline.ts'
 import { inParallel } from '../wire/in-parallel.ts'
-import { type Attempt, type LinkOutcome, runAttempts } from './attempts.ts'
+import { type Attempt, type AttemptContext, type LinkOutcome, runAttempts } from './attempts.ts'
 import { type ChainSetting, overLinks, type Served } from './chain.ts'
 
 /** Calls of one request that run at the same time. */
@@ -11,7 +11,7 @@ const concurrency = 8
 export interface SplitRun<Part, T> extends ChainSetting {
   /** The parts that this link takes the request in; at least one. */
   readonly split: (link: Model) => readonly Part[]
-  readonly attempt: (link: Model, part: Part, scope: Scope) => Promise<Attempt<T>>
+  readonly attempt: (part: Part, context: AttemptContext) => Promise<Attempt<T>>
 }
 
 /**
@@ -37,7 +37,7 @@ async function askInParts<Part, T>(
     const outcome = await runAttempts(resilience, {
       link,
       scope,
-      attempt: (_, partScope) => attempt(link, part, partScope),
+      attempt: (context) => attempt(part, context),
     })
     attempts += outcome.attempts
     if (outcome.ok) {

@@ -1,5 +1,6 @@
 import { failureOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
+import { networkProblem } from '../core/network-failure.ts'
 import type { UpstreamPort } from '../core/ports.ts'
 import { Cancel } from '../wire/cancel.ts'
 import type { Scope } from '../wire/deadline.ts'
@@ -40,7 +41,7 @@ export async function deliver(
     return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`
   } catch (error) {
     const failure = scope.ended ?? failureOf(error)
-    return failure.kind === 'timeout' ? 'no answer in time' : 'not reachable'
+    return failure.kind === 'network' ? networkProblem(failure) : 'no answer in time'
   } finally {
     scope.close()
   }

@@ -457,7 +457,7 @@ describe('after the commit', () => {
     [
       'a reset',
       (live) => live.fail(reset),
-      terminal('provider p could not be reached or broke off'),
+      terminal('provider p broke off in the middle of its answer (ECONNRESET)'),
     ],
     [
       'half a frame and the end',
@@ -473,7 +473,7 @@ describe('after the commit', () => {
         live.push(hello.slice(0, 60))
         live.fail(reset)
       },
-      terminal('provider p could not be reached or broke off'),
+      terminal('provider p broke off in the middle of its answer (ECONNRESET)'),
     ],
     [
       'an error frame',

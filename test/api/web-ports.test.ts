@@ -1,5 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGateway, type GatewayOptions } from '../../src/index.ts'
+import { httpServer } from '../node/support/servers.ts'
+import { completion } from '../support/answers.ts'
 import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
 import { errorOf } from '../support/gateway.ts'
 import { ScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -17,7 +20,11 @@ beforeAll(async () => {
 
 afterAll(() => vendor.close())
 
-async function ask(content: string, init: { stream?: boolean; signal?: AbortSignal } = {}) {
+async function ask(
+  content: string,
+  init: { stream?: boolean; signal?: AbortSignal } = {},
+  address = vendor.address,
+) {
   const gateway = await createGateway({
     config: `
       [resilience]
@@ -25,7 +32,7 @@ async function ask(content: string, init: { stream?: boolean; signal?: AbortSign
       [[providers]]
       name = "p"
       kind = "openai"
-      base_url = "${vendor.address}/v1"
+      base_url = "${address}/v1"
       [[providers.models]]
       id = "m"
     `,
@@ -77,6 +84,29 @@ describe('without a host', () => {
     await reader?.cancel()
     await closed
     expect(gateway.inFlight).toBe(0)
+  })
+})
+
+describe('an answer that arrives encoded', () => {
+  const said = JSON.stringify(completion())
+
+  test('and that fetch has decoded is an answer like any other', async () => {
+    const server = await httpServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(said)),
+    )
+    const { response } = await ask('hello', {}, server.url)
+    expect(await response.text()).toBe(said)
+  })
+
+  test('in a coding that fetch hands on as it is fails by its name', async () => {
+    const server = await httpServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'snappy' }).end('bytes'),
+    )
+    const { response } = await ask('hello', {}, server.url)
+    expect(await errorOf(response)).toMatchObject({
+      code: 'LM-3002',
+      message: 'provider p answered malformed: its content-encoding "snappy" cannot be decoded',
+    })
   })
 })
 

@@ -3,7 +3,10 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { nodeImageFetch } from '../../adapters/node/ports/image-fetch.ts'
+import { proxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
 import { Cancel } from '../../src/wire/cancel.ts'
+
+const imageFetch = nodeImageFetch({ rules: proxyRules({}) })
 
 let server: Server | undefined
 
@@ -34,7 +37,7 @@ test('connects to the given address, whatever the name would resolve to', async 
     response.setHeader('content-type', 'image/png')
     response.end(`${incoming.url} ${host} ${accept}`)
   })
-  const { status, header, body } = await nodeImageFetch.fetch(request(port))
+  const { status, header, body } = await imageFetch.fetch(request(port))
   expect(status).toBe(200)
   expect(header('content-type')).toBe('image/png')
   const text = new TextDecoder().decode(await body.read())
@@ -46,7 +49,7 @@ test('follows no redirect', async () => {
   const port = await listen((_, response) => {
     response.writeHead(302, { location: '/elsewhere' }).end()
   })
-  const { status, header } = await nodeImageFetch.fetch(request(port))
+  const { status, header } = await imageFetch.fetch(request(port))
   expect([status, header('location')]).toEqual([302, '/elsewhere'])
 })
 
@@ -56,11 +59,11 @@ test('a body over the limit closes the connection, and so does a cancel', async 
     closed.push(once(response, 'close'))
     response.write(Buffer.alloc(5000))
   })
-  const long = await nodeImageFetch.fetch(request(port))
+  const long = await imageFetch.fetch(request(port))
   await closed[0]
   await expect(long.body.read()).rejects.toMatchObject({ failure: { kind: 'slow-client' } })
   const called = request(port)
-  const pending = await nodeImageFetch.fetch({ ...called, queueLimit: 10_000 })
+  const pending = await imageFetch.fetch({ ...called, queueLimit: 10_000 })
   called.signal.abort()
   await closed[1]
   await pending.body.read().catch(() => {})
@@ -69,10 +72,11 @@ test('a body over the limit closes the connection, and so does a cancel', async 
 test('an address where nobody listens, and a connection that breaks off, are network failures', async () => {
   const port = await listen((incoming) => incoming.socket.destroy())
   const failure = { failure: { kind: 'network' } }
-  await expect(nodeImageFetch.fetch(request(port))).rejects.toMatchObject(failure)
-  await expect(nodeImageFetch.fetch(request(1))).rejects.toMatchObject(failure)
+  await expect(imageFetch.fetch(request(port))).rejects.toMatchObject(failure)
+  await expect(imageFetch.fetch(request(1))).rejects.toMatchObject(failure)
 })
 
 test('resolves a name to all of its addresses', async () => {
-  expect(await nodeImageFetch.resolve('localhost')).toContain('127.0.0.1')
+  const lookup = { url: new URL('http://localhost/'), signal: new Cancel() }
+  expect(await imageFetch.resolve('localhost', lookup)).toContain('127.0.0.1')
 })

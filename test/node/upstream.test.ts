@@ -1,8 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { type NodeUpstream, nodeUpstream } from '../../adapters/node/ports/upstream.ts'
-import { failureOf } from '../../src/core/failure.ts'
-import type { ByteSource, UpstreamRequest, UpstreamResponse } from '../../src/index.ts'
+import { describe, expect, test } from 'vitest'
 import { closed, deferred, httpServer, tcpServer, timed } from './support/servers.ts'
+import { type Call, call, failure, text, upstream, whole } from './support/upstream.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
@@ -147,9 +145,9 @@ describe('connecting', () => {
       failure(call(port, { url, headers: { authorization: secret } })),
     ])
     expect(failures).toEqual([
-      { kind: 'network', reason: 'ECONNREFUSED' },
-      { kind: 'network', reason: 'ERR_INVALID_URL' },
-      { kind: 'network', reason: 'UND_ERR_INVALID_ARG' },
+      { kind: 'network', reason: 'ECONNREFUSED', phase: 'connecting' },
+      { kind: 'network', reason: 'ERR_INVALID_URL', phase: 'connecting' },
+      { kind: 'network', reason: 'UND_ERR_INVALID_ARG', phase: 'waiting' },
     ])
     await expect.poll(() => port.openSockets).toBe(0)
   })
@@ -280,6 +278,31 @@ describe('a connection that the upstream closes', () => {
     expect(server.requests).toHaveLength(2)
   })
 
+  test('is not resent on after a second, since the upstream has worked on the request', async () => {
+    const server = await scripted(['answer', 'work', 'answer'])
+    const port = upstream()
+    await whole(await call(port, server))
+    const outcome = await failure(call(port, server))
+    expect(outcome).toMatchObject({ kind: 'network', phase: 'waiting' })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('is resent on only if the caller lets it', async () => {
+    const server = await scripted(['answer', 'reset', 'answer', 'reset', 'answer'])
+    const port = upstream()
+    await whole(await call(port, server))
+    const asked: boolean[] = []
+    const mayResend = (answer: boolean) => () => {
+      asked.push(answer)
+      return answer
+    }
+    await whole(await call(port, { ...server, mayResend: mayResend(true) }))
+    const outcome = await failure(call(port, { ...server, mayResend: mayResend(false) }))
+    expect(outcome).toMatchObject({ kind: 'network', phase: 'waiting' })
+    expect(asked).toEqual([true, false])
+    expect(server.requests).toHaveLength(4)
+  })
+
   test('while it is idle is not used again', async () => {
     const server = await scripted(['answer', 'answer'])
     const port = upstream()
@@ -293,22 +316,38 @@ describe('a connection that the upstream closes', () => {
 
 describe('an answer that is no HTTP', () => {
   const head = 'HTTP/1.1 200 OK\r\n'
+  const parser = { kind: 'network', reason: 'UND_ERR_HTTP_PARSER' }
+  const socket = { kind: 'network', reason: 'UND_ERR_SOCKET' }
   test.each([
-    ['markup', '<html>no status line</html>', 'HTTPParserError'],
-    ['a bad chunk', `${head}transfer-encoding: chunked\r\n\r\nzz\r\n`, 'HTTPParserError'],
-    ['huge headers', `${head}x: ${'y'.repeat(40_000)}\r\n\r\n`, 'UND_ERR_HEADERS_OVERFLOW'],
+    ['markup', '<html>no status line</html>', { ...parser, phase: 'waiting' }],
+    [
+      'a bad chunk',
+      `${head}transfer-encoding: chunked\r\n\r\nzz\r\n`,
+      { ...parser, phase: 'answering' },
+    ],
+    [
+      'huge headers',
+      `${head}x: ${'y'.repeat(40_000)}\r\n\r\n`,
+      { kind: 'network', reason: 'UND_ERR_HEADERS_OVERFLOW', phase: 'waiting' },
+    ],
     [
       'an upgrade',
       'HTTP/1.1 101 Up\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
-      'UND_ERR_SOCKET',
+      { ...socket, phase: 'waiting' },
     ],
-    ['a short body', `${head}content-length: 9\r\n\r\nshort`, 'UND_ERR_SOCKET'],
-    ['a long body', `${head}content-length: 2\r\n\r\nok, and more`, undefined],
-  ])('%s fails the exchange, and nothing else', async (_, answer, reason) => {
-    const server = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
+    [
+      'an unasked 100 Continue',
+      `HTTP/1.1 100 Continue\r\n\r\n${ok}`,
+      { kind: 'network', reason: 'UNASKED_100_CONTINUE', phase: 'waiting' },
+    ],
+    ['a short body', `${head}content-length: 9\r\n\r\nshort`, { ...socket, phase: 'answering' }],
+    ['a long body', `${head}content-length: 2\r\n\r\nok, and more`, 'no failure'],
+  ])('%s fails the exchange, and nothing else', async (_, answer, outcome) => {
+    const server = await tcpServer((connection) =>
+      connection.once('data', () => connection.end(answer)),
+    )
     const port = upstream()
-    const outcome = await failure(call(port, server).then(whole))
-    expect(outcome).toEqual(reason ? { kind: 'network', reason } : 'no failure')
+    expect(await failure(call(port, server).then(whole))).toEqual(outcome)
     await expect.poll(() => port.openSockets).toBe(0)
   })
 })
@@ -327,27 +366,6 @@ test('closing the port closes idle and running connections', async () => {
   await expect.poll(() => port.openSockets).toBe(0)
 })
 
-function upstream(): NodeUpstream {
-  const port = nodeUpstream()
-  onTestFinished(() => port.close())
-  return port
-}
-
-type Call = Pick<UpstreamRequest, 'url'> & Partial<UpstreamRequest>
-
-function call(port: NodeUpstream, { url, ...rest }: Call): Promise<UpstreamResponse> {
-  return port.send({
-    method: 'POST',
-    url,
-    headers: {},
-    body: new TextEncoder().encode('{}'),
-    connectTimeout: 5_000,
-    queueLimit: 8 * 1024 * 1024,
-    signal: new AbortController().signal,
-    ...rest,
-  })
-}
-
 function abortable(request: Call) {
   const abort = new AbortController()
   const port = upstream()
@@ -355,7 +373,7 @@ function abortable(request: Call) {
   return { port, pending, outcome: failure(pending), abort: () => abort.abort() }
 }
 
-type Turn = 'answer' | 'begin' | 'reset'
+type Turn = 'answer' | 'begin' | 'work' | 'reset'
 
 /** A server whose `turns` say what becomes of each request it gets, over all connections. */
 async function scripted(turns: readonly Turn[]) {
@@ -366,32 +384,9 @@ async function scripted(turns: readonly Turn[]) {
       requests.push(bytes.toString())
       if (turn === 'answer') socket.write(ok)
       else if (turn === 'begin') socket.end('HTTP/1.1 200 OK\r\n')
+      else if (turn === 'work') setTimeout(() => socket.destroy(), 1_050)
       else socket.resetAndDestroy()
     })
   })
   return { ...server, requests }
-}
-
-async function whole({ body }: UpstreamResponse): Promise<string> {
-  let result = ''
-  for await (const bytes of pieces(body)) result += text(bytes)
-  return result
-}
-
-async function* pieces(body: ByteSource) {
-  for (let bytes = await body.read(); bytes; bytes = await body.read()) yield bytes
-}
-
-function text(bytes: Uint8Array | undefined): string | undefined {
-  return bytes && new TextDecoder().decode(bytes)
-}
-
-/** The failure that `work` rejects with. */
-async function failure(work: Promise<unknown>): Promise<unknown> {
-  try {
-    await work
-    return 'no failure'
-  } catch (error) {
-    return failureOf(error)
-  }
 }

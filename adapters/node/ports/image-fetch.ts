@@ -1,59 +1,66 @@
-import { lookup } from 'node:dns/promises'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { ImageFetchPort, PinnedRequest, UpstreamResponse } from '../../../src/index.ts'
-import { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
-import { abortFault, faultOf } from '../upstream/fault.ts'
+import { UpstreamFault } from '../../../src/core/failure.ts'
+import type { ImageFetchPort, PinnedRequest } from '../../../src/index.ts'
+import { directOpener } from '../upstream/connect.ts'
+import { type Destination, destinationOf, exchange } from '../upstream/exchange.ts'
+import { Pool } from '../upstream/pool.ts'
+import type { ProxyRules } from '../upstream/proxy-rules.ts'
+import { type Resolve, resolver } from '../upstream/resolver.ts'
+import { type Way, wayFinder } from '../upstream/way.ts'
+import { longestDelay } from './clock.ts'
+
+export interface ImageFetchOptions {
+  readonly rules: ProxyRules
+  readonly resolve?: Resolve | undefined
+}
 
 /**
  * Remote images over connections of their own, each to the one address that it was given: between
- * the check of a name and the connection, nobody asks for its address again.
+ * the check of a name and the connection, the name is not resolved again.
  */
-export const nodeImageFetch: ImageFetchPort = {
-  async resolve(host) {
-    try {
-      const found = await lookup(host, { all: true })
-      return found.map(({ address }) => address)
-    } catch (error) {
-      throw faultOf(error)
-    }
-  },
-  fetch: (request) =>
-    new Promise((resolve, reject) => {
-      if (request.signal.aborted) return reject(abortFault())
-      const send = request.url.startsWith('https:') ? httpsRequest : httpRequest
-      const outgoing = send(request.url, {
-        // A kept connection could lead elsewhere than to this address.
-        agent: false,
-        lookup: pinned(request.address),
-        headers: { ...request.headers, 'accept-encoding': 'identity' },
-      })
-      const abort = () => outgoing.destroy(abortFault())
-      request.signal.addEventListener('abort', abort)
-      outgoing.once('close', () => request.signal.removeEventListener('abort', abort))
-      outgoing.once('response', (response) => resolve(received(response, request)))
-      outgoing.on('error', (error) => reject(faultOf(error)))
-      outgoing.end()
-    }),
+export function nodeImageFetch({ rules, resolve = resolver() }: ImageFetchOptions): ImageFetchPort {
+  const wayTo = wayFinder(rules)
+  return {
+    resolve: async (host, { url, signal }) =>
+      rules.proxyFor(url) ? 'at-proxy' : resolve(host, signal),
+    fetch: (request) =>
+      exchange(
+        {
+          ...request,
+          method: 'GET',
+          headers: { ...request.headers, 'accept-encoding': 'identity' },
+          // The time of a fetch is for its caller to measure.
+          connectTimeout: longestDelay,
+        },
+        () => destinationFor(request, wayTo),
+      ),
+  }
 }
 
-/** Whoever asks for whichever name gets the one address. */
-function pinned(address: string): LookupFunction {
+function destinationFor(
+  { url: text, address }: PinnedRequest,
+  wayTo: (url: URL) => Way,
+): Destination {
+  const url = new URL(text)
+  const { open, proxy } = wayTo(url)
+  const pool = new Pool({
+    origin: url.origin,
+    open: proxy ? open : directOpener({ lookup: pinned(address) }),
+    connectTimeout: longestDelay,
+    sockets: new Set(),
+    pools: new Set(),
+    // A kept connection could lead elsewhere than to this address.
+    keepsIdle: false,
+  })
+  return destinationOf(url, proxy, pool)
+}
+
+/** Resolves every name to the one address. */
+function pinned(address: string | undefined): LookupFunction {
+  if (address === undefined) {
+    throw new UpstreamFault({ kind: 'network', reason: 'ENOTFOUND', phase: 'connecting' })
+  }
   const family = isIP(address)
   return (_, { all }, callback) =>
     all ? callback(null, [{ address, family }]) : callback(null, address, family)
-}
-
-function received(message: IncomingMessage, { queueLimit }: PinnedRequest): UpstreamResponse {
-  const body = new BoundedQueue(queueLimit, () => message.destroy())
-  message.on('data', (bytes: Uint8Array) => body.push(bytes))
-  message.on('end', () => body.end())
-  message.on('error', (error) => body.fail(faultOf(error).failure))
-  message.on('close', () => body.fail({ kind: 'network', reason: 'closed' }))
-  return {
-    status: message.statusCode ?? 0,
-    header: (name) => [message.headers[name]].flat()[0],
-    body,
-  }
 }

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
-import type { UpstreamPort, UpstreamRequest } from '../../../src/index.ts'
-import { type Destination, exchange } from '../upstream/exchange.ts'
-import { faultOf } from '../upstream/fault.ts'
-import { Pool } from '../upstream/pool.ts'
+import type { Egress, UpstreamPort, UpstreamRequest } from '../../../src/index.ts'
+import { Clients } from '../upstream/clients.ts'
+import { exchange } from '../upstream/exchange.ts'
+import type { Pool } from '../upstream/pool.ts'
+import { type ProxyRules, proxyRules } from '../upstream/proxy-rules.ts'
+import { wayFinder } from '../upstream/way.ts'
 
 export interface NodeUpstream {
   readonly send: UpstreamPort
@@ -12,80 +14,59 @@ export interface NodeUpstream {
   close(): void
 }
 
-/** Addresses to remember: far more than models, and a bound if they ever come from outside. */
-const rememberedAddresses = 1_000
-
 /**
  * Upstream calls over undici: HTTP/1.1, connections kept alive, no redirects, no retries but one
  * immediate resend when an idle connection turns out to be closed.
  */
-export function nodeUpstream(): NodeUpstream {
+export function nodeUpstream(rules: ProxyRules = proxyRules({})): NodeUpstream {
   const sockets = new Set<Socket>()
-  const shared = new Map<number, Clients>()
-  const own = new Map<number, Clients>()
+  const pools = new Set<Pool>()
+  const exits = new WeakMap<Egress, Exit>()
 
-  const clientsFor = ({ connectTimeout, ownClient }: UpstreamRequest): Clients => {
-    const clients = ownClient === true ? own : shared
-    let found = clients.get(connectTimeout)
-    if (!found) {
-      found = new Clients((origin) => new Pool({ origin, connectTimeout, sockets }))
-      clients.set(connectTimeout, found)
+  const exitFor = (egress?: Egress): Exit => {
+    const wayTo = wayFinder(rules, egress)
+    return new Exit((connectTimeout) => new Clients({ wayTo, connectTimeout, sockets, pools }))
+  }
+  const common = exitFor()
+  const exitOf = ({ egress }: UpstreamRequest): Exit => {
+    if (!egress) return common
+    let exit = exits.get(egress)
+    if (!exit) {
+      exit = exitFor(egress)
+      exits.set(egress, exit)
     }
-    return found
+    return exit
   }
 
   return {
-    send: (request) => exchange(request, () => clientsFor(request).find(request.url)),
+    send: (request) =>
+      exchange(request, () => exitOf(request).clientsFor(request).find(request.url)),
     get openSockets() {
       return sockets.size
     },
     close() {
-      for (const clients of [...shared.values(), ...own.values()]) clients.close()
+      for (const pool of pools) pool.close()
     },
   }
 }
 
-/** The pools of all origins that share a connect timeout. */
-class Clients {
-  readonly #create: (origin: string) => Pool
-  readonly #pools = new Map<string, Pool>()
-  readonly #destinations = new Map<string, Destination>()
+/** The clients of calls that leave the host in the same way, by their connect timeout. */
+class Exit {
+  readonly #create: (connectTimeout: number) => Clients
+  readonly #shared = new Map<number, Clients>()
+  readonly #own = new Map<number, Clients>()
 
-  constructor(create: (origin: string) => Pool) {
+  constructor(create: (connectTimeout: number) => Clients) {
     this.#create = create
   }
 
-  /** Throws an `UpstreamFault` when `url` is no address. */
-  find(url: string): Destination {
-    const known = this.#destinations.get(url)
-    if (known) return known
-    if (this.#destinations.size >= rememberedAddresses) this.#forget()
-    const { origin, pathname, search } = parse(url)
-    const destination = { pool: this.#poolOf(origin), path: pathname + search }
-    this.#destinations.set(url, destination)
-    return destination
-  }
-
-  close(): void {
-    for (const pool of this.#pools.values()) pool.close()
-  }
-
-  #poolOf(origin: string): Pool {
-    const pool = this.#pools.get(origin) ?? this.#create(origin)
-    this.#pools.set(origin, pool)
-    return pool
-  }
-
-  #forget(): void {
-    this.#destinations.clear()
-    for (const [origin, pool] of this.#pools) if (pool.isEmpty) this.#pools.delete(origin)
-  }
-}
-
-function parse(url: string): URL {
-  try {
-    return new URL(url)
-  } catch (error) {
-    throw faultOf(error)
+  clientsFor({ connectTimeout, ownClient }: UpstreamRequest): Clients {
+    const clients = ownClient === true ? this.#own : this.#shared
+    let found = clients.get(connectTimeout)
+    if (!found) {
+      found = this.#create(connectTimeout)
+      clients.set(connectTimeout, found)
+    }
+    return found
   }
 }

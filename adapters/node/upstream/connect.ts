@@ -1,36 +1,54 @@
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
+import { UpstreamFault } from '../../../src/core/failure.ts'
 import type { Millis } from '../../../src/core/ids.ts'
 import { longestDelay } from '../ports/clock.ts'
+import { faultOf } from './fault.ts'
 
-/** The address was not reached, or its TLS handshake not done, within the connect timeout. */
-export class ConnectTimeout extends Error {
-  override readonly name = 'ConnectTimeout'
+/**
+ * Opens a socket, TLS included. `callback` gets it when it is connected, or the error; destroying
+ * the returned socket before gives up, and `callback` may not be called at all.
+ */
+export type Opener = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket
+
+export interface OpenerOptions {
+  /** What to trust, where it is not what the host trusts. */
+  readonly secureContext?: SecureContext
+  /** What a name resolves to, where that is not for the system to say. */
+  readonly lookup?: LookupFunction
 }
 
-type Opener = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket
-
-// undici's own timer is up to a second late, hence `timeout: 0`. It does return the socket, which
-// its declaration leaves out. Being shared, it resumes TLS sessions across connections.
-const open = buildConnector({ timeout: 0, allowH2: false }) as unknown as Opener
+/** Makes an opener of sockets that lead to the upstream itself. It resumes TLS sessions. */
+export function directOpener(options: OpenerOptions = {}): Opener {
+  // undici's own timer is up to a second late, hence `timeout: 0`. It does return the socket, which
+  // its declaration leaves out.
+  return buildConnector({ ...options, timeout: 0, allowH2: false }) as unknown as Opener
+}
 
 export interface Connecting {
+  readonly open: Opener
   readonly options: buildConnector.Options
+  /** For the whole way: to a proxy, its tunnel, TLS. */
   readonly timeout: Millis
   readonly callback: buildConnector.Callback
 }
 
-/**
- * Opens a socket, TLS included. `callback` gets it when it is connected, or the error; destroying
- * the returned socket before gives up without a word.
- */
-export function connect({ options, timeout, callback }: Connecting): Socket {
-  const settle: buildConnector.Callback = (...outcome) => {
+/** Opens a socket in time. `callback` gets every error as an `UpstreamFault`. */
+export function connect({ open, options, timeout, callback }: Connecting): Socket {
+  let isOver = false
+  const settle: buildConnector.Callback = (...[error, connected]) => {
+    if (isOver) return
+    isOver = true
     clearTimeout(timer)
-    callback(...outcome)
+    if (error) callback(faultOf(error, 'connecting'), null)
+    else callback(null, connected)
   }
   const socket = open(options, settle)
-  const giveUp = () => socket.destroy(new ConnectTimeout('connect timeout'))
+  const giveUp = () => {
+    settle(new UpstreamFault({ kind: 'timeout', limit: 'connect' }), null)
+    socket.destroy()
+  }
   const timer = setTimeout(giveUp, Math.min(timeout, longestDelay)).unref()
   return socket.once('close', () => clearTimeout(timer))
 }

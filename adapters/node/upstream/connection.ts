@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
 import type { Millis } from '../../../src/core/ids.ts'
-import { connect } from './connect.ts'
+import { connect, type Opener } from './connect.ts'
 
 export interface ConnectionOptions {
   readonly origin: string
+  readonly open: Opener
   readonly connectTimeout: Millis
   /** Every socket from its first packet to its close. */
   readonly sockets: Set<Socket>
@@ -23,11 +24,11 @@ export class Connection {
   #servedOn: Socket | undefined
   #busy = false
 
-  constructor({ origin, connectTimeout, sockets, onIdleClose }: ConnectionOptions) {
+  constructor({ origin, open, connectTimeout, sockets, onIdleClose }: ConnectionOptions) {
     this.#client = new Client(origin, {
       ...clientOptions,
       connect: (options, callback) => {
-        const socket = connect({ options, timeout: connectTimeout, callback })
+        const socket = connect({ open, options, timeout: connectTimeout, callback })
         this.#socket = socket
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))

@@ -1,20 +1,39 @@
 import type { Dispatcher } from 'undici'
 import { UpstreamFault } from '../../../src/core/failure.ts'
+import { type NetworkFailure, refusedByProxy } from '../../../src/core/network-failure.ts'
 import type { UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
 import { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
+import { codedOnly, codingIn, undecodable } from '../../../src/wire/content-coding.ts'
 import type { Connection } from './connection.ts'
+import { type BodySink, type Decoding, decodingOf } from './decoding.ts'
 import { abortFault, faultOf, isLostSocket } from './fault.ts'
 import type { Pool } from './pool.ts'
+import type { Proxy } from './proxy.ts'
 
 /** How long the rest of a body that nobody needs may take and be, before its connection is given up. */
 const drainTime = 250
 const drainBytes = 64 * 1024
 
+/**
+ * A reused connection that is lost so soon was closed while it was idle, in milliseconds. Later, the
+ * upstream has probably worked on the request.
+ */
+const staleTime = 1_000
+
 /** Where an address leads. */
 export interface Destination {
   readonly pool: Pool
-  /** Path and query. */
+  /** Path and query; the whole address where `proxy` is asked for it. */
   readonly path: string
+  /** The proxy that reads every request, since it carries no tunnel. */
+  readonly proxy?: Proxy | undefined
+}
+
+/** Where `url` leads by this pool. */
+export function destinationOf(url: URL, proxy: Proxy | undefined, pool: Pool): Destination {
+  const { protocol, origin, pathname, search } = url
+  const path = pathname + search
+  return proxy && protocol === 'http:' ? { pool, path: origin + path, proxy } : { pool, path }
 }
 
 /**
@@ -49,7 +68,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #pool: Pool
   readonly #options: ExchangeOptions
   #connection: Connection | undefined
-  #body: BoundedQueue | undefined
+  #sentAt = 0
+  #sink: BodySink | undefined
+  #decoding: Decoding | undefined
   #drainTimer: NodeJS.Timeout | undefined
   #drained = 0
   #answered = false
@@ -79,14 +100,24 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: Headers): void {
     // Informational answers come before the real one.
     if (this.#over || status < 200) return
-    const { queueLimit } = this.#request
-    const body = new BoundedQueue(queueLimit, (how) => this.#release(how))
-    this.#body = body
-    this.#options.resolve({ status, header: (name) => headerOf(headers, name), body })
+    const { proxy } = this.#options.destination
+    if (status === 407 && proxy) return this.#fail(refusalOf(proxy, status))
+    const { queueLimit: limit, signal } = this.#request
+    const queue = new BoundedQueue(limit, (how) => this.#release(how))
+    const coding = codingIn(headerOf(headers, 'content-encoding'))
+    if (coding !== undefined) {
+      const giveUp = () => this.#giveUp()
+      this.#decoding = decodingOf(coding, { queue, limit, signal, giveUp })
+    }
+    this.#sink = this.#decoding ?? queue
+    const header = (name: string) =>
+      coding !== undefined && codedOnly.has(name) ? undefined : headerOf(headers, name)
+    this.#options.resolve({ status, header, body: queue })
+    if (coding !== undefined && !this.#decoding) this.#fail(new UpstreamFault(undecodable(coding)))
   }
 
   onResponseData(_: unknown, bytes: Uint8Array): void {
-    if (!this.#drainTimer) return this.#body?.push(bytes)
+    if (!this.#drainTimer) return this.#sink?.push(bytes)
     this.#drained += bytes.length
     if (this.#drained > drainBytes) this.#giveUp()
   }
@@ -95,15 +126,23 @@ class Exchange implements Dispatcher.DispatchHandler {
     const connection = this.#finish()
     if (!connection) return
     this.#pool.giveBack(connection)
-    this.#body?.end()
+    this.#sink?.end()
   }
 
   onResponseError(_: unknown, error: unknown): void {
     if (this.#over) return
-    // The upstream has closed an idle connection while the request was on its way to it.
-    const isStale = this.#connection?.isReused === true && !this.#answered && isLostSocket(error)
-    if (isStale) this.#resend()
-    else this.#fail(faultOf(error))
+    if (this.#isStale(error) && this.#request.mayResend?.() !== false) this.#resend()
+    else this.#fail(faultOf(error, this.#phase))
+  }
+
+  get #phase(): NetworkFailure['phase'] {
+    return this.#sink ? 'answering' : 'waiting'
+  }
+
+  /** The upstream has closed an idle connection while the request was on its way to it. */
+  #isStale(error: unknown): boolean {
+    if (!this.#connection?.isReused || this.#answered || !isLostSocket(error)) return false
+    return performance.now() - this.#sentAt < staleTime
   }
 
   /** On a new connection, so that it cannot happen twice. */
@@ -113,10 +152,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #send(connection: Connection): void {
-    const { method, headers, body = null } = this.#request
+    const { method, body = null } = this.#request
+    const { path, proxy } = this.#options.destination
     this.#connection = connection
-    const { path } = this.#options.destination
-    connection.send({ method, path, headers, body }, this)
+    this.#sentAt = performance.now()
+    connection.send({ method, path, headers: headersTo(proxy, this.#request), body }, this)
   }
 
   readonly #abort = () => this.#fail(abortFault())
@@ -125,12 +165,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     const connection = this.#finish()
     if (!connection) return
     this.#pool.discard(connection)
-    if (this.#body) this.#body.fail(fault.failure)
+    if (this.#sink) this.#sink.fail(fault.failure)
     else this.#options.reject(fault)
   }
 
   /** The reader needs no more of the body. */
   #release(how: 'cancel' | 'drain'): void {
+    this.#decoding?.close()
     if (how === 'cancel') return this.#giveUp()
     this.#drainTimer = setTimeout(() => this.#giveUp(), drainTime).unref()
   }
@@ -148,6 +189,21 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#drainTimer)
     return this.#connection
   }
+}
+
+function headersTo(
+  proxy: Proxy | undefined,
+  { headers }: UpstreamRequest,
+): UpstreamRequest['headers'] {
+  const authorization = proxy?.authorization
+  return authorization === undefined
+    ? headers
+    : { ...headers, 'proxy-authorization': authorization }
+}
+
+function refusalOf({ name }: Proxy, status: number): UpstreamFault {
+  const reason = refusedByProxy(status)
+  return new UpstreamFault({ kind: 'network', reason, phase: 'connecting', proxy: name })
 }
 
 function headerOf(headers: Headers, name: string): string | undefined {

@@ -1,20 +1,18 @@
 import { UpstreamFault } from '../../../src/core/failure.ts'
-import { ConnectTimeout } from './connect.ts'
+import { aborted, type NetworkFailure, unaskedContinue } from '../../../src/core/network-failure.ts'
 
 /**
  * What an error of undici, of a socket or of DNS means. The reason is a code or the name of a
  * class: messages would hold addresses.
  */
-export function faultOf(error: unknown): UpstreamFault {
+export function faultOf(error: unknown, phase: NetworkFailure['phase']): UpstreamFault {
   if (error instanceof UpstreamFault) return error
-  if (error instanceof ConnectTimeout)
-    return new UpstreamFault({ kind: 'timeout', limit: 'connect' })
-  return new UpstreamFault({ kind: 'network', reason: reasonOf(error) })
+  return new UpstreamFault({ kind: 'network', reason: reasonOf(error), phase })
 }
 
 /** What an exchange ends with that its caller has called off. */
 export function abortFault(): UpstreamFault {
-  return new UpstreamFault({ kind: 'network', reason: 'aborted' })
+  return new UpstreamFault({ kind: 'network', reason: aborted })
 }
 
 const lostSocket = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
@@ -24,8 +22,15 @@ export function isLostSocket(error: unknown): boolean {
   return lostSocket.has(reasonOf(error))
 }
 
-function reasonOf(error: unknown): string {
+/** The code of an error, else the name of its class. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? code : error.name
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code)) return named(code, error)
+  return error.name === 'HTTPParserError' ? 'UND_ERR_HTTP_PARSER' : error.name
+}
+
+/** undici has one code for all that befalls a socket; this one is the upstream's own doing. */
+function named(code: string, { message }: Error): string {
+  return code === 'UND_ERR_SOCKET' && message === 'bad response' ? unaskedContinue : code
 }

@@ -1,12 +1,18 @@
 import type { Socket } from 'node:net'
 import type { Millis } from '../../../src/core/ids.ts'
 import { remove } from '../../../src/wire/remove.ts'
+import type { Opener } from './connect.ts'
 import { Connection } from './connection.ts'
 
 export interface PoolOptions {
   readonly origin: string
+  readonly open: Opener
   readonly connectTimeout: Millis
   readonly sockets: Set<Socket>
+  /** The pools that have a connection. */
+  readonly pools: Set<Pool>
+  /** False: a connection serves one exchange only. */
+  readonly keepsIdle?: boolean | undefined
 }
 
 /** The connections to one origin. The one used last is used next, so that a surplus times out. */
@@ -37,11 +43,13 @@ export class Pool {
       },
     })
     this.#all.add(connection)
+    this.#options.pools.add(this)
     return connection
   }
 
   /** Takes back a connection whose exchange is complete. */
   giveBack(connection: Connection): void {
+    if (this.#options.keepsIdle === false) return this.discard(connection)
     connection.served()
     this.#idle.push(connection)
   }
@@ -49,6 +57,7 @@ export class Pool {
   /** Closes a connection that nobody is to use again. */
   discard(connection: Connection): void {
     this.#all.delete(connection)
+    if (this.isEmpty) this.#options.pools.delete(this)
     connection.close()
   }
 
@@ -56,5 +65,6 @@ export class Pool {
     for (const connection of this.#all) connection.close()
     this.#all.clear()
     this.#idle.length = 0
+    this.#options.pools.delete(this)
   }
 }

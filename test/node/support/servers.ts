@@ -25,7 +25,8 @@ export function tcpServer(listener: (socket: Socket) => void): Promise<TestServe
   return started(createTcpServer(listener))
 }
 
-async function started(server: Server): Promise<TestServer> {
+/** Listens on a free port of 127.0.0.1, until the test has ended. */
+export async function started(server: Server): Promise<TestServer> {
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
     sockets.push(socket)

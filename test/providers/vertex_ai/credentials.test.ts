@@ -366,7 +366,8 @@ describe('a path', () => {
     upstream.next(token('t1'))
     expect(await failureOf(headers())).toEqual({
       kind: 'no-credential',
-      message: 'the Google credential cannot be used: the file it names cannot be read (ENOENT)',
+      message: 'the Google credential cannot be used: the file it names cannot be read',
+      reason: 'ENOENT',
     })
     content['/run/sa.json'] = JSON.stringify(serviceAccount)
     expect(await headers()).toEqual({ authorization: 'Bearer t1' })

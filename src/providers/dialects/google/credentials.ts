@@ -89,14 +89,14 @@ async function textOf(path: string, { readFile, env }: CredentialContext): Promi
   try {
     return await readFile(home === undefined ? path : path.replace(/^~(?=\/)/, () => home))
   } catch (error) {
-    throw noCredential(`the file it names cannot be read${codeOf(error)}`)
+    throw noCredential('the file it names cannot be read', codeOf(error))
   }
 }
 
-/** The host's code for what went wrong with a file, ` (ENOENT)`. Its message would tell the path. */
-function codeOf(error: unknown): string {
+/** The host's code for what went wrong with a file, `ENOENT`. Its message would name the path. */
+function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? ` (${code})` : ''
+  return typeof code === 'string' ? code : undefined
 }
 
 function bearer(token: string): string {

@@ -66,10 +66,13 @@ export function readGoogleCredentials(text: string): GoogleCredentials | Unusabl
   )
 }
 
-/** The failure of a provider whose Google credential is of no use; `problem` says why. */
-export function noCredential(problem: string): UpstreamFault {
+/**
+ * The failure of a provider whose Google credential is of no use; `problem` says why, and `reason`
+ * is a code that clients do not see.
+ */
+export function noCredential(problem: string, reason?: string): UpstreamFault {
   const message = `the Google credential cannot be used: ${problem}`
-  return new UpstreamFault({ kind: 'no-credential', message })
+  return new UpstreamFault({ kind: 'no-credential', message, reason })
 }
 
 const filled = z.string().min(1)

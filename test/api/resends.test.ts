@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import type { UpstreamRequest } from '../../src/index.ts'
+import { completion } from '../support/answers.ts'
+import { chainOf } from '../support/chain.ts'
+import { series } from '../support/exposition.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { broken, json, type Responder } from '../support/scripted-upstream.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+/** Answers after the port has asked whether it may send the request again. */
+function lostAtOnce(then: Responder, asked: unknown[] = []): Responder {
+  return (sent: UpstreamRequest) => {
+    asked.push(sent.mayResend?.())
+    return then(sent)
+  }
+}
+
+const lost = broken({ kind: 'network', reason: 'ECONNRESET', phase: 'waiting' })
+
+const attemptsIn = ({ log }: TestGateway) =>
+  log.filter(({ message }) => message === 'request').map(({ fields }) => fields['attempts'])
+
+async function outcomesIn({ get }: TestGateway) {
+  const text = await (await get('/metrics')).text()
+  return series(text, 'gateway_upstream_attempts_total')
+}
+
+describe('a request that is sent again on a new connection', () => {
+  test('uses up no attempt, and counts as a call in the log and in the metrics', async () => {
+    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+    gateway.upstream.next(lostAtOnce(json(completion())))
+    expect((await gateway.chat(request)).status).toBe(200)
+    expect(attemptsIn(gateway)).toEqual([2])
+    const labels = { provider: 'p', model: 'm' }
+    expect(await outcomesIn(gateway)).toEqual([
+      { labels: { ...labels, outcome: 'resent' }, value: 1 },
+      { labels: { ...labels, outcome: 'success' }, value: 1 },
+    ])
+  })
+
+  test('counts as well when it fails in the end', async () => {
+    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+    gateway.upstream.next(lostAtOnce(lost))
+    expect((await gateway.chat(request)).status).toBe(502)
+    expect(attemptsIn(gateway)).toEqual([2])
+    expect((await outcomesIn(gateway)).map(({ labels }) => labels['outcome'])).toEqual([
+      'resent',
+      'network',
+    ])
+  })
+
+  test('is not sent again in a later attempt', async () => {
+    const asked: unknown[] = []
+    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 3'))
+    gateway.upstream.always(lostAtOnce(lost, asked))
+    const pending = gateway.chat(request)
+    await gateway.clock.advance(10_000)
+    expect((await pending).status).toBe(502)
+    expect(asked).toEqual([true, false, false])
+    expect(attemptsIn(gateway)).toEqual([4])
+  })
+
+  test('may be sent again at the next provider of the chain', async () => {
+    const asked: unknown[] = []
+    const gateway = await watchedGateway(chainOf([{}, {}], 'retry_max_attempts = 1'))
+    gateway.upstream.next(lostAtOnce(lost, asked), lostAtOnce(json(completion()), asked))
+    expect((await gateway.chat(request)).status).toBe(200)
+    expect(asked).toEqual([true, true])
+    expect(attemptsIn(gateway)).toEqual([4])
+  })
+})

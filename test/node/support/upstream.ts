@@ -1,0 +1,52 @@
+import { onTestFinished } from 'vitest'
+import { type NodeUpstream, nodeUpstream } from '../../../adapters/node/ports/upstream.ts'
+import { proxyRules } from '../../../adapters/node/upstream/proxy-rules.ts'
+import { failureOf, type UpstreamFailure } from '../../../src/core/failure.ts'
+import type { Environment, UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
+
+/** Upstream calls of the Node host, with the proxies of this environment. */
+export function upstream(env: Environment = {}): NodeUpstream {
+  const port = nodeUpstream(proxyRules(env))
+  onTestFinished(() => port.close())
+  return port
+}
+
+export type Call = Pick<UpstreamRequest, 'url'> & Partial<UpstreamRequest>
+
+/** Sends a request of which only the address needs to be given. */
+export function call(port: NodeUpstream, { url, ...rest }: Call): Promise<UpstreamResponse> {
+  return port.send({
+    method: 'POST',
+    url,
+    headers: {},
+    body: new TextEncoder().encode('{}'),
+    connectTimeout: 5_000,
+    queueLimit: 8 * 1024 * 1024,
+    signal: new AbortController().signal,
+    ...rest,
+  })
+}
+
+/** The text of a whole body. */
+export async function whole({ body }: UpstreamResponse): Promise<string> {
+  const decoder = new TextDecoder()
+  let result = ''
+  for (let bytes = await body.read(); bytes; bytes = await body.read()) {
+    result += decoder.decode(bytes, { stream: true })
+  }
+  return result
+}
+
+export function text(bytes: Uint8Array | undefined): string | undefined {
+  return bytes && new TextDecoder().decode(bytes)
+}
+
+/** The failure that `work` rejects with. */
+export async function failure(work: Promise<unknown>): Promise<UpstreamFailure | 'no failure'> {
+  try {
+    await work
+    return 'no failure'
+  } catch (error) {
+    return failureOf(error)
+  }
+}
