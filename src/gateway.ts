@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { openAccess } from './access.ts'
 import { ConfigError } from './boot-error.ts'
-import { type LoadedConfig, loadConfig, renderProblem } from './config/index.ts'
+import { type LoadedConfig, type LoadResult, loadConfig, renderProblem } from './config/index.ts'
 import { type ConfigFile, textAsFile } from './core/config-file.ts'
 import { usdOf } from './core/money.ts'
 import type {
@@ -29,9 +29,10 @@ import { logRecorder } from './request-log.ts'
 import { Breakers } from './resilience/index.ts'
 import { createRouter } from './router.ts'
 import { routesOf } from './routes.ts'
-import { buildSnapshot } from './snapshot/index.ts'
+import { buildSnapshot, type Snapshot } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
-import { silentLog, webClock, webResponse, webUpstream } from './web-ports.ts'
+import { silentLog, warningsOfPort, webClock, webResponse, webUpstream } from './web-ports.ts'
+import { maskedUrl } from './wire/mask.ts'
 
 export interface GatewayOptions {
   /** The text of the configuration file. */
@@ -121,7 +122,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     response = webResponse,
     random = Math.random,
   } = options
-  const loaded = await readConfig(options.config, env)
+  const load = loader({ env, upstream, readFile: options.readFile ?? readsNoFiles })
+  const loaded = await accepted(load(options.config))
   const { config } = loaded
   const log = options.log?.(config.log_format) ?? silentLog
 
@@ -156,11 +158,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     dropped: (rows) => series.usageDropped.inc(rows),
   })
   const live = new LiveConfig({
-    config,
+    loaded,
     text: options.config,
+    load,
     file: options.configFile ?? textAsFile(options.config),
     storedKeys,
-    env,
     ports: {
       env,
       clock,
@@ -177,6 +179,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     failed: () => series.reloadFailures.inc(),
   })
+  logProxies(log, snapshot())
   const records = new Records({
     recorders: [
       metricsRecorder(series, { metadataLabels, maxSeries }),
@@ -272,10 +275,17 @@ export type ConfigVerdict =
   | { readonly ok: true; readonly overview: Overview }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** Judges a configuration as a boot would, without serving it: no listener, no network. */
-export async function checkConfig(text: string, env: Environment): Promise<ConfigVerdict> {
+/**
+ * Judges a configuration as a boot would, without serving it: no listener, no network. Without
+ * `readFile` the files that it names are not looked at.
+ */
+export async function checkConfig(
+  text: string,
+  env: Environment,
+  readFile?: ReadFile,
+): Promise<ConfigVerdict> {
   try {
-    const { config, warnings } = await readConfig(text, env)
+    const { config, warnings } = await accepted(loadConfig({ text, env, kinds, readFile }))
     const snapshot = buildSnapshot(config, { env, clock: webClock, upstream: webUpstream })
     return { ok: true, overview: overviewOf({ config, snapshot, warnings }) }
   } catch (error) {
@@ -284,8 +294,33 @@ export async function checkConfig(text: string, env: Environment): Promise<Confi
   }
 }
 
-async function readConfig(text: string, env: Environment): Promise<LoadedConfig> {
-  const result = await loadConfig({ text, env, kinds })
+interface LoaderPorts {
+  readonly env: Environment
+  readonly upstream: UpstreamPort
+  readonly readFile: ReadFile
+}
+
+function loader({ env, upstream, readFile }: LoaderPorts) {
+  return async (text: string): Promise<LoadResult> => {
+    const result = await loadConfig({ text, env, kinds, readFile })
+    if (!result.ok) return result
+    return { ...result, warnings: [...result.warnings, ...warningsOfPort(result.config, upstream)] }
+  }
+}
+
+/** Says which providers have a way out of their own. */
+function logProxies(log: Log, { providers }: Snapshot): void {
+  for (const { name, egress } of providers) {
+    if (egress?.proxy === undefined) continue
+    const proxy = egress.proxy === '' ? 'none' : maskedUrl(egress.proxy)
+    log.write('info', 'outgoing proxy of a provider', { provider: name, proxy })
+  }
+}
+
+const readsNoFiles: ReadFile = () => Promise.reject(new Error('this host reads no files'))
+
+async function accepted(loading: Promise<LoadResult>): Promise<LoadedConfig> {
+  const result = await loading
   if (!result.ok) throw new ConfigError(result.problems.map(renderProblem))
   return result
 }

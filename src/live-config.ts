@@ -4,25 +4,27 @@ import {
   ConfigDocument,
   type Judgement,
   keepRestartOnly,
-  loadConfig,
+  type LoadedConfig,
+  type LoadResult,
   type Reload,
   renderProblem,
 } from './config/index.ts'
 import type { ConfigFile } from './core/config-file.ts'
 import { outline } from './core/outline.ts'
-import type { Environment, Log } from './core/ports.ts'
+import type { Log } from './core/ports.ts'
 import { credentialWarnings } from './overview.ts'
-import { kinds } from './providers/index.ts'
 import { type Snapshot, SnapshotHolder, type SnapshotPorts } from './snapshot/index.ts'
 import { UnsignedWebhooks } from './webhooks/index.ts'
 
 export interface LiveConfigOptions {
-  readonly config: Config
-  /** The text that `config` was read from. */
+  /** What serves at the start. */
+  readonly loaded: LoadedConfig
+  /** The text that it was read from. */
   readonly text: string
+  /** Judges a text as a boot would. */
+  readonly load: (text: string) => Promise<LoadResult>
   readonly file: ConfigFile
   readonly storedKeys: ReadonlyMap<string, string>
-  readonly env: Environment
   readonly ports: SnapshotPorts
   readonly access: Pick<Access, 'providerKeys' | 'check' | 'adopt'>
   readonly log: Log
@@ -39,9 +41,10 @@ export class LiveConfig {
   readonly #holder: SnapshotHolder
 
   constructor(options: LiveConfigOptions) {
-    const { config, text, file, storedKeys, ports } = options
+    const { loaded, text, file, storedKeys, ports } = options
+    const { config, authorities } = loaded
     this.#options = options
-    this.#holder = new SnapshotHolder({ config, storedKeys }, ports)
+    this.#holder = new SnapshotHolder({ config, storedKeys, authorities }, ports)
     this.document = new ConfigDocument({
       file,
       serving: text,
@@ -78,9 +81,10 @@ export class LiveConfig {
 
   /** Judges a text as a boot would, and builds everything that it asks for. */
   async #judge(text: string): Promise<Judgement> {
-    const { env, access, log, applied } = this.#options
-    const loaded = await loadConfig({ text, env, kinds })
+    const { load, access, log, applied } = this.#options
+    const loaded = await load(text)
     if (!loaded.ok) return loaded
+    const { authorities } = loaded
     const { config, ignored } = keepRestartOnly(this.config, loaded.config)
     try {
       access.check(config)
@@ -88,7 +92,8 @@ export class LiveConfig {
       if (!(error instanceof UnsignedWebhooks)) throw error
       return { ok: false, problems: [{ setting: error.setting, message: error.message }] }
     }
-    const swap = this.#holder.prepare({ config, storedKeys: await access.providerKeys() })
+    const storedKeys = await access.providerKeys()
+    const swap = this.#holder.prepare({ config, storedKeys, authorities })
     return {
       ok: true,
       apply: async () => {

@@ -2,6 +2,7 @@ import { checkConfig, type Environment, type Overview } from '../../src/index.ts
 import { CommandFailure } from './command-failure.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { overviewLines } from './overview-text.ts'
+import { readText } from './ports/read-text.ts'
 
 export interface Check {
   /** What the configuration is called in the output. */
@@ -18,7 +19,7 @@ export interface Check {
  * what keeps it from serving, and under `strict` for a credential that is missing.
  */
 export async function check({ name, config, env, strict }: Check): Promise<readonly string[]> {
-  const verdict = await checkConfig(config, env)
+  const verdict = await checkConfig(config, env, readText)
   const problems = [
     ...(verdict.ok ? [] : verdict.problems),
     ...(logLevel(env) ? [] : [logLevelRule]),

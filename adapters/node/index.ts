@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type {
   AddSeries,
   Clock,
@@ -19,10 +18,11 @@ import { nodeFingerprint } from './ports/fingerprint.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeResponse } from './ports/plain-response.ts'
 import { addProcessSeries } from './ports/process-series.ts'
+import { readText } from './ports/read-text.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
-import { proxyRules } from './upstream/proxy-rules.ts'
+import { type ProxyRules, proxyRules } from './upstream/proxy-rules.ts'
 
 export type { HostedGateway } from './http/client-exchange.ts'
 export type { HostLimits } from './http/limits.ts'
@@ -43,6 +43,8 @@ export interface NodePorts {
   readonly fingerprint: Fingerprint
   readonly processSeries: AddSeries
   readonly env: Environment
+  /** The proxies that the environment sets for outgoing calls, without their credentials. */
+  readonly proxies: ProxyRules['shown']
   /** Resolves when what waits of the log is written, but after 250 ms in any case. */
   flush(): Promise<void>
   /**
@@ -58,8 +60,8 @@ export interface NodePorts {
  */
 export function nodePorts(env: Environment = process.env): NodePorts {
   const level = logLevel(env) ?? 'info'
-  const proxies = proxyRules(env)
-  const upstream = nodeUpstream(proxies)
+  const rules = proxyRules(env)
+  const upstream = nodeUpstream(rules)
   const tokenizer = nodeTokenizer()
   const logs: NodeLog[] = []
   const flush = async () => {
@@ -74,13 +76,14 @@ export function nodePorts(env: Environment = process.env): NodePorts {
       return log
     },
     response: nodeResponse,
-    imageFetch: nodeImageFetch({ rules: proxies }),
+    imageFetch: nodeImageFetch({ rules }),
     tokenizer,
-    readFile: (path) => readFile(path, 'utf8'),
+    readFile: readText,
     openStore: (settings) => openNodeStore(settings),
     fingerprint: nodeFingerprint(),
     processSeries: addProcessSeries,
     env,
+    proxies: rules.shown,
     flush,
     close() {
       upstream.close()

@@ -9,12 +9,13 @@ import {
 } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { guardProcess } from './guard.ts'
-import { nodePorts } from './index.ts'
+import { type NodePorts, nodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { overviewFields, type Place, startLines } from './overview-text.ts'
 import { nodeConfigFile } from './ports/config-file.ts'
 import { reloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
+import { ProxySettingError } from './upstream/proxy-rules.ts'
 
 export interface Start {
   /** The text of the configuration. */
@@ -31,7 +32,7 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   if (!logLevel(env)) throw new CommandFailure(2, logLevelRule)
   // Until there is something to reload, a hang-up must not end the process.
   process.on('SIGHUP', () => {})
-  const ports = nodePorts(env)
+  const ports = portsOf(env)
   const configFile = path === undefined ? undefined : nodeConfigFile(path)
   const gateway = await created(createGateway({ ...ports, config, configFile }))
   guardProcess(gateway.log)
@@ -43,6 +44,7 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   const { reload, refresh } = gateway
   const triggers = reloadTriggers({ path, reload, refresh })
   // What the gateway has logged so far comes first.
+  if (ports.proxies) gateway.log.write('info', 'outgoing proxy', ports.proxies)
   await ports.flush()
   report(gateway, { address: serving.address, file: path && absolute(path) })
   await ports.flush()
@@ -62,6 +64,15 @@ function report({ overview, log }: Gateway, place: Place): void {
     process.stdout.write(`${startLines(overview, place).join('\n')}\n`)
   } else {
     log.write('info', 'listening', { ...place, ...overviewFields(overview) })
+  }
+}
+
+function portsOf(env: Environment): NodePorts {
+  try {
+    return nodePorts(env)
+  } catch (error) {
+    if (error instanceof ProxySettingError) throw new CommandFailure(2, error.message)
+    throw error
   }
 }
 

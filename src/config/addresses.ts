@@ -6,6 +6,11 @@ export const webAddress = z
   .refine(isWebAddress, { error: 'must be an http or https URL', abort: true })
   .refine((value) => !hasCredentials(value), { error: 'must not hold a user name or password' })
 
+/** A proxy for outgoing calls. Unlike other addresses it may hold a user name and a password. */
+export const proxyAddress = z.string().refine((value) => value === '' || isProxyAddress(value), {
+  error: 'must be an http or https URL without a path, or "" for no proxy',
+})
+
 /** The address of a provider: a URL, or a region for the kinds that derive their address from it. */
 export const baseUrl = z
   .string()
@@ -56,6 +61,12 @@ function isPageOrigin(value: string): boolean {
   // Browser extensions and desktop apps have schemes of their own.
   if (!/^[a-z][a-z\d+.-]*:\/\/[\w.:[\]-]+$/.test(value)) return false
   return !/^https?:/.test(value) || (URL.canParse(value) && new URL(value).origin === value)
+}
+
+function isProxyAddress(value: string): boolean {
+  if (!isWebAddress(value)) return false
+  const { pathname, search, hash } = new URL(value)
+  return pathname === '/' && search === '' && hash === ''
 }
 
 function hasCredentials(value: string): boolean {

@@ -1,5 +1,6 @@
-import type { Environment } from '../core/ports.ts'
+import type { Environment, ReadFile } from '../core/ports.ts'
 import type { KindFacts } from '../core/provider.ts'
+import { readAuthorities } from './authorities.ts'
 import { check } from './check.ts'
 import { canonicalKinds } from './check-kinds.ts'
 import { explain } from './explain.ts'
@@ -20,6 +21,8 @@ export interface LoadedConfig {
   /** What the file and the environment set, without defaults. */
   readonly set: Table
   readonly warnings: readonly string[]
+  /** The text of every `ca_file`, by the name of its provider. */
+  readonly authorities: ReadonlyMap<string, string>
 }
 
 interface Source {
@@ -29,14 +32,17 @@ interface Source {
   readonly env: Environment
   /** The provider kinds that `kind` may name. */
   readonly kinds: readonly KindFacts[]
+  /** Reads the files that settings name; without it they are left alone. */
+  readonly readFile?: ReadFile | undefined
 }
 
 /** Reads a configuration: the file, the environment over it, then every rule. Never throws. */
-export async function loadConfig({ text, env, kinds }: Source): Promise<LoadResult> {
+export async function loadConfig({ text, env, kinds, readFile }: Source): Promise<LoadResult> {
   const file = parseToml(text)
   if (!file.ok) return { ok: false, problems: [file.problem] }
 
   const overridden = applyOverrides(file.table, env)
+  const { origins } = overridden
   const parsed = configSchema.safeParse(overridden.table, { error: wording, reportInput: true })
   const findings = [
     ...overridden.findings,
@@ -44,9 +50,22 @@ export async function loadConfig({ text, env, kinds }: Source): Promise<LoadResu
     ...check(overridden.table, kinds),
   ]
   if (!parsed.success || findings.length > 0) {
-    return { ok: false, problems: await explain({ text, findings, origins: overridden.origins }) }
+    return { ok: false, problems: await explain({ text, findings, origins }) }
   }
 
   const config = canonicalKinds(parsed.data, kinds)
-  return { ok: true, config, set: overridden.table, warnings: warningsOf(config) }
+  const authorities = readFile && (await readAuthorities(config, readFile))
+  if (authorities && authorities.findings.length > 0) {
+    return {
+      ok: false,
+      problems: await explain({ text, findings: authorities.findings, origins }),
+    }
+  }
+  return {
+    ok: true,
+    config,
+    set: overridden.table,
+    warnings: warningsOf(config),
+    authorities: authorities?.texts ?? new Map(),
+  }
 }

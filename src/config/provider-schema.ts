@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { capabilities, modalities } from '../core/provider.ts'
-import { baseUrl, originPath } from './addresses.ts'
+import { baseUrl, originPath, proxyAddress } from './addresses.ts'
 import {
   amount,
   delay,
@@ -36,6 +36,8 @@ export const providerSchema = z.strictObject({
   api_key_env: variableName.optional(),
   base_url: baseUrl.optional(),
   health_path: originPath.optional(),
+  proxy: proxyAddress.optional(),
+  ca_file: text.optional(),
   strict: z.boolean().default(false),
   stream_usage: z
     .union([z.boolean(), z.literal('auto')], { error: 'must be true, false or "auto"' })

@@ -3,7 +3,7 @@ import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
-import type { Clock, Environment, ReadFile, UpstreamPort, WholeBody } from './ports.ts'
+import type { Clock, Egress, Environment, ReadFile, UpstreamPort, WholeBody } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
 
@@ -160,6 +160,9 @@ export interface Provider {
   readonly ownClient: boolean
   readonly firstTokenTimeout: Millis
   readonly totalTimeout: Millis
+  /** Its own way out; undefined for that of the host. */
+  readonly egress: Egress | undefined
+  /** Sends on that way. */
   readonly send: UpstreamPort
 }
 

@@ -1,6 +1,6 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
-import type { Clock, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
+import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { Model, Prices, Provider, Route, StreamUsage, Target } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { kindNamed } from '../providers/index.ts'
@@ -23,6 +23,8 @@ export interface SnapshotPorts {
 export interface SnapshotSources extends SnapshotPorts {
   /** The keys of providers that were stored at run time, by the provider's name. */
   readonly storedKeys?: ReadonlyMap<string, string> | undefined
+  /** The text of every `ca_file`, by the provider's name. */
+  readonly authorities?: ReadonlyMap<string, string> | undefined
   /** What the snapshot is to take the place of. */
   readonly previous?: Built | undefined
 }
@@ -98,8 +100,10 @@ function buildProvider(
   // A kind without an address of its own has been checked to have one in the file.
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
   const credential = findCredential(entry, kind, sources)
-  const kept = before.provider(entry, credential)
-  const send = kind.upstream?.(settings, clock) ?? upstream
+  const ca = sources.authorities?.get(entry.name)
+  const kept = before.provider(entry, { credential, ca })
+  const egress = kept?.egress ?? egressOf(entry, ca)
+  const send = kind.upstream?.(settings, clock) ?? leavingBy(egress, upstream)
   return {
     // Names are checked where they are parsed; from here on they are what the brand says.
     name: entry.name as ProviderName,
@@ -115,8 +119,18 @@ function buildProvider(
     ownClient: entry.connect_timeout_ms !== undefined,
     firstTokenTimeout: entry.first_token_timeout_ms ?? config.server.first_token_timeout_ms,
     totalTimeout: entry.total_timeout_ms ?? config.resilience.total_timeout_ms,
+    egress,
     send: kept?.send ?? watch(send),
   }
+}
+
+function egressOf({ proxy }: ProviderConfig, ca: string | undefined): Egress | undefined {
+  return proxy === undefined && ca === undefined ? undefined : { proxy, ca }
+}
+
+/** Whatever a provider's requests are for, they leave in the same way. */
+function leavingBy(egress: Egress | undefined, send: UpstreamPort): UpstreamPort {
+  return egress ? (request) => send({ ...request, egress }) : send
 }
 
 interface ModelParts {

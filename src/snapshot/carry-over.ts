@@ -11,9 +11,15 @@ export interface Built {
 
 /** What there was before, as far as the file says the same of it. */
 export interface CarryOver {
-  /** The provider, unless its credential has changed. */
-  provider(entry: ProviderConfig, credential: Credential): Provider | undefined
+  /** The provider, unless what it takes from elsewhere has changed. */
+  provider(entry: ProviderConfig, found: Found): Provider | undefined
   model(entry: ModelConfig, owner: ProviderConfig): Model | undefined
+}
+
+/** What a provider takes from the environment, the database and other files. */
+export interface Found {
+  readonly credential: Credential
+  readonly ca: string | undefined
 }
 
 /** Finds the unchanged parts of what serves, for the snapshot that is to take its place. */
@@ -30,9 +36,9 @@ export function carryOver(previous: Built | undefined): CarryOver {
     }
   }
   return {
-    provider(entry, credential) {
+    provider(entry, found) {
       const provider = providers.get(textOf(entry))
-      return provider && isGood(provider, credential) ? provider : undefined
+      return provider && isGood(provider, found) ? provider : undefined
     },
     model: (entry, owner) => models.get(textOf(owner, entry)),
   }
@@ -43,6 +49,7 @@ function textOf(provider: ProviderConfig, model?: ModelConfig): string {
   return JSON.stringify({ ...provider, models: model })
 }
 
-function isGood({ authorize, credential: held }: Provider, credential: Credential): boolean {
-  return !isFromFile(authorize) && JSON.stringify(held) === JSON.stringify(credential)
+function isGood({ authorize, credential: held, egress }: Provider, found: Found): boolean {
+  if (isFromFile(authorize) || egress?.ca !== found.ca) return false
+  return JSON.stringify(held) === JSON.stringify(found.credential)
 }

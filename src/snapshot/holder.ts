@@ -7,6 +7,8 @@ export interface Sources {
   readonly config: Config
   /** The keys of providers that were stored at run time, by the provider's name. */
   readonly storedKeys: ReadonlyMap<string, string>
+  /** The text of every `ca_file`, by the provider's name. */
+  readonly authorities?: ReadonlyMap<string, string> | undefined
 }
 
 /** The configuration that serves, and its snapshot. Who needs either asks anew for each request. */
@@ -40,8 +42,8 @@ export class SnapshotHolder {
 }
 
 function build(
-  { config, storedKeys }: Sources,
+  { config, ...sources }: Sources,
   ports: SnapshotPorts & { readonly previous?: Built },
 ): Built {
-  return { config, snapshot: buildSnapshot(config, { ...ports, storedKeys }) }
+  return { config, snapshot: buildSnapshot(config, { ...ports, ...sources }) }
 }

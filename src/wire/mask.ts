@@ -16,3 +16,9 @@ export function maskSecrets(text: string, secret = ''): string {
   const masked = known.reduce((shown, part) => shown.replaceAll(part, '***'), text)
   return masked.replace(credentialShapes, '***')
 }
+
+/** An address without its user name and password, for the log. */
+export function maskedUrl(address: string): string {
+  const { protocol, host, username, password } = new URL(address)
+  return `${protocol}//${username === '' && password === '' ? '' : '***@'}${host}`
+}

@@ -53,8 +53,11 @@ class FakeWeb implements ImageFetchPort {
   }
   readonly pages: Record<string, Responder> = {}
   readonly requests: PinnedRequest[] = []
+  /** A proxy resolves every name. */
+  isProxied = false
 
-  async resolve(host: string): Promise<readonly string[]> {
+  async resolve(host: string): Promise<readonly string[] | 'at-proxy'> {
+    if (this.isProxied) return 'at-proxy'
     const addresses = this.names[host]
     if (!addresses) throw new Error('ENOTFOUND')
     return addresses
@@ -286,6 +289,19 @@ describe('a remote image', () => {
     })
     expect(gateway.upstream.requests).toEqual([])
     expect(JSON.stringify(gateway.log)).not.toContain('img.test')
+  })
+
+  test('behind a proxy is asked for by its name; what is no public address itself never is', async () => {
+    const gateway = await fetchingGateway()
+    gateway.web.isProxied = true
+    gateway.web.pages['https://img.test/a.png'] = picture
+    expect((await post(gateway, image('https://img.test/a.png'))).status).toBe(200)
+    expect(gateway.web.requests).toMatchObject([{ address: undefined }])
+    for (const host of ['127.0.0.1', '[::1]', '0xa000001']) {
+      const response = await post(gateway, image(`https://${host}/a.png`))
+      expect((await expectErrorShape(response)).code).toBe('LM-2006')
+    }
+    expect(gateway.web.requests).toHaveLength(1)
   })
 
   test('must satisfy both lists where both are set', async () => {

@@ -42,6 +42,33 @@ describe('base_url is an http or https URL without credentials', () => {
   )
 })
 
+describe('the proxy of a provider is an http or https URL, or empty', () => {
+  const through = (address: string) =>
+    `[[providers]]\nname = "a"\nkind = "openai"\nproxy = ${JSON.stringify(address)}`
+
+  test.each([
+    '',
+    'http://proxy.corp:3128',
+    'http://proxy.corp:3128/',
+    'https://user:secret@proxy.corp',
+    'http://[2001:db8::1]:3128',
+  ])('%j is allowed', async (address) => {
+    expect((await configOf(through(address))).providers[0]?.proxy).toBe(address)
+  })
+
+  test.each([
+    'proxy.corp:3128',
+    'socks5://canary@proxy.corp:1080',
+    'http://canary@proxy.corp/path',
+    'http://canary@proxy.corp?a=b',
+    'http://',
+  ])('%j is refused, and not repeated', async (address) => {
+    expect(await problemsOf(through(address))).toEqual([
+      'providers[0].proxy (line 4): must be an http or https URL without a path, or "" for no proxy',
+    ])
+  })
+})
+
 function hosts(host: string): string {
   return `[image_fetch]\nallowed_hosts = [${JSON.stringify(host)}]`
 }

@@ -162,6 +162,13 @@ describe('--check-config', () => {
     expect(check.stderr).toContain('did you mean "port"?')
   })
 
+  test('reads the certificate authorities that providers name', async () => {
+    const config = `[[providers]]\nname = "p"\nkind = "openai"\nca_file = "absent.pem"\n`
+    const { code, stderr } = await finished(gateway(['--check-config'], { config }))
+    expect(code).toBe(2)
+    expect(stderr).toBe('providers[0].ca_file (line 4): cannot be read (ENOENT)\n')
+  })
+
   test('judges the demo configuration as well', async () => {
     expect(await finished(gateway(['--demo', '--check-config']))).toMatchObject({ code: 0 })
   })
@@ -172,6 +179,15 @@ describe('serving', () => {
     const { code, stderr } = await finished(gateway([], { config: 'log_format = "xml"' }))
     expect(code).toBe(2)
     expect(stderr).toContain('log_format')
+  })
+
+  test('a proxy variable that is no address ends with 2, and is not repeated', async () => {
+    const env = { https_proxy: 'socks5://user:canary@proxy:1080' }
+    const { code, stderr } = await finished(gateway(['--demo'], { env }))
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'HTTPS_PROXY must be an http or https URL\n',
+    })
   })
 
   test('a port in use ends with 1 and one line', async () => {
@@ -225,6 +241,18 @@ describe('serving', () => {
     child.process.kill('SIGTERM')
     expect(await timed(finished(child))).toBeLessThan(1_000)
     expect(await finished(child)).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('the start says which proxies are in force, without their credentials', async () => {
+    const env = {
+      ...portAs(await freePort()),
+      HTTPS_PROXY: 'http://user:canary@proxy.test:3128',
+      NO_PROXY: '.corp',
+    }
+    const child = gateway([], { env, config: demo() })
+    const [line] = await child.until(/outgoing proxy .*/)
+    expect(line).toContain('https_proxy=http://***@proxy.test:3128 no_proxy=.corp')
+    expect(child.output.stdout).not.toContain('canary')
   })
 
   test('the health of what does not run is 1', async () => {

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
 import { nodeImageFetch } from '../../adapters/node/ports/image-fetch.ts'
 import { proxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
 import { Cancel } from '../../src/wire/cancel.ts'
+import { testProxy } from './support/proxy.ts'
+import { whole } from './support/upstream.ts'
 
 const imageFetch = nodeImageFetch({ rules: proxyRules({}) })
 
@@ -79,4 +82,47 @@ test('an address where nobody listens, and a connection that breaks off, are net
 test('resolves a name to all of its addresses', async () => {
   const lookup = { url: new URL('http://localhost/'), signal: new Cancel() }
   expect(await imageFetch.resolve('localhost', lookup)).toContain('127.0.0.1')
+})
+
+describe('through a proxy', () => {
+  test('a name is resolved there, and nowhere else', async () => {
+    const proxy = await testProxy()
+    const port = await listen((incoming, response) => {
+      response.setHeader('content-type', 'image/png')
+      response.end(`${incoming.url} ${incoming.headers.host}`)
+    })
+    const fetcher = nodeImageFetch({
+      rules: proxyRules({ HTTP_PROXY: proxy.url }),
+      resolve: () => Promise.reject(new Error('nothing is to be resolved here')),
+    })
+    const url = `http://pictures.test:${port}/a.png`
+    const lookup = { url: new URL(url), signal: new Cancel() }
+    expect(await fetcher.resolve('pictures.test', lookup)).toBe('at-proxy')
+    const response = await fetcher.fetch({ ...request(port), url, address: undefined })
+    expect(await whole(response)).toBe(`/a.png pictures.test:${port}`)
+    expect(proxy.asked).toEqual([`GET ${url}`])
+  })
+
+  test('this machine is not reached: its name is resolved here, and judged', async () => {
+    const fetcher = nodeImageFetch({
+      rules: proxyRules({ HTTP_PROXY: 'http://127.0.0.1:1' }),
+      resolve: async () => ['127.0.0.1'],
+    })
+    const lookup = { url: new URL('http://localhost/a.png'), signal: new Cancel() }
+    expect(await fetcher.resolve('localhost', lookup)).toEqual(['127.0.0.1'])
+  })
+})
+
+test('without an address and without a proxy nothing is fetched', async () => {
+  const failure = { failure: { kind: 'network', reason: 'ENOTFOUND' } }
+  const fetching = imageFetch.fetch({ ...request(1), address: undefined })
+  await expect(fetching).rejects.toMatchObject(failure)
+})
+
+test('a compressed image is decoded', async () => {
+  const port = await listen((_, response) => {
+    response.setHeader('content-encoding', 'gzip')
+    response.end(gzipSync('picture'))
+  })
+  expect(await whole(await imageFetch.fetch(request(port)))).toBe('picture')
 })

@@ -11,7 +11,15 @@ export interface ProxyRules {
   readonly shown: Readonly<Record<string, string>> | undefined
 }
 
-/** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in lower case or in upper case. */
+/** A variable that holds no address of a proxy. Its message does not repeat the value. */
+export class ProxySettingError extends Error {
+  override readonly name = 'ProxySettingError'
+}
+
+/**
+ * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in lower case or in upper case. Throws a
+ * `ProxySettingError`.
+ */
 export function proxyRules(env: Environment): ProxyRules {
   const https = proxyIn(env, 'https_proxy')
   const http = proxyIn(env, 'http_proxy')
@@ -40,8 +48,7 @@ function proxyIn(env: Environment, name: string): Proxy | undefined {
   const address = valueIn(env, name)
   if (address === undefined) return undefined
   const proxy = proxyAt(address)
-  // The value may hold a password.
-  if (!proxy) throw new Error(`${name.toUpperCase()} must be an http or https URL`)
+  if (!proxy) throw new ProxySettingError(`${name.toUpperCase()} must be an http or https URL`)
   return proxy
 }
 

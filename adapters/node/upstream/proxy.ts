@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { UpstreamFault } from '../../../src/core/failure.ts'
 import { refusedByProxy } from '../../../src/core/network-failure.ts'
+import { maskedUrl } from '../../../src/wire/mask.ts'
 import type { Opener } from './connect.ts'
 import { reasonOf } from './fault.ts'
 import { withoutBrackets } from './host-name.ts'
@@ -34,7 +35,7 @@ export function proxyAt(address: string): Proxy | undefined {
     hostname: withoutBrackets(hostname),
     port,
     name,
-    shown: `${protocol}//${hasCredential ? '***@' : ''}${name}`,
+    shown: maskedUrl(text),
     authorization: hasCredential ? basic(username, password) : undefined,
   }
 }

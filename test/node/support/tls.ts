@@ -6,16 +6,22 @@ import { started, type TestServer } from './servers.ts'
 const folder = new URL('../../fixtures/tls/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 
+/** The certificate authority that has signed the servers of the tests. */
+export const authority: string = read('authority.pem')
+
+/** Key and certificate of the servers. */
+export function identity(certificate: 'server' | 'expired' = 'server') {
+  return { key: read('server.key'), cert: read(`${certificate}.pem`) }
+}
+
 /**
  * An https server for `localhost` and `vendor.test`, and for no other name; its certificate may be
  * one that ended in 2021.
  */
 export async function httpsServer(
   listener: RequestListener,
-  certificate: 'server' | 'expired' = 'server',
+  certificate?: 'server' | 'expired',
 ): Promise<TestServer> {
-  const server = await started(
-    createServer({ key: read('server.key'), cert: read(`${certificate}.pem`) }, listener),
-  )
+  const server = await started(createServer(identity(certificate), listener))
   return { ...server, url: `https://localhost:${server.port}` }
 }

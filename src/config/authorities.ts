@@ -1,0 +1,54 @@
+import type { ReadFile } from '../core/ports.ts'
+import type { Finding } from './problem.ts'
+import type { Config } from './schema.ts'
+
+export interface Authorities {
+  /** The text of every `ca_file`, by the name of its provider. */
+  readonly texts: ReadonlyMap<string, string>
+  readonly findings: readonly Finding[]
+}
+
+/** Reads the certificate authorities that providers name. */
+export async function readAuthorities(
+  { providers }: Config,
+  readFile: ReadFile,
+): Promise<Authorities> {
+  const texts = new Map<string, string>()
+  const findings: Finding[] = []
+  for (const [i, { name, ca_file: file }] of providers.entries()) {
+    if (file === undefined) continue
+    const path = ['providers', i, 'ca_file']
+    try {
+      const text = await readFile(file)
+      if (!holdsCertificates(text)) findings.push({ path, message: notPem })
+      texts.set(name, text)
+    } catch (error) {
+      findings.push({ path, message: `cannot be read${codeOf(error)}` })
+    }
+  }
+  return { texts, findings }
+}
+
+const notPem = 'must be a file that holds certificates in PEM'
+
+const block = /-----BEGIN (?:X509 )?CERTIFICATE-----([^-]*)-----END/g
+
+function holdsCertificates(text: string): boolean {
+  const blocks = [...text.matchAll(block)]
+  return blocks.length > 0 && blocks.every(([, base64 = '']) => isDer(base64))
+}
+
+/** True for base64 of a DER sequence that is as long as a certificate. */
+function isDer(base64: string): boolean {
+  try {
+    return /^\x30[\x81-\x83]/.test(atob(base64.replace(/\s/g, '')))
+  } catch {
+    return false
+  }
+}
+
+/** The host's code, ` (ENOENT)`. Its message would name the path. */
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? ` (${code})` : ''
+}
