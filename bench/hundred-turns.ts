@@ -4,25 +4,29 @@
  * which sends the milliseconds by kind to its parent and ends.
  */
 import type { ChatEndpoint } from '../src/core/provider.ts'
-import { parseChat } from '../src/data-plane/chat-input.ts'
+import { readChat } from '../src/data-plane/chat-input.ts'
 import { kindNamed } from '../src/providers/index.ts'
 import { webClock } from '../src/web-ports.ts'
+import { Scope } from '../src/wire/deadline.ts'
+import { Pace } from '../src/wire/pace.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const requests = 400
 const body = new TextEncoder().encode(JSON.stringify(conversation()))
 
-const milliseconds = Object.entries(vendorStreams).map(([kind, { model }]) => {
+const milliseconds: Record<string, number> = {}
+for (const [kind, { model }] of Object.entries(vendorStreams)) {
   const endpoint = endpointOf(kind, model)
-  sayAll(endpoint)
-  return [kind, sayAll(endpoint) / requests]
-})
-process.send?.(Object.fromEntries(milliseconds))
+  await sayAll(endpoint)
+  milliseconds[kind] = (await sayAll(endpoint)) / requests
+}
+process.send?.(milliseconds)
 
 /** The processor milliseconds of the whole process, garbage collection included. */
-function sayAll(endpoint: ChatEndpoint): number {
+async function sayAll(endpoint: ChatEndpoint): Promise<number> {
   // What is read of a call is remembered with it, so every request has a call of its own.
-  const calls = Array.from({ length: requests }, () => parseChat(body))
+  const pace = new Pace(webClock, new Scope(webClock))
+  const calls = await Promise.all(Array.from({ length: requests }, () => readChat(body, pace)))
   const before = process.cpuUsage()
   for (const call of calls) void endpoint.request(call)
   const { user, system } = process.cpuUsage(before)

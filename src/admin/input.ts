@@ -9,10 +9,10 @@ import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { GrantRefusal } from '../store/index.ts'
-import { parseObject, readBody } from '../wire/body.ts'
-import { checkDepth } from '../wire/body-depth.ts'
+import { readBody } from '../wire/body.ts'
 import { Scope } from '../wire/deadline.ts'
-import { layoutOf } from '../wire/json-splice.ts'
+import { readJsonBody } from '../wire/json-body.ts'
+import { Pace } from '../wire/pace.ts'
 
 /** A request that an admin route has matched. */
 export interface AdminRequest {
@@ -66,8 +66,11 @@ export async function readJson<Shape extends z.ZodRawShape>(
   reading: BodyReading,
 ): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
   const bytes = await readBytes(matched, reading)
-  checkDepth(layoutOf(bytes, []))
-  const value = parseObject(bytes)
+  const { clock } = reading
+  const pace = new Pace(clock, new Scope(clock))
+  const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], pace })
+  if (layout.commas > mostItems)
+    throw invalid(`the request body holds more than ${mostItems} items`)
   const fields = Object.keys(schema.shape)
   const unknown = Object.keys(value).find((field) => !fields.includes(field))
   if (unknown !== undefined) {
@@ -78,6 +81,9 @@ export async function readJson<Shape extends z.ZodRawShape>(
   if (!parsed.success) throw invalidField(parsed.error)
   return parsed.data
 }
+
+/** Far more than any of these bodies has use for, numbers included. */
+const mostItems = 10_000
 
 /** A client's own name for a field comes back to it, but not at any length. */
 const longestParam = 100

@@ -1,51 +1,27 @@
 import { z } from 'zod'
-import type { ObjectLayout } from './layout.ts'
+import { list, loose } from './as-sent.ts'
+import type { MemberLayout, ObjectLayout } from './layout.ts'
 
 /*
  * Only the fields that the gateway itself reads are typed here. Everything else passes untouched
- * to upstreams that speak the OpenAI format, so every object is loose.
+ * to upstreams that speak the OpenAI format, so every object is loose. To be read with `asSent`.
  */
 
 const count = z.int().positive().nullish()
 
-/**
- * An array that is read up to its first wrong item. `z.array` would report every one of them, which
- * takes seconds, and more memory than there is, for a body of millions.
- */
-export function list<Item extends z.ZodType>(item: Item, entries = z.array(z.unknown())) {
-  return entries.transform((values, context) => {
-    const items: z.infer<Item>[] = []
-    for (const [index, input] of values.entries()) {
-      const read = item.safeParse(input)
-      if (!read.success) {
-        const [issue] = read.error.issues
-        // A finished issue is a raw one with its message settled.
-        context.issues.push({
-          ...issue,
-          input,
-          path: [index, ...(issue?.path ?? [])],
-        } as z.core.$ZodRawIssue)
-        return z.NEVER
-      }
-      items.push(read.data)
-    }
-    return items
-  })
-}
-
-const part = z.looseObject({
+const part = loose({
   type: z.string().optional(),
   text: z.string().nullish(),
   // Several vendors accept a bare string, and clients send it.
   image_url: z
-    .union([z.string(), z.looseObject({ url: z.string(), detail: z.string().nullish() })])
+    .union([z.string(), loose({ url: z.string(), detail: z.string().nullish() })])
     .nullish(),
 })
 
 /** A JSON text by the API's own word; some clients send the object itself. */
 export type CallArguments = string | Readonly<Record<string, unknown>>
 
-/** The arguments of a call in a request. An object is kept as it is: copying could lose members. */
+/** The arguments of a call in a request. */
 export const callArguments = z.custom<CallArguments>(
   (value) =>
     typeof value === 'string' ||
@@ -53,13 +29,11 @@ export const callArguments = z.custom<CallArguments>(
   'must be a text or an object',
 )
 
-const toolCall = z.looseObject({
-  function: z
-    .looseObject({ name: z.string().nullish(), arguments: callArguments.nullish() })
-    .nullish(),
+const toolCall = loose({
+  function: loose({ name: z.string().nullish(), arguments: callArguments.nullish() }).nullish(),
 })
 
-const message = z.looseObject({
+const message = loose({
   role: z.string(),
   content: z.union([z.string(), list(part)]).nullish(),
   name: z.string().nullish(),
@@ -67,21 +41,25 @@ const message = z.looseObject({
 })
 
 /** What the gateway reads of a chat completion request. */
-export const chatRequest = z.looseObject({
+export const chatRequest = loose({
   model: z.string().min(1),
-  messages: list(message, z.array(z.unknown()).min(1)),
+  messages: list(message, 1),
   stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  stream_options: loose({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: count,
   max_completion_tokens: count,
   max_output_tokens: count,
   n: count,
-  tools: list(z.looseObject({})).nullish(),
+  tools: list(loose({})).nullish(),
 })
 
 export type ChatRequest = z.infer<typeof chatRequest>
 export type ChatMessage = ChatRequest['messages'][number]
 export type ContentPart = z.infer<typeof part>
+
+/** Where the members stand that some upstream needs changed, and how much there is. */
+export type ChatLayout = MemberLayout<'model' | 'stream_options'> &
+  Pick<ObjectLayout<never>, 'values' | 'commas'>
 
 /** What a request may make one link write, by the bytes that its upstream gets. */
 export interface OutputDemand {
@@ -103,8 +81,7 @@ export function largestBound(request: ChatRequest): number | undefined {
 export interface ChatCall {
   readonly bytes: Uint8Array
   readonly request: ChatRequest
-  /** Where the members stand in `bytes` that some upstream needs changed. */
-  readonly layout: ObjectLayout<'model' | 'stream_options'>
+  readonly layout: ChatLayout
   readonly stream: boolean
   /** The client asked for a usage chunk at the end of its stream. */
   readonly wantsUsageChunk: boolean

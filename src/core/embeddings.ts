@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What the gateway reads of an embeddings request. All other fields stay behind. */
-export const embedRequest = z.looseObject({
+export const embedRequest = z.object({
   model: z.string().min(1),
   // Judged by hand: it may hold millions of token ids.
   input: z.unknown(),
@@ -13,13 +13,10 @@ export const embedRequest = z.looseObject({
 
 /** A part of an item, as the client writes it. */
 export const embedPart = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text'), text: z.string() }),
-  z.looseObject({
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
     type: z.literal('image_url'),
-    image_url: z.union([
-      z.string(),
-      z.looseObject({ url: z.string(), detail: z.string().nullish() }),
-    ]),
+    image_url: z.union([z.string(), z.object({ url: z.string(), detail: z.string().nullish() })]),
   }),
 ])
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What the gateway reads of a rerank request. All other fields stay behind. */
-export const rerankRequest = z.looseObject({
+export const rerankRequest = z.object({
   model: z.string().min(1),
   query: z.string().min(1),
   // Judged by hand: there may be thousands, and each may have its own fields.

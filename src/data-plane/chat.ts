@@ -14,7 +14,7 @@ import { UsageTap } from '../stream/usage-tap.ts'
 import { countableChat, estimateChat } from '../tokens/index.ts'
 import { presentable } from './attempt.ts'
 import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
-import { parseChat } from './chat-input.ts'
+import { readChat } from './chat-input.ts'
 import { chatDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { checkImages } from './images.ts'
@@ -24,7 +24,7 @@ import { checkFields } from './strict.ts'
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, scope, clock } = exchange
-  const call = parseChat(await exchange.body(request))
+  const call = await readChat(await exchange.body(request), exchange.pace)
   exchange.stream = call.stream
   const route = snapshot.route(call.request.model, 'chat')
   exchange.routed(route)

@@ -8,9 +8,8 @@ import {
 } from '../core/embeddings.ts'
 import { invalid } from '../core/errors.ts'
 import { invalidField } from '../core/invalid-field.ts'
-import { parseObject } from '../wire/body.ts'
-import { checkDepth } from '../wire/body-depth.ts'
-import { layoutOf } from '../wire/json-splice.ts'
+import { readJsonBody } from '../wire/json-body.ts'
+import type { Pace } from '../wire/pace.ts'
 
 /** Eight of the largest batches: more would be a day's work, not a request. */
 const mostItems = 16_384
@@ -18,9 +17,9 @@ const mostItems = 16_384
 const largestId = 2 ** 31 - 1
 
 /** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
-export function parseEmbed(bytes: Uint8Array): EmbedCall {
-  checkDepth(layoutOf(bytes, []))
-  const parsed = embedRequest.safeParse(parseObject(bytes))
+export async function readEmbed(bytes: Uint8Array, pace: Pace): Promise<EmbedCall> {
+  const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
+  const parsed = embedRequest.safeParse(value)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data
   return {

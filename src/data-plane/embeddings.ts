@@ -12,14 +12,14 @@ import { areComparable, attemptEmbed, type EmbeddedBatch } from './embed-attempt
 import { batchesOf } from './embed-batches.ts'
 import { checkInput } from './embed-checks.ts'
 import { mediaOf, withFetchedImages } from './embed-images.ts'
-import { parseEmbed } from './embed-input.ts'
+import { readEmbed } from './embed-input.ts'
 import type { Exchange } from './exchange.ts'
 import { checkFields } from './strict.ts'
 
 /** `POST /v1/embeddings`. */
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, scope, clock } = exchange
-  const sent = parseEmbed(await exchange.body(request))
+  const sent = await readEmbed(await exchange.body(request), exchange.pace)
   const route = snapshot.route(sent.model, 'embed')
   exchange.routed(route)
   checkInput(sent, route)

@@ -12,6 +12,7 @@ import type { Snapshot } from '../snapshot/index.ts'
 import { type Countable, costOf, encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { Scope } from '../wire/deadline.ts'
+import { Pace } from '../wire/pace.ts'
 
 export interface ExchangeOptions {
   readonly id: RequestId
@@ -92,6 +93,11 @@ export class Exchange {
     this.imageFetch = options.imageFetch
     this.resilience = options.resilience
     this.arrived = options.clock.elapsed()
+  }
+
+  /** Lets others work between the stretches of a long computation. */
+  get pace(): Pace {
+    return new Pace(this.clock, this.scope)
   }
 
   get settled(): boolean {

@@ -1,17 +1,16 @@
 import { GatewayError, invalid } from '../core/errors.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import { type RerankCall, rerankRequest } from '../core/rerank.ts'
-import { parseObject } from '../wire/body.ts'
-import { checkDepth } from '../wire/body-depth.ts'
-import { layoutOf } from '../wire/json-splice.ts'
+import { readJsonBody } from '../wire/json-body.ts'
+import type { Pace } from '../wire/pace.ts'
 
 /** More than any vendor takes; a server that takes few a call would be called without end. */
 const mostDocuments = 16_384
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
-export function parseRerank(bytes: Uint8Array): RerankCall {
-  checkDepth(layoutOf(bytes, []))
-  const parsed = rerankRequest.safeParse(parseObject(bytes))
+export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankCall> {
+  const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
+  const parsed = rerankRequest.safeParse(value)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data
   const documents = readDocuments(parsed.data.documents, [parsed.data.rank_fields ?? []].flat())

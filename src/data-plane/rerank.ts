@@ -6,12 +6,12 @@ import { rerankDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { attemptRerank, partsOf, type RankedPart, type RerankPart } from './rerank-attempt.ts'
 import { countsOf, renderCounts, usageOf } from './rerank-counts.ts'
-import { parseRerank } from './rerank-input.ts'
+import { readRerank } from './rerank-input.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
 export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, scope, clock } = exchange
-  const call = parseRerank(await exchange.body(request))
+  const call = await readRerank(await exchange.body(request), exchange.pace)
   const route = snapshot.route(call.model, 'rerank')
   exchange.routed(route)
   exchange.admit(route, () => rerankDemand(call))

@@ -97,7 +97,7 @@ const text = z.string().nullish()
 const jsonObject = z.custom<Raw>(isObject, 'must be an object').nullish()
 
 /** Fields that only this vendor has a use for. */
-const extraFields = z.looseObject({
+const extraFields = z.object({
   user: text,
   safety_identifier: text,
   metadata: jsonObject,

@@ -2,7 +2,9 @@ import type { ChatCall } from '../../../core/chat.ts'
 import type { WholeBody } from '../../../core/ports.ts'
 import type { ChatEndpoint, ChatReading, StreamUsage } from '../../../core/provider.ts'
 import { renderUsage, type Usage } from '../../../core/usage.ts'
-import { layoutOf, type Splice, setMember, splice } from '../../../wire/json-splice.ts'
+import { jsonIn } from '../../../wire/json.ts'
+import { layoutOf } from '../../../wire/json-scan.ts'
+import { type Splice, setMember, splice } from '../../../wire/json-splice.ts'
 import { utf8Length } from '../../../wire/utf8.ts'
 import { errorMessage } from '../error-message.ts'
 import { verbatimDemand } from '../output-bound.ts'
@@ -57,12 +59,8 @@ const decoder = new TextDecoder()
 
 function readAnswer(body: Uint8Array): ChatReading {
   const text = decoder.decode(body)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return malformed('the answer is not JSON')
-  }
+  const value = jsonIn(text)
+  if (value === undefined) return malformed('the answer is not JSON')
   if (!isObject(value)) return malformed('the answer is not a JSON object')
   if (!Array.isArray(value['choices'])) {
     // OpenRouter and its like put an error into a 200.

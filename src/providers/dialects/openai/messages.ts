@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { asSent, loose } from '../../../core/as-sent.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../../core/chat.ts'
 import { invalid } from '../../../core/errors.ts'
 import { invalidField } from '../../../core/invalid-field.ts'
-import { layoutOf } from '../../../wire/json-splice.ts'
+import { layoutOf } from '../../../wire/json-scan.ts'
 import { isObject } from './usage.ts'
 
 /** The client's own object, for members that only one vendor reads. Never to be changed. */
@@ -143,21 +144,21 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
 }
 
 const optionalText = z.string().nullish()
-const calledFunction = z.looseObject({ name: z.string(), arguments: callArguments.nullish() })
+const calledFunction = loose({ name: z.string(), arguments: callArguments.nullish() })
 
-const assistant = z.looseObject({
+const assistant = loose({
   refusal: optionalText,
   reasoning_content: optionalText,
   function_call: calledFunction.nullish(),
 })
 
-const toolResult = z.looseObject({ tool_call_id: optionalText, name: optionalText })
+const toolResult = loose({ tool_call_id: optionalText, name: optionalText })
 
-const pastCall = z.looseObject({ id: optionalText, function: calledFunction })
+const pastCall = loose({ id: optionalText, function: calledFunction })
 
-const customCall = z.looseObject({
+const customCall = loose({
   id: optionalText,
-  custom: z.looseObject({ name: z.string(), input: optionalText }),
+  custom: loose({ name: z.string(), input: optionalText }),
 })
 
 interface CallPlace {
@@ -203,14 +204,14 @@ function readContent(content: RawMessage['content'], path: string): Content {
   return content.map((part, index) => readPart(part, `${path}.content.${index}`))
 }
 
-const refusalPart = z.looseObject({ refusal: optionalText })
+const refusalPart = loose({ refusal: optionalText })
 
-const audioPart = z.looseObject({
-  input_audio: z.looseObject({ data: z.string(), format: z.string() }),
+const audioPart = loose({
+  input_audio: loose({ data: z.string(), format: z.string() }),
 })
 
-const filePart = z.looseObject({
-  file: z.looseObject({ file_data: optionalText, file_id: optionalText, filename: optionalText }),
+const filePart = loose({
+  file: loose({ file_data: optionalText, file_id: optionalText, filename: optionalText }),
 })
 
 type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
@@ -287,12 +288,8 @@ function isTooDeep(json: string): boolean {
 
 const encoder = new TextEncoder()
 
-function read<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  path: string,
-): z.infer<Schema> {
-  const parsed = schema.safeParse(value)
+function read<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
+  const parsed = asSent(schema, value)
   if (!parsed.success) throw invalidField(parsed.error, path)
   return parsed.data
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import { type ChatCall, type ChatRequest, list } from '../../../core/chat.ts'
+import { asSent, list, loose } from '../../../core/as-sent.ts'
+import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
 import { invalidField } from '../../../core/invalid-field.ts'
 import { oncePerCall } from '../once-per-call.ts'
 import { textsIn } from './arguments.ts'
 import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
+import { checkSize } from './request-size.ts'
 import { isObject } from './usage.ts'
 
 /**
@@ -76,9 +78,10 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 export type ReasoningEffort = (typeof efforts)[number]
 
 /** Reads a request, once for all links and attempts. Throws LM-1001 with the field at fault. */
-export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall(({ request, bytes }) =>
-  read(request, textsIn(bytes)),
-)
+export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall((call) => {
+  checkSize(call)
+  return read(call.request, textsIn(call.bytes))
+})
 
 /** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
 export function callableTools({ tools, toolChoice }: OpenAiRequest): readonly FunctionTool[] {
@@ -93,36 +96,36 @@ const flag = z.boolean().nullish()
 // Kept as it is: copying could lose members such as `__proto__`.
 const jsonObject = z.custom<Raw>(isObject, 'must be an object').nullish()
 
-const functionDefinition = z.looseObject({
+const functionDefinition = loose({
   name: z.string(),
   description: text,
   parameters: jsonObject,
   strict: flag,
 })
 
-const named = z.looseObject({ name: z.string() })
+const named = loose({ name: z.string() })
 
 const toolChoice = z.union([
   z.enum(['auto', 'none', 'required']),
   z.discriminatedUnion('type', [
-    z.looseObject({ type: z.literal('function'), function: named }),
-    z.looseObject({ type: z.literal('custom'), custom: named }),
-    z.looseObject({
+    z.object({ type: z.literal('function'), function: named }),
+    z.object({ type: z.literal('custom'), custom: named }),
+    z.object({
       type: z.literal('allowed_tools'),
-      allowed_tools: z.looseObject({
+      allowed_tools: z.object({
         mode: z.enum(['auto', 'required']),
-        tools: list(z.looseObject({ function: named.optional() })),
+        tools: list(loose({ function: named.optional() })),
       }),
     }),
   ]),
 ])
 
 const responseFormat = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text') }),
-  z.looseObject({ type: z.literal('json_object') }),
-  z.looseObject({
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({
     type: z.literal('json_schema'),
-    json_schema: z.looseObject({
+    json_schema: z.object({
       name: text,
       description: text,
       schema: jsonObject,
@@ -131,8 +134,8 @@ const responseFormat = z.discriminatedUnion('type', [
   }),
 ])
 
-const fields = z.looseObject({
-  tools: list(z.looseObject({ type: text, function: functionDefinition.nullish() })).nullish(),
+const fields = loose({
+  tools: list(loose({ type: text, function: functionDefinition.nullish() })).nullish(),
   functions: list(functionDefinition).nullish(),
   tool_choice: toolChoice.nullish(),
   function_call: z.union([z.enum(['auto', 'none']), named]).nullish(),
@@ -155,7 +158,7 @@ const fields = z.looseObject({
 type Fields = z.infer<typeof fields>
 
 function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
-  const parsed = fields.safeParse(raw)
+  const parsed = asSent(fields, raw)
   if (!parsed.success) throw invalidField(parsed.error)
   const { data } = parsed
   return {

@@ -1,0 +1,80 @@
+import { invalid } from '../core/errors.ts'
+import type { ObjectLayout } from '../core/layout.ts'
+import { type JsonLimits, layoutOf } from './json-scan.ts'
+import { parseInSteps, strictUtf8 } from './json-steps.ts'
+import type { Pace } from './pace.ts'
+
+/** What some upstreams' parsers overflow on, and what takes more time and memory than its bytes. */
+const limits: JsonLimits = { depth: 128, values: 200_000 }
+
+export interface JsonBody<Name extends string> {
+  readonly layout: ObjectLayout<Name>
+  readonly value: object
+}
+
+export interface JsonBodyOptions<Name extends string> {
+  /** Top-level members whose place the layout is to say. */
+  readonly names: readonly Name[]
+  /** Those of them that must not stand there twice, or in other letter case. */
+  readonly unique: readonly Name[]
+  readonly pace: Pace
+}
+
+/**
+ * Reads the JSON object of a request. It is judged before it is parsed, and parsed in steps, so that
+ * whatever the bytes are they hold nobody up. LM-1001 for anything else.
+ */
+export async function readJsonBody<Name extends string>(
+  bytes: Uint8Array,
+  { names, unique, pace }: JsonBodyOptions<Name>,
+): Promise<JsonBody<Name>> {
+  const layout = layoutOf(bytes, names, { limits })
+  checkSize(layout)
+  const ambiguous = unique.find(
+    (name) => layout.spans[name].length > 1 || layout.misspelled.includes(name),
+  )
+  if (ambiguous !== undefined) {
+    const message = `${ambiguous}: is repeated, or spelled in other letter case; send it once, as it stands here`
+    throw invalid(message, ambiguous)
+  }
+  if (layout.cuts.length === 0) return { layout, value: parseObject(bytes) }
+  await pace.pause()
+  const value = await parseInSteps(bytes, layout.cuts, () => pace.pause()).catch(unreadable)
+  return { layout, value: asObject(value) }
+}
+
+/** The value of a request body that has been judged; LM-1001 for anything but a JSON object. */
+export function parseObject(bytes: Uint8Array): object {
+  if (bytes.length === 0) throw invalid('the request body is empty; send a JSON object')
+  try {
+    return asObject(JSON.parse(strictUtf8.decode(bytes)))
+  } catch (error) {
+    return unreadable(error)
+  }
+}
+
+function checkSize({ depth, values }: Pick<ObjectLayout<never>, 'depth' | 'values'>): void {
+  if (depth > limits.depth) throw invalid(`the request body is nested deeper than ${limits.depth}`)
+  if (values > limits.values) {
+    throw invalid(`the request body holds more than ${limits.values} objects, arrays and members`)
+  }
+}
+
+function asObject(value: unknown): object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid('the request body must be a JSON object')
+  }
+  return value
+}
+
+function unreadable(error: unknown): never {
+  // By name, since a host may run this where the classes of its own errors are others.
+  switch (error instanceof Object && 'name' in error && error.name) {
+    case 'SyntaxError':
+      throw invalid('the request body is not valid JSON')
+    case 'TypeError':
+      throw invalid('the request body is not valid UTF-8')
+    default:
+      throw error
+  }
+}

@@ -1,0 +1,199 @@
+import type { Cut, ObjectLayout, OpenContainer, Span } from '../core/layout.ts'
+import { matchName } from './json-key.ts'
+
+/** How much a JSON text may hold. The scan ends at the first excess. */
+export interface JsonLimits {
+  readonly depth: number
+  readonly values: number
+}
+
+export interface ScanOptions {
+  readonly limits?: JsonLimits | undefined
+  /** Bytes from one cut to the next, at least. */
+  readonly stepBytes?: number | undefined
+}
+
+const unlimited: JsonLimits = {
+  depth: Number.POSITIVE_INFINITY,
+  values: Number.POSITIVE_INFINITY,
+}
+
+/** A few milliseconds' parse, whatever the bytes are. */
+const usualStep = 256 * 1024
+
+/** Deeper containers are only counted. Scratch memory, since a scan is over before the next begins. */
+const knownLevels = 256
+const isArray = new Uint8Array(knownLevels)
+/** Where the last string of each open container begins: of an object, the key of its open member. */
+const lastString = new Uint32Array(knownLevels)
+
+/**
+ * Finds top-level members of a JSON object, and counts what it holds, without changing or copying a
+ * byte. What it says of bytes that are no such thing means nothing, but it says it in linear time and
+ * without recursion: so that a body can be judged before it is parsed.
+ */
+export function layoutOf<Name extends string>(
+  bytes: Uint8Array,
+  names: readonly Name[],
+  { limits = unlimited, stepBytes = usualStep }: ScanOptions = {},
+): ObjectLayout<Name> {
+  // Without a prototype: keys such as `constructor` must not find what every object has.
+  const spans: Record<Name, Span[]> = Object.create(null)
+  for (const name of names) spans[name] = []
+  const misspelled: Name[] = []
+  const cuts: Cut[] = []
+  const length = bytes.length
+  let depth = 0
+  let deepest = 0
+  let values = 0
+  let commas = 0
+  let inArray = false
+  let close = length
+  let empty = true
+  let name: Name | undefined
+  let valueStart = -1
+  let nextCut = stepBytes
+
+  const endValue = (end: number) => {
+    if (name !== undefined) spans[name].push(trim(bytes, valueStart, end))
+    name = undefined
+    valueStart = -1
+  }
+
+  for (let at = 0; at < length; at++) {
+    const meaning = meanings[bytes[at] as number]
+    if (meaning === plain) continue
+    switch (meaning) {
+      case quote: {
+        const end = endOfString(bytes, at)
+        lastString[depth] = at
+        if (inArray) values++
+        else if (depth === 1 && valueStart < 0) {
+          const match = matchName(bytes, { start: at + 1, end }, names)
+          if (match?.isExact === true) name = match.name
+          else if (match) misspelled.push(match.name)
+          empty = false
+        }
+        at = values > limits.values ? length : end
+        break
+      }
+      case colon:
+        if (depth === 1 && valueStart < 0) valueStart = at + 1
+        if (++values > limits.values) at = length
+        break
+      case comma:
+        commas++
+        if (depth === 1) endValue(at)
+        if (at >= nextCut && depth > 0 && depth < knownLevels && isBetweenValues(bytes, at)) {
+          cuts.push({ at, open: openContainers(bytes, depth) })
+          nextCut = at + stepBytes
+        }
+        break
+      case open:
+        depth++
+        inArray = bytes[at] === openBracket
+        isArray[depth] = inArray ? 1 : 0
+        if (depth > deepest) deepest = depth
+        if (++values > limits.values || depth > limits.depth) at = length
+        break
+      case closing:
+        depth--
+        inArray = isArray[depth] === 1
+        if (depth > 0) break
+        if (valueStart >= 0) endValue(at)
+        close = at
+        // What follows the object makes the text invalid, whatever it is.
+        at = length
+        break
+      case literal:
+        if (inArray && ++values > limits.values) at = length
+        break
+    }
+  }
+  return { depth: deepest, values, commas, spans, misspelled, close, empty, cuts }
+}
+
+const openBracket = 0x5b
+const backslash = 0x5c
+const quoteByte = 0x22
+
+/** What a byte means outside of strings. */
+const plain = 0
+const quote = 1
+const colon = 2
+const comma = 3
+const open = 4
+const closing = 5
+/** The first letter of `true`, `false` or `null`, and no other letter of these. */
+const literal = 6
+
+const meanings = new Uint8Array(256)
+for (const [characters, meaning] of [
+  ['"', quote],
+  [':', colon],
+  [',', comma],
+  ['{[', open],
+  ['}]', closing],
+  ['tfn', literal],
+] as const) {
+  for (const character of characters) meanings[character.charCodeAt(0)] = meaning
+}
+
+/** A shorter string ends before a native search would have begun. */
+const short = 32
+
+/**
+ * The index of the quote that ends the string which begins at `start`. A native search finds it in
+ * long strings without quotes of their own, as base64 images are; in others a plain loop is quicker.
+ */
+function endOfString(bytes: Uint8Array, start: number): number {
+  const near = plainEnd(bytes, start + 1, start + short)
+  if (near < start + short) return near
+  const found = bytes.indexOf(quoteByte, near)
+  if (found < 0) return bytes.length
+  return bytes[found - 1] === backslash ? plainEnd(bytes, near, bytes.length) : found
+}
+
+/** The quote that ends a string, or where `stop` is passed; `at` is not behind a backslash. */
+function plainEnd(bytes: Uint8Array, at: number, stop: number): number {
+  const end = Math.min(stop, bytes.length)
+  let next = at
+  while (next < end) {
+    const byte = bytes[next]
+    if (byte === quoteByte) return next
+    next += byte === backslash ? 2 : 1
+  }
+  return next
+}
+
+/** Of a comma: false where one of the two is missing, and the text is no JSON. */
+function isBetweenValues(bytes: Uint8Array, at: number): boolean {
+  let before = at - 1
+  while (isSpace(bytes[before])) before--
+  let after = at + 1
+  while (isSpace(bytes[after])) after++
+  const previous = meanings[bytes[before] ?? 0]
+  const next = meanings[bytes[after] ?? 0]
+  return previous !== open && previous !== comma && next !== closing && next !== comma
+}
+
+function openContainers(bytes: Uint8Array, depth: number): OpenContainer[] {
+  return Array.from({ length: depth }, (_, above) => {
+    const level = above + 1
+    if (isArray[level] === 1) return { kind: 'array' }
+    const start = lastString[level] ?? 0
+    return { kind: 'object', key: { start, end: endOfString(bytes, start) + 1 } }
+  })
+}
+
+function trim(bytes: Uint8Array, start: number, end: number): Span {
+  let from = start
+  let to = end
+  while (isSpace(bytes[from])) from++
+  while (isSpace(bytes[to - 1])) to--
+  return { start: from, end: to }
+}
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
