@@ -13,6 +13,19 @@ export type ChunkIdentity = {
   readonly [Field in keyof StreamIdentity]: StreamIdentity[Field] | undefined
 }
 
+/** Each field as the later chunk has it, else as the earlier one. */
+export function latestIdentity(
+  known: ChunkIdentity,
+  { id, created, model }: ChunkIdentity,
+): ChunkIdentity {
+  if (id === known.id && created === known.created && model === known.model) return known
+  return {
+    id: id ?? known.id,
+    created: created ?? known.created,
+    model: model ?? known.model,
+  }
+}
+
 /**
  * A whole server-sent event, or a few that belong together: the bytes the client will get, and what
  * the pipeline must know of them. A dialect fills this in once; no later stage looks into the bytes

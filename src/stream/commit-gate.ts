@@ -1,5 +1,6 @@
 import type { UpstreamFailure } from '../core/failure.ts'
-import type { Frame } from '../core/frame.ts'
+import { type Frame, latestIdentity } from '../core/frame.ts'
+import { ByteList } from '../wire/byte-list.ts'
 
 /**
  * Holds a stream back until its first content frame, so that an upstream that fails before it has
@@ -8,6 +9,9 @@ import type { Frame } from '../core/frame.ts'
 export class CommitGate {
   readonly #limit: number
   readonly #held: Frame[] = []
+  /** What the quiet frames since the last other one report, and their bytes. */
+  #quiet: Frame | undefined
+  readonly #quietBytes = new ByteList()
   #heldBytes = 0
 
   /** Over `limit` bytes without content the stream is no answer, and is not held any longer. */
@@ -19,9 +23,11 @@ export class CommitGate {
   push(frames: readonly Frame[]): GateVerdict {
     let open = false
     for (const frame of frames) {
-      this.#held.push(frame)
-      this.#heldBytes += frame.bytes.length
-      if (open) continue
+      if (open) {
+        this.#held.push(frame)
+        continue
+      }
+      this.#hold(frame)
       if (frame.kind === 'content') open = true
       else if (frame.kind === 'error') {
         return { state: 'failed', failure: frame.failure ?? { kind: 'closed-early' } }
@@ -36,9 +42,37 @@ export class CommitGate {
   end(): GateVerdict {
     return { state: 'failed', failure: { kind: 'closed-early' } }
   }
+
+  /** Quiet frames in a row are held as one, since a frame of a few bytes takes a hundred. */
+  #hold(frame: Frame): void {
+    this.#heldBytes += frame.bytes.length
+    if (frame.kind === 'quiet') {
+      this.#quietBytes.push(frame.bytes)
+      this.#quiet = this.#quiet ? joined(this.#quiet, frame) : frame
+      return
+    }
+    if (this.#quiet) this.#held.push({ ...this.#quiet, bytes: this.#quietBytes.takeAll() })
+    this.#quiet = undefined
+    this.#held.push(frame)
+  }
 }
 
 export type GateVerdict =
   | { readonly state: 'held' }
   | { readonly state: 'open'; readonly frames: Frame[] }
   | { readonly state: 'failed'; readonly failure: UpstreamFailure }
+
+/** What two frames report together: the later one's word counts. */
+function joined(first: Frame, second: Frame): Frame {
+  return {
+    ...first,
+    usage: second.usage ?? first.usage,
+    owesUsage: second.usage ? second.owesUsage : first.owesUsage,
+    identity:
+      first.identity && second.identity
+        ? latestIdentity(first.identity, second.identity)
+        : (second.identity ?? first.identity),
+    output: (first.output ?? '') + (second.output ?? ''),
+    outputBytes: first.outputBytes + second.outputBytes,
+  }
+}

@@ -1,5 +1,5 @@
 import type { Frame } from '../core/frame.ts'
-import { concat } from '../wire/body.ts'
+import { concat } from '../wire/byte-list.ts'
 
 /**
  * The bytes of the frames in order, as one piece, so that they cost the client's socket one write.

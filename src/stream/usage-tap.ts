@@ -1,4 +1,10 @@
-import type { ChunkIdentity, Frame, Stage, StreamIdentity } from '../core/frame.ts'
+import {
+  type ChunkIdentity,
+  type Frame,
+  latestIdentity,
+  type Stage,
+  type StreamIdentity,
+} from '../core/frame.ts'
 import { judgeUsage, type ReportedUsage, type Usage } from '../core/usage.ts'
 import { usageChunk } from './chunk-writer.ts'
 
@@ -43,7 +49,7 @@ export class UsageTap implements Stage {
         this.#reported = frame.usage
         this.#isOwed = frame.owesUsage === true
       }
-      if (frame.identity) this.#identity = latest(this.#identity, frame.identity)
+      if (frame.identity) this.#identity = latestIdentity(this.#identity, frame.identity)
       this.#outputBytes += frame.outputBytes
       if (this.#output !== undefined && frame.output) this.#keep(this.#output + frame.output)
     }
@@ -77,16 +83,6 @@ export class UsageTap implements Stage {
 }
 
 const unknownIdentity: ChunkIdentity = { id: undefined, created: undefined, model: undefined }
-
-/** Each field as the stream told it last. */
-function latest(known: ChunkIdentity, { id, created, model }: ChunkIdentity): ChunkIdentity {
-  if (id === known.id && created === known.created && model === known.model) return known
-  return {
-    id: id ?? known.id,
-    created: created ?? known.created,
-    model: model ?? known.model,
-  }
-}
 
 function completeIdentity(
   { id, created, model }: ChunkIdentity,

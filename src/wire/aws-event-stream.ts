@@ -1,5 +1,5 @@
 import { UpstreamFault } from '../core/failure.ts'
-import { concat } from './body.ts'
+import { concat } from './byte-list.ts'
 import { crc32 } from './crc32.ts'
 
 /** One message of an AWS event stream. */

@@ -1,6 +1,6 @@
 import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
 import type { ByteSource } from '../core/ports.ts'
-import { concat } from './body.ts'
+import { ByteList } from './byte-list.ts'
 
 /** As much as one packet brings. Of a long answer the pieces come one by one, not as a copy. */
 const longestJoin = 64 * 1024
@@ -12,8 +12,7 @@ const longestJoin = 64 * 1024
 export class BoundedQueue implements ByteSource {
   readonly #limit: number
   readonly #onRelease: (how: 'cancel' | 'drain') => void
-  #pieces: Uint8Array[] = []
-  #length = 0
+  readonly #bytes = new ByteList()
   #state: 'open' | 'ended' | 'released' | UpstreamFault = 'open'
   #waiting: Waiting | undefined
 
@@ -26,17 +25,16 @@ export class BoundedQueue implements ByteSource {
   push(bytes: Uint8Array): void {
     if (this.#state !== 'open' || bytes.length === 0) return
     // A packet often holds several pieces: the reader gets all that this turn brings, at once.
-    if (this.#waiting && this.#length === 0) queueMicrotask(() => this.#deliver())
-    this.#pieces.push(bytes)
-    this.#length += bytes.length
-    if (this.#length > this.#limit && !this.#waiting) this.#overflow()
+    if (this.#waiting && this.#bytes.length === 0) queueMicrotask(() => this.#deliver())
+    this.#bytes.push(bytes)
+    if (this.#bytes.length > this.#limit && !this.#waiting) this.#overflow()
   }
 
   /** The sender is done. What waits is still read. */
   end(): void {
     if (this.#state !== 'open') return
     this.#state = 'ended'
-    if (this.#length === 0) this.#takeWaiting()?.resolve(undefined)
+    if (this.#bytes.length === 0) this.#takeWaiting()?.resolve(undefined)
   }
 
   /** The sender has failed. What waits is still read, then the failure. */
@@ -44,11 +42,11 @@ export class BoundedQueue implements ByteSource {
     if (this.#state !== 'open') return
     const fault = new UpstreamFault(failure)
     this.#state = fault
-    if (this.#length === 0) this.#takeWaiting()?.reject(fault)
+    if (this.#bytes.length === 0) this.#takeWaiting()?.reject(fault)
   }
 
   read(): Promise<Uint8Array | undefined> {
-    if (this.#length > 0) return Promise.resolve(this.#takePieces())
+    if (this.#bytes.length > 0) return Promise.resolve(this.#bytes.take(longestJoin))
     if (this.#state instanceof UpstreamFault) return Promise.reject(this.#state)
     if (this.#state !== 'open') return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
@@ -66,12 +64,12 @@ export class BoundedQueue implements ByteSource {
 
   #deliver(): void {
     // The reader may have left in between.
-    this.#takeWaiting()?.resolve(this.#takePieces())
+    this.#takeWaiting()?.resolve(this.#bytes.take(longestJoin))
   }
 
   /** Nobody will catch up with what waits, so its memory is given back at once. */
   #overflow(): void {
-    this.#drop()
+    this.#bytes.clear()
     this.fail({ kind: 'slow-client' })
     this.#onRelease('cancel')
   }
@@ -79,28 +77,9 @@ export class BoundedQueue implements ByteSource {
   #release(how: 'cancel' | 'drain'): void {
     const wasOpen = this.#state === 'open'
     this.#state = 'released'
-    this.#drop()
+    this.#bytes.clear()
     this.#takeWaiting()?.resolve(undefined)
     if (wasOpen) this.#onRelease(how)
-  }
-
-  #drop(): void {
-    this.#pieces = []
-    this.#length = 0
-  }
-
-  #takePieces(): Uint8Array {
-    let count = 0
-    let length = 0
-    for (const piece of this.#pieces) {
-      if (count > 0 && length + piece.length > longestJoin) break
-      length += piece.length
-      count++
-    }
-    const taken = this.#pieces.splice(0, count)
-    this.#length -= length
-    const [first = new Uint8Array(0)] = taken
-    return taken.length === 1 ? first : concat(taken, length)
   }
 
   #takeWaiting(): Waiting | undefined {

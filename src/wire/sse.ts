@@ -1,4 +1,5 @@
 import { UpstreamFault } from '../core/failure.ts'
+import { ByteList } from './byte-list.ts'
 
 /** One server-sent event as it stood on the wire. */
 export interface RawEvent {
@@ -21,12 +22,12 @@ const cr = 0x0d
 /**
  * Cuts a byte stream into server-sent events. Line ends LF, CRLF and CR are understood, also split
  * between chunks; concatenating the `bytes` of all events, the last one included, gives the input back.
+ * Blank lines in a row are one event without a field.
  */
 export class SseSplitter {
   readonly #decoder = new TextDecoder()
-  /** Pieces of the event that is not complete yet. */
-  #held: Uint8Array[] = []
-  #heldLength = 0
+  /** The event that is not complete yet. */
+  readonly #held = new ByteList()
   /** Bytes of the current line so far: a line end after none is a blank line. */
   #lineLength = 0
   #afterCr = false
@@ -38,7 +39,7 @@ export class SseSplitter {
 
   push(chunk: Uint8Array): RawEvent[] {
     const events: RawEvent[] = []
-    let start = this.#heldLength === 0 && !this.#afterCr ? this.#takeWhole(chunk, events) : 0
+    let start = this.#held.length === 0 && !this.#afterCr ? this.#takeWhole(chunk, events) : 0
     let lineLength = this.#lineLength
     let afterCr = this.#afterCr
     if (afterCr && chunk.length > 0 && chunk[0] !== lf) this.#usesCr = true
@@ -72,6 +73,14 @@ export class SseSplitter {
       }
       // A blank line. After a CR its LF, if there is one, belongs to it.
       let end = at + 1
+      if (at === start && this.#held.length === 0) {
+        while (chunk[end] === lf || chunk[end] === cr) end++
+        at = end - 1
+        afterCr = chunk[at] === cr
+        events.push(this.#complete(chunk.subarray(start, end)))
+        start = end
+        continue
+      }
       if (byte === cr) {
         if (chunk[end] === lf) {
           end++
@@ -108,7 +117,8 @@ export class SseSplitter {
         if (text.indexOf('\r', start) < at || text.indexOf('\n', start) < at) return start
         this.#usesCrLf = true
       }
-      const end = at + blankLine.length
+      let end = at + blankLine.length
+      if (at === start) while (text.startsWith(lineEnd, end)) end += lineEnd.length
       events.push(parseEvent(chunk.subarray(start, end), text.slice(start, end)))
       start = end
     }
@@ -117,30 +127,22 @@ export class SseSplitter {
 
   /** The event that stood at the end of the body without its blank line, if there was one. */
   end(): RawEvent[] {
-    if (this.#heldLength === 0) return []
+    if (this.#held.length === 0) return []
     return [{ ...this.#complete(new Uint8Array(0)), closed: this.#awaitsLf }]
   }
 
   #hold(piece: Uint8Array): void {
-    this.#heldLength += piece.length
-    if (this.#heldLength > maxEventBytes) {
+    this.#held.push(piece)
+    if (this.#held.length > maxEventBytes) {
       throw new UpstreamFault({ kind: 'malformed', detail: 'an event of the stream is too long' })
     }
-    this.#held.push(piece)
   }
 
   #complete(last: Uint8Array): RawEvent {
     let bytes = last
-    if (this.#heldLength > 0) {
-      bytes = new Uint8Array(this.#heldLength + last.length)
-      let at = 0
-      for (const piece of this.#held) {
-        bytes.set(piece, at)
-        at += piece.length
-      }
-      bytes.set(last, at)
-      this.#held = []
-      this.#heldLength = 0
+    if (this.#held.length > 0) {
+      this.#held.push(last)
+      bytes = this.#held.takeAll()
     }
     return parseEvent(bytes, this.#decoder.decode(bytes))
   }

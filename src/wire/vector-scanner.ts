@@ -1,6 +1,7 @@
 import { UpstreamFault } from '../core/failure.ts'
-import { concat } from './body.ts'
+import { concat } from './byte-list.ts'
 import { isDigit } from './digits.ts'
+import { jsonIn } from './json.ts'
 import { isInNumber, type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
 
 /** A JSON document whose flat arrays of numbers stand apart. */
@@ -9,6 +10,11 @@ export interface ScannedJson {
   readonly json: unknown
   readonly arrays: readonly NumberArray[]
 }
+
+/** Far more than a request has items. */
+const mostArrays = 200_000
+/** All that is no array of numbers, such as vectors in base64. */
+const mostAround = 64 * 1024 * 1024
 
 /**
  * Reads a JSON document that arrives in pieces and consists, but for a few bytes, of arrays of
@@ -40,12 +46,9 @@ export class VectorScanner {
 
   /** The document, once all of it has been pushed. */
   end(): ScannedJson {
-    const text = new TextDecoder().decode(concat(this.#around, this.#aroundLength))
-    try {
-      return { json: JSON.parse(text), arrays: this.#arrays }
-    } catch {
-      throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is not JSON' })
-    }
+    const json = jsonIn(concat(this.#around, this.#aroundLength))
+    if (json === undefined) throw malformed('the answer is not JSON')
+    return { json, arrays: this.#arrays }
   }
 
   #read(bytes: Uint8Array): void {
@@ -55,6 +58,7 @@ export class VectorScanner {
       if (!this.#numbers) break
       at = this.#numbers.read(bytes, at)
       if (bytes[at] !== closeBracket) break
+      if (this.#arrays.length === mostArrays) throw malformed('the answer has too many arrays')
       this.#arrays.push(this.#numbers.take())
       this.#numbers = undefined
     }
@@ -100,6 +104,7 @@ export class VectorScanner {
   #keep(copy: Uint8Array): void {
     this.#around.push(copy)
     this.#aroundLength += copy.length
+    if (this.#aroundLength > mostAround) throw malformed('the answer is too long')
   }
 }
 
@@ -119,4 +124,8 @@ function placeAfter(byte: number): 'value' | 'bracket' | 'string' {
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return concat([first, second], first.length + second.length)
+}
+
+function malformed(detail: string): UpstreamFault {
+  return new UpstreamFault({ kind: 'malformed', detail })
 }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { failureOf } from '../../src/core/failure.ts'
 import { jsonIn } from '../../src/wire/json.ts'
 
 test.each([
@@ -10,4 +11,35 @@ test.each([
   [Uint8Array.of(0xff), undefined],
 ])('the value of %j', (source, value) => {
   expect(jsonIn(source)).toEqual(value)
+})
+
+function failure(source: string | Uint8Array): unknown {
+  try {
+    return jsonIn(source)
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+describe('a text of more than a megabyte', () => {
+  const text = 'x'.repeat(1_100_000)
+
+  test('is parsed like a short one', () => {
+    expect(jsonIn(JSON.stringify({ text }))).toEqual({ text })
+    expect(jsonIn(`{"a":"${text}`)).toBeUndefined()
+  })
+
+  test.each([
+    ['brackets that never end', '['.repeat(5_000_000)],
+    ['nested objects', `{"text":"${text}","a":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`],
+  ])('is malformed when it is nested too deeply: %s', (_, deep) => {
+    const malformed = { kind: 'malformed', detail: 'its JSON is nested too deeply' }
+    expect(failure(deep)).toEqual(malformed)
+    expect(failure(new TextEncoder().encode(deep))).toEqual(malformed)
+  })
+
+  test('is malformed when it holds more than a million values', () => {
+    const values = `[${'{},'.repeat(1_000_000)}{}]`
+    expect(failure(values)).toEqual({ kind: 'malformed', detail: 'its JSON holds too many values' })
+  })
 })

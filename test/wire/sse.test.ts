@@ -134,3 +134,33 @@ test('an event that grows without end is malformed', () => {
   }
   expect(push).toThrow(UpstreamFault)
 })
+
+describe('blank lines in a row', () => {
+  test.each(['\n', '\r\n', '\r'])('that end in %j are one event', (lineEnd) => {
+    const text = `data: a${lineEnd.repeat(1000)}data: b${lineEnd}${lineEnd}`
+    const events = split(utf8(text))
+    expect(events.map(({ data }) => data)).toEqual(['a', undefined, 'b'])
+    expect(textOf(events)).toBe(text)
+  })
+
+  test('are an event for each chunk, and no more', () => {
+    const chunk = utf8('\n'.repeat(1000))
+    expect(split(...Array<Uint8Array>(5).fill(chunk))).toHaveLength(5)
+  })
+
+  test('of every kind are one event', () => {
+    const text = ': c\n\n\r\n\r\r\n\n\r'
+    expect(split(utf8(text))).toHaveLength(2)
+    expect(textOf(split(utf8(text)))).toBe(text)
+  })
+})
+
+test('an event that comes byte by byte is held in memory of about its length', () => {
+  const splitter = new SseSplitter()
+  const byte = utf8('x')
+  const before = process.memoryUsage()
+  for (let count = 0; count < 500_000; count++) splitter.push(byte)
+  const after = process.memoryUsage()
+  // A piece of its own for each of them took 50 MB.
+  expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(8_000_000)
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { hello } from '../support/answers.ts'
+import { errorOf } from '../support/gateway.ts'
+import { type Responder, stream, whole } from '../support/scripted-upstream.ts'
+import { readStream, streamed, terminal } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+/** A model of each kind that reads its answers in a way of its own. */
+const config = (kind: string) => `
+[resilience]
+retry_max_attempts = 2
+retry_base_ms = 10
+[[providers]]
+name = "p"
+kind = "${kind}"
+api_key_env = "P_KEY"
+base_url = "http://p.test"
+[[providers.models]]
+id = "m"
+capabilities = ${kind === 'cohere' ? '["chat", "embed", "rerank"]' : '["chat"]'}
+`
+
+const deep = '['.repeat(1_500_000)
+
+/** An answer that would hold everybody up for a second, and the request that it answers. */
+const malformed = 'provider p answered malformed: its JSON is nested too deeply'
+
+async function answered(kind: string, path: string, body: object, answer: Responder) {
+  const { gateway, upstream, clock } = await watchedGateway(config(kind))
+  upstream.always(answer)
+  const request = new Request(`http://gateway.test${path}`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', ...body }),
+  })
+  const pending = gateway.fetch(request)
+  await clock.advance(100)
+  const response = await pending
+  return { response, calls: upstream.requests.length }
+}
+
+describe('an answer of a megabyte and more that is nested too deeply is malformed, and tried again', () => {
+  const messages = [{ role: 'user', content: 'Hi' }]
+  test.each([
+    ['openai', '/v1/chat/completions', { messages }],
+    ['anthropic', '/v1/chat/completions', { messages }],
+    ['google', '/v1/chat/completions', { messages }],
+    ['cohere', '/v1/chat/completions', { messages }],
+    ['cohere', '/v1/embeddings', { input: 'Hi' }],
+    ['cohere', '/v1/rerank', { query: 'Hi', documents: ['a'] }],
+  ])('%s, %s', async (kind, path, body) => {
+    const { response, calls } = await answered(kind, path, body, whole(`{"id":${deep}`))
+    expect(response.status).toBe(502)
+    expect(await errorOf(response)).toMatchObject({ code: 'LM-3002', message: malformed })
+    expect(calls).toBe(2)
+  })
+})
+
+describe('a frame of a megabyte and more that is nested too deeply', () => {
+  const frame = `data: {"id":${deep}\n\n`
+
+  test('fails an attempt before the first content', async () => {
+    const { chat, upstream, clock } = await watchedGateway(config('openai'))
+    upstream.always(stream([frame]))
+    const pending = chat(streamed())
+    await clock.advance(100)
+    const response = await pending
+    expect(response.status).toBe(502)
+    expect(await errorOf(response)).toMatchObject({ code: 'LM-3002', message: malformed })
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('ends a stream after it with an error frame', async () => {
+    const gateway = await watchedGateway(config('openai'))
+    gateway.upstream.always(stream([hello, frame]))
+    expect(await readStream(gateway)).toBe(hello + terminal(malformed))
+  })
+})
