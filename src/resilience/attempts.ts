@@ -1,6 +1,6 @@
 import { type UpstreamFailure, verdictOn } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
-import type { Scope } from '../wire/deadline.ts'
+import { type Scope, timerResolution } from '../wire/deadline.ts'
 import type { BreakerPolicy } from './breaker.ts'
 import type { Breakers } from './breakers.ts'
 import { backoff, type RetryPolicy } from './retry.ts'
@@ -53,7 +53,8 @@ export async function runAttempts<T>(
   const breaker = breakers.of(link)
   let mayResend = true
   for (let attempts = 0; ; ) {
-    if (scope.ended) return { ok: false, failure: scope.ended, attempts }
+    const over = scope.expire()
+    if (over) return { ok: false, failure: over, attempts }
     const permit = breaker.admit(policy)
     if (!permit.admitted) {
       const failure: UpstreamFailure = { kind: 'circuit-open', retryAfter: permit.retryAfter }
@@ -83,7 +84,7 @@ export async function runAttempts<T>(
     if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return given
     const floor = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
     const wait = Math.max(backoff(retry, attempts, random), floor)
-    if (wait >= scope.remaining()) return given
+    if (scope.remaining() - wait < timerResolution) return given
     await scope.sleep(wait)
   }
 }

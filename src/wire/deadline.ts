@@ -42,7 +42,7 @@ export class Scope {
   /** Ends the scope with `failure` after `delay`. Returns the way to call that off. */
   endAfter(delay: Millis, failure: UpstreamFailure): () => void {
     if (this.#ended) return () => {}
-    if (delay <= 0) {
+    if (delay < timerResolution) {
       this.end(failure)
       return () => {}
     }
@@ -51,6 +51,17 @@ export class Scope {
     this.#wakeAt(limit.at)
     // The timer stays: when it fires for nothing it is set anew for what is left.
     return () => remove(this.#limits, limit)
+  }
+
+  /**
+   * Ends the scope now if a limit has been reached whose timer is still to fire, here or further out.
+   * Returns why the scope has ended, if it has.
+   */
+  expire(): UpstreamFailure | undefined {
+    this.#parent?.expire()
+    const due = this.#due()
+    if (due) this.end(due.failure)
+    return this.#ended
   }
 
   /** The time until the nearest limit set with `endAfter`, here or further out. */
@@ -135,13 +146,21 @@ export class Scope {
 
   #wake(): void {
     this.#timer = undefined
-    const [nearest] = [...this.#limits].sort((a, b) => a.at - b.at)
-    if (!nearest) return
-    // Timers may be a fraction of a millisecond early.
-    if (nearest.at - this.#clock.elapsed() < 1) this.end(nearest.failure)
-    else this.#wakeAt(nearest.at)
+    const due = this.#due()
+    if (due) this.end(due.failure)
+    // A limit was called off, or the timer has fired a fraction of a millisecond early.
+    else if (this.#limits.length > 0) this.#wakeAt(Math.min(...this.#limits.map(({ at }) => at)))
+  }
+
+  /** A limit that has been reached: of several, the one that was set first. */
+  #due(): Limit | undefined {
+    const now = this.#clock.elapsed()
+    return this.#limits.find(({ at }) => at <= now)
   }
 }
+
+/** Timers are no finer than this: what begins with less time left has none. */
+export const timerResolution: Millis = 1
 
 type Listener = (failure: UpstreamFailure) => void
 

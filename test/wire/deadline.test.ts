@@ -39,7 +39,7 @@ describe('limits', () => {
     expect(scope.ended).toEqual(late)
   })
 
-  test.each([0, -5])('one of %i ends it at once', (delay) => {
+  test.each([0.9, 0, -5])('one of %f ends it at once', (delay) => {
     const scope = new Scope(new ManualClock())
     scope.endAfter(delay, late)
     expect(scope.ended).toEqual(late)
