@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inOurWords } from './invalid-field.ts'
 
 /*
  * Schemas that only look at what a client has sent. What they give out is not used, since a copy takes
@@ -10,7 +11,7 @@ export function asSent<Value>(
   schema: z.ZodType<Value>,
   value: unknown,
 ): z.ZodSafeParseResult<Value> {
-  const read = schema.safeParse(value)
+  const read = schema.safeParse(value, inOurWords)
   // The schema has found in it what the type says, and has changed nothing.
   return read.success ? { success: true, data: value as Value } : read
 }
@@ -37,7 +38,7 @@ export function list<Item>(item: z.ZodType<Item>, least = 0): z.ZodType<Item[]> 
     }
     for (let index = 0; index < value.length; index++) {
       const input: unknown = value[index]
-      const { success, error } = item.safeParse(input)
+      const { success, error } = item.safeParse(input, inOurWords)
       if (success) continue
       const [issue] = error.issues
       // A finished issue is a raw one with its message settled.

@@ -76,6 +76,16 @@ export class GatewayError extends Error {
     this.type = errorTable[code].type
     this.detail = detail
   }
+
+  /** The same error with more detail; headers and fields are added to those that it has. */
+  with({ headers = [], fields, ...more }: ErrorDetail): GatewayError {
+    return new GatewayError(this.code, this.message, {
+      ...this.detail,
+      ...more,
+      headers: [...(this.detail.headers ?? []), ...headers],
+      fields: { ...this.detail.fields, ...fields },
+    })
+  }
 }
 
 /** A malformed or invalid request, LM-1001, with the field that is at fault. */

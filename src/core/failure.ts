@@ -1,4 +1,4 @@
-import { type ErrorCode, forbidRetry, GatewayError } from './errors.ts'
+import { type ErrorCode, type ErrorDetail, forbidRetry, GatewayError } from './errors.ts'
 import type { Millis } from './ids.ts'
 import { inBrackets, type NetworkFailure, networkProblem } from './network-failure.ts'
 
@@ -89,8 +89,15 @@ function verdictOnStatus(status: number): Verdict {
   return 'retry'
 }
 
+/** 407 is what a proxy on the way says of the credential that it wants. */
 function isCredentialStatus(status: number): boolean {
-  return status === 401 || status === 402 || status === 403
+  return status === 401 || status === 402 || status === 403 || status === 407
+}
+
+/** The wait that a rate limit or an overload asks clients to keep; undefined for all else. */
+export function namedWait(failure: UpstreamFailure): Millis | undefined {
+  const isNamed = failure.kind === 'status' && (failure.status === 429 || failure.status === 503)
+  return isNamed ? failure.retryAfter : undefined
 }
 
 /** The error a client gets when this failure of this provider is the last word. */
@@ -134,14 +141,16 @@ export function errorOf(failure: UpstreamFailure, provider: string): GatewayErro
   }
 }
 
-function upstreamError(code: ErrorCode, message: string, status?: number): GatewayError {
-  return new GatewayError(code, message, { status, headers: forbidRetry })
+function upstreamError(code: ErrorCode, message: string, more: ErrorDetail = {}): GatewayError {
+  return new GatewayError(code, message, { headers: forbidRetry, ...more })
 }
 
 function statusError(
-  { status, message, retryAfter }: UpstreamFailure & { kind: 'status' },
+  failure: UpstreamFailure & { kind: 'status' },
   provider: string,
 ): GatewayError {
+  const { status, message } = failure
+  const retryAfter = namedWait(failure)
   if (status === 429) {
     const text = `provider ${provider} is rate limited${quoted(message)}`
     return new GatewayError('LM-3001', text, { retryAfter })
@@ -151,7 +160,10 @@ function statusError(
   }
   const isClientFault = verdictOnStatus(status) === 'surface'
   const text = `provider ${provider} refused the request with status ${status}${quoted(message)}`
-  return upstreamError('LM-3003', text, isClientFault ? status : undefined)
+  return upstreamError('LM-3003', text, {
+    status: isClientFault ? status : undefined,
+    retryAfter,
+  })
 }
 
 function timeoutError(limit: TimeLimit, provider: string): GatewayError {

@@ -235,9 +235,10 @@ export interface ChatEndpoint {
   /**
    * The fields of a request that this kind cannot honour, as dotted paths. They are dropped, or
    * refused where the provider is `strict`. Verbatim kinds forward everything and name none.
+   * Throws `CannotExpress` when the request has no form in this dialect at all.
    */
   unsupported(call: ChatCall): readonly string[]
-  /** Throws `GatewayError` LM-1001 when the request cannot be said in this dialect at all. */
+  /** The request in this dialect. It has one, since `unsupported` did not throw. */
   request(call: ChatCall): DialectRequest
   /** What such a request may make the model write. Throws LM-1001 when it finds that it cannot be said. */
   outputDemand(call: ChatCall): OutputDemand

@@ -1,4 +1,3 @@
-import { GatewayError } from '../core/errors.ts'
 import { failureOf, type UpstreamFailure } from '../core/failure.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type {
@@ -19,7 +18,7 @@ import { retryAfter } from '../wire/retry-after.ts'
 /** One upstream call of any capability. */
 export interface UpstreamCall<T> extends AttemptContext {
   readonly clock: Clock
-  /** Says the request in the link's dialect; throws LM-1001 when that cannot be done. */
+  /** The request in the link's dialect. */
   readonly request: () => DialectRequest
   readonly streamed: boolean
   /** Bytes of the longest answer, where it is not the usual one. */
@@ -68,8 +67,6 @@ async function runExchange<T>(
     return failed(presentable(result.failure, link.provider))
   } catch (error) {
     cancel.abort()
-    // The request cannot be said in this dialect: no fault of the upstream.
-    if (error instanceof GatewayError) throw error
     return failed(scope.ended ?? presentable(failureOf(error), link.provider))
   } finally {
     stopListening()

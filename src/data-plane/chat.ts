@@ -17,27 +17,28 @@ import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
 import { readChat } from './chat-input.ts'
 import { chatDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
-import { checkImages } from './images.ts'
+import { checkExpressible, whyUnable } from './expressible.ts'
+import { checkImages, checkReferences } from './images.ts'
 import { StreamReply } from './stream-reply.ts'
-import { checkFields } from './strict.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, scope, clock } = exchange
+  const { snapshot, clock } = exchange
   const call = await readChat(await exchange.body(request), exchange.pace)
   exchange.stream = call.stream
   const route = snapshot.route(call.request.model, 'chat')
   exchange.routed(route)
   checkImages(call.request, route)
-  checkFields(route, ({ chat: dialect }) => dialect?.unsupported(call) ?? [], exchange)
+  const droppedBy = (link: Model) => {
+    if (link !== route.model) checkReferences(call.request, link)
+    return dialectOf(link).unsupported(call)
+  }
+  checkExpressible(route, droppedBy)
   exchange.admit(route, () => chatDemand(call))
 
   const served = await runChain<ChatReply>({
-    route,
-    scope,
-    clock,
-    arrived: exchange.arrived,
-    resilience: exchange.resilience,
+    ...exchange.chainOf(route),
+    whyUnable: (link) => whyUnable(link, droppedBy, exchange),
     attempt: async (context) => {
       const result = await attemptChat({ ...context, call, clock })
       exchange.attempted(context.link, result)
@@ -79,8 +80,7 @@ function answerStream(
   exchange: Exchange,
 ): Reply {
   exchange.committed()
-  // What has been served was served by the dialect of this link.
-  const endpoint = link.chat as ChatEndpoint
+  const endpoint = dialectOf(link)
   const encoding = streamEncoding(call, link, exchange)
   const tap = new UsageTap({
     asked: call.wantsUsageChunk,
@@ -116,6 +116,11 @@ function answerStream(
     headers: [...streamHeaders, ...exchange.headersOf(link)],
     body: reply,
   }
+}
+
+/** The chain was chosen for its chat capability, so every link has the dialect. */
+function dialectOf(link: Model): ChatEndpoint {
+  return link.chat as ChatEndpoint
 }
 
 /** Several choices come interleaved, and their pieces add up to words only one choice at a time. */

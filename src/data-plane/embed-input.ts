@@ -7,7 +7,7 @@ import {
   type MixedItem,
 } from '../core/embeddings.ts'
 import { invalid } from '../core/errors.ts'
-import { invalidField } from '../core/invalid-field.ts'
+import { inOurWords, invalidField } from '../core/invalid-field.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import type { Pace } from '../wire/pace.ts'
 
@@ -19,7 +19,7 @@ const largestId = 2 ** 31 - 1
 /** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
 export async function readEmbed(bytes: Uint8Array, pace: Pace): Promise<EmbedCall> {
   const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
-  const parsed = embedRequest.safeParse(value)
+  const parsed = embedRequest.safeParse(value, inOurWords)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data
   return {
@@ -33,6 +33,7 @@ export async function readEmbed(bytes: Uint8Array, pace: Pace): Promise<EmbedCal
 
 /** The type of the first element decides what the others must be. */
 function readInput(input: unknown): EmbedInput {
+  if (input === undefined) throw invalid('input is required', 'input')
   if (typeof input === 'string') return { shape: 'string', items: [nonEmpty(input, 'input')] }
   if (!Array.isArray(input)) {
     throw invalid('input: must be a string, or an array of strings, token ids or parts', 'input')
@@ -76,7 +77,7 @@ function readItem(item: unknown, path: string): MixedItem {
 }
 
 function readPart(part: unknown, path: string): EmbedPart {
-  const read = embedPart.safeParse(part)
+  const read = embedPart.safeParse(part, inOurWords)
   if (!read.success) throw invalidField(read.error, path)
   const { data } = read
   if (data.type === 'text') return { kind: 'text', text: nonEmpty(data.text, `${path}.text`) }

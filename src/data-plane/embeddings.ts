@@ -14,26 +14,24 @@ import { checkInput } from './embed-checks.ts'
 import { mediaOf, withFetchedImages } from './embed-images.ts'
 import { readEmbed } from './embed-input.ts'
 import type { Exchange } from './exchange.ts'
-import { checkFields } from './strict.ts'
+import { checkExpressible, whyUnable } from './expressible.ts'
 
 /** `POST /v1/embeddings`. */
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, scope, clock } = exchange
+  const { snapshot, clock } = exchange
   const sent = await readEmbed(await exchange.body(request), exchange.pace)
   const route = snapshot.route(sent.model, 'embed')
   exchange.routed(route)
   checkInput(sent, route)
-  checkFields(route, (link) => unsupported(sent, link), exchange)
+  const droppedBy = (link: Model) => unsupported(sent, link)
+  checkExpressible(route, droppedBy)
   exchange.admit(route, () => embedDemand(sent))
   const call = await withFetchedImages(sent, exchange)
   exchange.media = mediaOf(call)
 
   const served = await runSplitChain<EmbedCall, EmbeddedBatch>({
-    route,
-    scope,
-    clock,
-    arrived: exchange.arrived,
-    resilience: exchange.resilience,
+    ...exchange.chainOf(route),
+    whyUnable: (link) => whyUnable(link, droppedBy, exchange),
     split: (link) => batchesOf(call, dialectOf(link)),
     attempt: async (batch, context) => {
       const result = await attemptEmbed({ ...context, batch, clock })

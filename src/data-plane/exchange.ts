@@ -7,7 +7,7 @@ import type { Clock, Encoding, HeaderList, ImageFetchPort, Log } from '../core/p
 import type { Capability, Model, Route } from '../core/provider.ts'
 import type { Media, Metadata, Settlement } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Attempt, Resilience } from '../resilience/index.ts'
+import type { Attempt, ChainSetting, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { type Countable, costOf, encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
@@ -126,6 +126,12 @@ export class Exchange {
     this.#admission = this.#caller.admit(route, demand)
   }
 
+  /** What a chain needs of this exchange to serve it. */
+  chainOf(route: Route): ChainSetting {
+    const { scope, clock, arrived, resilience } = this
+    return { route, scope, clock, arrived, resilience, onLost: () => {} }
+  }
+
   /** The headers of an answer that this link has served. */
   headersOf({ id, provider }: Model): HeaderList {
     const served = ['x-gateway-model-used', id, 'x-gateway-provider', provider.name]
@@ -199,7 +205,8 @@ export class Exchange {
 
   /** Ends the admission. What fails after it keeps its tokens a minute and pays for what it used. */
   #charge({ status, errorCode, served, usage, searchUnits }: Outcome): NanoUsd {
-    if (isNotAccounted(errorCode)) {
+    // What made an upstream call is accounted, whatever came of it.
+    if (this.#attempts === 0 && isNotAccounted(errorCode)) {
       this.#admission?.withdraw()
       this.#account = undefined
     }

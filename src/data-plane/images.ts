@@ -1,6 +1,7 @@
+import { CannotExpress } from '../core/cannot-express.ts'
 import { type ChatRequest, type ImagePart, imageParts } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { ReferenceOwner, Route } from '../core/provider.ts'
+import type { Model, ReferenceOwner, Route } from '../core/provider.ts'
 
 /**
  * Judges every image of a request over the whole chain, before any upstream call: the modality
@@ -35,6 +36,15 @@ export function checkReference(
   if (model.provider.kind.references === owner) return
   const message = `an image reference of ${owner} cannot be sent to model ${model.id}, which another vendor serves`
   throw new GatewayError('LM-2008', message, { param: path })
+}
+
+/** Throws `CannotExpress` when a fallback is not of the vendor whose file an image refers to. */
+export function checkReferences(request: ChatRequest, { id, provider }: Model): void {
+  for (const { url, path } of imageParts(request)) {
+    const owner = referenceOwner(url)
+    if (owner === undefined || owner === provider.kind.references) continue
+    throw new CannotExpress(`an image reference of ${owner} cannot be sent to model ${id}`, path)
+  }
 }
 
 function checkRemote({ path }: ImagePart, { chain }: Route): void {

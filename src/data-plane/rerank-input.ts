@@ -1,5 +1,5 @@
 import { GatewayError, invalid } from '../core/errors.ts'
-import { invalidField } from '../core/invalid-field.ts'
+import { inOurWords, invalidField } from '../core/invalid-field.ts'
 import { type RerankCall, rerankRequest } from '../core/rerank.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import type { Pace } from '../wire/pace.ts'
@@ -10,7 +10,7 @@ const mostDocuments = 16_384
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
 export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankCall> {
   const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
-  const parsed = rerankRequest.safeParse(value)
+  const parsed = rerankRequest.safeParse(value, inOurWords)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data
   const documents = readDocuments(parsed.data.documents, [parsed.data.rank_fields ?? []].flat())
@@ -26,6 +26,7 @@ export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankC
 }
 
 function readDocuments(documents: unknown, fields: readonly string[]): readonly string[] {
+  if (documents === undefined) throw invalid('documents is required', 'documents')
   if (!Array.isArray(documents)) {
     throw invalid('documents: must be an array of strings or objects', 'documents')
   }

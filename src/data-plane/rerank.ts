@@ -10,18 +10,14 @@ import { readRerank } from './rerank-input.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
 export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, scope, clock } = exchange
+  const { snapshot, clock } = exchange
   const call = await readRerank(await exchange.body(request), exchange.pace)
   const route = snapshot.route(call.model, 'rerank')
   exchange.routed(route)
   exchange.admit(route, () => rerankDemand(call))
 
   const served = await runSplitChain<RerankPart, RankedPart>({
-    route,
-    scope,
-    clock,
-    arrived: exchange.arrived,
-    resilience: exchange.resilience,
+    ...exchange.chainOf(route),
     // The chain was chosen for its rerank capability, so every link has the dialect.
     split: (link) => partsOf(call, link.rerank as RerankEndpoint),
     attempt: async (part, context) => {

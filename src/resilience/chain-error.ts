@@ -1,47 +1,67 @@
+import type { CannotExpress } from '../core/cannot-express.ts'
 import { forbidRetry, GatewayError } from '../core/errors.ts'
-import { errorOf, type UpstreamFailure } from '../core/failure.ts'
+import { errorOf, namedWait, type UpstreamFailure } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 
-export interface LinkFailure {
-  readonly link: Model
-  readonly failure: UpstreamFailure
-  readonly attempts: number
-}
+/** A link that did not serve: all its attempts failed, or it cannot express the request. */
+export type LostLink =
+  | { readonly link: Model; readonly failure: UpstreamFailure; readonly attempts: number }
+  | { readonly link: Model; readonly unable: CannotExpress }
+
+type FailedLink = Extract<LostLink, { readonly failure: UpstreamFailure }>
 
 /**
- * The error of a chain none of whose links served. One link: its own error. More: LM-3004 with all
- * attempts, unless every link failed in the same telling way. A total timeout tells most of all.
+ * The error of a chain none of whose links served. LM-1001 when no link can express the request.
+ * Else the links that were asked decide. One link: its own error. More: LM-3004 with all attempts,
+ * unless every link failed in the same telling way. A total timeout tells most of all.
  */
-export function chainError(failures: readonly LinkFailure[]): GatewayError {
-  const errors = failures.map(({ link, failure }) => errorOf(failure, link.provider.name))
-  const total = errors.find(({ code }) => code === 'LM-3013')
-  if (total) return total
+export function chainError(lost: readonly LostLink[]): GatewayError {
+  const failed = lost.filter((one): one is FailedLink => 'failure' in one)
+  const errors = failed.map(({ link, failure }) => errorOf(failure, link.provider.name))
   const [first, ...others] = errors
-  if (first && others.length === 0) return first
-  const shared = first && others.every(({ code }) => code === first.code) ? first : undefined
-  const message = `every link of the chain failed: ${failures.map(describe).join('; ')}`
-  const headers = forbidRetry
-  switch (shared?.code) {
-    case 'LM-3001':
-      return new GatewayError('LM-3001', message, { retryAfter: soonest(errors) })
-    case 'LM-3020':
-      return new GatewayError('LM-3020', message, { retryAfter: soonest(errors), headers })
-    case 'LM-3010':
-    case 'LM-3011':
-    case 'LM-3012':
-      return new GatewayError(shared.code, message, { headers })
-    default:
-      return new GatewayError('LM-3004', message, { headers })
-  }
+  // A chain has links, so where none failed the first one is unable.
+  if (!first) return (lost[0] as Exclude<LostLink, FailedLink>).unable.toError()
+  const total = errors.find(({ code }) => code === 'LM-3013')
+  if (total) return total.with({ retryAfter: lastWait(failed) })
+  if (lost.length === 1) return first
+  const isShared = others.every(({ code }) => code === first.code)
+  const code = isShared && sharedEnds.has(first.code) ? first.code : 'LM-3004'
+  return new GatewayError(
+    code,
+    `every link of the chain failed: ${lost.map(describe).join('; ')}`,
+    {
+      retryAfter: code === 'LM-3020' ? soonest(errors) : lastWait(failed),
+      headers: code === 'LM-3001' ? [] : forbidRetry,
+    },
+  )
 }
 
-function describe({ link, failure, attempts }: LinkFailure): string {
+/** Ends that mean the same for a chain as for a link. */
+const sharedEnds: ReadonlySet<string> = new Set([
+  'LM-3001',
+  'LM-3010',
+  'LM-3011',
+  'LM-3012',
+  'LM-3020',
+])
+
+function describe(lost: LostLink): string {
+  const { id, provider } = lost.link
+  if ('unable' in lost)
+    return `${id} (0 attempts): cannot express the request: ${lost.unable.message}`
+  const { failure, attempts } = lost
   const calls = attempts === 1 ? '1 attempt' : `${attempts} attempts`
-  return `${link.id} (${calls}): ${errorOf(failure, link.provider.name).message}`
+  return `${id} (${calls}): ${errorOf(failure, provider.name).message}`
 }
 
-/** A client may come back as soon as any link will take it. */
-function soonest(errors: readonly GatewayError[]): number | undefined {
+/** The wait that the last rate limit or overload of the chain has named. */
+function lastWait(failed: readonly FailedLink[]): Millis | undefined {
+  return failed.map(({ failure }) => namedWait(failure)).findLast((wait) => wait !== undefined)
+}
+
+/** A client may come back as soon as one circuit closes. */
+function soonest(errors: readonly GatewayError[]): Millis | undefined {
   const waits = errors.flatMap(({ detail }) => detail.retryAfter ?? [])
   return waits.length > 0 ? Math.min(...waits) : undefined
 }

@@ -1,3 +1,4 @@
+import type { CannotExpress } from '../core/cannot-express.ts'
 import { errorOf, type UpstreamFailure, verdictOn } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
@@ -11,7 +12,7 @@ import {
   type Resilience,
   runAttempts,
 } from './attempts.ts'
-import { chainError, type LinkFailure } from './chain-error.ts'
+import { chainError, type LostLink } from './chain-error.ts'
 
 /** What a chain has brought. */
 export interface Served<T> {
@@ -32,6 +33,10 @@ export interface ChainSetting {
   /** When the request arrived, on the clock that never jumps: the total time runs from here. */
   readonly arrived: Millis
   readonly resilience: Resilience
+  /** Why a link cannot send the request. Asked once for each link, before its circuit. */
+  readonly whyUnable?: (link: Model) => CannotExpress | undefined
+  /** Called for each link that did not serve. */
+  readonly onLost: (lost: LostLink) => void
 }
 
 export interface ChainRun<T> extends ChainSetting {
@@ -48,12 +53,22 @@ export function runChain<T>(run: ChainRun<T>): Promise<Served<T>> {
 }
 
 /**
- * Asks the links of a chain in order until one serves. Throws the `GatewayError` of the end: at
- * once when the request itself is at fault, else when the last link has failed.
+ * Asks the links of a chain in order until one serves, and passes over those that cannot express the
+ * request. Throws the `GatewayError` of the end: at once when the request itself is at fault, else
+ * when no link is left.
  */
 export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<Served<T>> {
-  const failures: LinkFailure[] = []
+  const all: LostLink[] = []
+  const lose = (lost: LostLink) => {
+    all.push(lost)
+    setting.onLost(lost)
+  }
   for (const link of setting.route.chain) {
+    const unable = setting.whyUnable?.(link)
+    if (unable) {
+      lose({ link, unable })
+      continue
+    }
     const scope = setting.scope.open()
     const stopFirstToken = setClocks(setting, link, scope)
     let outcome: LinkOutcome<T>
@@ -69,11 +84,11 @@ export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<
     }
     scope.close()
     const { failure, attempts } = outcome
+    lose({ link, failure, attempts })
     const surfaces = verdictOn(failure) === 'surface'
     if (surfaces || setting.scope.ended) throw errorOf(failure, link.provider.name)
-    failures.push({ link, failure, attempts })
   }
-  throw chainError(failures)
+  throw chainError(all)
 }
 
 /** Sets the link's clocks on its scope. Returns the way to stop that of the first token. */

@@ -91,7 +91,7 @@ const oneLink: readonly Row[] = [
     attempts: 1,
     says: `provider p refused the request with status ${code}: upstream says ${code}`,
   })),
-  ...[401, 402, 403].map((code) => ({
+  ...[401, 402, 403, 407].map((code) => ({
     name: `a refused credential, ${code}`,
     links: [status(code)],
     status: 502,
@@ -104,6 +104,8 @@ const oneLink: readonly Row[] = [
     status: 502,
     code: 'LM-3003',
     attempts: 3,
+    // A 503 asks for patience, as a 429 does.
+    ...(code === 503 && { retryAfter: 1 }),
     says: `upstream says ${code}`,
   })),
   ...[301, 302, 303, 304, 307, 308].map((code) => ({
@@ -413,6 +415,7 @@ describe('a link that fails gives way to the next', () => {
     ['a refused credential, at once', status(401), {}, 2],
     ['an unpaid bill, at once', status(402), {}, 2],
     ['a forbidden model, at once', status(403), {}, 2],
+    ['a proxy that wants a credential, at once', status(407), {}, 2],
     ['a missing credential, without a call', silent(), { keyVariable: 'NOT_SET' }, 1],
     ['silence, after its first-token timeout', silent(), {}, 2],
     ['silence, after its own total timeout', silent(), cut, 2],

@@ -4,7 +4,14 @@ import type { Responder, ScriptedUpstream } from './scripted-upstream.ts'
 
 /** What a link of a test chain has beyond its address. */
 export interface LinkSettings {
+  /** `openai` by default. */
+  readonly kind?: string
+  /** The path of the provider's address. */
+  readonly path?: string
+  /** Further settings of the provider. */
   readonly settings?: string
+  /** Further settings of the model, in TOML's inline form. */
+  readonly model?: string
   readonly keyVariable?: string
 }
 
@@ -15,16 +22,17 @@ export interface LinkSettings {
 export function chainOf(links: readonly LinkSettings[], resilience = ''): string {
   const nameOf = (letter: string, at: number) => (at === 0 ? letter : `${letter}${at + 1}`)
   const others = links.slice(1).map((_, at) => nameOf('m', at + 1))
-  const providers = links.map(({ settings = '', keyVariable = 'P_KEY' }, at) => {
+  const providers = links.map((link, at) => {
+    const { kind = 'openai', path = '', settings = '', model = '', keyVariable = 'P_KEY' } = link
     const fallbacks = at === 0 ? `, fallbacks = ${JSON.stringify(others)}` : ''
     return `
       [[providers]]
       name = "${nameOf('p', at)}"
-      kind = "openai"
+      kind = "${kind}"
       api_key_env = "${keyVariable}"
-      base_url = "https://${nameOf('p', at)}.test"
+      base_url = "https://${nameOf('p', at)}.test${path}"
       ${settings}
-      models = [{ id = "${nameOf('m', at)}"${fallbacks} }]
+      models = [{ id = "${nameOf('m', at)}"${model && `, ${model}`}${fallbacks} }]
     `
   })
   return `[resilience]\n${resilience}\n${providers.join('')}`

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../core/errors.ts'
 import type {
   Authorize,
   ChatEndpoint,
@@ -40,15 +39,7 @@ function anthropicChat(target: Target): ChatEndpoint {
   const translate = oncePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
   const created = () => unixSeconds(clock)
   return {
-    unsupported(call) {
-      try {
-        return translate(call).dropped
-      } catch (error) {
-        // What makes a request impossible is told when it is sent.
-        if (error instanceof GatewayError) return []
-        throw error
-      }
-    },
+    unsupported: (call) => translate(call).dropped,
     request(call) {
       const { body, betas } = translate(call)
       return {

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../core/errors.ts'
 import { UpstreamFault } from '../../core/failure.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
@@ -73,15 +72,7 @@ function bedrockChat(target: Target): ChatEndpoint {
     }
   }
   return {
-    unsupported(call) {
-      try {
-        return translate(call).dropped
-      } catch (error) {
-        // What makes a request impossible is told when it is sent.
-        if (error instanceof GatewayError) return []
-        throw error
-      }
-    },
+    unsupported: (call) => translate(call).dropped,
     request: (call) => ({
       url: call.stream ? streamUrl : wholeUrl,
       headers: {

@@ -371,23 +371,21 @@ describe('media', () => {
     [{ type: 'file', file: { file_data: 'data:text/csv;base64,AAAA' } }],
     [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
     [{ type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }],
-  ])('%j has no counterpart', async (part) => {
+  ])('%j has no counterpart, and content is never left out', async (part) => {
     const messages = [user([text('a'), part])]
-    expect((await sent({ messages }))['messages']).toEqual([user([text('a')])])
-    expect(await refused({ messages }, strict)).toMatchObject({
-      code: 'LM-1001',
-      param: 'messages.0.content.1',
-    })
+    const expected = { code: 'LM-1001', param: 'messages.0.content.1' }
+    expect(await refused({ messages })).toMatchObject(expected)
+    expect(await refused({ messages }, strict)).toMatchObject(expected)
   })
 
   test.each([
     ['assistant', 1],
     ['system', 0],
-  ])('what the %s shows has no counterpart', async (role, index) => {
+  ])('what the %s shows has no counterpart, and is never left out', async (role, index) => {
     const shown = { role, content: [text('Look:'), image('https://example.com/a.png')] }
     const messages = index === 0 ? [shown, user('Hi')] : [user('Hi'), shown, user('Go')]
-    expect(JSON.stringify(await sent({ messages }))).not.toContain('example.com')
-    expect(await refused({ messages }, strict)).toMatchObject({
+    expect(await refused({ messages })).toMatchObject({
+      code: 'LM-1001',
       param: `messages.${index}.content.1`,
     })
   })

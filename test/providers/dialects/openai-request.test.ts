@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { GatewayError } from '../../../src/core/errors.ts'
+import { CannotExpress } from '../../../src/core/cannot-express.ts'
 import { chatCall } from '../../../src/data-plane/chat-input.ts'
 import { argumentsOf, textOf } from '../../../src/providers/dialects/openai/messages.ts'
 import { fieldsInUse } from '../../../src/providers/dialects/openai/neutral.ts'
-import { callableTools, readRequest } from '../../../src/providers/dialects/openai/request.ts'
+import { readRequest } from '../../../src/providers/dialects/openai/request.ts'
+import { callableTools } from '../../../src/providers/dialects/openai/tools.ts'
 import { layoutOf } from '../../../src/wire/json-scan.ts'
 
 const callOf = (text: string) => {
@@ -18,7 +19,7 @@ function paramOf(fields: object): string | undefined {
   try {
     read(fields)
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'LM-1001') return error.detail.param
+    if (error instanceof CannotExpress) return error.param
     throw error
   }
   return undefined
@@ -29,7 +30,7 @@ describe('a request', () => {
     expect(read({})).toMatchObject({
       messages: [{ role: 'user', content: 'Hi', path: 'messages.0' }],
       tools: [],
-      otherTools: [],
+      leftOut: [],
       toolChoice: undefined,
       responseFormat: { kind: 'text' },
       stop: [],
@@ -74,14 +75,20 @@ describe('a request', () => {
     [{ seed: 1.5 }, 'seed'],
     [{ temperature: '1' }, 'temperature'],
     [{ parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
-    [{ reasoning_effort: 'extreme' }, 'reasoning_effort'],
+    [{ reasoning_effort: 3 }, 'reasoning_effort'],
     [{ response_format: 'json' }, 'response_format'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
     [{ tool_choice: { type: 'function' } }, 'tool_choice.function'],
-    [{ tool_choice: { type: 'any' } }, 'tool_choice.type'],
+    [{ tool_choice: { name: 'f' } }, 'tool_choice.type'],
     [
-      { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'x', tools: [] } } },
+      { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 1, tools: [] } } },
       'tool_choice.allowed_tools.mode',
+    ],
+    [{ tools: [{ type: 'function' }] }, 'tools.0.function'],
+    [{ tools: [{ name: 'f', input_schema: {} }] }, 'tools.0.function'],
+    [
+      { messages: [{ role: 'assistant', content: null, audio: { id: 'audio_1' } }] },
+      'messages.0.audio',
     ],
     [{ tools: [{ function: { name: 'f', parameters: 'x' } }] }, 'tools.0.function.parameters'],
     [
@@ -98,6 +105,33 @@ describe('a request', () => {
     [{ messages: [{ role: 'boss', content: 'x' }] }, 'messages.0.role'],
   ])('%j is refused', (fields, param) => {
     expect(paramOf(fields)).toBe(param)
+  })
+})
+
+describe('a value that is newer than this code reads as absent, and is named', () => {
+  test.each([
+    [{ reasoning_effort: 'ultra' }, 'reasoning_effort', 'reasoningEffort', undefined],
+    [{ tool_choice: 'any' }, 'tool_choice', 'toolChoice', undefined],
+    [{ tool_choice: { type: 'mcp', server: 's' } }, 'tool_choice', 'toolChoice', undefined],
+    [
+      { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'x', tools: [] } } },
+      'tool_choice',
+      'toolChoice',
+      undefined,
+    ],
+    [{ function_call: 'always' }, 'function_call', 'toolChoice', undefined],
+    [
+      { response_format: { type: 'grammar' } },
+      'response_format',
+      'responseFormat',
+      { kind: 'text' },
+    ],
+    [{ tools: [{ type: 'web_search_20250305' }] }, 'tools.0', 'tools', []],
+    [{ tools: [{ google_search: {} }] }, 'tools.0', 'tools', []],
+  ] as const)('%j', (fields, path, name, value) => {
+    const request = read(fields)
+    expect(request.leftOut).toEqual([path])
+    expect(request[name]).toEqual(value)
   })
 })
 
@@ -137,7 +171,7 @@ describe('tools', () => {
         raw: f,
       },
     ])
-    expect(request.otherTools).toEqual(['tools.0'])
+    expect(request.leftOut).toEqual(['tools.0'])
   })
 
   test('the legacy fields, unless there are newer ones', () => {

@@ -326,6 +326,11 @@ describe('calls and results', () => {
     },
   )
 
+  test('arguments may come as the object that they mean', async () => {
+    const { contents } = await sent(called([{ function: { name: 'f', arguments: { a: 1 } } }], []))
+    expect(contents[1]?.parts[0]).toMatchObject({ functionCall: { name: 'f', args: { a: 1 } } })
+  })
+
   test('the legacy form of calls and results is understood', async () => {
     const { contents } = await sent(
       asking({

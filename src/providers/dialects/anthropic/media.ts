@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { decodeBase64, isDataUri, parseDataUri } from '../../../wire/data-uri.ts'
 import {
   type FilePart,
@@ -22,7 +22,7 @@ export function imageBlock({ url, path }: ImageUrlPart): Block {
     return { type: 'image', source: { type: 'file', file_id: url.slice(filePrefix.length) } }
   }
   if (/^https?:/i.test(url)) return { type: 'image', source: { type: 'url', url } }
-  throw invalid(
+  throw new CannotExpress(
     `${path}.image_url must be a base64 data URI, an http(s) address or an ${filePrefix} reference`,
     `${path}.image_url`,
   )
@@ -35,21 +35,24 @@ function inlineImage(url: string, path: string): Block {
   const kind = imageTypes.has(mediaType) ? 'image' : mediaType === pdf ? 'document' : undefined
   if (!uri || !kind) {
     const types = 'jpeg, png, gif, webp or pdf'
-    throw invalid(`${path}.image_url must hold base64 data of type ${types}`, `${path}.image_url`)
+    const param = `${path}.image_url`
+    throw new CannotExpress(`${param} must hold base64 data of type ${types}`, param)
   }
   return { type: kind, source: { type: 'base64', media_type: mediaType, data: uri.payload } }
 }
 
-/** A file as a document; undefined for a type that no document can be made of. */
-export function documentBlock({ data, id, name, path }: FilePart): Block | undefined {
+/** A file as a document. */
+export function documentBlock({ data, id, name, path }: FilePart): Block {
   const title = name === undefined ? {} : { title: name }
   if (data === undefined) {
-    if (id === undefined) throw invalid(`${path}.file needs file_data or file_id`, `${path}.file`)
+    if (id === undefined) {
+      throw new CannotExpress(`${path}.file needs file_data or file_id`, `${path}.file`)
+    }
     return { type: 'document', source: { type: 'file', file_id: id } }
   }
   const uri = parseDataUri(data)
   const place = `${path}.file.file_data`
-  if (!uri) throw invalid(`${place} must be a base64 data URI`, place)
+  if (!uri) throw new CannotExpress(`${place} must be a base64 data URI`, place)
   switch (uri.mediaType) {
     case pdf:
       return {
@@ -59,7 +62,7 @@ export function documentBlock({ data, id, name, path }: FilePart): Block | undef
       }
     case 'text/plain': {
       const bytes = decodeBase64(uri.payload)
-      if (!bytes) throw invalid(`${place} is not valid base64`, place)
+      if (!bytes) throw new CannotExpress(`${place} is not valid base64`, place)
       const text = new TextDecoder().decode(bytes)
       return {
         type: 'document',
@@ -68,7 +71,7 @@ export function documentBlock({ data, id, name, path }: FilePart): Block | undef
       }
     }
     default:
-      return undefined
+      throw new CannotExpress(`${path}: must be a file of pdf or plain text`, path)
   }
 }
 

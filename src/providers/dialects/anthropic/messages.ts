@@ -1,7 +1,8 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { thinkingBlocks } from '../claude/thinking.ts'
-import { callInput } from '../openai/arguments.ts'
+import { objectArguments } from '../openai/arguments.ts'
 import {
+  cannotCarry,
   type Message,
   type Part,
   type PastCall,
@@ -25,10 +26,8 @@ export interface Turn {
  * The instructions, wherever they stand in the conversation: only the newest models would take them
  * in place. One string, or blocks where a part carries a cache mark.
  */
-export function systemOf(messages: readonly Message[], drop: Drop): Turn['content'] | undefined {
-  const blocks = messages
-    .filter(({ role }) => role === 'system')
-    .flatMap((message) => textBlocks(message, drop))
+export function systemOf(messages: readonly Message[]): Turn['content'] | undefined {
+  const blocks = messages.filter(({ role }) => role === 'system').flatMap(textBlocks)
   if (blocks.length === 0) return undefined
   return blocks.some((block) => 'cache_control' in block)
     ? blocks
@@ -43,7 +42,7 @@ export function turnsOf(messages: readonly Message[], drop: Drop): readonly Turn
     .filter(({ content }) => content.length > 0)
   const merged = runsOf(turns).map(mergeRun)
   const first = merged[0]
-  if (!first) throw invalid('messages hold nothing to answer', 'messages')
+  if (!first) throw new CannotExpress('messages hold nothing to answer', 'messages')
   // A conversation must open with the user, and must not with nothing.
   const opened: Turn[] =
     first.role === 'user' ? merged : [{ role: 'user', content: '.' }, ...merged]
@@ -55,16 +54,16 @@ function turnOf(message: Message, ids: ToolIds, drop: Drop): Turn[] {
     case 'system':
       return []
     case 'user':
-      return [{ role: 'user', content: unmarkedText(message) ?? blocksOf(message, drop) }]
+      return [{ role: 'user', content: unmarkedText(message) ?? blocksOf(message) }]
     case 'assistant': {
       const thinking = thinkingBlocks(message)
       const calls = message.calls.map((call) => toolUse(call, ids, drop))
       const text = thinking.length + calls.length === 0 ? unmarkedText(message) : undefined
-      const content = text ?? [...thinking, ...textBlocks(message, drop), ...calls]
+      const content = text ?? [...thinking, ...textBlocks(message), ...calls]
       return [{ role: 'assistant', content }]
     }
     case 'tool': {
-      const content = loneText(message) ?? blocksOf(message, drop)
+      const content = loneText(message) ?? blocksOf(message)
       return [
         { role: 'user', content: [toolResult(ids.answered(message.callId), content, message)] },
       ]
@@ -84,16 +83,15 @@ function unmarkedText(message: Message): string | undefined {
   return isObject(message.raw['cache_control']) ? undefined : loneText(message)
 }
 
-function blocksOf(message: Message, drop: Drop): readonly Block[] {
-  return partsOf(message).flatMap((part) => marked(blockOf(part, drop), part))
+function blocksOf(message: Message): readonly Block[] {
+  return partsOf(message).flatMap((part) => marked(blockOf(part, message), part))
 }
 
 /** The same, of a message in which only text may stand. */
-function textBlocks(message: Message, drop: Drop): readonly Block[] {
+function textBlocks(message: Message): readonly Block[] {
   return partsOf(message).flatMap((part) => {
     if (part.type === 'text') return marked(textBlock(part), part)
-    drop(part.path)
-    return []
+    throw cannotCarry(part, 'anthropic', message)
   })
 }
 
@@ -101,21 +99,17 @@ function marked(block: Block | undefined, { raw }: Part): Block[] {
   return block ? [{ ...block, ...cacheMark(raw) }] : []
 }
 
-function blockOf(part: Part, drop: Drop): Block | undefined {
+function blockOf(part: Part, message: Message): Block | undefined {
   switch (part.type) {
     case 'text':
       return textBlock(part)
     case 'image':
       return imageBlock(part)
-    case 'file': {
-      const block = documentBlock(part)
-      if (!block) drop(part.path)
-      return block
-    }
+    case 'file':
+      return documentBlock(part)
     case 'audio':
     case 'other':
-      drop(part.path)
-      return undefined
+      throw cannotCarry(part, 'anthropic', message)
     default:
       return part satisfies never
   }
@@ -127,14 +121,11 @@ function textBlock({ text }: TextPart): Block | undefined {
 }
 
 function toolUse(call: PastCall, ids: ToolIds, drop: Drop): Block {
-  const input = callInput(call)
-  // What the model once wrote is kept, in the only form that is an object.
-  if (!input) drop(`${call.path}.function.arguments`)
   return {
     type: 'tool_use',
     id: ids.opened(call.id),
     name: call.name,
-    input: input ?? { rawInvalidInput: call.arguments },
+    input: objectArguments(call, drop),
   }
 }
 

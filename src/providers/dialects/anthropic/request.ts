@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
-import { invalidField } from '../../../core/invalid-field.ts'
+import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
 import { claudeBound } from '../claude/bound.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { claudeReasoning } from '../claude/reasoning.ts'
@@ -52,14 +52,14 @@ export interface AnthropicAddressee {
   readonly most: number | undefined
 }
 
-/** Translates a chat request for one model. Throws LM-1001 when it cannot be said at all. */
+/** Translates a chat request for one model. Throws `CannotExpress` when it has no form here. */
 export function anthropicRequest(
   call: ChatCall,
   { upstreamId, model, most }: AnthropicAddressee,
 ): Translation {
   const request = readRequest(call)
   const extras = readExtras(call.request)
-  const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.otherTools]
+  const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.leftOut]
   const drop: Drop = (path) => dropped.push(path)
 
   const own = extras.thinking ?? undefined
@@ -78,7 +78,7 @@ export function anthropicRequest(
   const body = {
     model: upstreamId,
     max_tokens: maxTokens,
-    system: systemOf(request.messages, drop),
+    system: systemOf(request.messages),
     messages: turnsOf(request.messages, drop),
     ...samplingOf(request, model.sampling && !thinks, drop),
     stop_sequences: stopsOf(request, drop),
@@ -107,8 +107,8 @@ const extraFields = z.object({
 type Extras = z.infer<typeof extraFields>
 
 function readExtras(request: ChatRequest): Extras {
-  const parsed = extraFields.safeParse(request)
-  if (!parsed.success) throw invalidField(parsed.error)
+  const parsed = extraFields.safeParse(request, inOurWords)
+  if (!parsed.success) throw inexpressibleField(parsed.error)
   return parsed.data
 }
 

@@ -1,6 +1,7 @@
 import type { ClaudeModel } from '../claude/models.ts'
 import type { Raw } from '../openai/messages.ts'
-import { callableTools, type FunctionTool, type OpenAiRequest } from '../openai/request.ts'
+import type { OpenAiRequest } from '../openai/request.ts'
+import { callableTools, type FunctionTool } from '../openai/tools.ts'
 import { isObject } from '../openai/usage.ts'
 import type { Block } from './media.ts'
 import type { Drop } from './messages.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { parseDataUri } from '../../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, Raw } from '../openai/messages.ts'
 import type { Block } from './block.ts'
@@ -41,25 +41,28 @@ export class MediaBlocks {
   image({ url, path }: ImageUrlPart): Block {
     const place = `${path}.image_url`
     const uri = parseDataUri(url)
-    if (!uri) throw invalid(`${place}: must be a base64 data URI`, place)
+    if (!uri) throw new CannotExpress(`${place}: must be a base64 data URI`, place)
     const { mediaType, payload } = uri
     const format = imageFormats.get(mediaType)
     if (format !== undefined) return { image: { format, source: { bytes: payload } } }
     const documentFormat = documentFormats.get(mediaType)
     if (documentFormat !== undefined) return this.#document(documentFormat, payload, undefined)
-    throw invalid(`${place}: must hold a jpeg, png, gif or webp image, or a document`, place)
+    const rule = 'must hold a jpeg, png, gif or webp image, or a document'
+    throw new CannotExpress(`${place}: ${rule}`, place)
   }
 
-  /** A file as a document; undefined when it stands in a store that Converse has no access to. */
-  file({ data, name, path }: FilePart): Block | undefined {
-    if (data === undefined) return undefined
+  /** A file as a document. Converse has no access to stores of files. */
+  file({ data, name, path }: FilePart): Block {
+    if (data === undefined) {
+      throw new CannotExpress(`${path}: must be a file with its content in file_data`, path)
+    }
     const place = `${path}.file.file_data`
     const uri = parseDataUri(data)
-    if (!uri) throw invalid(`${place}: must be a base64 data URI`, place)
+    if (!uri) throw new CannotExpress(`${place}: must be a base64 data URI`, place)
     const format = documentFormats.get(uri.mediaType) ?? extensionOf(name)
     if (format !== undefined) return this.#document(format, uri.payload, name)
     const formats = [...documentFormats.values()].join(', ')
-    throw invalid(`${place}: must be one of ${formats}`, place)
+    throw new CannotExpress(`${place}: must be one of ${formats}`, place)
   }
 
   #document(format: string, bytes: string, filename: string | undefined): Block {

@@ -1,7 +1,14 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { thinkingBlocks } from '../claude/thinking.ts'
-import { callInput } from '../openai/arguments.ts'
-import { type Message, type Part, type PastCall, partsOf, type Raw } from '../openai/messages.ts'
+import { objectArguments } from '../openai/arguments.ts'
+import {
+  cannotCarry,
+  type Message,
+  type Part,
+  type PastCall,
+  partsOf,
+  type Raw,
+} from '../openai/messages.ts'
 import { type Block, cachePoints, type Drop } from './block.ts'
 import { isTextDocument, MediaBlocks } from './media.ts'
 import type { BedrockModel } from './model.ts'
@@ -34,7 +41,7 @@ export function converseMessages(
     .filter(({ content }) => content.length > 0)
   const merged = runsOf(turns).map(mergeRun)
   const first = merged[0]
-  if (!first) throw invalid('messages hold nothing to answer', 'messages')
+  if (!first) throw new CannotExpress('messages hold nothing to answer', 'messages')
   const opening: Turn[] = first.role === 'user' ? [] : [{ role: 'user', content: [placeholder] }]
   const ending = merged.slice(-1).map(trimPrefill)
   return {
@@ -85,21 +92,18 @@ class Translator {
   }
 
   #toolUse(call: PastCall): Block {
-    const input = callInput(call)
-    if (!input) this.#drop(`${call.path}.function.arguments`)
     return {
       toolUse: {
         toolUseId: this.#ids.opened(call.id),
         name: toolName(call.name, `${call.path}.function.name`),
-        // What a model wrote and no parser takes must stay in the history.
-        input: input ?? { rawInvalidInput: call.arguments },
+        input: objectArguments(call, this.#drop),
       },
     }
   }
 
   #toolResult(message: Message & { readonly role: 'tool' }): Block[] {
     const parts = partsOf(message)
-    const content = parts.flatMap((part) => this.#block(part) ?? [])
+    const content = parts.flatMap((part) => this.#block(part, message) ?? [])
     const toolResult = {
       toolUseId: this.#ids.answered(message.callId),
       content: content.length > 0 ? content : [placeholder],
@@ -112,19 +116,18 @@ class Translator {
   /** Instructions and answers are text alone. */
   #texts(message: Message): Block[] {
     return partsOf(message).flatMap((part) => {
-      if (part.type === 'text') return this.#marked(part)
-      this.#drop(part.path)
-      return []
+      if (part.type === 'text') return this.#marked(part, message)
+      throw cannotCarry(part, 'bedrock', message)
     })
   }
 
   #contents(message: Message): Block[] {
-    return partsOf(message).flatMap((part) => this.#marked(part))
+    return partsOf(message).flatMap((part) => this.#marked(part, message))
   }
 
   /** A block, and the cache point that the client has put behind it. */
-  #marked(part: Part): Block[] {
-    const block = this.#block(part)
+  #marked(part: Part, message: Message): Block[] {
+    const block = this.#block(part, message)
     return block ? [block, ...this.#pointsAfter(block, part.raw)] : []
   }
 
@@ -132,7 +135,7 @@ class Translator {
     return this.#model.takesCachePoints && !isTextDocument(block) ? cachePoints(raw) : []
   }
 
-  #block(part: Part): Block | undefined {
+  #block(part: Part, message: Message): Block | undefined {
     switch (part.type) {
       case 'text':
         // Blank texts are refused.
@@ -140,17 +143,13 @@ class Translator {
       case 'image':
         return this.#media.image(part)
       case 'file':
-        return this.#media.file(part) ?? this.#dropped(part)
+        return this.#media.file(part)
       case 'audio':
       case 'other':
-        return this.#dropped(part)
+        throw cannotCarry(part, 'bedrock', message)
       default:
         return part satisfies never
     }
-  }
-
-  #dropped({ path }: Part): undefined {
-    this.#drop(path)
   }
 }
 

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 
 const longest = 64
 /** Mistral models take no other length. */
@@ -45,8 +45,8 @@ function digest(text: string, length: number): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, length)
 }
 
-/** The name of a tool, LM-1001 when Converse would refuse it. */
+/** The name of a tool. Throws `CannotExpress` when Converse would refuse it. */
 export function toolName(name: string, path: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
-  throw invalid(`${path}: must be 1 to 64 letters, digits, _ or -`, path)
+  throw new CannotExpress(`${path}: must be 1 to 64 letters, digits, _ or -`, path)
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { claudeBound } from '../claude/bound.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { claudeReasoning, thinkingBudget } from '../claude/reasoning.ts'
@@ -97,6 +97,6 @@ function thinkingOf({ request, most, drop }: ReasoningParts, claude: ClaudeModel
 function ownThinking({ raw }: OpenAiRequest): Raw | undefined {
   const { thinking } = raw
   if (thinking === undefined || thinking === null) return undefined
-  if (!isObject(thinking)) throw invalid('thinking: must be an object', 'thinking')
+  if (!isObject(thinking)) throw new CannotExpress('thinking: must be an object', 'thinking')
   return thinking
 }

@@ -45,10 +45,10 @@ interface ConverseAddressee {
   readonly most: number | undefined
 }
 
-/** Translates a chat request for one model. Throws LM-1001 when it cannot be said at all. */
+/** Translates a chat request for one model. Throws `CannotExpress` when it has no form here. */
 export function converseRequest(call: ChatCall, { model, most }: ConverseAddressee): Translation {
   const request = readRequest(call)
-  const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.otherTools]
+  const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.leftOut]
   const drop: Drop = (path) => dropped.push(path)
 
   const reasoning = converseReasoning({ request, model, most, drop })

@@ -1,5 +1,6 @@
 import type { Message, Raw } from '../openai/messages.ts'
-import { callableTools, type FunctionTool, type OpenAiRequest } from '../openai/request.ts'
+import type { OpenAiRequest } from '../openai/request.ts'
+import { callableTools, type FunctionTool } from '../openai/tools.ts'
 import { isObject } from '../openai/usage.ts'
 import { cachePoints, type Drop } from './block.ts'
 import type { BedrockModel, ChoiceType } from './model.ts'

@@ -1,25 +1,26 @@
 import type { ChatEndpoint, Target } from '../../../core/provider.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
+import { jsonBody } from '../json-body.ts'
+import { oncePerCall } from '../once-per-call.ts'
 import { readRequest } from '../openai/request.ts'
 import { heldTo, translatedDemand } from '../output-bound.ts'
 import { readCohereAnswer } from './answer.ts'
 import { cohereRefusal, cohereUrl } from './api.ts'
-import { cohereBody, unsupportedByCohere } from './request.ts'
+import { cohereRequest } from './request.ts'
 import { cohereFrames } from './stream.ts'
-
-const encoder = new TextEncoder()
 
 /** Chat in the schema of Cohere's API v2. */
 export function cohereChat(target: Target): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
   const url = cohereUrl(baseUrl, 'chat')
   const now = () => unixSeconds(clock)
+  const translate = oncePerCall((call) => cohereRequest(call, { upstreamId, most }))
   return {
-    unsupported: unsupportedByCohere,
+    unsupported: (call) => translate(call).dropped,
     request: (call) => ({
       url,
       headers: {},
-      body: encoder.encode(JSON.stringify(cohereBody(call, { upstreamId, most }))),
+      body: jsonBody(translate(call).body),
     }),
     outputDemand: (call) =>
       translatedDemand(call, { sent: heldTo(most, readRequest(call).maxTokens), most }),

@@ -1,5 +1,4 @@
-import { invalid } from '../../../core/errors.ts'
-import { type Message, type Part, type PastCall, textOf } from '../openai/messages.ts'
+import { cannotCarry, type Message, type Part, type PastCall, textOf } from '../openai/messages.ts'
 
 /** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
 export function cohereMessages(messages: readonly Message[]): object[] {
@@ -47,20 +46,21 @@ function toolCall({ id, name, arguments: text }: PastCall): object {
 function onlyText(message: Message): string {
   if (Array.isArray(message.content)) {
     const other = message.content.find((part: Part) => part.type !== 'text')
-    if (other) throw unsayable(other, `a ${message.role} message`)
+    if (other) throw cannotCarry(other, 'cohere', message)
   }
   return textOf(message)
 }
 
-function userContent({ content }: Message & { role: 'user' }): string | object[] {
+function userContent(message: Message): string | object[] {
+  const { content } = message
   if (content === undefined || typeof content === 'string') return content ?? ''
-  const blocks = content.flatMap(userBlock)
+  const blocks = content.flatMap((part) => userBlock(part, message))
   return blocks.length > 0 ? blocks : ''
 }
 
 const details = new Set<string | undefined>(['auto', 'low', 'high'])
 
-function userBlock(part: Part): object[] {
+function userBlock(part: Part, message: Message): object[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
@@ -72,13 +72,8 @@ function userBlock(part: Part): object[] {
     case 'audio':
     case 'file':
     case 'other':
-      throw unsayable(part, 'a user message')
+      throw cannotCarry(part, 'cohere', message)
     default:
       return part satisfies never
   }
-}
-
-function unsayable({ path, raw }: Part, place: string): Error {
-  const type = String(raw['type'])
-  return invalid(`${path}: the cohere API takes no ${type} part in ${place}`, path)
 }

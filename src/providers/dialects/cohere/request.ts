@@ -1,7 +1,8 @@
 import type { ChatCall } from '../../../core/chat.ts'
 import type { Raw } from '../openai/messages.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
-import { type FunctionTool, type OpenAiRequest, readRequest } from '../openai/request.ts'
+import { type OpenAiRequest, readRequest } from '../openai/request.ts'
+import type { FunctionTool } from '../openai/tools.ts'
 import { heldTo } from '../output-bound.ts'
 import { cohereMessages } from './messages.ts'
 
@@ -17,9 +18,24 @@ export interface CohereAddressee {
   readonly most: number | undefined
 }
 
-/** The body of `POST /v2/chat`. */
-export function cohereBody(call: ChatCall, { upstreamId, most }: CohereAddressee): object {
+/** A request in the words of `POST /v2/chat`. */
+export interface Translation {
+  readonly body: object
+  /** The paths of everything that was left out although it asks for something. */
+  readonly dropped: readonly string[]
+}
+
+/** Translates a request. Throws `CannotExpress` when it has no form here. */
+export function cohereRequest(call: ChatCall, addressee: CohereAddressee): Translation {
   const request = readRequest(call)
+  return { body: bodyOf(request, call, addressee), dropped: unsupportedFields(request) }
+}
+
+function bodyOf(
+  request: OpenAiRequest,
+  call: ChatCall,
+  { upstreamId, most }: CohereAddressee,
+): object {
   return {
     model: upstreamId,
     messages: cohereMessages(request.messages),
@@ -138,12 +154,10 @@ const withoutCounterpart = [
   'web_search_options',
 ]
 
-/** The fields of a request that `cohereBody` leaves out although they ask for something. */
-export function unsupportedByCohere(call: ChatCall): readonly string[] {
-  const request = readRequest(call)
+function unsupportedFields(request: OpenAiRequest): readonly string[] {
   return [
     ...fieldsInUse(request, withoutCounterpart),
-    ...request.otherTools,
+    ...request.leftOut,
     ...strictTools(request),
     ...(clashesWithTools(request) ? ['response_format'] : []),
     ...outOfRange(request),

@@ -1,10 +1,12 @@
 import type { ChatEndpoint, Target } from '../../../core/provider.ts'
+import { jsonBody } from '../json-body.ts'
+import { oncePerCall } from '../once-per-call.ts'
 import { readRequest } from '../openai/request.ts'
 import { heldTo, translatedDemand } from '../output-bound.ts'
 import { geminiAnswer } from './gemini-answer.ts'
 import { geminiRefusal } from './gemini-error.ts'
 import { geminiModel } from './gemini-model.ts'
-import { type GeminiDialect, geminiBody, geminiUnsupported } from './gemini-request.ts'
+import { type GeminiDialect, geminiRequest } from './gemini-request.ts'
 import { GeminiStream } from './gemini-stream.ts'
 
 export interface GeminiChatOptions {
@@ -22,12 +24,13 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without it a stream comes as one JSON list.
   streamUrl.searchParams.set('alt', 'sse')
+  const translate = oncePerCall((call) => geminiRequest(readRequest(call), addressee))
   return {
-    unsupported: (call) => geminiUnsupported(readRequest(call), addressee),
+    unsupported: (call) => translate(call).dropped,
     request: (call) => ({
       url: (call.stream ? streamUrl : wholeUrl).href,
       headers: {},
-      body: encoder.encode(JSON.stringify(geminiBody(readRequest(call), addressee))),
+      body: jsonBody(translate(call).body),
     }),
     outputDemand(call) {
       const { maxTokens, n = 1 } = readRequest(call)
@@ -40,8 +43,6 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     doneOptional: false,
   }
 }
-
-const encoder = new TextEncoder()
 
 function methodUrl(modelUrl: URL, method: string): URL {
   const url = new URL(modelUrl)

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { invalid } from '../../../core/errors.ts'
-import { invalidField } from '../../../core/invalid-field.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
+import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
 import { parseDataUri } from '../../../wire/data-uri.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { RequestPart } from './gemini-parts.ts'
 import type { GeminiPart } from './gemini-response.ts'
 import { givenSignature, signed } from './gemini-signature.ts'
 
-/* Media that the model makes: `images` and `audio` of a message, and back into the history. */
+/* Media that the model makes: `images` and `audio` of a message. */
 
 /** An image that the model has made, in the form that other gateways have made usual. */
 export function imageOf({ inlineData, thought, thoughtSignature }: GeminiPart): object | undefined {
@@ -55,30 +55,19 @@ function joined(sounds: readonly Sound[]): string {
   return btoa(texts.map((text) => atob(text)).join(''))
 }
 
-const pastAudio = z.looseObject({ data: z.string().nullish(), mime_type: z.string().nullish() })
-
-const madeMedia = z.looseObject({
+const madeImages = z.looseObject({
   images: z.array(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })).nullish(),
-  audio: pastAudio.nullish(),
 })
 
-/** The media of an assistant's earlier message, which a model that is to change them must see. */
-export function pastMedia(raw: Raw, path: string): RequestPart[] {
-  const { data, error } = madeMedia.safeParse(raw)
-  if (error) throw invalidField(error, path)
-  const images = (data.images ?? []).map((image, index) => {
+/** The images of an assistant's earlier message, which a model that is to change them must see. */
+export function pastImages(raw: Raw, path: string): RequestPart[] {
+  const { data, error } = madeImages.safeParse(raw, inOurWords)
+  if (error) throw inexpressibleField(error, path)
+  return (data.images ?? []).map((image, index) => {
     const param = `${path}.images.${index}.image_url`
     const file = parseDataUri(image.image_url.url)
-    if (!file) throw invalid(`${param}: must be a base64 data URI`, param)
+    if (!file) throw new CannotExpress(`${param}: must be a base64 data URI`, param)
     const inlineData = { mimeType: file.mediaType, data: file.payload }
     return { inlineData, thoughtSignature: givenSignature(image) }
   })
-  return data.audio ? [...images, pastSound(data.audio, `${path}.audio`)] : images
-}
-
-function pastSound(audio: z.infer<typeof pastAudio>, param: string): RequestPart {
-  const { data, mime_type: mimeType } = audio
-  // An id names nothing here: the service keeps no sound.
-  if (!data || !mimeType) throw invalid(`${param}: must hold its data and mime_type`, param)
-  return { inlineData: { mimeType, data } }
 }

@@ -1,6 +1,7 @@
-import { invalid } from '../../../core/errors.ts'
-import { argumentsOf, type Message, type PastCall, partsOf, textOf } from '../openai/messages.ts'
-import { pastMedia } from './gemini-media.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
+import { objectArguments } from '../openai/arguments.ts'
+import { type Message, type PastCall, partsOf, textOf } from '../openai/messages.ts'
+import { pastImages } from './gemini-media.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { contentPart, contentParts, type RequestPart } from './gemini-parts.ts'
 import { givenSignature } from './gemini-signature.ts'
@@ -20,6 +21,8 @@ export interface ConversationOptions {
   readonly model: GeminiModel
   /** The media type of a referenced file whose name tells none; absent: none is sent. */
   readonly defaultMimeType?: string | undefined
+  /** Called with the path of whatever is left out or changed. */
+  readonly drop: (path: string) => void
 }
 
 type Spoken = Exclude<Message, { role: 'system' }>
@@ -49,7 +52,7 @@ const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text:
 
 function systemParts(message: Message): readonly RequestPart[] {
   const other = partsOf(message).find(({ type }) => type !== 'text')
-  if (other) throw invalid(`${other.path}: instructions must be text`, other.path)
+  if (other) throw new CannotExpress(`${other.path}: instructions must be text`, other.path)
   return contentParts(message)
 }
 
@@ -89,9 +92,9 @@ function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Tur
         // Some clients number their calls anew in every turn: the nearest one is meant.
         for (const { id, name } of message.calls) names.set(id, name)
         const texts = contentParts(message, options.defaultMimeType)
-        const media = pastMedia(message.raw, message.path)
-        const calls = message.calls.map((call) => callPart(call, options.model))
-        const parts = [...withSignature(texts, givenSignature(message.raw)), ...media, ...calls]
+        const images = pastImages(message.raw, message.path)
+        const calls = message.calls.map((call) => callPart(call, options))
+        const parts = [...withSignature(texts, givenSignature(message.raw)), ...images, ...calls]
         return { speaker: 'model', parts }
       }
       case 'tool':
@@ -120,7 +123,7 @@ function contentsOf(turns: readonly Turn[]): GeminiContent[] {
     if (merged.at(-1)?.speaker !== speaker) merged.push({ speaker, parts: [] })
     for (const part of parts) merged.at(-1)?.parts.push(part)
   }
-  if (merged.length === 0) throw invalid('the messages have no content', 'messages')
+  if (merged.length === 0) throw new CannotExpress('the messages have no content', 'messages')
   return merged.map(({ speaker, parts }) => ({
     role: speaker === 'model' ? 'model' : 'user',
     parts,
@@ -156,12 +159,12 @@ function withPreamble(
   return contents.map((content) => (content === first ? begun : content))
 }
 
-function callPart(call: PastCall, { takesCallIds }: GeminiModel): RequestPart {
-  // What a model wrote and no parser takes must stay in the history.
-  const args = argumentsOf(call) ?? { rawInvalidInput: call.arguments }
+function callPart(call: PastCall, { model, drop }: ConversationOptions): RequestPart {
+  const { id, name } = call
+  const args = objectArguments(call, drop)
   const thoughtSignature = givenSignature(call.raw)
   return {
-    functionCall: { ...(takesCallIds && { id: call.id }), name: call.name, args },
+    functionCall: { ...(model.takesCallIds && { id }), name, args },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
   }
 }
@@ -174,13 +177,13 @@ function resultPart(
   const name = options.names.get(message.callId) ?? message.name
   if (name === undefined) {
     const param = `${message.path}.tool_call_id`
-    throw invalid(`${param}: no earlier assistant message has a call of that id`, param)
+    throw new CannotExpress(`${param}: no earlier assistant message has a call of that id`, param)
   }
   const media = partsOf(message).filter(({ type }) => type !== 'text')
   const [refused] = takesMediaInToolResults ? [] : media
   if (refused) {
     const rule = 'models before Gemini 3 take only text in a tool message'
-    throw invalid(`${refused.path}: ${rule}`, refused.path)
+    throw new CannotExpress(`${refused.path}: ${rule}`, refused.path)
   }
   return {
     functionResponse: {

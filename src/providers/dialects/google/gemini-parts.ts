@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { isDataUri, parseDataUri } from '../../../wire/data-uri.ts'
 import {
   type FilePart,
@@ -45,7 +45,7 @@ export function contentPart(part: Part, defaultMimeType: string | undefined): Re
     case 'file':
       return inlineFile(part) ?? storedFile(part, defaultMimeType) ?? refuseFile(part)
     case 'other':
-      throw invalid(`${part.path}.type: unknown part type`, `${part.path}.type`)
+      throw new CannotExpress(`${part.path}.type: unknown part type`, `${part.path}.type`)
     default:
       return part satisfies never
   }
@@ -149,16 +149,19 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
   ['3gpp', 'video/3gpp'],
 ])
 
-/** LM-1001 for an image that can be sent in no way. */
+/** Throws `CannotExpress` for an image that can be sent in no way. */
 function refuseImage({ url, path }: ImageUrlPart): never {
   const param = `${path}.image_url`
   throw isDataUri(url)
-    ? invalid(`${param}: must hold its data as base64`, param)
-    : invalid(`${param}: is neither a data URI nor a reference to a file of Google's`, param)
+    ? new CannotExpress(`${param}: must hold its data as base64`, param)
+    : new CannotExpress(
+        `${param}: is neither a data URI nor a reference to a file of Google's`,
+        param,
+      )
 }
 
 function refuseFile({ path }: FilePart): never {
   const param = `${path}.file`
   const rule = "must hold a base64 data URI in file_data, or a reference to a file of Google's"
-  throw invalid(`${param}: ${rule}`, param)
+  throw new CannotExpress(`${param}: ${rule}`, param)
 }

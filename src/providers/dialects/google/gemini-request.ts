@@ -1,6 +1,7 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
-import { callableTools, type FunctionTool, type OpenAiRequest } from '../openai/request.ts'
+import type { OpenAiRequest } from '../openai/request.ts'
+import { callableTools, type FunctionTool } from '../openai/tools.ts'
 import { heldTo } from '../output-bound.ts'
 import { geminiConversation } from './gemini-messages.ts'
 import type { GeminiModel } from './gemini-model.ts'
@@ -41,8 +42,21 @@ const neverHonoured = [
   'web_search_options',
 ]
 
-/** The fields of a request that this model cannot honour, as dotted paths. */
-export function geminiUnsupported(request: OpenAiRequest, addressee: GeminiAddressee): string[] {
+/** A request in the words of `generateContent`. */
+export interface Translation {
+  readonly body: object
+  /** The paths of everything that was left out or changed because it has no counterpart. */
+  readonly dropped: readonly string[]
+}
+
+/** Translates a request for one model. Throws `CannotExpress` when it has no form here. */
+export function geminiRequest(request: OpenAiRequest, addressee: GeminiAddressee): Translation {
+  const dropped = unsupportedFields(request, addressee)
+  const body = bodyOf(request, addressee, (path) => dropped.push(path))
+  return { body, dropped }
+}
+
+function unsupportedFields(request: OpenAiRequest, addressee: GeminiAddressee): string[] {
   const { model, dialect } = addressee
   const { reasoningEffort: effort, serviceTier: tier } = request
   const fields = [
@@ -55,21 +69,26 @@ export function geminiUnsupported(request: OpenAiRequest, addressee: GeminiAddre
     ...(tier !== undefined && !dialect.serviceTiers.has(tier) ? ['service_tier'] : []),
     ...(takesFormat(request, model) ? [] : ['response_format']),
     ...(request.toolChoice?.kind === 'custom' ? ['tool_choice'] : []),
+    ...(request.modalities?.every(isModality) === false ? ['modalities'] : []),
   ]
   const strictTools = request.tools.filter(({ strict }) => strict)
   return [
     ...fieldsInUse(request, fields),
-    ...request.otherTools,
+    ...request.leftOut,
     ...strictTools.map((tool) => `${definitionOf(tool)}.strict`),
   ]
 }
 
-/** The body of a `generateContent` call. Members that are undefined do not reach the wire. */
-export function geminiBody(request: OpenAiRequest, addressee: GeminiAddressee): object {
+/** Members that are undefined do not reach the wire. */
+function bodyOf(
+  request: OpenAiRequest,
+  addressee: GeminiAddressee,
+  drop: (path: string) => void,
+): object {
   const { model, dialect } = addressee
   const { defaultMimeType, serviceTiers } = dialect
   return {
-    ...geminiConversation(request.messages, { model, defaultMimeType }),
+    ...geminiConversation(request.messages, { model, defaultMimeType, drop }),
     ...toolFields(request, model),
     generationConfig: filled({
       ...limits(request, addressee),
@@ -127,9 +146,14 @@ function logprobs(request: OpenAiRequest, { fewestLogprobs }: GeminiDialect): ob
 
 /** Text alone is what comes anyway. */
 function modalities({ modalities: wanted = [] }: OpenAiRequest): string[] | undefined {
-  return wanted.some((modality) => modality !== 'text')
-    ? wanted.map((modality) => modality.toUpperCase())
+  const known = wanted.filter(isModality)
+  return known.some((modality) => modality !== 'text')
+    ? known.map((modality) => modality.toUpperCase())
     : undefined
+}
+
+function isModality(name: string): boolean {
+  return name === 'text' || name === 'image' || name === 'audio'
 }
 
 /** Older models answer 400 when JSON output and tools are asked for together. */
@@ -183,7 +207,7 @@ function callingConfig({ toolChoice, tools }: OpenAiRequest): object | undefined
   const known = (names: readonly string[]) => {
     const isKnown = names.every((name) => tools.some((tool) => tool.name === name))
     if (isKnown) return names
-    throw invalid('tool_choice: names a function that is not in tools', 'tool_choice')
+    throw new CannotExpress('tool_choice: names a function that is not in tools', 'tool_choice')
   }
   switch (toolChoice?.kind) {
     case 'none':

@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/errors.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import type { Raw } from '../openai/messages.ts'
 import { isObject } from '../openai/usage.ts'
 
@@ -34,7 +34,8 @@ export class SchemaReader {
 
   /**
    * A schema with its `$ref` followed and its `allOf` merged into it. Undefined when it stands
-   * inside itself, or the whole has grown beyond all measure. LM-1001 for a reference to nothing.
+   * inside itself, or the whole has grown beyond all measure. Throws `CannotExpress` for a reference
+   * to nothing.
    */
   resolve(schema: Raw, { open, depth }: Trail): Resolved | undefined {
     this.#nodes++
@@ -70,7 +71,10 @@ export class SchemaReader {
       target = isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
     }
     if (start !== '#' || target === undefined) {
-      throw invalid(`${this.#place}: a $ref of the schema points to nothing in it`, this.#place)
+      throw new CannotExpress(
+        `${this.#place}: a $ref of the schema points to nothing in it`,
+        this.#place,
+      )
     }
     return isObject(target) ? target : {}
   }

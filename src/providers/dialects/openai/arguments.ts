@@ -1,13 +1,17 @@
 import { textsAt } from '../../../wire/json-text.ts'
 import { RawJson } from '../../../wire/raw-json.ts'
-import { argumentsOf, type PastCall, type WrittenAt } from './messages.ts'
+import { argumentsOf, type PastCall, type Raw, type WrittenAt } from './messages.ts'
 
 /**
- * The arguments of a call for a vendor that takes an object: the text that the model once wrote, to
- * the digit. None is `{}`; undefined where they are no object.
+ * The arguments of a call for a kind that takes nothing but an object: the text that the model once
+ * wrote, to the digit; none is `{}`. A torn text becomes the only member of an object, and `drop` is
+ * called with its path: what a model once wrote stays in the history.
  */
-export function callInput(call: PastCall): RawJson | undefined {
-  if (!argumentsOf(call)) return undefined
+export function objectArguments(call: PastCall, drop: (path: string) => void): RawJson | Raw {
+  if (!argumentsOf(call)) {
+    drop(`${call.path}.function.arguments`)
+    return { rawInvalidInput: call.arguments }
+  }
   const text = call.arguments.trim()
   return text.startsWith('{') ? new RawJson(text) : noArguments
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { asSent, loose } from '../../../core/as-sent.ts'
+import { CannotExpress } from '../../../core/cannot-express.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../../core/chat.ts'
-import { invalid } from '../../../core/errors.ts'
-import { invalidField } from '../../../core/invalid-field.ts'
+import { inexpressibleField } from '../../../core/invalid-field.ts'
 import { layoutOf } from '../../../wire/json-scan.ts'
 import { isObject } from './usage.ts'
 
@@ -83,7 +83,7 @@ type RawMessage = ChatRequest['messages'][number]
 /** The text that stands at a dotted path of the request. */
 export type WrittenAt = (path: string) => string
 
-/** Reads the messages of a request by their roles, LM-1001 with the field at fault. */
+/** Reads the messages of a request by their roles. Throws `CannotExpress` with the field at fault. */
 export function readMessages(messages: readonly RawMessage[], writtenAt: WrittenAt): Message[] {
   // The legacy form has no ids: a `function` message answers the latest call before it.
   let legacyId: string | undefined
@@ -114,7 +114,7 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
     case 'user':
       return { role: 'user', content, path, raw }
     case 'assistant': {
-      const { refusal, reasoning_content, function_call } = read(assistant, raw, path)
+      const { refusal, reasoning_content, function_call, audio } = read(assistant, raw, path)
       const calls = (raw.tool_calls ?? []).map((call, n) =>
         readCall(call, { path: `${path}.tool_calls.${n}`, standIn: idAt(index, n), writtenAt }),
       )
@@ -122,7 +122,7 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
       return {
         role: 'assistant',
         // A refused answer comes back as it went out: without content, and the refusal beside it.
-        content: content === undefined || content === '' ? (refusal ?? content) : content,
+        content: withAudio(content || refusal || content, audio, path),
         reasoning: reasoning_content ?? undefined,
         calls: legacy && calls.length === 0 ? [legacy] : calls,
         path,
@@ -134,22 +134,50 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
       const { tool_call_id, name } = read(toolResult, raw, path)
       const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
       if (callId === undefined) {
-        throw invalid('a tool message needs a tool_call_id', `${path}.tool_call_id`)
+        throw new CannotExpress('a tool message needs a tool_call_id', `${path}.tool_call_id`)
       }
       return { role: 'tool', content, callId, name: name ?? undefined, path, raw }
     }
     default:
-      throw invalid(`${path}.role: unknown role`, `${path}.role`)
+      throw new CannotExpress(`${path}.role: unknown role`, `${path}.role`)
   }
+}
+
+/**
+ * The content with the sound that an answer was given in. Sound that another vendor keeps is only
+ * named by its id, which no translated kind knows.
+ */
+function withAudio(
+  content: Content,
+  audio: z.infer<typeof pastAudio> | null | undefined,
+  message: string,
+): Content {
+  if (!audio) return content
+  const path = `${message}.audio`
+  const { data, mime_type: mimeType } = audio
+  if (data && mimeType?.startsWith('audio/')) {
+    const format = mimeType.slice('audio/'.length)
+    const sound: AudioPart = { type: 'audio', data, format, path, raw: { ...audio, type: 'audio' } }
+    const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
+    return [...texts, sound]
+  }
+  if (content) return content
+  throw new CannotExpress(`${path}: must hold its data and mime_type`, path)
+}
+
+function textPart(text: string, message: string): TextPart {
+  return { type: 'text', text, path: `${message}.content`, raw: {} }
 }
 
 const optionalText = z.string().nullish()
 const calledFunction = loose({ name: z.string(), arguments: callArguments.nullish() })
+const pastAudio = loose({ data: optionalText, mime_type: optionalText })
 
 const assistant = loose({
   refusal: optionalText,
   reasoning_content: optionalText,
   function_call: calledFunction.nullish(),
+  audio: pastAudio.nullish(),
 })
 
 const toolResult = loose({ tool_call_id: optionalText, name: optionalText })
@@ -226,7 +254,7 @@ function readPart(raw: RawPart, path: string): Part {
       return { type: 'text', text: read(refusalPart, raw, path).refusal ?? '', path, raw }
     case 'image_url':
       if (image === null || image === undefined) {
-        throw invalid(`${path}.image_url: is missing`, `${path}.image_url`)
+        throw new CannotExpress(`${path}.image_url is required`, `${path}.image_url`)
       }
       return typeof image === 'string'
         ? { type: 'image', url: image, detail: undefined, path, raw }
@@ -249,6 +277,13 @@ function readPart(raw: RawPart, path: string): Part {
     default:
       return { type: 'other', path, raw }
   }
+}
+
+/** For a part that a kind has no form for: content of a message is never left out. */
+export function cannotCarry({ path, raw }: Part, kind: string, { role }: Message): CannotExpress {
+  const type = String(raw['type']).slice(0, 100)
+  const rule = `the ${kind} API takes no ${type} part in a message of role ${role}`
+  return new CannotExpress(`${path}: ${rule}`, path)
 }
 
 /** The content as parts: a string is one text part. */
@@ -290,6 +325,6 @@ const encoder = new TextEncoder()
 
 function read<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
   const parsed = asSent(schema, value)
-  if (!parsed.success) throw invalidField(parsed.error, path)
+  if (!parsed.success) throw inexpressibleField(parsed.error, path)
   return parsed.data
 }

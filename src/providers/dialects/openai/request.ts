@@ -1,12 +1,19 @@
 import { z } from 'zod'
 import { asSent, list, loose } from '../../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
-import { invalidField } from '../../../core/invalid-field.ts'
+import { inexpressibleField } from '../../../core/invalid-field.ts'
 import { oncePerCall } from '../once-per-call.ts'
 import { textsIn } from './arguments.ts'
 import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
 import { checkSize } from './request-size.ts'
-import { isObject } from './usage.ts'
+import {
+  type FunctionTool,
+  jsonObject,
+  readToolChoice,
+  readTools,
+  type ToolChoice,
+  toolFields,
+} from './tools.ts'
 
 /**
  * A chat request as the translated kinds read it: typed, `null` and absent alike, spellings of old
@@ -16,8 +23,8 @@ export interface OpenAiRequest {
   readonly messages: readonly Message[]
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
-  /** The paths of tools that are no functions. */
-  readonly otherTools: readonly string[]
+  /** The paths of what no translated kind can honour: tools that are no functions, new values. */
+  readonly leftOut: readonly string[]
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly responseFormat: ResponseFormat
@@ -42,28 +49,6 @@ export interface OpenAiRequest {
   readonly raw: ChatRequest
 }
 
-export interface FunctionTool {
-  readonly name: string
-  readonly description: string | undefined
-  /** A JSON schema, the client's own object. */
-  readonly parameters: Raw | undefined
-  readonly strict: boolean
-  readonly path: string
-  readonly raw: Raw
-}
-
-export type ToolChoice =
-  | { readonly kind: 'auto' | 'none' | 'required' }
-  | { readonly kind: 'function'; readonly name: string }
-  /** Only the named functions may be called, or one of them must be. */
-  | {
-      readonly kind: 'allowed'
-      readonly mode: 'auto' | 'required'
-      readonly names: readonly string[]
-    }
-  /** One tool that is no function. */
-  | { readonly kind: 'custom' }
-
 export type ResponseFormat =
   | { readonly kind: 'text' | 'json_object' }
   | {
@@ -77,72 +62,22 @@ export type ResponseFormat =
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type ReasoningEffort = (typeof efforts)[number]
 
-/** Reads a request, once for all links and attempts. Throws LM-1001 with the field at fault. */
+/** Reads a request, once for all links and attempts. Throws `CannotExpress` with the field at fault. */
 export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall((call) => {
   checkSize(call)
   return read(call.request, textsIn(call.bytes))
 })
 
-/** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
-export function callableTools({ tools, toolChoice }: OpenAiRequest): readonly FunctionTool[] {
-  if (toolChoice?.kind !== 'allowed') return tools
-  const names = new Set(toolChoice.names)
-  return tools.filter(({ name }) => names.has(name))
-}
-
 const text = z.string().nullish()
 const number = z.number().nullish()
 const flag = z.boolean().nullish()
-// Kept as it is: copying could lose members such as `__proto__`.
-const jsonObject = z.custom<Raw>(isObject, 'must be an object').nullish()
-
-const functionDefinition = loose({
-  name: z.string(),
-  description: text,
-  parameters: jsonObject,
-  strict: flag,
-})
-
-const named = loose({ name: z.string() })
-
-const toolChoice = z.union([
-  z.enum(['auto', 'none', 'required']),
-  z.discriminatedUnion('type', [
-    z.object({ type: z.literal('function'), function: named }),
-    z.object({ type: z.literal('custom'), custom: named }),
-    z.object({
-      type: z.literal('allowed_tools'),
-      allowed_tools: z.object({
-        mode: z.enum(['auto', 'required']),
-        tools: list(loose({ function: named.optional() })),
-      }),
-    }),
-  ]),
-])
-
-const responseFormat = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text') }),
-  z.object({ type: z.literal('json_object') }),
-  z.object({
-    type: z.literal('json_schema'),
-    json_schema: z.object({
-      name: text,
-      description: text,
-      schema: jsonObject,
-      strict: flag,
-    }),
-  }),
-])
 
 const fields = loose({
-  tools: list(loose({ type: text, function: functionDefinition.nullish() })).nullish(),
-  functions: list(functionDefinition).nullish(),
-  tool_choice: toolChoice.nullish(),
-  function_call: z.union([z.enum(['auto', 'none']), named]).nullish(),
+  ...toolFields,
   parallel_tool_calls: flag,
-  response_format: responseFormat.nullish(),
+  response_format: loose({ type: z.string() }).nullish(),
   stop: z.union([z.string(), list(z.string())]).nullish(),
-  reasoning_effort: z.enum(efforts).nullish(),
+  reasoning_effort: text,
   temperature: number,
   top_p: number,
   top_k: number,
@@ -159,17 +94,21 @@ type Fields = z.infer<typeof fields>
 
 function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
   const parsed = asSent(fields, raw)
-  if (!parsed.success) throw invalidField(parsed.error)
+  if (!parsed.success) throw inexpressibleField(parsed.error)
   const { data } = parsed
+  const { tools, otherTools } = readTools(data)
+  const leftOut = [...otherTools]
+  const isNew = (field: string) => leftOut.push(field)
   return {
     messages: readMessages(raw.messages, writtenAt),
-    ...readTools(data),
-    toolChoice: readToolChoice(data),
+    tools,
+    leftOut,
+    toolChoice: readToolChoice(data, isNew),
     parallelToolCalls: data.parallel_tool_calls ?? undefined,
-    responseFormat: readResponseFormat(data.response_format),
+    responseFormat: readResponseFormat(data, isNew),
     stop: typeof data.stop === 'string' ? [data.stop] : (data.stop ?? []),
     maxTokens: raw.max_completion_tokens ?? raw.max_tokens ?? undefined,
-    reasoningEffort: data.reasoning_effort ?? undefined,
+    reasoningEffort: readEffort(data, isNew),
     temperature: data.temperature ?? undefined,
     topP: data.top_p ?? undefined,
     topK: data.top_k ?? undefined,
@@ -185,64 +124,40 @@ function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
   }
 }
 
-function readTools({ tools, functions }: Fields): Pick<OpenAiRequest, 'tools' | 'otherTools'> {
-  if (!tools) {
-    const legacy = (functions ?? []).map((f, index) => functionTool(f, f, `functions.${index}`))
-    return { tools: legacy, otherTools: [] }
-  }
-  const placed = tools.map((tool, index) => ({ tool, path: `tools.${index}` }))
-  return {
-    tools: placed.flatMap(({ tool, path }) =>
-      tool.function ? [functionTool(tool.function, tool, path)] : [],
-    ),
-    otherTools: placed.flatMap(({ tool, path }) => (tool.function ? [] : [path])),
-  }
+type IsNew = (field: string) => void
+
+function readEffort({ reasoning_effort: effort }: Fields, isNew: IsNew) {
+  if (effort === undefined || effort === null) return undefined
+  const known = efforts.find((name) => name === effort)
+  if (!known) isNew('reasoning_effort')
+  return known
 }
 
-function functionTool(
-  { name, description, parameters, strict }: z.infer<typeof functionDefinition>,
-  raw: Raw,
-  path: string,
-): FunctionTool {
-  return {
-    name,
-    description: description ?? undefined,
-    parameters: parameters ?? undefined,
-    strict: strict ?? false,
-    path,
-    raw,
-  }
-}
+const schemaFormat = loose({
+  json_schema: loose({ name: text, description: text, schema: jsonObject, strict: flag }),
+})
 
-function readToolChoice({ tool_choice, function_call }: Fields): ToolChoice | undefined {
-  if (typeof tool_choice === 'string') return { kind: tool_choice }
-  switch (tool_choice?.type) {
-    case 'function':
-      return { kind: 'function', name: tool_choice.function.name }
-    case 'allowed_tools': {
-      const { mode, tools } = tool_choice.allowed_tools
-      return { kind: 'allowed', mode, names: tools.flatMap((tool) => tool.function?.name ?? []) }
-    }
-    case 'custom':
-      return { kind: 'custom' }
+function readResponseFormat({ response_format: format }: Fields, isNew: IsNew): ResponseFormat {
+  switch (format?.type) {
     case undefined:
-      break
+    case 'text':
+      return { kind: 'text' }
+    case 'json_object':
+      return { kind: 'json_object' }
+    case 'json_schema': {
+      const parsed = asSent(schemaFormat, format)
+      if (!parsed.success) throw inexpressibleField(parsed.error, 'response_format')
+      const { name, description, schema, strict } = parsed.data.json_schema
+      return {
+        kind: 'json_schema',
+        name: name ?? undefined,
+        description: description ?? undefined,
+        schema: schema ?? undefined,
+        strict: strict ?? false,
+      }
+    }
     default:
-      return tool_choice satisfies never
-  }
-  if (typeof function_call === 'string') return { kind: function_call }
-  return function_call ? { kind: 'function', name: function_call.name } : undefined
-}
-
-function readResponseFormat(format: Fields['response_format']): ResponseFormat {
-  if (!format) return { kind: 'text' }
-  if (format.type !== 'json_schema') return { kind: format.type }
-  const { name, description, schema, strict } = format.json_schema
-  return {
-    kind: 'json_schema',
-    name: name ?? undefined,
-    description: description ?? undefined,
-    schema: schema ?? undefined,
-    strict: strict ?? false,
+      isNew('response_format')
+      return { kind: 'text' }
   }
 }
