@@ -68,6 +68,7 @@ const resilience = z.strictObject({
   retry_max_attempts: wholeNumber(1, 100).default(3),
   retry_base_ms: delay.default(200),
   retry_max_ms: delay.default(5000),
+  retry_after_max_ms: delay.default(15_000),
   circuit_failure_threshold: wholeNumber(1, 1_000_000).default(5),
   circuit_cooldown_ms: delay.default(30_000),
   connect_timeout_ms: duration.default(5000),

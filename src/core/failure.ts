@@ -1,6 +1,7 @@
 import { type ErrorCode, type ErrorDetail, forbidRetry, GatewayError } from './errors.ts'
 import type { Millis } from './ids.ts'
 import { inBrackets, type NetworkFailure, networkProblem } from './network-failure.ts'
+import { isQuotaSpent, type VendorError } from './vendor-error.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
 
@@ -11,13 +12,23 @@ export type UpstreamFailure =
       readonly status: number
       readonly message: string
       readonly retryAfter?: Millis | undefined
+      readonly vendor?: VendorError | undefined
     }
   | { readonly kind: 'timeout'; readonly limit: TimeLimit }
   | NetworkFailure
-  | { readonly kind: 'malformed'; readonly detail: string }
+  | {
+      readonly kind: 'malformed'
+      readonly detail: string
+      /** For an error in the place of an answer. */
+      readonly vendor?: VendorError | undefined
+    }
   /** `reason`: the code of the network, where the connection broke off. */
   | { readonly kind: 'closed-early'; readonly reason?: string | undefined }
-  | { readonly kind: 'error-frame'; readonly message: string }
+  | {
+      readonly kind: 'error-frame'
+      readonly message: string
+      readonly vendor?: VendorError | undefined
+    }
   /** `reason`: the host's code for a file that cannot be read, for the log alone. */
   | {
       readonly kind: 'no-credential'
@@ -60,6 +71,8 @@ export type Verdict = 'retry' | 'fail-over' | 'surface' | 'end'
 export function verdictOn(failure: UpstreamFailure): Verdict {
   switch (failure.kind) {
     case 'status':
+      // The account is empty, and will be a moment later.
+      if (failure.vendor && isQuotaSpent(failure.vendor)) return 'fail-over'
       return verdictOnStatus(failure.status)
     case 'timeout':
       if (failure.limit === 'total') return 'end'
@@ -100,8 +113,19 @@ export function namedWait(failure: UpstreamFailure): Millis | undefined {
   return isNamed ? failure.retryAfter : undefined
 }
 
+/** The vendor's own error that a failure has come with. */
+export function vendorErrorOf(failure: UpstreamFailure): VendorError | undefined {
+  return 'vendor' in failure ? failure.vendor : undefined
+}
+
 /** The error a client gets when this failure of this provider is the last word. */
 export function errorOf(failure: UpstreamFailure, provider: string): GatewayError {
+  const error = ownErrorOf(failure, provider)
+  const upstream = vendorErrorOf(failure)
+  return upstream ? error.with({ fields: { upstream } }) : error
+}
+
+function ownErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
   switch (failure.kind) {
     case 'status':
       return statusError(failure, provider)
@@ -190,5 +214,7 @@ export function streamErrorOf(failure: UpstreamFailure, provider: string): Gatew
   const broken = failure.kind === 'network' ? { ...failure, phase: 'answering' as const } : failure
   const error = errorOf(broken, provider)
   const keepsCode = ['LM-3010', 'LM-3013', 'LM-6001'].includes(error.code)
-  return keepsCode ? error : upstreamError('LM-3010', error.message)
+  return keepsCode
+    ? error
+    : upstreamError('LM-3010', error.message, { fields: error.detail.fields })
 }

@@ -6,6 +6,7 @@ import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort, WholeBody } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
+import type { VendorError } from './vendor-error.ts'
 
 export const capabilities = ['chat', 'embed', 'rerank'] as const
 export type Capability = (typeof capabilities)[number]
@@ -226,6 +227,7 @@ export type HeaderReader = (name: string) => string | undefined
 export interface Refusal {
   readonly status: number
   readonly message: string
+  readonly vendor?: VendorError | undefined
   /** The wait that the body asks for, for vendors who do not use the header. */
   readonly retryAfter?: Millis | undefined
 }

@@ -1,19 +1,13 @@
 import { failureOf, type UpstreamFailure } from '../core/failure.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
-import type {
-  DialectRequest,
-  HeaderReader,
-  Provider,
-  Refusal,
-  RequestHeaders,
-} from '../core/provider.ts'
+import type { DialectRequest, HeaderReader, Refusal, RequestHeaders } from '../core/provider.ts'
 import { version } from '../core/version.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { collect, excerpt } from '../wire/body.ts'
 import { Cancel } from '../wire/cancel.ts'
 import type { Scope } from '../wire/deadline.ts'
-import { maskSecrets } from '../wire/mask.ts'
 import { retryAfter } from '../wire/retry-after.ts'
+import { presentable } from './presentable.ts'
 
 /** One upstream call of any capability. */
 export interface UpstreamCall<T> extends AttemptContext {
@@ -76,30 +70,6 @@ async function runExchange<T>(
 /** The whole body of an answer. */
 export function wholeBody(response: UpstreamResponse, scope: Scope): Promise<Uint8Array> {
   return scope.race(collect(response.body, longestAnswer))
-}
-
-/** The most of an upstream's own words that a client gets to read. */
-const longestMessage = 300
-
-/**
- * A failure whose text may be shown: without the provider's credential, and not endless. Cut last,
- * or half of a key that stands across the cut would stay.
- */
-export function presentable(failure: UpstreamFailure, { credential }: Provider): UpstreamFailure {
-  const secret = credential.kind === 'secret' ? credential.value : undefined
-  const shown = (text: string) => {
-    const masked = maskSecrets(text, secret)
-    return masked.length > longestMessage ? `${masked.slice(0, longestMessage - 1)}…` : masked
-  }
-  switch (failure.kind) {
-    case 'status':
-    case 'error-frame':
-      return { ...failure, message: shown(failure.message) }
-    case 'malformed':
-      return { ...failure, detail: shown(failure.detail) }
-    default:
-      return failure
-  }
 }
 
 export function failed(failure: UpstreamFailure): { ok: false; failure: UpstreamFailure } {
@@ -195,5 +165,6 @@ async function readRefusal<T>(
     status: told.status,
     message: told.message,
     retryAfter: retryAfter(header, clock.now()) ?? told.retryAfter,
+    vendor: { ...told.vendor, status: response.status },
   }
 }

@@ -3,7 +3,7 @@ import type { Model } from '../core/provider.ts'
 import { type Scope, timerResolution } from '../wire/deadline.ts'
 import type { BreakerPolicy } from './breaker.ts'
 import type { Breakers } from './breakers.ts'
-import { backoff, type RetryPolicy } from './retry.ts'
+import { backoff, type LinkRetryPolicy } from './retry.ts'
 
 /** What came of one upstream call. */
 export type Attempt<T> =
@@ -26,7 +26,7 @@ export interface AttemptContext {
 }
 
 export interface Resilience {
-  readonly retry: RetryPolicy
+  readonly retry: LinkRetryPolicy
   readonly breaker: BreakerPolicy
   readonly breakers: Breakers
   /** From 0 up to 1. */
@@ -83,6 +83,7 @@ export async function runAttempts<T>(
     if (verdictOn(failure) !== 'retry') return given
     if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return given
     const floor = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
+    if (floor > retry.maxRetryAfter) return given
     const wait = Math.max(backoff(retry, attempts, random), floor)
     if (scope.remaining() - wait < timerResolution) return given
     await scope.sleep(wait)

@@ -1,6 +1,6 @@
 import type { CannotExpress } from '../core/cannot-express.ts'
 import { forbidRetry, GatewayError } from '../core/errors.ts'
-import { errorOf, namedWait, type UpstreamFailure } from '../core/failure.ts'
+import { errorOf, namedWait, type UpstreamFailure, vendorErrorOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 
@@ -22,8 +22,10 @@ export function chainError(lost: readonly LostLink[]): GatewayError {
   const [first, ...others] = errors
   // A chain has links, so where none failed the first one is unable.
   if (!first) return (lost[0] as Exclude<LostLink, FailedLink>).unable.toError()
+  const upstream = failed.map(({ failure }) => vendorErrorOf(failure)).findLast(Boolean)
+  const fields = upstream && { upstream }
   const total = errors.find(({ code }) => code === 'LM-3013')
-  if (total) return total.with({ retryAfter: lastWait(failed) })
+  if (total) return total.with({ retryAfter: lastWait(failed), fields })
   if (lost.length === 1) return first
   const isShared = others.every(({ code }) => code === first.code)
   const code = isShared && sharedEnds.has(first.code) ? first.code : 'LM-3004'
@@ -33,6 +35,7 @@ export function chainError(lost: readonly LostLink[]): GatewayError {
     {
       retryAfter: code === 'LM-3020' ? soonest(errors) : lastWait(failed),
       headers: code === 'LM-3001' ? [] : forbidRetry,
+      fields,
     },
   )
 }

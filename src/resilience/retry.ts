@@ -7,6 +7,12 @@ export interface RetryPolicy {
   readonly max: Millis
 }
 
+/** How a link of a chain is asked again. */
+export interface LinkRetryPolicy extends RetryPolicy {
+  /** The longest wait of an upstream's own that is kept; a longer one ends the retries. */
+  readonly maxRetryAfter: Millis
+}
+
 /** The wait after so many failed attempts: exponential, with equal jitter (half fixed, half chance). */
 export function backoff(policy: RetryPolicy, failures: number, random: () => number): Millis {
   const ceiling = Math.min(policy.max, policy.base * 2 ** (failures - 1))

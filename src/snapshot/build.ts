@@ -58,6 +58,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       maxAttempts: resilience.retry_max_attempts,
       base: resilience.retry_base_ms,
       max: resilience.retry_max_ms,
+      maxRetryAfter: resilience.retry_after_max_ms,
     },
     breaker: {
       threshold: resilience.circuit_failure_threshold,

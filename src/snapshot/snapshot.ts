@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Capability, Model, Provider, Route } from '../core/provider.ts'
-import type { BreakerPolicy, RetryPolicy } from '../resilience/index.ts'
+import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 
 /**
  * One view of a valid configuration. A request keeps the snapshot that it began with, whatever is
@@ -43,7 +43,7 @@ export interface SnapshotParts {
   readonly routes: ReadonlyMap<string, Route>
   readonly bodyLimit: number
   readonly heartbeat: Millis
-  readonly retry: RetryPolicy
+  readonly retry: LinkRetryPolicy
   readonly breaker: BreakerPolicy
   readonly healthCheck: HealthCheckPolicy
   readonly imageFetch: ImageFetchPolicy

@@ -29,6 +29,7 @@ test('an empty file is a configuration made of defaults', async () => {
       retry_max_attempts: 3,
       retry_base_ms: 200,
       retry_max_ms: 5000,
+      retry_after_max_ms: 15_000,
       circuit_failure_threshold: 5,
       circuit_cooldown_ms: 30_000,
       connect_timeout_ms: 5000,

@@ -26,6 +26,7 @@ const ranges: readonly Range[] = [
   { setting: 'resilience.retry_max_attempts', min: 1, max: 100 },
   { setting: 'resilience.retry_base_ms', min: 0, max: longestDelay },
   { setting: 'resilience.retry_max_ms', min: 0, max: longestDelay },
+  { setting: 'resilience.retry_after_max_ms', min: 0, max: longestDelay },
   { setting: 'resilience.circuit_failure_threshold', min: 1, max: 1_000_000 },
   { setting: 'resilience.circuit_cooldown_ms', min: 0, max: longestDelay },
   { setting: 'resilience.connect_timeout_ms', min: 1, max: longestDelay },

@@ -15,6 +15,8 @@ export interface ErrorBody {
   readonly param: string | null
   readonly request_id: string
   readonly retry_after?: number
+  /** The vendor's own error. */
+  readonly upstream?: Readonly<Record<string, unknown>>
 }
 
 /** Checks what every answer carries, streams and errors included. */

@@ -27,6 +27,7 @@ export function messageIn(value: unknown): string {
   if (!isObject(body)) return ''
   const error = body['error']
   const found =
+    relayed(error) ??
     text(member(error, 'message')) ??
     asJson(member(error, 'message')) ??
     text(error) ??
@@ -40,6 +41,18 @@ export function messageIn(value: unknown): string {
     validation(first(body['detail'])) ??
     text(member(body['fault'], 'faultstring'))
   return tidy(found ?? JSON.stringify(body))
+}
+
+/** OpenRouter says that some provider has failed; which one, and why, it says beside that. */
+function relayed(error: unknown): string | undefined {
+  const message = text(member(error, 'message'))
+  const metadata = member(error, 'metadata')
+  const provider = text(member(metadata, 'provider_name'))
+  const raw = member(metadata, 'raw')
+  const cause = typeof raw === 'string' ? errorMessage(raw) : isObject(raw) ? messageIn(raw) : ''
+  if (message === undefined || (provider === undefined && cause === '')) return undefined
+  const source = provider === undefined ? message : `${message} (${provider})`
+  return cause === '' || cause === message ? source : `${source}: ${cause}`
 }
 
 function tidy(message: string): string {

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../core/provider.ts'
-import { errorMessage } from './error-message.ts'
+import { readError } from './vendor-error.ts'
 
 /** The vendor's own meaning of a status, where it differs from everyone's. */
 export type StatusOf = (status: number, message: string) => number
@@ -7,7 +7,7 @@ export type StatusOf = (status: number, message: string) => number
 /** Judges a refused request by its status and the text in its body. */
 export function refusalBy(statusOf?: StatusOf): (status: number, body: string) => Refusal {
   return (status, body) => {
-    const message = errorMessage(body)
-    return { status: statusOf?.(status, message) ?? status, message }
+    const error = readError(body)
+    return { ...error, status: statusOf?.(status, error.message) ?? status }
   }
 }

@@ -10,10 +10,10 @@ import { readAnthropicAnswer } from '../dialects/anthropic/answer.ts'
 import { anthropicRequest } from '../dialects/anthropic/request.ts'
 import { AnthropicFrames } from '../dialects/anthropic/stream.ts'
 import { claudeModel } from '../dialects/claude/models.ts'
-import { errorMessage } from '../dialects/error-message.ts'
 import { jsonBody } from '../dialects/json-body.ts'
 import { oncePerCall } from '../dialects/once-per-call.ts'
 import { translatedDemand } from '../dialects/output-bound.ts'
+import { refusalBy } from '../dialects/refusal.ts'
 
 /** The Messages API of Anthropic, and of servers that are compatible with it. */
 export const anthropic: ProviderKind = Object.freeze({
@@ -54,7 +54,7 @@ function anthropicChat(target: Target): ChatEndpoint {
     outputDemand: (call) => translatedDemand(call, { sent: translate(call).maxTokens, most }),
     answer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
     frames: () => new AnthropicFrames({ modelId, created: created() }),
-    refusal: (status, body) => ({ status, message: errorMessage(body) }),
+    refusal: refusalBy(),
     doneOptional: false,
   }
 }

@@ -11,6 +11,7 @@ import { messageIn } from '../error-message.ts'
 import { argumentsIn } from '../openai/arguments.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from '../openai/completion.ts'
 import { isObject } from '../openai/usage.ts'
+import { vendorErrorIn } from '../vendor-error.ts'
 
 /** A text, or nothing where something else stands: blocks of new types may use the same names. */
 export const optionalText = z.string().optional().catch(undefined)
@@ -157,18 +158,23 @@ const errorStatuses: ReadonlyMap<unknown, number> = new Map([
 ])
 
 /** What an `error` object that came with status 200 means. */
-export function errorIn(error: unknown): UpstreamFailure {
+export function errorIn(
+  error: unknown,
+): Extract<UpstreamFailure, { kind: 'status' | 'error-frame' }> {
   const status = errorStatuses.get(isObject(error) ? error['type'] : undefined)
   const message = messageIn({ error })
+  const vendor = { ...vendorErrorIn({ error }), status }
   return status === undefined
-    ? { kind: 'error-frame', message }
-    : { kind: 'status', status, message }
+    ? { kind: 'error-frame', message, vendor }
+    : { kind: 'status', status, message, vendor }
 }
 
 /** The same, in place of a whole answer. */
 function readError(error: unknown): ChatReading {
   const failure = errorIn(error)
-  return failure.kind === 'status' ? { ok: false, failure } : malformed('the answer is an error')
+  if (failure.kind === 'status') return { ok: false, failure }
+  const { vendor } = failure
+  return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }
 }
 
 function malformed(detail: string): ChatReading {

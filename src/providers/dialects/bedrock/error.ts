@@ -3,15 +3,18 @@ import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { HeaderReader, Refusal } from '../../../core/provider.ts'
 import type { AwsMessage } from '../../../wire/aws-event-stream.ts'
 import { jsonIn } from '../../../wire/json.ts'
-import { errorMessage, messageIn } from '../error-message.ts'
+import { messageIn } from '../error-message.ts'
+import { readError, vendorErrorIn } from '../vendor-error.ts'
 
 /** What a status outside 2xx means, by the type of the error where it tells one. */
 export function bedrockRefusal(status: number, body: string, header: HeaderReader): Refusal {
-  const error = readError(body)
-  const type = header('x-amzn-errortype') ?? error['__type'] ?? error.code ?? ''
+  const error = parseError(body)
+  const type = bareType(header('x-amzn-errortype') ?? error['__type'] ?? error.code ?? '')
+  const { message, vendor } = readError(body)
   return {
-    status: statusOf(bareType(type), error, status),
-    message: messageIn(error.Message) || errorMessage(body),
+    status: statusOf(type, error, status),
+    message: messageIn(error.Message) || message,
+    vendor: { ...vendor, type: type || undefined },
   }
 }
 
@@ -26,12 +29,17 @@ export function streamFailure(
   const exception = headers.get(':exception-type')
   if (exception === undefined) {
     const text = headers.get(':error-message') ?? headers.get(':error-code') ?? ''
-    return { kind: 'error-frame', message: messageIn(mask(text)) }
+    const message = messageIn(mask(text))
+    return { kind: 'error-frame', message, vendor: { code: headers.get(':error-code'), message } }
   }
-  const error = readError(mask(decoder.decode(payload)))
+  const body = mask(decoder.decode(payload))
+  const error = parseError(body)
   const message = messageIn(error.message ?? error.originalMessage ?? exception)
   const status = statusOf(capitalized(exception), error, 500)
-  return status < 500 ? { kind: 'status', status, message } : { kind: 'error-frame', message }
+  const vendor = { ...vendorErrorIn(jsonIn(body)), type: exception }
+  return status < 500
+    ? { kind: 'status', status, message, vendor }
+    : { kind: 'error-frame', message, vendor }
 }
 
 const decoder = new TextDecoder()
@@ -50,7 +58,7 @@ const errorBody = z.looseObject({
 
 type ErrorBody = z.infer<typeof errorBody>
 
-function readError(body: string): ErrorBody {
+function parseError(body: string): ErrorBody {
   return errorBody.safeParse(jsonIn(body)).data ?? {}
 }
 

@@ -51,7 +51,8 @@ export function readCohereAnswer(body: Uint8Array, context: CohereContext): Chat
   const { id, finish_reason: reason, message: said, usage, logprobs } = parsed.data
   const status = failedStatus(reason)
   if (status !== undefined) {
-    return failed({ kind: 'status', status, message: `the answer ended in ${reason}` })
+    const told = `the answer ended in ${reason}`
+    return failed({ kind: 'status', status, message: told, vendor: { code: reason ?? undefined } })
   }
   const calls = (said.tool_calls ?? []).map(toolCall)
   const texts = said.content?.map((part) => part.text ?? '') ?? []

@@ -2,7 +2,7 @@ import type { Millis } from '../../../core/ids.ts'
 import type { Clock } from '../../../core/ports.ts'
 import type { HeaderReader, Refusal } from '../../../core/provider.ts'
 import { basePath } from '../address.ts'
-import { errorMessage } from '../error-message.ts'
+import { readError } from '../vendor-error.ts'
 
 /** Where an operation of the v2 API lives, whichever version or pasted address `base` ends in. */
 export function cohereUrl(base: string, operation: 'chat' | 'embed' | 'rerank'): string {
@@ -21,11 +21,12 @@ const versionPath = /\/(compatibility\/v1|v[12](\/(chat|embed|rerank))?)$/i
  */
 export function cohereRefusal(clock: Clock) {
   return (status: number, body: string, header: HeaderReader): Refusal => {
-    const message = errorMessage(body)
+    const { message, vendor } = readError(body)
     // These hosts answer 405 where the path is wrong. Like a refused key, that is no fault of the
     // request but of the provider's settings, so it counts as one.
-    if (status === 405) return { status: 403, message: `405, is base_url right? ${message}` }
-    return { status, message, retryAfter: untilReset(header, clock) }
+    if (status === 405)
+      return { status: 403, message: `405, is base_url right? ${message}`, vendor }
+    return { status, message, vendor, retryAfter: untilReset(header, clock) }
   }
 }
 

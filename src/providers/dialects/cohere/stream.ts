@@ -10,7 +10,8 @@ import { messageIn } from '../error-message.ts'
 import { indexed } from '../openai/annotations.ts'
 import { readRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
-import { type CohereContext, cohereCall, cohereLogprobs } from './answer.ts'
+import { vendorErrorIn } from '../vendor-error.ts'
+import { type CohereContext, type CohereContext, cohereCall, cohereCall, cohereLogprobs, cohereLogprobs, newCallId } from './answer.ts'
 import { annotationsOf, cohereCitation } from './citations.ts'
 import { cohereUsage, failedStatus, finishReason } from './outcome.ts'
 
@@ -217,7 +218,8 @@ class EventReader {
     const { finish_reason: reason, error, usage } = delta ?? {}
     if (error || failedStatus(reason) !== undefined) {
       const message = error ? messageIn(error) : `the answer ended in ${reason}`
-      return [failedFrame({ kind: 'error-frame', message }, cohereUsage(usage))]
+      const vendor = { code: reason ?? undefined, ...(error ? vendorErrorIn(error) : {}) }
+      return [failedFrame({ kind: 'error-frame', message, vendor }, cohereUsage(usage))]
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
     const finish = finishReason(reason, this.#calls.length > 0)

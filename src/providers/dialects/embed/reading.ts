@@ -4,6 +4,7 @@ import type { EmbedReading } from '../../../core/provider.ts'
 import { promptCount } from '../../../core/usage.ts'
 import { messageIn } from '../error-message.ts'
 import { isObject } from '../openai/usage.ts'
+import { vendorErrorIn } from '../vendor-error.ts'
 
 /** An answer that has been understood. */
 export function embedded(vectors: readonly VectorValue[], tokens: unknown): EmbedReading {
@@ -12,8 +13,12 @@ export function embedded(vectors: readonly VectorValue[], tokens: unknown): Embe
 
 /** An answer that is not what the API promises, with the vendor's own words where it has some. */
 export function notEmbedded(body: unknown): EmbedReading {
-  const says = isObject(body) && body['error'] !== undefined ? `: ${messageIn(body)}` : ''
-  return { ok: false, failure: { kind: 'malformed', detail: `it holds no embeddings${says}` } }
+  const detail = 'it holds no embeddings'
+  if (!isObject(body) || body['error'] === undefined) {
+    return { ok: false, failure: { kind: 'malformed', detail } }
+  }
+  const says = `${detail}: ${messageIn(body)}`
+  return { ok: false, failure: { kind: 'malformed', detail: says, vendor: vendorErrorIn(body) } }
 }
 
 const vectorList = z.array(vectorValue)

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Refusal } from '../../../core/provider.ts'
 import { jsonIn } from '../../../wire/json.ts'
-import { errorMessage, messageIn } from '../error-message.ts'
+import { messageIn } from '../error-message.ts'
 import { isObject } from '../openai/usage.ts'
+import { readError, vendorErrorIn } from '../vendor-error.ts'
 
 /*
  * Google's APIs answer errors as google.rpc.Status: `code` repeats the HTTP status, `details` are
@@ -27,11 +28,10 @@ type GoogleError = z.infer<typeof errorBody>['error']
 
 /** What a status outside 2xx means, by its body where that is one of Google's. */
 export function geminiRefusal(status: number, body: string): Refusal {
-  const value = jsonIn(body)
-  const error = errorIn(value)
+  const error = errorIn(jsonIn(body))
   return {
+    ...readError(body),
     status: error ? statusOf(error, status) : status,
-    message: errorMessage(body),
     retryAfter: error && retryDelayOf(error),
   }
 }
@@ -47,6 +47,7 @@ export function geminiFailure(value: unknown): UpstreamFailure | undefined {
     status: statusOf(error, told),
     message: messageIn(value),
     retryAfter: retryDelayOf(error),
+    vendor: { ...vendorErrorIn(value), status: told },
   }
 }
 

@@ -155,6 +155,7 @@ function refusalOf(
     status: isRefused ? 401 : status,
     message: `token endpoint, status ${status}${text === '' ? '' : `, ${text}`}`,
     retryAfter: retryAfter(header, clock.now()),
+    vendor: { status, code: oauthError.safeParse(jsonIn(body)).data?.error },
   }
 }
 

@@ -6,8 +6,8 @@ import { jsonIn } from '../../../wire/json.ts'
 import { layoutOf } from '../../../wire/json-scan.ts'
 import { type Splice, setMember, splice } from '../../../wire/json-splice.ts'
 import { utf8Length } from '../../../wire/utf8.ts'
-import { errorMessage } from '../error-message.ts'
 import { verbatimDemand } from '../output-bound.ts'
+import { refusalBy } from '../refusal.ts'
 import { answerFailure } from './failure.ts'
 import { openAiFrames } from './stream.ts'
 import { generatedText } from './text.ts'
@@ -37,10 +37,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     outputDemand: verbatimDemand,
     answer: readAnswer,
     frames: (call) => openAiFrames(usageFor(call)),
-    refusal(status, body) {
-      const message = errorMessage(body)
-      return { status: options.statusOf?.(status, message) ?? status, message }
-    },
+    refusal: refusalBy(options.statusOf),
     doneOptional: options.doneOptional ?? false,
   }
 }

@@ -1,5 +1,6 @@
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import { messageIn } from '../error-message.ts'
+import { vendorErrorIn } from '../vendor-error.ts'
 import { isObject } from './usage.ts'
 
 /**
@@ -9,18 +10,20 @@ import { isObject } from './usage.ts'
 export function frameFailure(error: unknown): UpstreamFailure {
   const message = messageIn(error)
   const status = statusIn(error)
+  const vendor = { ...vendorErrorIn(error), status }
   return status !== undefined && status < 500
-    ? { kind: 'status', status, message }
-    : { kind: 'error-frame', message }
+    ? { kind: 'status', status, message, vendor }
+    : { kind: 'error-frame', message, vendor }
 }
 
 /** What an error in the place of an answer means: the status that it names, with a 200 around it. */
 export function answerFailure(body: unknown): UpstreamFailure {
   const message = messageIn(body)
   const status = statusIn(body)
+  const vendor = { ...vendorErrorIn(body), status }
   return status !== undefined
-    ? { kind: 'status', status, message }
-    : { kind: 'malformed', detail: `the answer is an error: ${message}` }
+    ? { kind: 'status', status, message, vendor }
+    : { kind: 'malformed', detail: `the answer is an error: ${message}`, vendor }
 }
 
 function statusIn(body: unknown): number | undefined {
@@ -31,6 +34,7 @@ function statusIn(body: unknown): number | undefined {
   const status = candidates.map(Number).find(isErrorStatus)
   if (status !== undefined) return status
   if (error['type'] === 'rate_limit_error' || code === 'rate_limit_exceeded') return 429
+  if (error['type'] === 'insufficient_quota' || code === 'insufficient_quota') return 429
   if (error['type'] === 'authentication_error' || code === 'invalid_api_key') return 401
   return error['type'] === 'invalid_request_error' ? 400 : undefined
 }

@@ -4,6 +4,7 @@ import type { Ranking } from '../../../core/rerank.ts'
 import { isCount, promptCount } from '../../../core/usage.ts'
 import { messageIn } from '../error-message.ts'
 import { isObject } from '../openai/usage.ts'
+import { vendorErrorIn } from '../vendor-error.ts'
 
 /** The place of a document in the call. */
 export const place = z.int().nonnegative()
@@ -47,8 +48,10 @@ export function ranked(
 /** An answer that is not what the API promises, with the vendor's own words where it has some. */
 export function notRanked(body: unknown): RerankReading {
   const isError = isObject(body) && (body['error'] !== undefined || body['errors'] !== undefined)
-  const says = isError ? `: ${messageIn(body)}` : ''
-  return { ok: false, failure: { kind: 'malformed', detail: `it holds no ranking${says}` } }
+  const detail = 'it holds no ranking'
+  if (!isError) return { ok: false, failure: { kind: 'malformed', detail } }
+  const says = `${detail}: ${messageIn(body)}`
+  return { ok: false, failure: { kind: 'malformed', detail: says, vendor: vendorErrorIn(body) } }
 }
 
 function countOf(value: unknown): number | undefined {
