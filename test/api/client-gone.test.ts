@@ -74,8 +74,8 @@ const phases: readonly Phase[] = [
     name: 'a Retry-After is waited for',
     config: config.replace('threshold = 1', 'threshold = 2'),
     stream: true,
-    script: [json({}, { status: 429, headers: { 'retry-after': '60' } })],
-    patience: 30_000,
+    script: [json({}, { status: 429, headers: { 'retry-after': '15' } })],
+    patience: 10_000,
     attempts: 1,
   },
   {

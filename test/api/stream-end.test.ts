@@ -478,17 +478,21 @@ describe('after the commit', () => {
     [
       'an error frame',
       (live) => live.push(data({ error: { message: 'boom', code: 500 } })),
-      terminal('provider p failed in its stream: boom'),
+      terminal('provider p failed in its stream: boom', {
+        upstream: { status: 500, code: 500, message: 'boom' },
+      }),
     ],
     [
       'an error frame and a terminator',
       (live) => live.push(data({ error: 'boom' }) + done),
-      terminal('provider p failed in its stream: boom'),
+      terminal('provider p failed in its stream: boom', { upstream: { message: 'boom' } }),
     ],
     [
       'an error frame that blames the request',
       (live) => live.push(data({ error: { message: 'too long', code: 400 } })),
-      terminal('provider p refused the request with status 400: too long'),
+      terminal('provider p refused the request with status 400: too long', {
+        upstream: { status: 400, code: 400, message: 'too long' },
+      }),
     ],
   ]
 
@@ -541,7 +545,9 @@ describe('after the commit', () => {
     await gateway.clock.advance(599_999)
     expect(await isPending(rest)).toBe(true)
     await gateway.clock.advance(1)
-    expect(await rest).toBe(terminal('the request took longer than its total timeout', 'LM-3013'))
+    expect(await rest).toBe(
+      terminal('the request took longer than its total timeout', { code: 'LM-3013' }),
+    )
     expect(live.released).toBe('cancel')
     expect(settlement(gateway.log)).toMatchObject({ status: 504, error_code: 'LM-3013' })
   })
@@ -563,7 +569,9 @@ describe('after the commit', () => {
     const shown = await rest
     expect(shown.startsWith(hello.repeat(4))).toBe(true)
     expect(
-      shown.endsWith(terminal('the request took longer than its total timeout', 'LM-3013')),
+      shown.endsWith(
+        terminal('the request took longer than its total timeout', { code: 'LM-3013' }),
+      ),
     ).toBe(true)
   })
 
@@ -577,7 +585,9 @@ describe('after the commit', () => {
     expect(live.released).toBe('cancel')
     expect(gateway.gateway.inFlight).toBe(0)
     expect(await response.text()).toBe(
-      role + hello + terminal('the request took longer than its total timeout', 'LM-3013'),
+      role +
+        hello +
+        terminal('the request took longer than its total timeout', { code: 'LM-3013' }),
     )
   })
 
@@ -625,7 +635,10 @@ describe('after the commit', () => {
     const { live, reader } = await commit(gateway)
     live.push(data({ error: { message: `key ${providerKey} is over its quota` } }))
     const shown = await reader.rest()
-    expect(shown).toBe(terminal('provider p failed in its stream: key *** is over its quota'))
+    const message = 'key *** is over its quota'
+    expect(shown).toBe(
+      terminal(`provider p failed in its stream: ${message}`, { upstream: { message } }),
+    )
   })
 
   test('the answer carries the usual headers and those of a stream', async () => {

@@ -174,7 +174,7 @@ describe('an answer that is not streamed', () => {
 describe('every status', () => {
   const sent = Array.from({ length: 500 }, (_, at) => at + 100)
   const isClients = (status: number) =>
-    status >= 400 && status < 500 && ![401, 402, 403, 408, 429].includes(status)
+    status >= 400 && status < 500 && ![401, 402, 403, 407, 408, 429].includes(status)
 
   test('means what the contract says', async () => {
     const gateway = await watchedGateway(config)
@@ -186,7 +186,7 @@ describe('every status', () => {
       const line = settlement(gateway.log.splice(0))
       if (isClients(status)) {
         expect([response.status, code, line['attempts']]).toEqual([status, 'LM-3003', 1])
-      } else if ([401, 402, 403].includes(status)) {
+      } else if ([401, 402, 403, 407].includes(status)) {
         expect([response.status, code, line['attempts']]).toEqual([502, 'LM-3003', 1])
       } else if (status === 429) {
         expect([response.status, code, line['attempts']]).toEqual([429, 'LM-3001', 2])

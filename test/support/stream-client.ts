@@ -19,8 +19,19 @@ export async function readStream(
 }
 
 /** The terminal frame that a client gets under the request id `fixed`. */
-export function terminal(message: string, code = 'LM-3010'): string {
-  return `data: {"error":{"code":"${code}","type":"upstream_error","message":${JSON.stringify(message)},"param":null,"request_id":"fixed"}}\n\n`
+export function terminal(
+  message: string,
+  { code = 'LM-3010', upstream }: { readonly code?: string; readonly upstream?: object } = {},
+): string {
+  const error = {
+    code,
+    type: 'upstream_error',
+    message,
+    param: null,
+    request_id: 'fixed',
+    upstream,
+  }
+  return `data: ${JSON.stringify({ error })}\n\n`
 }
 
 /** A client that takes its stream chunk by chunk. */

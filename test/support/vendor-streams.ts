@@ -248,7 +248,16 @@ export const vendorStreams: readonly VendorStream[] = [
     name: 'vllm: an error frame followed by a terminator',
     kind: 'vllm',
     sent: started + frames(vllmError, done),
-    shown: started + terminal('provider p failed in its stream: CUDA out of memory'),
+    shown:
+      started +
+      terminal('provider p failed in its stream: CUDA out of memory', {
+        upstream: {
+          status: 500,
+          code: 500,
+          type: 'InternalServerError',
+          message: 'CUDA out of memory',
+        },
+      }),
     status: 502,
     tokens: [8, 1],
     estimated: true,
@@ -257,7 +266,10 @@ export const vendorStreams: readonly VendorStream[] = [
     name: 'openrouter: an error beside a choice, then a terminator',
     kind: 'openrouter',
     sent: `: OPENROUTER PROCESSING\n\n${started}${frames(openrouterError, done)}`,
-    shown: `: OPENROUTER PROCESSING\n\n${started}${terminal('provider p failed in its stream: Provider returned error')}`,
+    shown: `: OPENROUTER PROCESSING\n\n${started}${terminal(
+      'provider p failed in its stream: Provider returned error',
+      { upstream: { status: 502, code: 502, message: 'Provider returned error' } },
+    )}`,
     status: 502,
     tokens: [8, 1],
     estimated: true,
@@ -266,7 +278,11 @@ export const vendorStreams: readonly VendorStream[] = [
     name: 'huggingface: an error that is a plain string',
     kind: 'huggingface',
     sent: started + frames({ error: 'overloaded' }),
-    shown: started + terminal('provider p failed in its stream: overloaded'),
+    shown:
+      started +
+      terminal('provider p failed in its stream: overloaded', {
+        upstream: { message: 'overloaded' },
+      }),
     status: 502,
     tokens: [8, 1],
     estimated: true,
@@ -275,7 +291,11 @@ export const vendorStreams: readonly VendorStream[] = [
     name: 'a proxy: an error event whose data is no JSON',
     kind: 'openai',
     sent: `${started}event: error\ndata: upstream gone\n\n`,
-    shown: started + terminal('provider p failed in its stream: upstream gone'),
+    shown:
+      started +
+      terminal('provider p failed in its stream: upstream gone', {
+        upstream: { message: 'upstream gone' },
+      }),
     status: 502,
     tokens: [8, 1],
     estimated: true,

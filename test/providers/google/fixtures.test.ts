@@ -34,8 +34,6 @@ interface Failure {
   readonly status: number
   /** Upstream calls until it is given up. */
   readonly calls: number
-  /** Milliseconds between them, at least. */
-  readonly wait?: number
 }
 
 function fixtures<Case>(file: string): readonly Case[] {
@@ -103,12 +101,8 @@ function codeOnly(payload: unknown): unknown {
 }
 
 async function expectFailure(gateway: TestGateway, answer: Promise<Response>, failure: Failure) {
-  const { upstream, clock } = gateway
-  const { code, status, calls, wait = 0 } = failure
-  if (wait > 0) {
-    await clock.advance(wait - 1)
-    expect(upstream.requests).toHaveLength(1)
-  }
+  const { upstream } = gateway
+  const { code, status, calls } = failure
   const response = await patiently(gateway, answer)
   expect(response.status).toBe(status)
   expect((await errorOf(response))['code']).toBe(code)

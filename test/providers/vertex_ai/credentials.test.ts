@@ -236,6 +236,7 @@ describe('a token endpoint', () => {
         status: 401,
         message: `token endpoint, status ${status}, invalid_grant: Invalid JWT Signature.`,
         retryAfter: undefined,
+        vendor: { status, code: 'invalid_grant' },
       })
       expect(upstream.requests).toHaveLength(1)
     },
@@ -249,6 +250,7 @@ describe('a token endpoint', () => {
       status,
       message: `token endpoint, status ${status}`,
       retryAfter: 7000,
+      vendor: { status },
     })
   })
 

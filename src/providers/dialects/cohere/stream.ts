@@ -11,7 +11,7 @@ import { indexed } from '../openai/annotations.ts'
 import { readRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
 import { vendorErrorIn } from '../vendor-error.ts'
-import { type CohereContext, type CohereContext, cohereCall, cohereCall, cohereLogprobs, cohereLogprobs, newCallId } from './answer.ts'
+import { type CohereContext, cohereCall, cohereLogprobs } from './answer.ts'
 import { annotationsOf, cohereCitation } from './citations.ts'
 import { cohereUsage, failedStatus, finishReason } from './outcome.ts'
 
