@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { wording } from '../config/index.ts'
 import type { Audit } from '../core/audit.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import { invalidField } from '../core/invalid-field.ts'
+import { inOurWords, invalidField } from '../core/invalid-field.ts'
 import { budgetOf } from '../core/money.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
@@ -77,7 +76,7 @@ export async function readJson<Shape extends z.ZodRawShape>(
     const param = unknown.slice(0, longestParam)
     throw invalid(`unknown field; this route takes ${fields.join(', ')}`, param)
   }
-  const parsed = schema.safeParse(value, { error: wording, reportInput: true })
+  const parsed = schema.safeParse(value, inOurWords)
   if (!parsed.success) throw invalidField(parsed.error)
   return parsed.data
 }

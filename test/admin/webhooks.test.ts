@@ -129,7 +129,7 @@ describe('PUT of the settings', () => {
   })
 
   test.each([
-    [{}, 'url: is required'],
+    [{}, 'url is required'],
     [{ url, events: 'key.deleted' }, 'events: must be an array'],
     [{ url, timeout_ms: '5' }, 'timeout_ms: must be a whole number from 1 to 2147483647'],
   ])('%j is told the rule it breaks', async (body, message) => {

@@ -79,13 +79,21 @@ describe('turns', () => {
     )
   })
 
-  test('names, reasoning and audio of a message are left behind', async () => {
+  test('names and reasoning of a message are left behind', async () => {
     const messages = [
       user('Hi', { name: 'bob' }),
-      assistant('Yes', { name: 'x', reasoning_content: 'hm', audio: { id: 'a' }, refusal: null }),
+      assistant('Yes', { name: 'x', reasoning_content: 'hm', audio: null, refusal: null }),
       user('Go'),
     ]
     expect(await turns(...messages)).toEqual([user('Hi'), assistant('Yes'), user('Go')])
+  })
+
+  test.each([
+    ['sound that another vendor keeps', { id: 'a' }, 'messages.0.audio'],
+    ['sound as data', { data: 'AAAA', mime_type: 'audio/wav' }, 'messages.0.audio'],
+  ])('%s is not: it is content', async (_, audio, param) => {
+    const messages = [assistant('Yes', { audio }), user('Go')]
+    expect(await refused({ messages })).toMatchObject({ code: 'LM-1001', param })
   })
 
   test('a refusal comes back as text', async () => {

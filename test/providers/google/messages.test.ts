@@ -409,8 +409,8 @@ describe('what the model has made', () => {
     const audio = { id: 'audio_1', data: 'AAE=', mime_type: 'audio/L16' }
     expect(await past({ images, audio, ...signedBy('dGV4dA==') })).toEqual([
       { text: 'Here.', thoughtSignature: 'dGV4dA==' },
-      { inlineData: { mimeType: 'image/png', data: 'iVBO' }, thoughtSignature: 'aW1n' },
       { inlineData: { mimeType: 'audio/L16', data: 'AAE=' } },
+      { inlineData: { mimeType: 'image/png', data: 'iVBO' }, thoughtSignature: 'aW1n' },
     ])
   })
 

@@ -155,14 +155,13 @@ function withAudio(
   if (!audio) return content
   const path = `${message}.audio`
   const { data, mime_type: mimeType } = audio
-  if (data && mimeType?.startsWith('audio/')) {
-    const format = mimeType.slice('audio/'.length)
-    const sound: AudioPart = { type: 'audio', data, format, path, raw: { ...audio, type: 'audio' } }
-    const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
-    return [...texts, sound]
+  if (!data || !mimeType?.startsWith('audio/')) {
+    throw new CannotExpress(`${path}: must hold its data and mime_type`, path)
   }
-  if (content) return content
-  throw new CannotExpress(`${path}: must hold its data and mime_type`, path)
+  const format = mimeType.slice('audio/'.length)
+  const sound: AudioPart = { type: 'audio', data, format, path, raw: { ...audio, type: 'audio' } }
+  const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
+  return [...texts, sound]
 }
 
 function textPart(text: string, message: string): TextPart {
