@@ -1,7 +1,7 @@
 import type { Demand } from '../core/admission.ts'
+import { CannotExpress } from '../core/cannot-express.ts'
 import type { ChatCall, OutputDemand } from '../core/chat.ts'
 import type { EmbedCall } from '../core/embeddings.ts'
-import { GatewayError } from '../core/errors.ts'
 import type { ChatEndpoint, Model } from '../core/provider.ts'
 import type { RerankCall } from '../core/rerank.ts'
 import { estimateEmbed, estimateRerank, promptTokens } from '../tokens/index.ts'
@@ -21,7 +21,7 @@ function outputDemand(link: Model, call: ChatCall): OutputDemand {
   try {
     return endpoint.outputDemand(call)
   } catch (error) {
-    if (error instanceof GatewayError) return nothing
+    if (error instanceof CannotExpress) return nothing
     throw error
   }
 }
