@@ -91,11 +91,11 @@ export class ClientExchange implements Turn, RequestContext {
     const { gateway, limits, traffic } = this.#hosting
     try {
       const head = readHead(request)
-      if ('problem' in head) {
+      if ('problem' in head || head.target === '*') {
         this.#disposeOfBody()
-        return refuse({ request, response, gateway }, head.problem)
+        const unserved = { request, response, gateway }
+        return 'problem' in head ? refuse(unserved, head.problem) : answerOptions(unserved)
       }
-      if (head.target === '*') return answerOptions({ request, response, gateway })
       const answer = await gateway.fetch(this.#fetchRequest(head.target), this)
       this.#disposeOfBody()
       if (traffic.isDraining) response.setHeader('connection', 'close')
