@@ -248,13 +248,13 @@ describe('an answer that comes before the body has been read', () => {
   test('may be followed by the rest of the body, and the connection serves on', async () => {
     const { port } = await served(
       stubGateway(() => text('early')),
-      { limits: { discardTime: 30 } },
+      { limits: { discardTime: 500 } },
     )
     const client = rawClient(port)
     client.send(`${post(8)}half`)
     await client.until('early')
     client.send('half')
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await new Promise((resolve) => setTimeout(resolve, 700))
     client.send(get)
     expect(await client.until(/early[^]*early/)).toContain('200 OK')
   })
