@@ -29,10 +29,9 @@ import { logRecorder } from './request-log.ts'
 import { Breakers } from './resilience/index.ts'
 import { createRouter } from './router.ts'
 import { routesOf } from './routes.ts'
-import { buildSnapshot, type Snapshot } from './snapshot/index.ts'
+import { buildSnapshot } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
-import { silentLog, warningsOfPort, webClock, webResponse, webUpstream } from './web-ports.ts'
-import { maskedUrl } from './wire/mask.ts'
+import { silentLog, webClock, webResponse, webUpstream } from './web-ports.ts'
 
 export interface GatewayOptions {
   /** The text of the configuration file. */
@@ -122,9 +121,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     response = webResponse,
     random = Math.random,
   } = options
-  const load = loader({ env, upstream, readFile: options.readFile ?? readsNoFiles })
+  const load = loader(options)
   const loaded = await accepted(load(options.config))
-  const { config } = loaded
+  const { config, warnings } = loaded
   const log = options.log?.(config.log_format) ?? silentLog
 
   const breakers = new Breakers(clock)
@@ -179,7 +178,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     failed: () => series.reloadFailures.inc(),
   })
-  logProxies(log, snapshot())
   const records = new Records({
     recorders: [
       metricsRecorder(series, { metadataLabels, maxSeries }),
@@ -225,7 +223,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   })
 
-  const warnings = [...loaded.warnings, ...portWarnings(loaded, options)]
   const unrouted = unroutedLog({ log, clock })
   const overview = overviewOf({ config, snapshot: live.snapshot, warnings })
   for (const warning of overview.warnings) log.write('warn', warning)
@@ -294,26 +291,12 @@ export async function checkConfig(
   }
 }
 
-interface LoaderPorts {
-  readonly env: Environment
-  readonly upstream: UpstreamPort
-  readonly readFile: ReadFile
-}
-
-function loader({ env, upstream, readFile }: LoaderPorts) {
+/** Makes the function that judges a text, warnings about the host's own ports included. */
+function loader({ env = {}, readFile = readsNoFiles, ...ports }: GatewayOptions) {
   return async (text: string): Promise<LoadResult> => {
     const result = await loadConfig({ text, env, kinds, readFile })
     if (!result.ok) return result
-    return { ...result, warnings: [...result.warnings, ...warningsOfPort(result.config, upstream)] }
-  }
-}
-
-/** Says which providers have a way out of their own. */
-function logProxies(log: Log, { providers }: Snapshot): void {
-  for (const { name, egress } of providers) {
-    if (egress?.proxy === undefined) continue
-    const proxy = egress.proxy === '' ? 'none' : maskedUrl(egress.proxy)
-    log.write('info', 'outgoing proxy of a provider', { provider: name, proxy })
+    return { ...result, warnings: [...result.warnings, ...portWarnings(result, ports)] }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Config } from './config/index.ts'
 import type { Credential, Provider } from './core/provider.ts'
 import type { Snapshot } from './snapshot/index.ts'
+import { maskedUrl } from './wire/mask.ts'
 
 /** What an operator looks for at the start. It holds no secret. */
 export interface Overview {
@@ -17,6 +18,8 @@ export interface ProviderOverview {
   readonly kind: string
   /** Where requests go, without its query, which may hold a key. */
   readonly baseUrl: string
+  /** Its own proxy without its credential, or `none`; undefined where it has no setting for it. */
+  readonly proxy?: string | undefined
   /** `present`, `stored`, `not needed`, or why there is none: `OPENAI_API_KEY is unset`. */
   readonly credential: string
   /** Set when requests to it fail for want of a credential: a sentence that says so. */
@@ -54,11 +57,12 @@ export function credentialWarnings({ providers }: Snapshot): readonly string[] {
   )
 }
 
-function describe({ name, kind, baseUrl, credential }: Provider): ProviderOverview {
+function describe({ name, kind, baseUrl, egress, credential }: Provider): ProviderOverview {
   return {
     name,
     kind: kind.name,
     baseUrl: kind.upstream === undefined ? withoutQuery(baseUrl) : 'in this process',
+    proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskedUrl(egress.proxy),
     credential: stateOf(credential),
     missing: credential.kind === 'missing' ? credential.message : undefined,
   }

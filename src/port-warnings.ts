@@ -1,4 +1,4 @@
-import { isTable, type LoadedConfig, type Table } from './config/index.ts'
+import { isTable, type LoadedConfig, type ProviderConfig, type Table } from './config/index.ts'
 
 /** What the host has brought along. */
 interface Ports {
@@ -18,7 +18,16 @@ export function portWarnings({ config, set }: LoadedConfig, ports: Ports): reado
         'connect, so the first token timeout does; nodePorts() brings upstream calls that can',
     )
   }
+  if (!ports.upstream) warnings.push(...config.providers.flatMap(egressWarning))
   return warnings
+}
+
+function egressWarning({ name, proxy, ca_file: file }: ProviderConfig): readonly string[] {
+  if (proxy === undefined && file === undefined) return []
+  return [
+    `provider ${name} has a proxy or a ca_file, which the fetch of the platform cannot use, so its ` +
+      'calls fail; nodePorts() brings upstream calls that can',
+  ]
 }
 
 function setsConnectTimeout({ resilience, providers }: Table): boolean {

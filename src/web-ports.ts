@@ -1,4 +1,3 @@
-import type { Config } from './config/index.ts'
 import { UpstreamFault } from './core/failure.ts'
 import type { NetworkFailure } from './core/network-failure.ts'
 import {
@@ -76,17 +75,6 @@ export const webUpstream: UpstreamPort = async (request) => {
     header: (name) => (isShown(name) ? (response.headers.get(name) ?? undefined) : undefined),
     body,
   }
-}
-
-/** What a configuration asks of a port that it cannot do. */
-export function warningsOfPort({ providers }: Config, port: UpstreamPort): readonly string[] {
-  if (port !== webUpstream) return []
-  return providers
-    .filter(({ proxy, ca_file: file }) => proxy !== undefined || file !== undefined)
-    .map(
-      ({ name }) =>
-        `provider ${name} has a proxy or a ca_file: this host cannot use them, so its calls fail`,
-    )
 }
 
 /** The codings that every `fetch` decodes by itself. It hands on the bytes of others as they are. */

@@ -44,11 +44,11 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   const { reload, refresh } = gateway
   const triggers = reloadTriggers({ path, reload, refresh })
   // What the gateway has logged so far comes first.
-  if (ports.proxies) gateway.log.write('info', 'outgoing proxy', ports.proxies)
   await ports.flush()
-  report(gateway, { address: serving.address, file: path && absolute(path) })
+  const { address } = serving
+  report(gateway, { address, file: path && absolute(path), proxies: ports.proxies })
   await ports.flush()
-  onListening(serving.address, gateway.overview)
+  onListening(address, gateway.overview)
 
   await stopped
   triggers.close()

@@ -91,13 +91,13 @@ describe('a provider', () => {
   })
 
   test('says at the start which proxy it has, without its credential', async () => {
-    const { log } = await watchedGateway(provider(`proxy = "${proxy}"`))
-    expect(log).toContainEqual({
-      level: 'info',
-      message: 'outgoing proxy of a provider',
-      fields: { provider: 'p', proxy: 'http://***@proxy.test:3128' },
-    })
-    expect(JSON.stringify(log)).not.toContain('secret-canary')
+    const proxyOf = async (settings: string) => {
+      const { gateway } = await watchedGateway(provider(settings))
+      return gateway.overview.providers[0]?.proxy
+    }
+    expect(await proxyOf(`proxy = "${proxy}"`)).toBe('http://***@proxy.test:3128')
+    expect(await proxyOf('proxy = ""')).toBe('none')
+    expect(await proxyOf('')).toBeUndefined()
   })
 })
 
@@ -187,9 +187,7 @@ test('a host whose port cannot honour it says so at the start, and lets no call 
     env: { P_KEY: 'sk-1' },
     log: () => ({ enabled: () => true, write: (_, message) => lines.push(message) }),
   })
-  expect(lines).toContain(
-    'provider p has a proxy or a ca_file: this host cannot use them, so its calls fail',
-  )
+  expect(lines).toEqual([expect.stringMatching(/^provider p has a proxy or a ca_file/)])
   const init = { method: 'POST', body: JSON.stringify(request) }
   const response = await gateway.fetch(new Request('http://g.test/v1/chat/completions', init))
   expect((await errorOf(response))['message']).toBe(

@@ -250,8 +250,10 @@ describe('serving', () => {
       NO_PROXY: '.corp',
     }
     const child = gateway([], { env, config: demo() })
-    const [line] = await child.until(/outgoing proxy .*/)
-    expect(line).toContain('https_proxy=http://***@proxy.test:3128 no_proxy=.corp')
+    const [line] = await child.until(/listening .*/)
+    expect(line).toContain(
+      'proxies={"https_proxy":"http://***@proxy.test:3128","no_proxy":".corp"}',
+    )
     expect(child.output.stdout).not.toContain('canary')
   })
 

@@ -92,6 +92,13 @@ describe('a body that arrives encoded', () => {
     expect(outcome).toEqual({ kind: 'malformed', detail: 'it is not valid gzip (Z_DATA_ERROR)' })
   })
 
+  test('with garbage behind it fails as malformed where its coding allows nothing there', async () => {
+    const body = Buffer.concat([zlib.gzipSync(said), Buffer.from('garbage')])
+    const server = await answering(body, { 'content-encoding': 'gzip' })
+    const outcome = await failure(whole(await call(upstream(), server)))
+    expect(outcome).toEqual({ kind: 'malformed', detail: 'it is not valid gzip (Z_DATA_ERROR)' })
+  })
+
   test.each(codings)('that ends too early has broken off: %s', async (coding, encode) => {
     const body = encode(said)
     const { url } = await answering(body.subarray(0, body.length - 9), {
@@ -253,6 +260,14 @@ describe('through the gateway', () => {
       code: 'LM-3003',
       message: 'provider p refused the request with status 400: no such field',
     })
+  })
+
+  test('a compressed error may be of any length: only its beginning is used', async () => {
+    const body = zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'))
+    const server = await answering(body, { 'content-encoding': 'gzip' }, 400)
+    const response = await chat(await gatewayOver(config(server.url)))
+    expect(response.status).toBe(400)
+    expect((await errorIn(response)).message.length).toBeLessThan(500)
   })
 
   test('an answer in an unknown coding is LM-3002 that names it', async () => {

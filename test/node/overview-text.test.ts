@@ -34,6 +34,20 @@ test('a terminal shows address, file, a line for each provider, and auth', () =>
   ])
 })
 
+test('proxies for outgoing calls are shown: those of providers, then those of the environment', () => {
+  const [first, second] = overview.providers
+  if (!first || !second) throw new Error('the overview has two providers')
+  const providers = [first, { ...second, proxy: 'http://***@proxy.test:3128' }]
+  const proxies = { https_proxy: 'http://proxy.test', no_proxy: '.corp' }
+  const place = { address: 'http://127.0.0.1:1', file: 'a.toml', proxies }
+  expect(startLines({ ...overview, providers }, place).slice(1)).toEqual([
+    '  p       openai  https://p.test         ! P_KEY is unset',
+    '  second  vllm    http://second.test/v1  not needed        proxy http://***@proxy.test:3128',
+    '  auth is on, with the database gateway.db',
+    '  outgoing proxies: https_proxy=http://proxy.test no_proxy=.corp',
+  ])
+})
+
 test('the demo has no file, and a gateway without providers shows auth alone', () => {
   const empty: Overview = { ...overview, providers: [], auth: { enabled: false } }
   expect(startLines(empty, { address: 'http://127.0.0.1:1', file: undefined })).toEqual([
