@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import express, { type RequestHandler } from 'express'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { nodePorts, serve } from '../../adapters/node/index.ts'
-import { createGateway } from '../../src/index.ts'
+import { createGateway, type Environment } from '../../src/index.ts'
+import { testProxy } from '../node/support/proxy.ts'
 import { closed, httpServer, tcpServer, timed } from '../node/support/servers.ts'
 import { masterKey } from '../support/keyed-gateway.ts'
 import { MemoryStore } from '../support/memory-store.ts'
@@ -13,8 +14,8 @@ import { MemoryStore } from '../support/memory-store.ts'
 const secret = 'whsec-of-the-test'
 
 /** A gateway over real sockets, with its own demo provider. */
-async function hosted() {
-  const ports = nodePorts({ GATEWAY_LOG_LEVEL: 'error' })
+async function hosted(env: Environment = {}) {
+  const ports = nodePorts({ GATEWAY_LOG_LEVEL: 'error', ...env })
   const gateway = await createGateway({
     ...ports,
     env: { GATEWAY_MASTER_KEY: masterKey },
@@ -129,6 +130,18 @@ test('a receiver that checks every signature gets what real requests and changes
   }
   const sent = `gateway_webhook_sent_total ${told().length}\n`
   await vi.waitFor(async () => expect(await metrics()).toContain(sent))
+})
+
+test('a receiver is reached through the proxy of the environment', async () => {
+  const proxy = await testProxy()
+  const { admin, happen } = await hosted({ HTTP_PROXY: proxy.url })
+  const { url, seen } = await receiver((_, response) => response.sendStatus(204))
+  const named = url.replace('127.0.0.1', 'hooks.test')
+  await admin('PUT', '/admin/webhooks/signing-key', { secret })
+  await admin('PUT', '/admin/webhooks', { url: named, events: ['key.disabled'] })
+  await happen()
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  expect(proxy.asked).toEqual([`POST ${named}`])
 })
 
 test('a receiver that redirects is not followed, and shown nothing elsewhere', async () => {
