@@ -34,6 +34,7 @@ import {
 import { ConfigError, StartError } from './boot-error.ts'
 import type { Config, ConfigDocument } from './config/index.ts'
 import { type Gatekeeper, openDoor } from './core/admission.ts'
+import { GatewayError } from './core/errors.ts'
 import type { NanoUsd } from './core/ids.ts'
 import { usdOf } from './core/money.ts'
 import type { RequestOrigin } from './core/origin.ts'
@@ -58,6 +59,8 @@ export interface Access {
   routes(plane: ConfigPlane): AdminRoutes
   /** Writes out what is not yet in the database. Resolves to what could not be saved. */
   close(): Promise<Unsaved>
+  /** What the database cannot do at once, it no longer does. */
+  abandon(): void
 }
 
 /** The configuration that serves, for the routes that show it and change it. */
@@ -80,6 +83,7 @@ const freeAccess: Access = {
   async adopt() {},
   routes: () => ({}),
   close: async () => allSaved,
+  abandon() {},
 }
 
 export interface AccessOptions {
@@ -157,6 +161,11 @@ export function reasonOf(error: unknown): string | undefined {
     error instanceof ForeignMasterKey ||
     error instanceof LockedProviderKey
   return isKnown ? error.message : undefined
+}
+
+/** A request needs the database and cannot have it: LM-5003. Only the operator makes such requests. */
+export function unavailable(fault: StoreFault): GatewayError {
+  return new GatewayError('LM-5003', `${fault.message}; try again`, { retryAfter: 1_000 })
 }
 
 interface Stored {
@@ -275,6 +284,10 @@ class KeyedAccess implements Access {
       log.write('error', 'usage is lost, it could not be saved', { rows, spend_usd: usdOf(spend) })
     }
     return unsaved
+  }
+
+  abandon(): void {
+    this.#options.store.abandon()
   }
 
   #keyOf(request: Request, origin: RequestOrigin): KeyEntry {

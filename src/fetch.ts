@@ -1,3 +1,4 @@
+import { unavailable } from './access.ts'
 import { bodyIsRead, GatewayError, internal } from './core/errors.ts'
 import { errorOf, UpstreamFault } from './core/failure.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
@@ -10,6 +11,7 @@ import { errorReply, partsOf, withoutBody } from './edge.ts'
 import type { HttpDurations } from './metrics/index.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import { type Find, type Found, targetOf } from './router.ts'
+import { StoreFault } from './store/index.ts'
 
 /** What a host knows of one request beyond the request itself. */
 export interface RequestContext {
@@ -97,6 +99,11 @@ function newRequestId(): RequestId {
 function asGatewayError(error: unknown, id: RequestId, log: Log): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamFault) return errorOf(error.failure, '')
+  if (error instanceof StoreFault) {
+    const { message: reason, code } = error
+    log.write('error', 'the database cannot be used', { request_id: id, reason, code })
+    return unavailable(error)
+  }
   log.write('error', 'internal error', { request_id: id, ...outline(error) })
   return internal()
 }

@@ -3,6 +3,7 @@ import { openAccess } from './access.ts'
 import { ConfigError } from './boot-error.ts'
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblem } from './config/index.ts'
 import { type ConfigFile, textAsFile } from './core/config-file.ts'
+import type { Millis } from './core/ids.ts'
 import { usdOf } from './core/money.ts'
 import type {
   Clock,
@@ -95,10 +96,10 @@ export interface Gateway {
   /** Ends what is still running: streams with their terminal frame, all else with an error. */
   drain(): void
   /**
-   * Saves what is not yet in the database and frees everything. The gateway must not be used
-   * afterwards. Resolves to what could not be saved.
+   * Saves what is not yet in the database, for at most `within` milliseconds (4,000), and frees
+   * everything. The gateway must not be used afterwards. Resolves to what could not be saved.
    */
-  close(): Promise<Unsaved>
+  close(within?: Millis): Promise<Unsaved>
 }
 
 /** What a gateway could not save before it closed: nothing, as a rule. */
@@ -256,13 +257,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     reload: () => live.reload(),
     refresh: () => live.refresh(),
     drain: () => plane.drain(),
-    async close() {
+    async close(within = 4_000) {
+      const limit = clock.schedule(within, () => access.abandon())
       prober.stop()
       plane.drain()
       await plane.close()
       records.flush()
       unrouted.close()
       const { rows, spend } = await access.close()
+      limit.cancel()
       return { rows, spend: usdOf(spend) }
     },
   }

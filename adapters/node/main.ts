@@ -1,3 +1,4 @@
 import { run } from './cli.ts'
+import { exit } from './exit.ts'
 
-process.exit(await run(process.argv.slice(2)))
+await exit(await run(process.argv.slice(2)))

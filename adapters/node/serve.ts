@@ -30,6 +30,8 @@ export interface Serving {
    * the gateway. Never rejects.
    */
   close(): Promise<void>
+  /** False when a close could not save everything. */
+  readonly isSaved: boolean
 }
 
 /** Serves a gateway over HTTP. Rejects when it cannot listen, for example with `EADDRINUSE`. */
@@ -44,6 +46,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
     warn('a connection cannot be accepted', { code }),
   )
+  let isSaved = true
   let closing: Promise<void> | undefined
   return {
     address: addressOf(server),
@@ -51,8 +54,13 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
       return traffic.running
     },
     close() {
-      closing ??= shutDown({ server, traffic, gateway, times: shutdown })
+      closing ??= shutDown({ server, traffic, gateway, times: shutdown }).then((isDone) => {
+        isSaved = isDone
+      })
       return closing
+    },
+    get isSaved() {
+      return isSaved
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { outline } from '../../src/core/outline.ts'
 import type { HostedGateway } from './http/client-exchange.ts'
 import type { Traffic } from './http/traffic.ts'
 
@@ -6,16 +7,17 @@ import type { Traffic } from './http/traffic.ts'
 export interface ShutdownTimes {
   /** For requests to come to their own end, streams included. */
   readonly drain: number
-  /** For the terminal frames of what had to be ended to leave. */
+  /** For the terminal frames of what had to be ended to leave. It is a part of `flush`. */
   readonly farewell: number
-  /** For the gateway to write out what it holds. */
+  /** For the gateway to save what it holds. */
   readonly flush: number
 }
 
+/** Together with the end of the process they stay below 35 s. */
 export const shutdownTimes: ShutdownTimes = Object.freeze({
   drain: 30_000,
   farewell: 1_000,
-  flush: 5_000,
+  flush: 4_000,
 })
 
 interface Shutdown {
@@ -25,8 +27,11 @@ interface Shutdown {
   readonly times?: Partial<ShutdownTimes> | undefined
 }
 
-/** Stops a host: no new connections, a time to drain, an end for what still runs, the flush. */
-export async function shutDown({ server, traffic, gateway, times }: Shutdown): Promise<void> {
+/**
+ * Stops a host: no new connections, a time to drain, an end for what still runs, the flush. Resolves
+ * to true when everything was saved.
+ */
+export async function shutDown({ server, traffic, gateway, times }: Shutdown): Promise<boolean> {
   const { drain, farewell, flush } = { ...shutdownTimes, ...times }
   const { log } = gateway
   log.write('info', 'shutting down', { running: traffic.running })
@@ -36,6 +41,7 @@ export async function shutDown({ server, traffic, gateway, times }: Shutdown): P
   })
 
   await within(drain, (signal) => traffic.idle(signal))
+  const end = performance.now() + flush
   if (traffic.running > 0) {
     log.write('warn', 'the drain time is over', { running: traffic.running })
     gateway.drain()
@@ -43,23 +49,37 @@ export async function shutDown({ server, traffic, gateway, times }: Shutdown): P
   }
   server.closeAllConnections()
   await closed
-
-  const isFlushed = await within(flush, () => gateway.close()).catch(() => false)
-  if (!isFlushed) log.write('error', 'the gateway could not write out everything')
+  return flushed(gateway, Math.max(0, end - performance.now()))
 }
 
-/** Waits for `work`, at most `time`. True when the work was done in time. */
-async function within(
+/** Closes the gateway; true when it has saved everything. */
+async function flushed(gateway: HostedGateway, time: number): Promise<boolean> {
+  const { log } = gateway
+  try {
+    const unsaved = await within(time + overrun, () => gateway.close(time))
+    if (unsaved) return unsaved.rows === 0 && unsaved.spend === 0
+    log.write('error', 'the gateway did not close in time')
+  } catch (error) {
+    log.write('error', 'the gateway failed to close', outline(error))
+  }
+  return false
+}
+
+/** A gateway ends in its time, or a moment later. */
+const overrun = 500
+
+/** Waits for `work`, at most `time`. Undefined when it was not done in time. */
+async function within<Result>(
   time: number,
-  work: (signal: AbortSignal) => Promise<unknown>,
-): Promise<boolean> {
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
   const limit = new AbortController()
-  const timeout = new Promise<false>((resolve) => {
-    limit.signal.addEventListener('abort', () => resolve(false))
+  const timeout = new Promise<undefined>((resolve) => {
+    limit.signal.addEventListener('abort', () => resolve(undefined))
   })
   const timer = setTimeout(() => limit.abort(), time)
   try {
-    return await Promise.race([work(limit.signal).then(() => true), timeout])
+    return await Promise.race([work(limit.signal), timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -8,6 +8,7 @@ import {
   StartError,
 } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
+import { exit } from './exit.ts'
 import { guardProcess } from './guard.ts'
 import { type NodePorts, nodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
@@ -27,12 +28,23 @@ export interface Start {
   readonly onListening?: ((address: string, overview: Overview) => void) | undefined
 }
 
-/** Serves a configuration until the process is told to stop. */
-export async function start({ config, path, env, onListening = () => {} }: Start): Promise<void> {
-  if (!logLevel(env)) throw new CommandFailure(2, logLevelRule)
+/** Serves a configuration until the process is asked to stop. Fails when not everything was saved. */
+export async function start(options: Start): Promise<void> {
+  if (!logLevel(options.env)) throw new CommandFailure(2, logLevelRule)
   // Until there is something to reload, a hang-up must not end the process.
   process.on('SIGHUP', () => {})
-  const ports = portsOf(env)
+  const ports = portsOf(options.env)
+  const isSaved = await serveUntilStopped(options, ports).finally(() => ports.close())
+  if (!isSaved) {
+    throw new CommandFailure(1, 'not everything was saved; the log says how much usage is lost')
+  }
+}
+
+/** True when everything was saved at the end. */
+async function serveUntilStopped(
+  { config, path, onListening = () => {} }: Start,
+  ports: NodePorts,
+): Promise<boolean> {
   const configFile = path === undefined ? undefined : nodeConfigFile(path)
   const gateway = await created(createGateway({ ...ports, config, configFile }))
   guardProcess(gateway.log)
@@ -55,7 +67,7 @@ export async function start({ config, path, env, onListening = () => {} }: Start
   const closed = serving.close()
   void ports.flush()
   await closed
-  await ports.close()
+  return serving.isSaved
 }
 
 /** Says what serves, and where: lines for a person at a terminal, else one line of the log. */
@@ -108,7 +120,7 @@ function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false
     const stop = () => {
-      if (isStopping) process.exit(1)
+      if (isStopping) void exit(1)
       isStopping = true
       resolve()
     }

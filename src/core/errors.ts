@@ -40,6 +40,7 @@ export const errorTable = {
   'LM-4003': { status: 429, type: 'invalid_request' },
   'LM-4004': { status: 401, type: 'invalid_request' },
   'LM-5001': { status: 500, type: 'internal' },
+  'LM-5003': { status: 503, type: 'internal' },
   'LM-6001': { status: 499, type: 'client_cancelled' },
 } as const satisfies Record<string, ErrorEntry>
 

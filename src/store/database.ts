@@ -17,7 +17,7 @@ import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
  * The store where its database is. Rows of the usage log are texts here, so that nothing is spent on
  * them on their way to another thread: see `UsageText` and `usageRows`. Errors are the driver's own.
  */
-export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'close'> {
+export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'abandon' | 'close'> {
   addUsage(batch: UsageText): Promise<void>
   listUsage(query: UsageListQuery): Promise<readonly string[]>
 }

@@ -54,6 +54,11 @@ export interface Store {
   webhookSettings(): Promise<WebhookRow | undefined>
   putWebhookSettings(row: WebhookRow): Promise<void>
 
+  /**
+   * From now on calls fail that cannot be carried out at once, those included that wait. For the end
+   * of a process that has no more time.
+   */
+  abandon(): void
   /** Waits for what is under way, and frees everything. */
   close(): Promise<void>
 }
@@ -75,6 +80,13 @@ export interface StoreSettings {
 /** The database cannot be used, now or at all. The message holds no row and no secret. */
 export class StoreFault extends Error {
   override readonly name = 'StoreFault'
+  /** Of the driver, the system or the server: `SQLITE_BUSY`. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
 }
 
 export interface AccountRows {

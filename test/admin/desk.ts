@@ -1,3 +1,4 @@
+import { unavailable } from '../../src/access.ts'
 import { Accounts, type KeyEntry } from '../../src/accounting/index.ts'
 import { groupRoutes, guarded, keyRoutes } from '../../src/admin/index.ts'
 import { KeyRing, openMaster } from '../../src/auth/index.ts'
@@ -9,6 +10,7 @@ import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
 import { type CancelSignal, namedHeaders } from '../../src/core/ports.ts'
 import { errorReply } from '../../src/edge.ts'
 import { createRouter } from '../../src/router.ts'
+import { StoreFault } from '../../src/store/index.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
@@ -181,5 +183,6 @@ function bodyOf(body: unknown): unknown {
 function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamFault) return errorOf(error.failure, '')
+  if (error instanceof StoreFault) return unavailable(error)
   return internal()
 }

@@ -82,10 +82,10 @@ describe('POST /admin/keys', () => {
     expect(desk.accounts.keys()).toEqual([])
   })
 
-  test('that the database does not take leaves nothing behind and is LM-5001', async () => {
+  test('that the database does not take leaves nothing behind and is LM-5003', async () => {
     desk.store.trouble = 'refuse'
     const answer = await desk.call('POST', '/admin/keys', { body: { name: 'k' } })
-    expect([answer.status, answer.json.error.code]).toEqual([500, 'LM-5001'])
+    expect([answer.status, answer.json.error.code]).toEqual([503, 'LM-5003'])
     expect(desk.accounts.keys()).toEqual([])
   })
 })
@@ -260,7 +260,7 @@ describe('POST /admin/keys/{id}/rotate', () => {
   test('that the database does not take leaves the old secret in force', async () => {
     const { id, key } = await desk.newKey()
     desk.store.trouble = 'refuse'
-    expect((await desk.call('POST', `/admin/keys/${id}/rotate`)).status).toBe(500)
+    expect((await desk.call('POST', `/admin/keys/${id}/rotate`)).status).toBe(503)
     expect(desk.opens(key)).toBe(true)
   })
 })

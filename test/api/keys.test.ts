@@ -257,8 +257,14 @@ describe('a change through the admin API', () => {
       await admin('POST', '/admin/keys', { name: 'b' }),
       await admin('GET', '/admin/usage'),
     ]) {
-      expect(answer.status).toBe(500)
-      expect(errorIn(answer)).toMatchObject({ code: 'LM-5001', message: 'internal error' })
+      expect(answer.status).toBe(503)
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(errorIn(answer)).toMatchObject({
+        code: 'LM-5003',
+        type: 'internal',
+        message: 'the database is out; try again',
+        retry_after: 1,
+      })
     }
     expect((await ask(held, hello)).status).toBe(200)
     store.trouble = 'none'

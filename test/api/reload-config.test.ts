@@ -164,7 +164,7 @@ describe('PUT /admin/config', () => {
     gateway.store.trouble = 'refuse'
     const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
     gateway.store.trouble = 'none'
-    expect([answer.status, gateway.file.bytes]).toEqual([500, before])
+    expect([answer.status, gateway.file.bytes]).toEqual([503, before])
   })
 
   test('that an editor was faster than is refused, and what the editor wrote stays', async () => {

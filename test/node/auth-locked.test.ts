@@ -21,6 +21,35 @@ const config = `
 
 const spent = 'select budget_spent_usd * 1000000000 + budget_spent_nano from virtual_keys'
 
+test('while another process holds the database an admin change is refused within seconds, with the reason', async () => {
+  const path = join(folder(), 'gateway.db')
+  const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
+  const host = await keyedHost({ path, config, entry: thread.entry, env })
+  const { id, key } = await host.key()
+  const other = await connect(path).transaction('write')
+  // Rows are waiting to be written, before the changes.
+  await host.chat(key)
+  await sleep(200)
+  const start = performance.now()
+  const answers = await Promise.all([
+    host.admin('POST', '/admin/keys', { name: 'b' }),
+    host.admin('PATCH', `/admin/keys/${id}`, { name: 'c' }),
+    host.admin('POST', `/admin/keys/${id}/rotate`),
+  ])
+  expect(performance.now() - start).toBeLessThan(6_000)
+  for (const { status, headers, body } of answers) {
+    expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+    expect(body['error']).toMatchObject({
+      code: 'LM-5003',
+      message: 'the database is locked by another process; try again',
+    })
+  }
+  // Reading does not need the lock.
+  expect((await host.admin('GET', '/admin/usage')).status).toBe(200)
+  await other.rollback()
+  expect((await host.admin('PATCH', `/admin/keys/${id}`, { name: 'c' })).status).toBe(200)
+}, 20_000)
+
 test('while another process holds the database requests are served as ever, and all is written afterwards', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }

@@ -87,11 +87,24 @@ describe('a libSQL server', () => {
     const { port } = server.address() as AddressInfo
     server.close()
     const opening = opened(`http://127.0.0.1:${port}/path?authToken=secret`, 'secret')
-    await expect(opening).rejects.toThrow(
-      new StoreFault(
-        `cannot open the database at 127.0.0.1:${port}: the database server cannot be reached ` +
-          '(ECONNREFUSED, Error)',
-      ),
-    )
+    await expect(opening).rejects.toMatchObject({
+      message:
+        `cannot open the database at 127.0.0.1:${port}: ` +
+        'the database server cannot be reached (ECONNREFUSED)',
+      code: 'ECONNREFUSED',
+    })
+  })
+
+  test('that does not answer is given up when the calls are abandoned', async () => {
+    const server = await libsqlServer()
+    const store = await opened(server.url)
+    server.hold()
+    const writing = store.addUsage(usageBatch('1', [usageRow()]))
+    await expect.poll(() => server.held).toBe(1)
+    const start = performance.now()
+    store.abandon()
+    await expect(writing).rejects.toMatchObject({ message: 'the database server does not answer' })
+    await store.close()
+    expect(performance.now() - start).toBeLessThan(1_000)
   })
 })

@@ -210,6 +210,10 @@ export class MemoryStore implements Store {
     })
   }
 
+  abandon(): void {
+    this.trouble = 'refuse'
+  }
+
   async close(): Promise<void> {
     await this.#turn.catch(() => {})
     this.closed = true

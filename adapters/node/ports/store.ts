@@ -1,5 +1,6 @@
 import { deserialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import type { Millis } from '../../../src/core/ids.ts'
 import { outline } from '../../../src/core/outline.ts'
 import {
   type AccountRows,
@@ -8,17 +9,23 @@ import {
   type StoreSettings,
   usageRows,
 } from '../../../src/store/index.ts'
-import type {
-  ReportFields,
-  StoreCall,
-  StoreMessage,
-  StoreMethod,
-  ThreadSettings,
+import { sharedNow } from '../store/call-limit.ts'
+import {
+  isRemote,
+  type ReportFields,
+  type StoreCall,
+  type StoreMessage,
+  type StoreMethod,
+  type ThreadMessage,
+  type ThreadSettings,
 } from '../store/messages.ts'
 
 export interface NodeStoreOptions {
-  /** Milliseconds that a call may go on trying while another process holds the database. */
-  readonly patience?: number
+  /**
+   * How long a call may take, the wait for those before it included, while another process holds the
+   * database or the server does not answer. 3 s for a file, 10 s for a server.
+   */
+  readonly patience?: Millis
   /** The program of the thread. */
   readonly entry?: URL
 }
@@ -70,9 +77,27 @@ function storeOf(thread: StoreThread): Store {
     deleteSealed: pass('deleteSealed'),
     webhookSettings: pass('webhookSettings'),
     putWebhookSettings: pass('putWebhookSettings'),
+    abandon: () => thread.abandon(),
     close: () => thread.close(),
   }
 }
+
+/** Threads that have not been ended. */
+const threads = new Set<StoreThread>()
+
+/**
+ * Lets every database of the process give up, and waits a moment for the calls that run. False when
+ * one still runs: then `process.exit` would wait for it, and abort the process if it fails.
+ */
+export async function abandonStores(): Promise<boolean> {
+  const running = [...threads]
+  for (const thread of running) thread.abandon()
+  await Promise.all(running.map((thread) => thread.quiet()))
+  return running.every(({ isBusy }) => !isBusy)
+}
+
+/** How long `abandonStores` and a `close` after `abandon` wait for a call that runs. */
+const callLimit: Millis = 250
 
 interface Waiting {
   readonly call: StoreCall
@@ -88,58 +113,95 @@ const crashPause = 5_000
 /** Hands the thread one call at a time, so that a crash costs the call it happens in and no more. */
 class StoreThread {
   readonly #settings: ThreadSettings
+  readonly #patience: Millis
   readonly #report: (message: string, fields: ReportFields) => void
   readonly #entry: URL
-  readonly #waiting: Waiting[] = []
+  #waiting: Waiting[] = []
   #current: Waiting | undefined
   #worker: Worker | undefined
   #crashes = 0
   #lastCrash = 0
+  #isAbandoned = false
   #closing: Promise<void> | undefined
+  /** Resolved when no call runs any more. */
+  readonly #quiet: (() => void)[] = []
 
-  constructor(settings: StoreSettings, options: NodeStoreOptions) {
-    const { patience = 5_000, entry = ownEntry } = options
-    this.#settings = { path: settings.path, token: settings.token, patience }
-    this.#report = settings.report ?? (() => {})
+  constructor({ path, token, report = () => {} }: StoreSettings, options: NodeStoreOptions) {
+    const { patience = isRemote(path) ? 10_000 : 3_000, entry = ownEntry } = options
+    this.#settings = { path, token }
+    this.#patience = patience
+    this.#report = report
     this.#entry = entry
+    threads.add(this)
+  }
+
+  get isBusy(): boolean {
+    return this.#current !== undefined
   }
 
   call(method: StoreMethod, ...args: readonly unknown[]): Promise<unknown> {
-    if (this.#closing) return Promise.reject(new StoreFault('the database has been closed'))
-    return this.#enqueue({ method, args })
+    if (this.#closing || this.#isAbandoned) return Promise.reject(closed())
+    return this.#enqueue(method, args)
   }
 
-  /** Waits for the calls before it, and ends the thread. */
+  abandon(): void {
+    this.#isAbandoned = true
+    this.#post('abandon')
+    const given = this.#waiting
+    // Without it the thread would be ended in the middle of a call.
+    this.#waiting = given.filter(({ call }) => call.method === 'close')
+    for (const each of given) if (!this.#waiting.includes(each)) each.reject(closed())
+  }
+
+  /** Resolves when no call runs any more, but after 250 ms in any case. */
+  quiet(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.isBusy) return resolve()
+      setTimeout(resolve, callLimit).unref()
+      this.#quiet.push(resolve)
+    })
+  }
+
+  /** Waits for the calls before it, unless they were abandoned, and ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
   }
 
   async #end(): Promise<void> {
-    if (!this.#worker && this.#waiting.length === 0) return
     // A thread that has crashed has nothing left to close.
-    await this.#enqueue({ method: 'close', args: [] }).catch(() => {})
+    const isStarted = this.#worker !== undefined || this.isBusy
+    const ended = isStarted ? this.#enqueue('close', []).catch(() => {}) : undefined
+    await (this.#isAbandoned ? this.quiet() : ended)
+    if (this.isBusy) return
     await this.#worker?.terminate()
+    threads.delete(this)
   }
 
-  #enqueue(call: StoreCall): Promise<unknown> {
+  #enqueue(method: StoreMethod, args: readonly unknown[]): Promise<unknown> {
+    const call = { method, args, deadline: sharedNow() + this.#patience }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
       if (!this.#current) this.#next()
     })
   }
 
+  #post(message: ThreadMessage): void {
+    this.#worker?.postMessage(message)
+  }
+
   #next(): void {
     this.#current = this.#waiting.shift()
     if (!this.#current) {
       this.#worker?.unref()
+      for (const resolve of this.#quiet.splice(0)) resolve()
       return
     }
     if (!this.#worker && this.#isPausing()) return this.#giveUp()
     this.#worker ??= this.#start()
     // A call is waited for; in between the thread holds nobody up.
     this.#worker.ref()
-    this.#worker.postMessage(this.#current.call)
+    this.#post(this.#current.call)
   }
 
   #start(): Worker {
@@ -168,7 +230,7 @@ class StoreThread {
     const current = this.#current
     // The next call is under way while the answer of this one is unpacked.
     this.#next()
-    if (message.kind === 'fault') current?.reject(new StoreFault(message.message))
+    if (message.kind === 'fault') current?.reject(new StoreFault(message.message, message.code))
     else current?.resolve(await unpacked(message))
   }
 
@@ -183,6 +245,10 @@ class StoreThread {
       reject(new StoreFault('the thread of the database ends whenever it is started'))
     }
   }
+}
+
+function closed(): StoreFault {
+  return new StoreFault('the database has been closed')
 }
 
 type Value = Extract<StoreMessage, { kind: 'value' | 'usage' | 'accounts' }>

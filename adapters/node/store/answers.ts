@@ -5,22 +5,36 @@ import type { Client } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { databaseStore } from '../../../src/store/database.ts'
 import type { UsageListQuery } from '../../../src/store/index.ts'
-import { faultMessage } from './fault.ts'
+import { CallLimit } from './call-limit.ts'
+import { faultOf } from './fault.ts'
 import { LocalDatabase } from './local.ts'
-import type { ReportFields, StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
+import {
+  isRemote,
+  type ReportFields,
+  type StoreCall,
+  type StoreMessage,
+  type ThreadSettings,
+} from './messages.ts'
 import { RemoteDatabase } from './remote.ts'
 
-type Answer = (call: StoreCall) => Promise<StoreMessage>
+/** The store as its thread runs it. */
+export interface StoreAnswers {
+  /** Carries out a call. Never rejects. */
+  answer(call: StoreCall): Promise<StoreMessage>
+  /** From now on no call goes on trying. */
+  abandon(): void
+}
 
-/** What the thread of the store does with a call. It never rejects. */
 export function answers(
   settings: ThreadSettings,
   report: (message: string, fields: ReportFields) => void,
-): Answer {
-  const database = databaseOf(settings, report)
+): StoreAnswers {
+  const limit = new CallLimit()
+  const database = databaseOf(settings, limit, report)
   // Drizzle calls `execute` and `batch` of its client, and nothing else.
   const store = databaseStore(drizzle({ client: database as unknown as Client }))
-  return async ({ method, args }) => {
+  const answer: StoreAnswers['answer'] = async ({ method, args, deadline }) => {
+    limit.begin(deadline)
     try {
       switch (method) {
         case 'open':
@@ -43,18 +57,21 @@ export function answers(
         }
       }
     } catch (error) {
-      return { kind: 'fault', message: faultMessage(error) }
+      const { message, code } = faultOf(error)
+      return { kind: 'fault', message, code }
     }
   }
+  return { answer, abandon: () => limit.abandon() }
 }
 
 function databaseOf(
-  { path, token, patience }: ThreadSettings,
+  { path, token }: ThreadSettings,
+  limit: CallLimit,
   report: (message: string, fields: ReportFields) => void,
 ) {
-  if (/^(libsql|https?):/i.test(path)) return new RemoteDatabase({ url: path, token })
+  if (isRemote(path)) return new RemoteDatabase({ url: path, token, limit })
   const file = /^file:/i.test(path) ? fileOf(path) : path
-  return new LocalDatabase({ path: resolve(file), patience, report })
+  return new LocalDatabase({ path: resolve(file), limit, report })
 }
 
 /** The libSQL way of writing it allows `file:name` without slashes, which is no valid address. */

@@ -1,33 +1,38 @@
 import { StoreFault } from '../../../src/store/index.ts'
 
 /**
- * What may be told of an error: a reason, and the code and class it comes from. Never its message,
- * which may hold the statement and its parameters.
+ * An error for the outside: a reason, and the code it comes from. Never the message of the driver,
+ * which may hold the statement and its parameters. Drizzle wraps errors in its own.
  */
-export function faultMessage(error: unknown): string {
-  if (error instanceof StoreFault) return error.message
-  const { name, code } = innermost(error)
-  const reason = reasons[code ?? name] ?? 'the database failed'
-  return `${reason} (${[code, name].filter(Boolean).join(', ')})`
+export function faultOf(error: unknown): StoreFault {
+  if (error instanceof StoreFault) return error
+  if (!(error instanceof Error)) return faultWith(typeof error)
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
+  if (typeof code === 'string') return faultWith(code)
+  return cause instanceof Error ? faultOf(cause) : faultWith(error.name)
 }
 
-/** The code of the driver, without its extension; undefined for what is no error of the driver. */
-export function driverCode(error: unknown): string | undefined {
-  return innermost(error).code
+function faultWith(code: string): StoreFault {
+  return new StoreFault(reasons[code] ?? 'the database failed', code)
 }
 
-interface Outline {
-  readonly name: string
-  readonly code: string | undefined
+/** Why a database, named by `place`, cannot be opened. */
+export function openFault(place: string, error: unknown): StoreFault {
+  const { message, code } = faultOf(error)
+  const reason = code === undefined ? message : `${message} (${code})`
+  return new StoreFault(`cannot open ${place}: ${reason}`, code)
 }
 
-/** Drizzle wraps the driver's error in one of its own. */
-function innermost(error: unknown): Outline {
-  if (!(error instanceof Error)) return { name: typeof error, code: undefined }
-  const { code, cause } = error as { code?: unknown; cause?: unknown }
-  if (typeof code === 'string') return { name: error.name, code }
-  return cause instanceof Error ? innermost(cause) : { name: error.name, code: undefined }
+/** Another connection holds the lock that was needed. */
+export function isLocked(error: unknown): boolean {
+  return lockCodes.has(faultOf(error).code)
 }
+
+const lockCodes: ReadonlySet<string | undefined> = new Set([
+  'SQLITE_BUSY',
+  'SQLITE_LOCKED',
+  'SQLITE_PROTOCOL',
+])
 
 const reasons: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'the database is locked by another process',

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, rmSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreFault } from '../../../src/store/index.ts'
 
@@ -11,7 +11,9 @@ export function prepareFile(path: string): void {
     throw new StoreFault(`a folder, not a file: ${path}`)
   }
   try {
-    closeSync(openSync(path, 'a', 0o600))
+    // Closing any descriptor of a file frees the locks that the process has on it.
+    if (existsSync(path)) accessSync(path, constants.W_OK)
+    else closeSync(openSync(path, 'a', 0o600))
     // SQLite puts the journal beside it.
     accessSync(folder, constants.W_OK)
   } catch (error) {

@@ -1,32 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
-import {
-  type Client,
-  createClient,
-  type InStatement,
-  LibsqlBatchError,
-} from '@libsql/client/sqlite3'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { StoreFault } from '../../../src/store/index.ts'
-import { driverCode, faultMessage } from './fault.ts'
+import type { CallLimit } from './call-limit.ts'
+import { Connection, clientOf, DriverError, type Statement } from './connection.ts'
+import { isLocked, openFault } from './fault.ts'
 import { DatabaseFile, prepareFile } from './file.ts'
 import type { ReportFields } from './messages.ts'
 import { migrateDatabase } from './migrations.ts'
 
 export interface LocalOptions {
   readonly path: string
-  /** Milliseconds that a call may go on trying while the database is locked. */
-  readonly patience: number
+  readonly limit: CallLimit
   readonly report: (message: string, fields: ReportFields) => void
 }
 
 /**
- * One connection to a database file, as Drizzle uses it. It is opened when it is needed, again after
- * every error that would leave it half-broken, and when its file was deleted or replaced.
+ * A database file, as Drizzle uses it. It is opened when it is needed, again after every error that
+ * would leave the connection half-broken, and when its file was deleted or replaced.
  */
 export class LocalDatabase {
   readonly #options: LocalOptions
-  #open: Connection | undefined
+  #open: OpenFile | undefined
 
   constructor(options: LocalOptions) {
     this.#options = options
@@ -34,41 +28,41 @@ export class LocalDatabase {
 
   /** Opens what can be used at once, or tells why it cannot. */
   open(): Promise<void> {
-    return this.#carryOut(async () => {}, 'read')
+    return this.#carryOut(() => {}, 'read')
   }
 
-  execute(statement: { readonly sql: string; readonly args: unknown[] }) {
-    const access = /^\s*select\b/i.test(statement.sql) ? 'read' : 'write'
-    // Drizzle passes on what the queries bind: text, numbers, bigints, booleans and null.
-    return this.#carryOut((client) => client.execute(statement as InStatement), access)
+  async execute(statement: Statement) {
+    if (/^\s*select\b/i.test(statement.sql)) {
+      return this.#carryOut((connection) => connection.execute(statement), 'read')
+    }
+    const [result] = await this.batch([statement])
+    return result
   }
 
-  batch(statements: InStatement[]) {
-    return this.#carryOut((client) => client.batch(statements, 'write'), 'write')
+  batch(statements: readonly Statement[]) {
+    return this.#carryOut((connection) => connection.batch(statements), 'write')
   }
 
   close(): void {
-    this.#open?.client.close()
+    this.#open?.connection.close()
     this.#open = undefined
   }
 
-  async #carryOut<T>(work: (client: Client) => Promise<T>, access: Access): Promise<T> {
-    const deadline = performance.now() + this.#options.patience
-    for (let pause = 25; ; pause = Math.min(2 * pause, 400)) {
+  async #carryOut<T>(work: (connection: Connection) => T, access: Access): Promise<T> {
+    for (let pause = 5; ; pause = Math.min(2 * pause, 100)) {
       try {
-        const connection = await this.#ready()
-        const result = await work(connection.client)
-        if (access === 'write') checkReached(connection.file)
+        const { connection, file } = await this.#ready()
+        const result = work(connection)
+        if (access === 'write') checkReached(file)
         return result
       } catch (error) {
-        if (this.#open) this.#open.isSound &&= driverCode(error) === 'SQLITE_CONSTRAINT'
-        if (!mayRepeat(error, access) || performance.now() + pause > deadline) throw error
+        if (!mayRepeat(error, access) || this.#options.limit.left < pause) throw error
         await sleep(pause)
       }
     }
   }
 
-  async #ready(): Promise<Connection> {
+  async #ready(): Promise<OpenFile> {
     const { path, report } = this.#options
     const state = this.#open?.file.state() ?? 'same'
     if (this.#open && state !== 'same') {
@@ -77,20 +71,17 @@ export class LocalDatabase {
       file.deleteOldJournal()
       report(lost[state], { path })
     }
-    if (this.#open?.isSound) return this.#open
-    if (this.#open) await restore(this.#open)
-    this.#open ??= await openConnection(path)
+    if (this.#open && !this.#open.connection.isSound) this.#open = reopened(this.#open, path)
+    this.#open ??= await openFile(path)
     return this.#open
   }
 }
 
 type Access = 'read' | 'write'
 
-interface Connection {
-  readonly client: Client
+interface OpenFile {
+  readonly connection: Connection
   readonly file: DatabaseFile
-  /** False after an error. */
-  isSound: boolean
 }
 
 const lost = {
@@ -98,44 +89,45 @@ const lost = {
   replaced: 'the database file was replaced; the one that is there now is opened',
 }
 
-async function openConnection(path: string): Promise<Connection> {
-  let client: Client | undefined
+async function openFile(path: string): Promise<OpenFile> {
+  let connection: Connection | undefined
   try {
     prepareFile(path)
     const file = new DatabaseFile(path)
-    client = createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: busyTimeout })
-    await configure(client)
-    await checkIntegrity(client)
-    await migrateDatabase(drizzle({ client }))
+    connection = connect(path)
+    checkIntegrity(connection)
+    await migrateDatabase(drizzle({ client: clientOf(connection) }))
     file.noteJournal()
-    return { client, file, isSound: true }
+    return { connection, file }
   } catch (error) {
-    client?.close()
+    connection?.close()
     if (isLocked(error)) throw error
-    throw new StoreFault(`cannot open the database ${path}: ${faultMessage(error)}`)
+    throw openFault(`the database ${path}`, error)
   }
 }
 
-/** Commits that follow a locked database or a failed disk vanish unless the connection is a new one. */
-async function restore(connection: Connection): Promise<void> {
-  await connection.client.reconnect()
-  await configure(connection.client)
-  connection.file.noteJournal()
-  connection.isSound = true
+/** Commits that follow a failed disk vanish unless the connection is a new one. */
+function reopened({ connection, file }: OpenFile, path: string): OpenFile {
+  connection.close()
+  const next = connect(path)
+  file.noteJournal()
+  return { connection: next, file }
 }
 
-/** Milliseconds that the driver itself waits for a lock. */
-const busyTimeout = 2_000
-
-/** These hold for one connection only. */
-async function configure(client: Client): Promise<void> {
-  for (const setting of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']) {
-    await client.execute(`pragma ${setting}`)
+function connect(path: string): Connection {
+  const connection = new Connection(path)
+  try {
+    // These hold for one connection only.
+    connection.run('pragma journal_mode = WAL; pragma synchronous = FULL; pragma foreign_keys = ON')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
   }
 }
 
-async function checkIntegrity(client: Client): Promise<void> {
-  const { rows } = await client.execute('pragma quick_check(1)')
+function checkIntegrity(connection: Connection): void {
+  const { rows } = connection.execute({ sql: 'pragma quick_check(1)', args: [] })
   if (rows[0]?.[0] !== 'ok') throw new StoreFault('it is damaged; restore it from a backup')
 }
 
@@ -148,10 +140,6 @@ function checkReached(file: DatabaseFile): void {
 /** Repeated is only what cannot have been done: never a commit whose outcome is unknown. */
 function mayRepeat(error: unknown, access: Access): boolean {
   if (isLocked(error)) return true
-  const hasNoEffect = access === 'read' || error instanceof LibsqlBatchError
-  return driverCode(error) === 'SQLITE_IOERR' && hasNoEffect
-}
-
-function isLocked(error: unknown): boolean {
-  return ['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL'].includes(driverCode(error) ?? '')
+  if (!(error instanceof DriverError) || error.code !== 'SQLITE_IOERR') return false
+  return access === 'read' || error.statementIndex !== undefined
 }

@@ -1,10 +1,13 @@
+import type { Millis } from '../../../src/core/ids.ts'
 import type { DatabaseStore } from '../../../src/store/database.ts'
 import type { AccountRows, StoreSettings } from '../../../src/store/index.ts'
 
 /** What the thread of the store is started with. */
-export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token'> {
-  /** Milliseconds that a call may go on trying while the database is locked. */
-  readonly patience: number
+export type ThreadSettings = Pick<StoreSettings, 'path' | 'token'>
+
+/** Whether a path is the address of a libSQL server. */
+export function isRemote(path: string): boolean {
+  return /^(libsql|https?):/i.test(path)
 }
 
 /** What the thread can be asked for, one call at a time. */
@@ -13,7 +16,12 @@ export type StoreMethod = 'open' | 'close' | keyof DatabaseStore
 export interface StoreCall {
   readonly method: StoreMethod
   readonly args: readonly unknown[]
+  /** Until when it may go on trying, on the clock that all threads share. */
+  readonly deadline: Millis
 }
+
+/** Calls come one at a time; `abandon` may come at any time, and has no answer. */
+export type ThreadMessage = StoreCall | 'abandon'
 
 /**
  * What the thread says. `report` comes in between, all others answer the call. Long lists come in
@@ -25,7 +33,7 @@ export type StoreMessage =
   | { readonly kind: 'usage'; readonly pieces: readonly string[] }
   /** Rows as `serialize` of node:v8 writes them. */
   | { readonly kind: 'accounts'; readonly pieces: Pieces<AccountRows> }
-  | { readonly kind: 'fault'; readonly message: string }
+  | { readonly kind: 'fault'; readonly message: string; readonly code: string | undefined }
   | { readonly kind: 'report'; readonly message: string; readonly fields: ReportFields }
 
 type Pieces<Lists> = { readonly [Name in keyof Lists]: readonly Uint8Array[] }

@@ -1,34 +1,37 @@
 import type { Client, InStatement } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import { StoreFault } from '../../../src/store/index.ts'
-import { faultMessage } from './fault.ts'
+import type { CallLimit } from './call-limit.ts'
+import { openFault } from './fault.ts'
 import { migrateDatabase } from './migrations.ts'
 
 export interface RemoteOptions {
   readonly url: string
   readonly token: string | undefined
+  readonly limit: CallLimit
 }
 
 /** A database on a libSQL server, as Drizzle uses it. */
 export class RemoteDatabase {
   readonly #options: RemoteOptions
   #client: Promise<Client> | undefined
+  /** Ends the exchanges of the operation that runs. */
+  #end = new AbortController()
 
   constructor(options: RemoteOptions) {
     this.#options = options
   }
 
-  async open(): Promise<void> {
-    await this.#ready()
+  open(): Promise<void> {
+    return this.#inTime(async () => {})
   }
 
-  async execute(statement: { readonly sql: string; readonly args: unknown[] }) {
+  execute(statement: { readonly sql: string; readonly args: unknown[] }) {
     // Drizzle passes on what the queries bind: text, numbers, bigints, booleans and null.
-    return (await this.#ready()).execute(statement as InStatement)
+    return this.#inTime((client) => client.execute(statement as InStatement))
   }
 
-  async batch(statements: InStatement[]) {
-    return (await this.#ready()).batch(statements, 'write')
+  batch(statements: InStatement[]) {
+    return this.#inTime((client) => client.batch(statements, 'write'))
   }
 
   async close(): Promise<void> {
@@ -37,34 +40,49 @@ export class RemoteDatabase {
     this.#client = undefined
   }
 
+  /** A server that does not answer must not keep back all later calls. */
+  async #inTime<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const { limit } = this.#options
+    this.#end = new AbortController()
+    const end = () => this.#end.abort(new DOMException('no answer', 'TimeoutError'))
+    const timer = setTimeout(end, Math.max(limit.left, leastTime))
+    limit.onAbandon(end)
+    try {
+      return await work(await this.#ready())
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   #ready(): Promise<Client> {
-    this.#client ??= openClient(this.#options).catch((error: unknown) => {
+    this.#client ??= this.#connect().catch((error: unknown) => {
       this.#client = undefined
       throw error
     })
     return this.#client
   }
-}
 
-async function openClient({ url, token }: RemoteOptions): Promise<Client> {
-  let client: Client | undefined
-  try {
-    const { createClient } = await import('@libsql/client/http')
-    client = createClient({ url, fetch: fetchInTime, ...(token && { authToken: token }) })
-    await migrateDatabase(drizzle({ client }))
-    return client
-  } catch (error) {
-    client?.close()
-    throw new StoreFault(`cannot open the database at ${hostOf(url)}: ${faultMessage(error)}`)
+  async #connect(): Promise<Client> {
+    const { url, token } = this.#options
+    let client: Client | undefined
+    try {
+      const { createClient } = await import('@libsql/client/http')
+      client = createClient({
+        url,
+        fetch: (request: Request) => fetch(request, { signal: this.#end.signal }),
+        ...(token && { authToken: token }),
+      })
+      await migrateDatabase(drizzle({ client }))
+      return client
+    } catch (error) {
+      client?.close()
+      throw openFault(`the database at ${hostOf(url)}`, error)
+    }
   }
 }
 
-/** A server that does not answer must not keep back all later calls. */
-function fetchInTime(request: Request): Promise<Response> {
-  return fetch(request, { signal: AbortSignal.timeout(answerTimeout) })
-}
-
-const answerTimeout = 10_000
+/** Milliseconds that a call has that waited for others too long. */
+const leastTime = 1_000
 
 /** The rest of an address may hold a secret. */
 function hostOf(url: string): string {

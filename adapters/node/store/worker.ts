@@ -1,15 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { answers } from './answers.ts'
-import type { StoreCall, ThreadSettings } from './messages.ts'
+import type { ThreadMessage, ThreadSettings } from './messages.ts'
 
-const answer = answers(
+const { answer, abandon } = answers(
   // What the port that starts this thread hands over.
   workerData as ThreadSettings,
   (message, fields) => parentPort?.postMessage({ kind: 'report', message, fields }),
 )
 
 /** Carries out one call after the other: the next one is sent when this one has been answered. */
-parentPort?.on('message', async (call: StoreCall) => {
-  parentPort?.postMessage(await answer(call))
-  if (call.method === 'close') parentPort?.close()
+parentPort?.on('message', async (message: ThreadMessage) => {
+  if (message === 'abandon') return abandon()
+  parentPort?.postMessage(await answer(message))
+  if (message.method === 'close') parentPort?.close()
 })

@@ -59,14 +59,17 @@ export interface Setting {
   readonly config?: string
   /** What runs the script; this Node by default. */
   readonly executable?: string
+  /** How long its files may become, in blocks of 1,024 bytes. */
+  readonly blocks?: number | undefined
 }
 
 /** Runs a script in an empty folder, with nothing of the developer's environment. */
 export function command(script: readonly string[], setting: Setting = {}): Command {
-  const { env = {}, config, executable = process.execPath } = setting
+  const { env = {}, config, executable = process.execPath, blocks } = setting
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-cli-'))
   if (config !== undefined) writeFileSync(join(cwd, 'config.toml'), config)
-  const child = spawn(executable, script, {
+  const [program, ...args] = limited([executable, ...script], blocks)
+  const child = spawn(program, args, {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
   })
@@ -92,6 +95,15 @@ export function command(script: readonly string[], setting: Setting = {}): Comma
       look()
     })
   return { process: child, output, until }
+}
+
+/** A command line whose process may write no longer files; it becomes the program itself. */
+function limited(
+  line: readonly [string, ...string[]],
+  blocks: number | undefined,
+): readonly [string, ...string[]] {
+  if (blocks === undefined) return line
+  return ['bash', '-c', `ulimit -f ${blocks} && exec "$@"`, 'bash', ...line]
 }
 
 /** Exit code and output of a command, when it has ended. */

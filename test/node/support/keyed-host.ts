@@ -50,13 +50,13 @@ export async function keyedHost({
   config,
   entry,
   env,
-  patience = 5_000,
+  patience,
 }: HostOptions): Promise<ServedHost> {
   const gateway = await createGateway({
     ...nodePorts({ GATEWAY_LOG_LEVEL: 'error' }),
     env: { GATEWAY_MASTER_KEY: masterKey, GATEWAY_AUTH__DB_PATH: path, ...env },
     config: `${config}\n[auth]\nenabled = true\nusage_flush_ms = 20\n`,
-    openStore: (settings) => openNodeStore(settings, { entry, patience }),
+    openStore: (settings) => openNodeStore(settings, { entry, ...(patience && { patience }) }),
   })
   const host = await serve(gateway, { port: 0, shutdown: { drain: 100 } })
   onTestFinished(() => host.close())

@@ -37,8 +37,12 @@ export interface LibsqlServer {
   readonly tokens: Set<string | undefined>
   /** What every batch begins and ends with. */
   readonly frames: Set<string>
+  /** Requests that get no answer. */
+  readonly held: number
   /** The next requests are carried out, and their answers are lost. */
   loseAnswers(count: number): void
+  /** From now on no request gets an answer. */
+  hold(): void
 }
 
 /** A libSQL server over a database in memory, as far as our client needs one. */
@@ -47,10 +51,13 @@ export async function libsqlServer(): Promise<LibsqlServer> {
   const tokens = new Set<string | undefined>()
   const frames = new Set<string>()
   let toLose = 0
+  let isHolding = false
+  let held = 0
   const server = createServer(async (request, response) => {
     // It offers the second version of the protocol, in JSON.
     if (request.method === 'GET') return response.writeHead(request.url === '/v2' ? 200 : 404).end()
     tokens.add(request.headers.authorization)
+    if (isHolding) return void held++
     const { requests } = (await body(request)) as Pipeline
     const texts = new Map<number, string>()
     const results = []
@@ -70,8 +77,14 @@ export async function libsqlServer(): Promise<LibsqlServer> {
     url: `http://127.0.0.1:${port}`,
     tokens,
     frames,
+    get held() {
+      return held
+    },
     loseAnswers(count) {
       toLose = count
+    },
+    hold() {
+      isHolding = true
     },
   }
 }

@@ -33,13 +33,23 @@ export function configFolder(text: string): { readonly home: string; readonly pa
   return { home, path }
 }
 
+export interface ShippedOptions {
+  /** How long its files may become, in blocks of 1,024 bytes. */
+  readonly blocks?: number
+}
+
 /** Runs a script of the executable with the configuration of `path`, on a port that is free. */
-export async function shippedGateway(script: string, path: string): Promise<ShippedGateway> {
+export async function shippedGateway(
+  script: string,
+  path: string,
+  { blocks }: ShippedOptions = {},
+): Promise<ShippedGateway> {
   const store = mkdtempSync(join(tmpdir(), 'gateway-data-'))
   onTestFinished(() => rmSync(store, { recursive: true }))
   chmodSync(store, 0o777)
   const database = join(store, 'gateway.db')
   const started = command([script, '--config', path], {
+    blocks,
     env: {
       GATEWAY_MASTER_KEY: masterKey,
       GATEWAY_LOG_FORMAT: 'json',

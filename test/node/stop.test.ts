@@ -1,0 +1,176 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildPackage, finished, type Package } from './support/command.ts'
+import { timed } from './support/servers.ts'
+import { configFolder, type ShippedGateway, shippedGateway } from './support/shipped-gateway.ts'
+import { connect, valueOf } from './support/store.ts'
+
+let built: Package
+
+beforeAll(async () => {
+  built = await buildPackage()
+})
+
+afterAll(() => built.remove())
+
+const config = `
+  [auth]
+  enabled = true
+  [[providers]]
+  name = "demo"
+  kind = "demo"
+  models = [{ id = "m", cost_per_1m_output = 1000 }]
+  [[providers]]
+  name = "endless"
+  kind = "demo"
+  tokens_per_second = 0.001
+  models = [{ id = "endless", cost_per_1m_output = 1000 }]
+`
+
+/** A gateway whose database nothing else uses yet. */
+function started(options: { readonly blocks?: number } = {}): Promise<ShippedGateway> {
+  return shippedGateway(built.executable, configFolder(config).path, options)
+}
+
+/** Sends requests one after the other; each must succeed. */
+async function ask({ address, client }: ShippedGateway, count: number, metadata = '{}') {
+  for (let request = 0; request < count; request++) {
+    const response = await fetch(`${address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...client, 'x-gateway-metadata': metadata },
+      body: '{"model":"m","messages":[{"role":"user","content":"Hi"}]}',
+    })
+    expect(response.status).toBe(200)
+    await response.arrayBuffer()
+  }
+}
+
+/** Keeps a lock that nothing can be written under; returns the way to give it back. */
+async function locked({ database }: ShippedGateway): Promise<() => Promise<void>> {
+  const transaction = await connect(database).transaction('write')
+  return () => transaction.rollback()
+}
+
+/** The end of a process: its code, the signal that has killed it, and how long it took. */
+async function stopped(gateway: ShippedGateway) {
+  gateway.process.kill('SIGTERM')
+  const time = await timed(finished(gateway))
+  const { code, stdout, stderr } = await finished(gateway)
+  return { code, signal: gateway.process.signalCode, time, stdout, stderr }
+}
+
+const rowCount = 'select count(*) from usage_log'
+const unexplained = `
+  select budget_spent_usd * 1000000000 + budget_spent_nano -
+    (select coalesce(sum(cost_usd * 1000000000 + cost_nano), 0) from usage_log)
+  from virtual_keys`
+
+describe('a gateway that is stopped', () => {
+  test('saves everything and ends with 0', async () => {
+    const gateway = await started()
+    await ask(gateway, 5)
+    expect(await stopped(gateway)).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(await valueOf(gateway.database, rowCount)).toBe(5)
+    expect(await valueOf(gateway.database, unexplained)).toBe(0)
+  })
+
+  test('while another process holds the database waits for it, and ends with 0', async () => {
+    const gateway = await started()
+    const release = await locked(gateway)
+    await ask(gateway, 5)
+    const stopping = stopped(gateway)
+    await sleep(1_000)
+    await release()
+    expect(await stopping).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(await valueOf(gateway.database, rowCount)).toBe(5)
+    expect(await valueOf(gateway.database, unexplained)).toBe(0)
+  })
+
+  test('while another process holds the database for ever ends with 1 and says what is lost', async () => {
+    const gateway = await started()
+    const release = await locked(gateway)
+    await ask(gateway, 5)
+    const { time, stdout, ...end } = await stopped(gateway)
+    expect(end).toEqual({ code: 1, signal: null, stderr: expect.stringMatching(/^not everything/) })
+    expect(time).toBeLessThan(10_000)
+    const lost = stdout.split('\n').find((line) => line.includes('usage is lost'))
+    expect(JSON.parse(lost ?? '')).toMatchObject({ level: 'error', rows: 5, spend_usd: 0.055 })
+    await release()
+    expect(await valueOf(gateway.database, 'pragma integrity_check')).toBe('ok')
+  })
+
+  test('twice ends at once with 1, whatever the database does', async () => {
+    const gateway = await started()
+    await locked(gateway)
+    await ask(gateway, 5)
+    gateway.process.kill('SIGTERM')
+    await gateway.until(/shutting down/)
+    // By then it tries to save.
+    await sleep(500)
+    const { time, ...end } = await stopped(gateway)
+    expect(end).toMatchObject({ code: 1, signal: null, stderr: '' })
+    expect(time).toBeLessThan(2_000)
+  })
+
+  test('while nobody reads its log saves everything and ends with 0', async () => {
+    const gateway = await started()
+    gateway.process.stdout?.pause()
+    // More than any pipe holds.
+    const labels = Array.from({ length: 14 }, (_, at) => [`k${at}`, 'x'.repeat(240)])
+    const metadata = JSON.stringify(Object.fromEntries(labels))
+    await ask(gateway, 300, metadata)
+    gateway.process.kill('SIGTERM')
+    const exited = new Promise((resolve) => gateway.process.once('exit', resolve))
+    expect(await timed(exited)).toBeLessThan(10_000)
+    gateway.process.stdout?.resume()
+    expect(await finished(gateway)).toMatchObject({ code: 0, stderr: '' })
+    expect(gateway.process.signalCode).toBe(null)
+    expect(await valueOf(gateway.database, rowCount)).toBe(300)
+  })
+
+  test('whose database file was deleted saves what it has into a new one', async () => {
+    const gateway = await started()
+    await ask(gateway, 3)
+    rmSync(gateway.database)
+    const { code, signal } = await stopped(gateway)
+    expect({ code, signal }).toEqual({ code: 0, signal: null })
+    expect(await valueOf(gateway.database, rowCount)).toBe(3)
+  })
+
+  test('whose disk takes no more ends with 1 and says what is lost', async () => {
+    const gateway = await started({ blocks: 256 })
+    let saved = -1
+    // Until the journal is as long as a file may be.
+    for (let before = -2; saved !== before; ) {
+      before = saved
+      await ask(gateway, 100)
+      await sleep(2_500)
+      saved = Number(await valueOf(gateway.database, rowCount))
+    }
+    const { time, stdout, ...end } = await stopped(gateway)
+    expect(end).toMatchObject({ code: 1, signal: null })
+    expect(time).toBeLessThan(10_000)
+    expect(stdout).toMatch(/"rows":[1-9]\d*,"spend_usd":.*"msg":"usage is lost/)
+    expect(await valueOf(gateway.database, 'pragma integrity_check')).toBe('ok')
+    expect(await valueOf(gateway.database, unexplained)).toBe(0)
+  }, 60_000)
+
+  test('ends within 35 s although a stream goes on, with its row if that can be saved', async () => {
+    const gateways = await Promise.all([started(), started()])
+    const streams = gateways.map(async ({ address, client }) => {
+      const body = '{"model":"endless","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
+      const init = { method: 'POST', headers: client, body }
+      return (await fetch(`${address}/v1/chat/completions`, init)).text()
+    })
+    await sleep(500)
+    const [open, shut] = gateways
+    await locked(shut)
+    const [good, bad] = await Promise.all([stopped(open), stopped(shut)])
+    expect(good).toMatchObject({ code: 0, signal: null })
+    expect(bad).toMatchObject({ code: 1, signal: null })
+    expect(Math.max(good.time, bad.time)).toBeLessThan(35_000)
+    for (const text of await Promise.all(streams)) expect(text).toMatch(/"code":"LM-3010"/)
+    expect(await valueOf(open.database, 'select status from usage_log')).toBe(502)
+  }, 60_000)
+})
