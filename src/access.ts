@@ -42,7 +42,13 @@ import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from './core/
 import type { Recorder } from './core/settlement.ts'
 import { unixSeconds } from './core/unix-seconds.ts'
 import { loginLog, type RefusalLog } from './refusal-log.ts'
-import { type AccountRows, type OpenStore, type Store, StoreFault } from './store/index.ts'
+import {
+  type AccountRows,
+  databaseInUse,
+  type OpenStore,
+  type Store,
+  StoreFault,
+} from './store/index.ts'
 import { openWebhooks, UnsignedWebhooks, type Webhooks } from './webhooks/index.ts'
 
 /** Who may use the gateway, and what that costs them. */
@@ -90,6 +96,8 @@ export interface AccessOptions {
   readonly config: Config
   /** Absent where the host has no database. */
   readonly openStore: OpenStore | undefined
+  /** Another gateway may work on the database. */
+  readonly allowSecond: boolean
   readonly fingerprint: Fingerprint | undefined
   readonly env: Environment
   readonly clock: Clock
@@ -117,6 +125,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
     const store = await openStore({
       path: config.auth.db_path,
       token: env['GATEWAY_DB_AUTH_TOKEN'],
+      claim: options.allowSecond ? 'shared' : 'sole',
       report: (message, fields) => log.write('error', message, fields),
     })
     return await keyedAccess({ ...options, master, store }).catch(async (error: unknown) => {
@@ -151,8 +160,13 @@ function bootError(error: unknown): unknown {
     return new ConfigError([`${error.setting}: ${error.message}`])
   }
   const reason = reasonOf(error)
-  return reason === undefined ? error : new StartError(reason)
+  if (reason === undefined) return error
+  const isInUse = error instanceof StoreFault && error.code === databaseInUse
+  return new StartError(isInUse ? `${reason}; ${wayOut}` : reason)
 }
+
+const wayOut =
+  'stop it first, or let both grant whole budgets with --allow-second (allowSecond in code)'
 
 /** Why the database or what is in it cannot be used, for an operator; undefined of any other error. */
 export function reasonOf(error: unknown): string | undefined {

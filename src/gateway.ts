@@ -59,6 +59,11 @@ export interface GatewayOptions {
   readonly openStore?: OpenStore | undefined
   /** Adds the series of the process, which only its host can measure. */
   readonly processSeries?: AddSeries | undefined
+  /**
+   * With auth, starts although another gateway works on the same database. Each counts budgets and
+   * limits by itself, so together they grant them twice.
+   */
+  readonly allowSecond?: boolean | undefined
   /** Chance, from 0 up to 1, for the jitter of retries. */
   readonly random?: (() => number) | undefined
 }
@@ -153,6 +158,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     upstream,
     random,
     openStore: options.openStore,
+    allowSecond: options.allowSecond ?? false,
     fingerprint: options.fingerprint,
     registry: series.registry,
     dropped: (rows) => series.usageDropped.inc(rows),

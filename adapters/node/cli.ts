@@ -30,6 +30,7 @@ interface ServeOptions {
   readonly checkConfig?: boolean
   readonly strict?: boolean
   readonly demo?: boolean
+  readonly allowSecond?: boolean
 }
 
 function program(): Command {
@@ -68,6 +69,7 @@ function addServeOptions(command: Command): void {
     .option(...configOption)
     .option('--port <number>', 'port to listen on, in place of server.port', portOf)
     .option('--demo', 'serve the demo configuration')
+    .option('--allow-second', 'serve although another gateway works on the same database')
     .option('--check-config', 'judge the configuration, show its providers, and exit')
     .option('--strict', 'with --check-config: exit with 2 when a credential is missing')
 }
@@ -93,7 +95,7 @@ async function runServe(command: Command): Promise<void> {
   if (unknown !== undefined) throw unknownCommand(unknown, command)
   // Options may come before the word `serve` as well as after it.
   const options: ServeOptions = { ...command.optsWithGlobals(), ...command.opts() }
-  const { config: path, port, demo = false, strict = false } = options
+  const { config: path, port, demo = false, strict = false, allowSecond } = options
   if (demo && path !== undefined) {
     throw new CommandFailure(2, "option '--demo' cannot be used with option '--config'")
   }
@@ -111,6 +113,7 @@ async function runServe(command: Command): Promise<void> {
     config,
     path: demo ? undefined : name,
     env,
+    allowSecond,
     onListening: (address, { auth }) => {
       if (demo) print(demoInvitation({ address, needsKey: auth.enabled }))
     },

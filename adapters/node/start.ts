@@ -24,6 +24,8 @@ export interface Start {
   /** The file that it stands in, which is watched; undefined for the demo, which has none. */
   readonly path?: string | undefined
   readonly env: Environment
+  /** Another gateway may work on the same database. */
+  readonly allowSecond?: boolean | undefined
   /** Called when the gateway can be reached. */
   readonly onListening?: ((address: string, overview: Overview) => void) | undefined
 }
@@ -42,11 +44,11 @@ export async function start(options: Start): Promise<void> {
 
 /** True when everything was saved at the end. */
 async function serveUntilStopped(
-  { config, path, onListening = () => {} }: Start,
+  { config, path, allowSecond, onListening = () => {} }: Start,
   ports: NodePorts,
 ): Promise<boolean> {
   const configFile = path === undefined ? undefined : nodeConfigFile(path)
-  const gateway = await created(createGateway({ ...ports, config, configFile }))
+  const gateway = await created(createGateway({ ...ports, config, configFile, allowSecond }))
   guardProcess(gateway.log)
   const stopped = stopSignal()
   const serving = await listening(gateway).catch(async (error: unknown) => {

@@ -13,6 +13,15 @@ import { addSpend } from './spend.ts'
 import type { Store, UsageListQuery, UsageText } from './store.ts'
 import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
 
+export {
+  type Holder,
+  type Lease,
+  lastHolder,
+  noteHolder,
+  releaseLease,
+  takeLease,
+} from './lease.ts'
+
 /**
  * The store where its database is. Rows of the usage log are texts here, so that nothing is spent on
  * them on their way to another thread: see `UsageText` and `usageRows`. Errors are the driver's own.

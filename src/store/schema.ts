@@ -108,3 +108,15 @@ export const writtenBatches = sqliteTable(
   },
   (table) => [index('written_batches_written_at').on(table.writtenAt)],
 )
+
+/** Which gateway works on the database. */
+export const gatewayLease = sqliteTable('gateway_lease', {
+  /** Always 1: there is one lease. */
+  id: integer().primaryKey(),
+  /** Random, the same for the life of a process. */
+  holder: text().notNull(),
+  /** The process, for people. */
+  process: text().notNull(),
+  /** Unix milliseconds by the clock of the database. */
+  endsAt: integer('ends_at').notNull(),
+})

@@ -66,11 +66,19 @@ export interface Store {
 /** Opens the database, creates or migrates it. Rejects with a `StoreFault` whose message tells why not. */
 export type OpenStore = (settings: StoreSettings) => Promise<Store>
 
+/** The code of a fault: the database has its one gateway already. */
+export const databaseInUse = 'DATABASE_IN_USE'
+
 export interface StoreSettings {
   /** A file, or the address of a libSQL server. */
   readonly path: string
   /** Shown to a libSQL server. */
   readonly token: string | undefined
+  /**
+   * For a gateway, which counts budgets in its own memory. `sole`: rejects with `DATABASE_IN_USE`
+   * while another gateway works on the database. `shared`: reports that. Absent for a command.
+   */
+  readonly claim?: 'sole' | 'shared' | undefined
   /** Told of what an operator should know: the file was deleted or replaced under the process. */
   readonly report?:
     | ((message: string, fields: Readonly<Record<string, unknown>>) => void)

@@ -10,6 +10,7 @@ import {
   usageRows,
 } from '../../../src/store/index.ts'
 import { sharedNow } from '../store/call-limit.ts'
+import { thisProcess } from '../store/claim.ts'
 import {
   isRemote,
   type ReportFields,
@@ -26,6 +27,8 @@ export interface NodeStoreOptions {
    * database or the server does not answer. 3 s for a file, 10 s for a server.
    */
   readonly patience?: Millis
+  /** How long a server keeps the database for a gateway that does not answer. 30 s. */
+  readonly lease?: Millis
   /** The program of the thread. */
   readonly entry?: URL
 }
@@ -40,7 +43,7 @@ export async function openNodeStore(
 ): Promise<Store> {
   const thread = new StoreThread(settings, options)
   try {
-    await thread.call('open')
+    await thread.open()
   } catch (fault) {
     await thread.close()
     throw fault
@@ -116,19 +119,22 @@ class StoreThread {
   readonly #patience: Millis
   readonly #report: (message: string, fields: ReportFields) => void
   readonly #entry: URL
-  #waiting: Waiting[] = []
+  readonly #waiting: Waiting[] = []
   #current: Waiting | undefined
   #worker: Worker | undefined
   #crashes = 0
   #lastCrash = 0
+  #isOpen = false
   #isAbandoned = false
   #closing: Promise<void> | undefined
   /** Resolved when no call runs any more. */
   readonly #quiet: (() => void)[] = []
 
-  constructor({ path, token, report = () => {} }: StoreSettings, options: NodeStoreOptions) {
-    const { patience = isRemote(path) ? 10_000 : 3_000, entry = ownEntry } = options
-    this.#settings = { path, token }
+  constructor(settings: StoreSettings, options: NodeStoreOptions) {
+    const { path, token, claim, report = () => {} } = settings
+    const { patience = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
+    // Later threads take the place of the first one under the same name.
+    this.#settings = { path, token, claim: claim && { mode: claim, ...thisProcess() }, lease }
     this.#patience = patience
     this.#report = report
     this.#entry = entry
@@ -139,6 +145,11 @@ class StoreThread {
     return this.#current !== undefined
   }
 
+  async open(): Promise<void> {
+    await this.call('open')
+    this.#isOpen = true
+  }
+
   call(method: StoreMethod, ...args: readonly unknown[]): Promise<unknown> {
     if (this.#closing || this.#isAbandoned) return Promise.reject(closed())
     return this.#enqueue(method, args)
@@ -147,10 +158,11 @@ class StoreThread {
   abandon(): void {
     this.#isAbandoned = true
     this.#post('abandon')
-    const given = this.#waiting
-    // Without it the thread would be ended in the middle of a call.
-    this.#waiting = given.filter(({ call }) => call.method === 'close')
-    for (const each of given) if (!this.#waiting.includes(each)) each.reject(closed())
+    for (const waiting of this.#waiting.splice(0)) {
+      // Without a close the thread would be ended in the middle of a call.
+      if (waiting.call.method === 'close') this.#waiting.push(waiting)
+      else waiting.reject(closed())
+    }
   }
 
   /** Resolves when no call runs any more, but after 250 ms in any case. */
@@ -179,11 +191,15 @@ class StoreThread {
   }
 
   #enqueue(method: StoreMethod, args: readonly unknown[]): Promise<unknown> {
-    const call = { method, args, deadline: sharedNow() + this.#patience }
+    const call = this.#callOf(method, args)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
       if (!this.#current) this.#next()
     })
+  }
+
+  #callOf(method: StoreMethod, args: readonly unknown[]): StoreCall {
+    return { method, args, deadline: sharedNow() + this.#patience }
   }
 
   #post(message: ThreadMessage): void {
@@ -220,18 +236,27 @@ class StoreThread {
       this.#crashes++
       this.#lastCrash = performance.now()
       this.#current.reject(new StoreFault('the thread of the database ended during the call'))
+      if (this.#isOpen) this.#reopen()
       this.#next()
     })
     return worker
   }
 
   async #answer(message: Exclude<StoreMessage, { kind: 'report' }>): Promise<void> {
-    this.#crashes = 0
     const current = this.#current
+    // That a new thread has opened the database says nothing of what the one before has crashed on.
+    if (current?.call.method !== 'open') this.#crashes = 0
     // The next call is under way while the answer of this one is unpacked.
     this.#next()
     if (message.kind === 'fault') current?.reject(new StoreFault(message.message, message.code))
     else current?.resolve(await unpacked(message))
+  }
+
+  /** The next thread takes its place as the first one did, before anything else. */
+  #reopen(): void {
+    const call = this.#callOf('open', [])
+    const reject = ({ message }: StoreFault) => this.#report(message, {})
+    this.#waiting.unshift({ call, resolve() {}, reject })
   }
 
   #isPausing(): boolean {

@@ -1,21 +1,10 @@
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { serialize } from 'node:v8'
-import type { Client } from '@libsql/client'
-import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { databaseStore } from '../../../src/store/database.ts'
 import type { UsageListQuery } from '../../../src/store/index.ts'
 import { CallLimit } from './call-limit.ts'
 import { faultOf } from './fault.ts'
-import { LocalDatabase } from './local.ts'
-import {
-  isRemote,
-  type ReportFields,
-  type StoreCall,
-  type StoreMessage,
-  type ThreadSettings,
-} from './messages.ts'
-import { RemoteDatabase } from './remote.ts'
+import type { ReportFields, StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
+import { placeOf } from './place.ts'
 
 /** The store as its thread runs it. */
 export interface StoreAnswers {
@@ -30,17 +19,16 @@ export function answers(
   report: (message: string, fields: ReportFields) => void,
 ): StoreAnswers {
   const limit = new CallLimit()
-  const database = databaseOf(settings, limit, report)
-  // Drizzle calls `execute` and `batch` of its client, and nothing else.
-  const store = databaseStore(drizzle({ client: database as unknown as Client }))
+  const place = placeOf({ settings, limit, report })
+  const store = databaseStore(place.db)
   const answer: StoreAnswers['answer'] = async ({ method, args, deadline }) => {
     limit.begin(deadline)
     try {
       switch (method) {
         case 'open':
-          return plain(await database.open())
+          return plain(await place.open())
         case 'close':
-          return plain(await database.close())
+          return plain(await place.close())
         case 'accounts': {
           const { keys, groups } = await store.accounts()
           return { kind: 'accounts', pieces: { keys: packed(keys), groups: packed(groups) } }
@@ -61,22 +49,7 @@ export function answers(
       return { kind: 'fault', message, code }
     }
   }
-  return { answer, abandon: () => limit.abandon() }
-}
-
-function databaseOf(
-  { path, token }: ThreadSettings,
-  limit: CallLimit,
-  report: (message: string, fields: ReportFields) => void,
-) {
-  if (isRemote(path)) return new RemoteDatabase({ url: path, token, limit })
-  const file = /^file:/i.test(path) ? fileOf(path) : path
-  return new LocalDatabase({ path: resolve(file), limit, report })
-}
-
-/** The libSQL way of writing it allows `file:name` without slashes, which is no valid address. */
-function fileOf(url: string): string {
-  return /^file:\/\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice(5))
+  return { answer, abandon: () => place.abandon() }
 }
 
 function plain(value: unknown): StoreMessage {

@@ -78,14 +78,22 @@ export class Connection {
       this.run('commit')
       return results
     } catch (error) {
-      // Some errors have rolled back already.
-      if (this.#database.inTransaction) this.run('rollback')
+      this.#rollBack()
       throw error
     }
   }
 
   close(): void {
     if (this.#database.open) this.#database.close()
+  }
+
+  /** Some errors have rolled back already. */
+  #rollBack(): void {
+    try {
+      if (this.#database.inTransaction) this.run('rollback')
+    } catch {
+      // The connection is no longer sound; the first error says why.
+    }
   }
 
   #execute({ sql, args }: Statement): StatementResult {

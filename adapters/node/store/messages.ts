@@ -1,9 +1,19 @@
 import type { Millis } from '../../../src/core/ids.ts'
-import type { DatabaseStore } from '../../../src/store/database.ts'
+import type { DatabaseStore, Holder } from '../../../src/store/database.ts'
 import type { AccountRows, StoreSettings } from '../../../src/store/index.ts'
 
 /** What the thread of the store is started with. */
-export type ThreadSettings = Pick<StoreSettings, 'path' | 'token'>
+export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token'> {
+  /** Undefined for a command. */
+  readonly claim: ClaimSettings | undefined
+  /** How long the lease on a server outlives a process that does not renew it. */
+  readonly lease: Millis
+}
+
+/** How a gateway claims the database, and as which process. */
+export interface ClaimSettings extends Holder {
+  readonly mode: Exclude<StoreSettings['claim'], undefined>
+}
 
 /** Whether a path is the address of a libSQL server. */
 export function isRemote(path: string): boolean {

@@ -45,7 +45,7 @@ export class RemoteDatabase {
     const { limit } = this.#options
     this.#end = new AbortController()
     const end = () => this.#end.abort(new DOMException('no answer', 'TimeoutError'))
-    const timer = setTimeout(end, Math.max(limit.left, leastTime))
+    const timer = setTimeout(end, Math.min(Math.max(limit.left, leastTime), mostTime))
     limit.onAbandon(end)
     try {
       return await work(await this.#ready())
@@ -81,10 +81,11 @@ export class RemoteDatabase {
   }
 }
 
-/** Milliseconds that a call has that waited for others too long. */
+/** Milliseconds that the server has for an answer, also when the call has waited for others. */
 const leastTime = 1_000
+const mostTime = 10_000
 
 /** The rest of an address may hold a secret. */
-function hostOf(url: string): string {
+export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'an address that cannot be read'
 }

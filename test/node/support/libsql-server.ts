@@ -43,6 +43,8 @@ export interface LibsqlServer {
   loseAnswers(count: number): void
   /** From now on no request gets an answer. */
   hold(): void
+  /** Runs a statement in the database itself. */
+  execute(sql: string): Promise<unknown>
 }
 
 /** A libSQL server over a database in memory, as far as our client needs one. */
@@ -86,6 +88,7 @@ export async function libsqlServer(): Promise<LibsqlServer> {
     hold() {
       isHolding = true
     },
+    execute: (sql) => client.execute(sql),
   }
 }
 

@@ -45,8 +45,8 @@ export type OpenOptions = NodeStoreOptions & Partial<StoreSettings>
 
 /** A database in a file or on a server, opened as the host opens it. */
 export async function openStore(path: string, options: OpenOptions): Promise<Store> {
-  const { token, report } = options
-  const store = await openNodeStore({ path, token, report }, options)
+  const { token, claim, report } = options
+  const store = await openNodeStore({ path, token, claim, report }, options)
   onTestFinished(() => store.close())
   return store
 }

@@ -1,0 +1,74 @@
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
+import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import { drizzle } from 'drizzle-orm/libsql/sqlite3'
+import { type Holder, lastHolder, noteHolder } from '../../../src/store/database.ts'
+import type { Claim } from './claim.ts'
+import { Connection, clientOf } from './connection.ts'
+import { isLocked, openFault } from './fault.ts'
+import { prepareFile } from './file.ts'
+
+export interface FileClaimOptions {
+  readonly path: string
+  readonly db: LibSQLDatabase
+  readonly holder: Holder
+}
+
+/**
+ * The place on a database file: an exclusive transaction on an empty database beside it, which ends
+ * with the process, however that ends. The file itself stays open to commands, backups and readers.
+ */
+export class FileClaim implements Claim {
+  readonly #options: FileClaimOptions
+  #lock: Connection | undefined
+
+  constructor(options: FileClaimOptions) {
+    this.#options = options
+  }
+
+  async take(): Promise<string | undefined> {
+    const { path } = this.#options
+    try {
+      prepareFile(path)
+      this.#lock ??= lockBeside(path)
+    } catch (error) {
+      throw openFault(`the database ${path}`, error)
+    }
+    return this.#lock ? undefined : holderOf(path)
+  }
+
+  /** Writes into the open database who has the place: for people, so it may fail. */
+  async note(): Promise<void> {
+    const { db, holder } = this.#options
+    if (this.#lock) await noteHolder(db, holder).catch(() => {})
+  }
+
+  async release(): Promise<void> {
+    this.#lock?.close()
+    this.#lock = undefined
+  }
+}
+
+/** Undefined while another gateway holds the lock. */
+function lockBeside(database: string): Connection | undefined {
+  // Whatever name a gateway knows the file by.
+  const path = `${realpathSync(database)}-lock`
+  // Closing any descriptor of a file frees the locks that the process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+  const connection = new Connection(path)
+  try {
+    connection.run('begin exclusive')
+    return connection
+  } catch (error) {
+    connection.close()
+    if (isLocked(error)) return undefined
+    throw error
+  }
+}
+
+/** The process that holds the lock. Only read: it may be of another version. */
+async function holderOf(path: string): Promise<string> {
+  const connection = new Connection(path)
+  const holder = await lastHolder(drizzle({ client: clientOf(connection) })).catch(() => undefined)
+  connection.close()
+  return holder ?? 'another process'
+}

@@ -1,0 +1,118 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@libsql/client'
+import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import { drizzle } from 'drizzle-orm/libsql/sqlite3'
+import { databaseInUse, StoreFault } from '../../../src/store/index.ts'
+import { CallLimit } from './call-limit.ts'
+import { FileClaim } from './file-claim.ts'
+import { LocalDatabase } from './local.ts'
+import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
+import { hostOf, RemoteDatabase } from './remote.ts'
+import { ServerClaim } from './server-claim.ts'
+
+type Report = (message: string, fields: ReportFields) => void
+
+/** A database in its place, a file or a server, with the claim that a gateway has on it. */
+export interface Place {
+  readonly db: LibSQLDatabase
+  /** Takes the claim and opens the database, or rejects with the reason. */
+  open(): Promise<void>
+  close(): Promise<void>
+  /** From now on nothing is tried again, and no answer is waited for. */
+  abandon(): void
+}
+
+export interface PlaceOptions {
+  readonly settings: ThreadSettings
+  /** Of the calls that are carried out. */
+  readonly limit: CallLimit
+  readonly report: Report
+}
+
+export function placeOf(options: PlaceOptions): Place {
+  return isRemote(options.settings.path) ? serverPlace(options) : filePlace(options)
+}
+
+function filePlace({ settings, limit, report }: PlaceOptions): Place {
+  const path = resolve(/^file:/i.test(settings.path) ? fileOf(settings.path) : settings.path)
+  const database = new LocalDatabase({ path, limit, report })
+  const db = dbOf(database)
+  const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
+  return {
+    db,
+    async open() {
+      // Ahead of everything else: the database may have to be changed for this version.
+      judge(await claim?.take(), { name: path, settings, report })
+      await database.open()
+      await claim?.note()
+    },
+    async close() {
+      database.close()
+      await claim?.release()
+    },
+    abandon: () => limit.abandon(),
+  }
+}
+
+function serverPlace({ settings, limit, report }: PlaceOptions): Place {
+  const { path: url, token, lease: duration, claim: holder } = settings
+  const database = new RemoteDatabase({ url, token, limit })
+  // The lease is renewed while calls run, so it has a client and a limit of its own.
+  const leaseLimit = new CallLimit()
+  leaseLimit.begin(Number.POSITIVE_INFINITY)
+  const leases = new RemoteDatabase({ url, token, limit: leaseLimit })
+  const claim =
+    holder &&
+    new ServerClaim({
+      db: dbOf(leases),
+      holder,
+      duration,
+      isSole: holder.mode === 'sole',
+      waiting: (process) => report('waits for the lease of another gateway to end', { process }),
+      lost: (process) => report(othersWork, { process }),
+    })
+  return {
+    db: dbOf(database),
+    async open() {
+      judge(await claim?.take(), { name: `at ${hostOf(url)}`, settings, report })
+      await database.open()
+    },
+    async close() {
+      await database.close()
+      await claim?.release()
+      await leases.close()
+    },
+    abandon() {
+      limit.abandon()
+      leaseLimit.abandon()
+    },
+  }
+}
+
+interface Claiming {
+  /** The database. */
+  readonly name: string
+  readonly settings: ThreadSettings
+  readonly report: Report
+}
+
+/** What follows when another gateway, named for people, has the place. */
+function judge(other: string | undefined, { name, settings, report }: Claiming): void {
+  if (other === undefined) return
+  if (settings.claim?.mode === 'shared') return report(othersWork, { process: other })
+  const reason = `another gateway works on the database ${name}: ${other}`
+  throw new StoreFault(reason, databaseInUse)
+}
+
+const othersWork = 'another gateway works on this database: each of them grants whole budgets'
+
+/** Drizzle calls `execute` and `batch` of its client, and nothing else. */
+function dbOf(database: LocalDatabase | RemoteDatabase): LibSQLDatabase {
+  return drizzle({ client: database as unknown as Client })
+}
+
+/** The libSQL way of writing it allows `file:name` without slashes, which is no valid address. */
+function fileOf(url: string): string {
+  return /^file:\/\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice(5))
+}

@@ -1,0 +1,221 @@
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { nodePorts } from '../../adapters/node/index.ts'
+import { openNodeStore } from '../../adapters/node/ports/store.ts'
+import { createGateway, type Gateway, StartError } from '../../src/index.ts'
+import type { Store, StoreSettings } from '../../src/store/index.ts'
+import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
+import { masterKey } from './support/keyed-host.ts'
+import { libsqlServer } from './support/libsql-server.ts'
+import { timed } from './support/servers.ts'
+import { freePort } from './support/shipped-gateway.ts'
+import {
+  type BuiltThread,
+  buildThread,
+  connect,
+  folder,
+  openStore,
+  valueOf,
+} from './support/store.ts'
+
+let built: Package
+let thread: BuiltThread
+
+beforeAll(async () => {
+  built = await buildPackage()
+  thread = await buildThread()
+})
+
+afterAll(() => {
+  built.remove()
+  thread.remove()
+})
+
+const config = (database: string, enabled = true) => `
+  [auth]
+  enabled = ${enabled}
+  db_path = ${JSON.stringify(database)}
+  [[providers]]
+  name = "demo"
+  kind = "demo"
+  models = [{ id = "m", cost_per_1m_output = 1000 }]
+`
+
+describe('a second process on a database file', () => {
+  async function gateway(database: string, ...args: string[]): Promise<Command> {
+    const port = String(await freePort())
+    return command([built.executable, ...args], {
+      config: config(database),
+      env: {
+        GATEWAY_MASTER_KEY: masterKey,
+        GATEWAY_LOG_FORMAT: 'json',
+        GATEWAY_SERVER__PORT: port,
+      },
+    })
+  }
+
+  async function serving(...args: Parameters<typeof gateway>): Promise<Command> {
+    const running = await gateway(...args)
+    await running.until(/"msg":"listening"/)
+    return running
+  }
+
+  test('does not start, and says which process is there and how to start nevertheless', async () => {
+    const database = join(folder(), 'gateway.db')
+    const first = await serving(database)
+    const { code, stderr } = await finished(await gateway(database))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      new RegExp(
+        `^another gateway works on .*gateway\\.db: process ${first.process.pid} on .*, since`,
+      ),
+    )
+    expect(stderr).toContain('--allow-second')
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(statSync(`${database}-lock`).mode & 0o777).toBe(0o600)
+  })
+
+  test('does not start either when it knows the file by another name', async () => {
+    const database = join(folder(), 'gateway.db')
+    await serving(database)
+    const link = join(folder(), 'link.db')
+    symlinkSync(database, link)
+    expect(await finished(await gateway(link))).toMatchObject({ code: 1 })
+  })
+
+  test('starts when it is asked to, and says that the other one is there', async () => {
+    const database = join(folder(), 'gateway.db')
+    const first = await serving(database)
+    const second = await serving(database, '--allow-second')
+    expect(second.output.stdout).toMatch(
+      new RegExp(`"level":"error".*"process":"process ${first.process.pid} on `),
+    )
+  })
+
+  test('starts as soon as the first was killed, or has ended', async () => {
+    const database = join(folder(), 'gateway.db')
+    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
+      const running = await serving(database)
+      running.process.kill(signal)
+      await finished(running)
+    }
+  })
+
+  test('may be a command, a backup or a reader', async () => {
+    const database = join(folder(), 'gateway.db')
+    await serving(database)
+    const { code } = await finished(await gateway(database, 'keys', 'create', '--name', 'k'))
+    expect(code).toBe(0)
+    const copy = join(folder(), 'copy.db')
+    await connect(database).execute({ sql: 'vacuum into ?', args: [copy] })
+    expect(await valueOf(copy, 'select name from virtual_keys')).toBe('k')
+  })
+})
+
+describe('a second gateway in one process', () => {
+  async function gateway(path: string, { enabled = true, allowSecond = false } = {}) {
+    const created = await createGateway({
+      ...nodePorts({ GATEWAY_LOG_LEVEL: 'error' }),
+      env: { GATEWAY_MASTER_KEY: masterKey },
+      config: config(path, enabled),
+      log: undefined,
+      allowSecond,
+      openStore: (settings) => openNodeStore(settings, { entry: thread.entry }),
+    })
+    onTestFinished(async () => {
+      await created.close()
+    })
+    return created
+  }
+
+  test('is refused until the first is closed', async () => {
+    const path = join(folder(), 'gateway.db')
+    const first: Gateway = await gateway(path)
+    await expect(gateway(path)).rejects.toThrow(StartError)
+    // The refusal took nothing from the first.
+    await expect(gateway(path)).rejects.toThrow(/allowSecond/)
+    await first.close()
+    await gateway(path)
+  })
+
+  test('is allowed by allowSecond, and without auth', async () => {
+    const path = join(folder(), 'gateway.db')
+    await gateway(path)
+    await gateway(path, { allowSecond: true })
+    await gateway(path, { enabled: false })
+  })
+})
+
+test.each(['a file', 'a server'])(
+  'a gateway on %s keeps its place, at once, when its thread is started anew',
+  async (what) => {
+    const directory = folder()
+    const path = what === 'a file' ? join(directory, 'gateway.db') : (await libsqlServer()).url
+    const program = join(directory, 'thread.mjs')
+    writeFileSync(
+      program,
+      `import ${JSON.stringify(thread.entry.href)}
+      import { parentPort } from 'node:worker_threads'
+      parentPort.on('message', ({ method }) => { if (method === 'deleteSealed') throw new Error() })`,
+    )
+    const store = await openStore(path, {
+      entry: pathToFileURL(program),
+      claim: 'sole',
+      lease: 6_000,
+    })
+    await expect(store.deleteSealed('canary', 'x')).rejects.toThrow('ended during the call')
+    expect(await timed(store.accounts())).toBeLessThan(5_000)
+    const second = openStore(path, { entry: thread.entry, claim: 'sole', lease: 500 })
+    await expect(second).rejects.toMatchObject({ code: 'DATABASE_IN_USE' })
+  },
+)
+
+describe('a second gateway on a database server', () => {
+  const lease = 1_500
+
+  async function opened(path: string, settings: Partial<StoreSettings> = {}): Promise<Store> {
+    return openStore(path, { entry: thread.entry, claim: 'sole', lease, ...settings })
+  }
+
+  test('is refused while the first one renews its lease, and says which process it is', async () => {
+    const { url } = await libsqlServer()
+    await opened(url)
+    await sleep(2 * lease)
+    await expect(opened(url)).rejects.toMatchObject({
+      code: 'DATABASE_IN_USE',
+      message: expect.stringMatching(
+        new RegExp(`^another gateway works on the database at 127.*: process ${process.pid} on `),
+      ),
+    })
+  })
+
+  test('starts when the lease of a killed one is over', async () => {
+    const server = await libsqlServer()
+    await opened(server.url, { claim: undefined })
+    const endsAt = `unixepoch('subsec') * 1000 + ${lease}`
+    await server.execute(`insert into gateway_lease values (1, 'killed', 'process 1', ${endsAt})`)
+    const start = performance.now()
+    await opened(server.url)
+    expect(performance.now() - start).toBeGreaterThan(lease / 3)
+  })
+
+  test('starts at once when the first has ended, and where it is allowed', async () => {
+    const { url } = await libsqlServer()
+    const first = await opened(url)
+    await first.close()
+    await opened(url)
+    const reports: unknown[] = []
+    await opened(url, { claim: 'shared', report: (...report) => reports.push(report) })
+    expect(reports).toMatchObject([[expect.stringContaining('another gateway works'), {}]])
+  })
+
+  test('is not kept out by a command', async () => {
+    const { url } = await libsqlServer()
+    await opened(url, { claim: undefined })
+    await opened(url)
+    await opened(url, { claim: undefined })
+  })
+})
