@@ -12,7 +12,7 @@ import {
 import type { ConfigFile } from './core/config-file.ts'
 import { outline } from './core/outline.ts'
 import type { Log } from './core/ports.ts'
-import { credentialWarnings } from './overview.ts'
+import { snapshotWarnings } from './overview.ts'
 import { type Snapshot, SnapshotHolder, type SnapshotPorts } from './snapshot/index.ts'
 import { UnsignedWebhooks } from './webhooks/index.ts'
 
@@ -99,7 +99,7 @@ export class LiveConfig {
       apply: async () => {
         await access.adopt(config)
         swap()
-        const warnings = [...loaded.warnings, ...credentialWarnings(this.snapshot)]
+        const warnings = [...loaded.warnings, ...snapshotWarnings(this.snapshot)]
         for (const warning of warnings) log.write('warn', warning)
         if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
         log.write('info', 'the configuration is in force')

@@ -46,15 +46,16 @@ export function overviewOf({ config, snapshot, warnings }: Started): Overview {
     auth: auth.enabled
       ? { enabled: true, database: withoutQuery(auth.db_path) }
       : { enabled: false },
-    warnings: [...warnings, ...credentialWarnings(snapshot)],
+    warnings: [...warnings, ...snapshotWarnings(snapshot)],
   }
 }
 
-/** One line for each provider whose requests fail for want of a credential. */
-export function credentialWarnings({ providers }: Snapshot): readonly string[] {
-  return providers.flatMap(({ credential }) =>
+/** One line for each provider whose requests fail for want of a credential, and what kinds warn of. */
+export function snapshotWarnings({ providers, warnings }: Snapshot): readonly string[] {
+  const missing = providers.flatMap(({ credential }) =>
     credential.kind === 'missing' ? [credential.message] : [],
   )
+  return [...missing, ...warnings]
 }
 
 function describe({ name, kind, baseUrl, egress, credential }: Provider): ProviderOverview {

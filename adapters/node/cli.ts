@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { nearestName } from '../../src/config/index.ts'
+import { nearestName } from '../../src/core/nearest-name.ts'
 import { outline } from '../../src/core/outline.ts'
 import { type Environment, version } from '../../src/index.ts'
 import { check } from './check.ts'

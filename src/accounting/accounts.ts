@@ -82,6 +82,12 @@ export class Accounts {
     return this.#groups.get(id)
   }
 
+  /** How many keys that are not deleted are in a group. */
+  membersOf(id: GroupId): number {
+    return this.keys().filter(({ record }) => record.groupId === id && record.deletedAt === null)
+      .length
+  }
+
   /** The sender of a request that has shown this key. */
   callerOf(key: KeyEntry): Caller {
     return new KeyCaller(key, this.#door)

@@ -31,6 +31,8 @@ export interface GroupAccounts {
   /** In the order of their creation. */
   groups(): Iterable<GroupStanding>
   group(id: GroupId): GroupStanding | undefined
+  /** How many keys that are not deleted are in the group. */
+  membersOf(id: GroupId): number
   /** Adds the group, or replaces its record; what it has spent meanwhile stays. */
   putGroup(row: GroupRow): GroupStanding
 }
@@ -103,9 +105,7 @@ async function deleteGroup({ params, context }: AdminRequest, desk: GroupDesk): 
   const id = idIn(params)
   const row = await desk.store.deleteGroup(id, unixSeconds(desk.clock))
   if (row === 'unknown-group') throw unknownGroup()
-  if (row === 'has-members') {
-    throw invalid('the group has keys that are not deleted: delete them or let them leave it first')
-  }
+  if (row === 'has-members') throw hasMembers(desk.accounts.membersOf(id))
   desk.accounts.putGroup(row)
   desk.audit({ action: 'group.delete', subjectId: id }, context)
   // The group is gone whatever becomes of this: what it has spent stays due for the next flush.
@@ -128,6 +128,12 @@ function idIn({ id = '' }: AdminRequest['params']): GroupId {
   const known = groupIdOf(id)
   if (known === undefined) throw unknownGroup()
   return known
+}
+
+/** A key that was made offline is in the database, and not yet among the known. */
+function hasMembers(known: number): GatewayError {
+  const keys = known === 1 ? '1 key that is' : `${known || 'some'} keys that are`
+  return invalid(`the group has ${keys} not deleted: delete them or let them leave it first`)
 }
 
 function unknownGroup(): GatewayError {

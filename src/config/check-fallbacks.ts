@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../core/nearest-name.ts'
 import type { ModelOutline, ProviderOutline } from './outline.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 

@@ -1,6 +1,6 @@
+import { nearestName } from '../core/nearest-name.ts'
 import type { Capability, KindFacts } from '../core/provider.ts'
 import { isRegion } from './addresses.ts'
-import { nearestName } from './nearest-name.ts'
 import type { ProviderOutline } from './outline.ts'
 import { kindOfPeer } from './peer-names.ts'
 import { type Finding, type Path, quote, withNote } from './problem.ts'

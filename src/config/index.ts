@@ -6,7 +6,6 @@ export {
 } from './document.ts'
 export { type ListenAddress, listenAddress } from './listen-address.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
-export { nearestName } from './nearest-name.ts'
 export { type Problem, renderProblem } from './problem.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'
 export { keepRestartOnly } from './restart-only.ts'

@@ -1,5 +1,5 @@
+import { nearestName } from '../core/nearest-name.ts'
 import type { Environment } from '../core/ports.ts'
-import { nearestName } from './nearest-name.ts'
 import { outlineOf } from './outline.ts'
 import { type Finding, settingName } from './problem.ts'
 import { plainSettings, type Shape, topLevelForm } from './schema-tree.ts'

@@ -12,6 +12,7 @@ import {
   text,
   variableName,
   wholeNumber,
+  word,
 } from './rules.ts'
 
 const modelSchema = z.strictObject({
@@ -45,7 +46,7 @@ export const providerSchema = z.strictObject({
   connect_timeout_ms: duration.optional(),
   first_token_timeout_ms: duration.optional(),
   total_timeout_ms: duration.optional(),
-  api_version: text.optional(),
+  api_version: word.optional(),
   latency_ms: delay.optional(),
   tokens_per_second: amount(0, 1_000_000).optional(),
   failure_rate: amount(0, 1).optional(),

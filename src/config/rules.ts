@@ -34,6 +34,11 @@ export const text = z.string().regex(/^\P{Cc}+$/u, {
   error: 'must be text of one or more characters, none of them a control character',
 })
 
+/** Text that stands in an address as it is. */
+export const word = z.string().regex(/^[\w.-]+$/, {
+  error: 'must be one or more letters, digits, ".", "_" or "-", without blanks',
+})
+
 /** Model ids and provider names stand in response headers, so they must be legal header values. */
 export const headerText = z
   .string()

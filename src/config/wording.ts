@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../core/nearest-name.ts'
 import { settingOfPeer, type UnknownKey } from './peer-names.ts'
 import { type Finding, quote, withNote } from './problem.ts'
 import { dottedNames, namesIn, topLevelForm } from './schema-tree.ts'

@@ -45,6 +45,8 @@ export interface ProviderKind extends KindFacts {
   readonly authorizer: (context: CredentialContext) => Authorize
   /** A secret found in the vendor's own environment variables, where no variable is configured. */
   readonly ambientSecret?: (env: Environment) => string | undefined
+  /** What an operator should know of a model that was configured like this; undefined for nothing. */
+  readonly warning?: (target: Target) => string | undefined
   /** Binds the chat dialect to one model, once, when a snapshot is built. Never throws. */
   readonly chat?: (target: Target) => ChatEndpoint
   /** Binds the embeddings dialect in the same way. */

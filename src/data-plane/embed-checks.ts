@@ -27,7 +27,9 @@ function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEn
   const who = `provider '${provider.name}' (${provider.kind.name})`
   if (isTokens(input) && !endpoint.takesTokens) {
     const shape = input.shape === 'integers' ? 'array of integers' : 'array of integer arrays'
-    throw invalid(`${who} does not take pre-tokenized input (${shape})`, 'input')
+    // LangChain counts tokens by itself, and sends them, unless it is told not to.
+    const hint = 'send text; LangChain does with check_embedding_ctx_length=False'
+    throw invalid(`${who} does not take pre-tokenized input (${shape}): ${hint}`, 'input')
   }
   const [image] = imagesOf(input)
   if (image && !endpoint.takesImages) {

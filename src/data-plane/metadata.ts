@@ -10,7 +10,8 @@ const encoder = new TextEncoder()
 
 export type MetadataReading =
   | { readonly state: 'absent' }
-  | { readonly state: 'rejected' }
+  /** `reason` holds nothing of the header. */
+  | { readonly state: 'rejected'; readonly reason: string }
   | { readonly state: 'accepted'; readonly metadata: Metadata }
 
 /**
@@ -20,15 +21,21 @@ export type MetadataReading =
 export function readMetadata(headers: Headers): MetadataReading {
   const header = headers.get('x-gateway-metadata') ?? headers.get('cf-aig-metadata')
   if (header === null) return { state: 'absent' }
-  const metadata = parse(header)
-  return metadata === undefined ? { state: 'rejected' } : { state: 'accepted', metadata }
+  if (header.length > maxHeaderBytes) {
+    return { state: 'rejected', reason: `the header is longer than ${maxHeaderBytes} bytes` }
+  }
+  const value = parse(header)
+  const problem = whatIsWrong(value)
+  // What has no problem is metadata.
+  return problem === undefined
+    ? { state: 'accepted', metadata: value as Metadata }
+    : { state: 'rejected', reason: problem }
 }
 
-function parse(header: string): Metadata | undefined {
-  if (header.length > maxHeaderBytes) return undefined
+/** Undefined, which no JSON text means, when it is none. */
+function parse(header: string): unknown {
   try {
-    const value: unknown = JSON.parse(utf8.decode(latin1Bytes(header)))
-    return isMetadata(value) ? value : undefined
+    return JSON.parse(utf8.decode(latin1Bytes(header)))
   } catch {
     return undefined
   }
@@ -43,24 +50,23 @@ function latin1Bytes(header: string): Uint8Array {
   })
 }
 
-function isMetadata(value: unknown): value is Metadata {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+function whatIsWrong(value: unknown): string | undefined {
+  if (value === undefined) return 'the header is not JSON in UTF-8'
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return 'the header is not a JSON object'
+  }
   const entries = Object.entries(value)
-  return entries.length <= maxKeys && entries.every(isEntry)
+  if (entries.length > maxKeys) return `it has more than ${maxKeys} keys`
+  return entries.map(whatIsWrongIn).find((problem) => problem !== undefined)
 }
 
-function isEntry([key, value]: [string, unknown]): boolean {
-  if (byteLength(key) > maxKeyBytes) return false
-  switch (typeof value) {
-    case 'string':
-      return byteLength(value) <= maxValueBytes
-    case 'number':
-      return Number.isFinite(value) && byteLength(String(value)) <= maxValueBytes
-    case 'boolean':
-      return true
-    default:
-      return false
-  }
+function whatIsWrongIn([key, value]: [string, unknown]): string | undefined {
+  if (byteLength(key) > maxKeyBytes) return `a key is longer than ${maxKeyBytes} bytes`
+  const isScalar = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+  if (!isScalar) return 'a value is not a string, a number or a boolean'
+  return byteLength(String(value)) > maxValueBytes
+    ? `a value is longer than ${maxValueBytes} bytes`
+    : undefined
 }
 
 function byteLength(text: string): number {

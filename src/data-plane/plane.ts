@@ -79,7 +79,7 @@ export class DataPlane {
       ...arrival,
       scope,
       capability,
-      metadata: this.#metadata(request),
+      metadata: this.#metadata(request, arrival),
     })
     try {
       exchange.identified(this.#options.gatekeeper.identify(request, arrival))
@@ -125,10 +125,15 @@ export class DataPlane {
     })
   }
 
-  #metadata({ headers }: Request): Metadata {
+  #metadata({ headers }: Request, { id }: Arrival): Metadata {
     const reading = readMetadata(headers)
-    if (reading.state === 'rejected') this.#options.metadataRejected()
-    return reading.state === 'accepted' ? reading.metadata : {}
+    if (reading.state === 'accepted') return reading.metadata
+    if (reading.state === 'rejected') {
+      const { reason } = reading
+      this.#options.metadataRejected()
+      this.#options.log.write('info', 'metadata rejected', { request_id: id, reason })
+    }
+    return {}
   }
 }
 

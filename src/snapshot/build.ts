@@ -36,21 +36,23 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
   const providers: Provider[] = []
   const models = new Map<string, Model>()
   const fallbacks = new Map<string, readonly string[]>()
+  const warnings = new Set<string>()
   for (const entry of config.providers) {
     const provider = buildProvider(entry, { config, sources, before })
     providers.push(provider)
     for (const modelEntry of entry.models) {
       const created = before.model(modelEntry, entry)?.created ?? now
-      models.set(
-        modelEntry.id,
-        buildModel(modelEntry, { config, owner: entry, provider, sources, created }),
-      )
+      const target = targetOf(modelEntry, { config, owner: entry, provider, sources })
+      models.set(modelEntry.id, buildModel(modelEntry, { target, provider, created }))
+      const warning = provider.kind.warning?.(target)
+      if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
       fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
   }
   const { resilience, image_fetch: imageFetch } = config
   return createSnapshot({
     providers,
+    warnings: [...warnings],
     routes: buildRoutes(models, fallbacks),
     bodyLimit: config.server.body_limit,
     heartbeat: config.server.sse_heartbeat_ms,
@@ -134,25 +136,23 @@ function leavingBy(egress: Egress | undefined, send: UpstreamPort): UpstreamPort
   return egress ? (request) => send({ ...request, egress }) : send
 }
 
-interface ModelParts {
+interface TargetParts {
   readonly config: Config
   readonly owner: ProviderConfig
   readonly provider: Provider
   readonly sources: SnapshotSources
-  readonly created: number
 }
 
-function buildModel(
+function targetOf(
   entry: ModelConfig,
-  { config, owner, provider, sources: { clock, env }, created }: ModelParts,
-): Model {
-  const upstreamId = entry.upstream_id ?? entry.id
-  const { kind, baseUrl, credential } = provider
-  const target: Target = {
+  { config, owner, provider, sources: { clock, env } }: TargetParts,
+): Target {
+  const { baseUrl, hasOwnBaseUrl, credential } = provider
+  return {
     baseUrl,
-    hasOwnBaseUrl: provider.hasOwnBaseUrl,
+    hasOwnBaseUrl,
     apiVersion: owner.api_version,
-    upstreamId,
+    upstreamId: entry.upstream_id ?? entry.id,
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
     streamUsage: streamUsageOf(owner, config),
@@ -160,9 +160,19 @@ function buildModel(
     env,
     secret: credential.kind === 'secret' ? credential.value : undefined,
   }
+}
+
+interface ModelParts {
+  readonly target: Target
+  readonly provider: Provider
+  readonly created: number
+}
+
+function buildModel(entry: ModelConfig, { target, provider, created }: ModelParts): Model {
+  const { kind } = provider
   return {
     id: entry.id as ModelId,
-    upstreamId,
+    upstreamId: target.upstreamId,
     provider,
     capabilities: entry.capabilities,
     modalities: entry.modalities,

@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
+import { nearestName } from '../core/nearest-name.ts'
 import type { Capability, Model, Provider, Route } from '../core/provider.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 
@@ -20,9 +21,7 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
   const known = (id: string): Route => {
     const route = routes.get(id)
     if (route) return route
-    // What a client sends as an id may be anything, so it is not repeated.
-    const message = 'the model is not configured; GET /v1/models lists those that are'
-    throw new GatewayError('LM-2001', message, { param: 'model' })
+    throw unknownModel(id, routes.keys())
   }
   return Object.freeze({
     ...parts,
@@ -37,9 +36,22 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
   })
 }
 
+/** No id is longer than this: to look for a neighbour of longer ones would only cost time. */
+const longestId = 256
+
+/** What a client sends as an id may be anything, so it is not repeated. */
+function unknownModel(id: string, known: Iterable<string>): GatewayError {
+  const nearest = id.length > longestId ? undefined : nearestName(id, known)
+  const hint = nearest === undefined ? '' : `did you mean ${nearest}? `
+  const message = `the model is not configured; ${hint}GET /v1/models lists those that are`
+  return new GatewayError('LM-2001', message, { param: 'model' })
+}
+
 /** What a configuration settles, everything in it resolved. */
 export interface SnapshotParts {
   readonly providers: readonly Provider[]
+  /** What the kinds have to say about their settings; none twice. */
+  readonly warnings: readonly string[]
   readonly routes: ReadonlyMap<string, Route>
   readonly bodyLimit: number
   readonly heartbeat: Millis

@@ -152,3 +152,27 @@ test('a failed backend of tei is tried again, one that cannot embed is not', asy
   expect(refused.status).toBe(424)
   expect(gateway.upstream.requests).toHaveLength(3)
 })
+
+describe('vectors by token, as models give them that were made for chat', () => {
+  const byToken = [
+    [0.1, 0.2],
+    [0.3, 0.4],
+  ]
+
+  test.each<[string, string, Responder]>([
+    ['openai', '/v1', vectors([byToken])],
+    ['ollama', '', json({ embeddings: [byToken] })],
+    ['tei', '', json([byToken])],
+  ])('are named as what they are: %s', async (kind, path, responder) => {
+    const gateway = await watchedGateway(
+      config.replace('"openai"', `"${kind}"\nbase_url = "http://p.test${path}"`),
+    )
+    gateway.upstream.always(responder)
+    const response = await patiently(gateway, embed(gateway, { input: 'x' }))
+    expect(await expectErrorShape(response)).toMatchObject({
+      code: 'LM-3002',
+      message:
+        'provider p answered malformed: it has a vector for each token; this model is not made for sentences',
+    })
+  })
+})

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
-import { bodyOf, embed, texts, vectors } from '../support/embed.ts'
+import { bodyOf, embed, texts, twoLinks, vectors } from '../support/embed.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { json, whole } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -161,6 +161,18 @@ describe('a request that cannot be is refused before any upstream call', () => {
     const response = await embed(gateway, fields)
     expect(response.status).toBe(400)
     expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-1001', param })
+    expect(gateway.upstream.requests).toEqual([])
+  })
+
+  test('token ids for a vendor without them: the message says how LangChain sends text', async () => {
+    const gateway = await watchedGateway(twoLinks)
+    const error = await expectErrorShape(await embed(gateway, { input: [1, 2] }))
+    expect(error).toMatchObject({
+      code: 'LM-1001',
+      message:
+        "provider 'first' (cohere) does not take pre-tokenized input (array of integers): " +
+        'send text; LangChain does with check_embedding_ctx_length=False',
+    })
     expect(gateway.upstream.requests).toEqual([])
   })
 

@@ -340,7 +340,15 @@ describe('the group of a key', () => {
     const [disabled, other] = [await key({ group_id: pool }), await key({ group_id: pool })]
     await admin('PATCH', `/admin/keys/${disabled.id}`, { disabled: true })
     await admin('DELETE', `/admin/keys/${other.id}`)
-    expect((await admin('DELETE', `/admin/groups/${pool}`)).status).toBe(400)
+    const refusal = (keys: string) =>
+      `the group has ${keys} not deleted: delete them or let them leave it first`
+    const refused = await admin('DELETE', `/admin/groups/${pool}`)
+    expect(refused.status).toBe(400)
+    expect(errorIn(refused)['message']).toBe(refusal('1 key that is'))
+    const third = await key({ group_id: pool })
+    const again = await admin('DELETE', `/admin/groups/${pool}`)
+    expect(errorIn(again)['message']).toBe(refusal('2 keys that are'))
+    await admin('DELETE', `/admin/keys/${third.id}`)
     await admin('DELETE', `/admin/keys/${disabled.id}`)
     expect((await admin('DELETE', `/admin/groups/${pool}`)).status).toBe(204)
     const path = `/admin/groups/${pool}`

@@ -385,6 +385,45 @@ describe('what a message says', () => {
   })
 })
 
+describe('a field at fault is named in plain words', () => {
+  const embed = '/v1/embeddings'
+  const rerank = '/v1/rerank'
+  const messages = [user]
+
+  test.each([
+    ['/v1/chat/completions', { messages }, 'model is required'],
+    ['/v1/chat/completions', { model: 5, messages }, 'model: must be a string'],
+    ['/v1/chat/completions', { model: '', messages }, 'model: must not be empty'],
+    ['/v1/chat/completions', { model: 'm' }, 'messages is required'],
+    ['/v1/chat/completions', { model: 'm', messages: [] }, 'messages: must not be empty'],
+    ['/v1/chat/completions', { model: 'm', messages: 'Hi' }, 'messages: must be an array'],
+    ['/v1/chat/completions', { model: 'm', messages: [5] }, 'messages.0: must be an object'],
+    ['/v1/chat/completions', { model: 'm', messages: [{}] }, 'messages.0.role is required'],
+    [
+      '/v1/chat/completions',
+      { model: 'm', messages: [{ role: 'user', content: 5 }] },
+      'messages.0.content: must be a string or an array',
+    ],
+    ['/v1/chat/completions', { model: 'm', messages, stream: 1 }, 'stream: must be true or false'],
+    ['/v1/chat/completions', { model: 'm', messages, n: 1.5 }, 'n: must be a whole number'],
+    ['/v1/chat/completions', { model: 'm', messages, n: 0 }, 'n: must be more than 0'],
+    [embed, { model: 'm' }, 'input is required'],
+    [
+      embed,
+      { model: 'm', input: 'x', encoding_format: 'int8' },
+      'encoding_format: must be one of "float", "base64"',
+    ],
+    [rerank, { model: 'm', documents: ['a'] }, 'query is required'],
+    [rerank, { model: 'm', query: 'q' }, 'documents is required'],
+  ])('%s %j: %s', async (path, body, says) => {
+    const { get } = await watchedGateway(config)
+    const error = await expectErrorShape(
+      await get(path, { method: 'POST', body: JSON.stringify(body) }),
+    )
+    expect(error).toMatchObject({ code: 'LM-1001', message: says })
+  })
+})
+
 describe('fields that the gateway does not read pass untouched, whatever they hold', () => {
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])(
     'a field with the name of a property of every object, %s, is a field like any other',

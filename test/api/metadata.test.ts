@@ -96,6 +96,27 @@ describe('metadata that breaks a rule is dropped and counted, and the request is
     })
   })
 
+  test.each([
+    ['not JSON', 'team=canary', 'the header is not JSON in UTF-8'],
+    ['a list', '["canary"]', 'the header is not a JSON object'],
+    ['too long', `{"canary":1${' '.repeat(4090)}}`, 'the header is longer than 4096 bytes'],
+    ['too many keys', asHeader({ canary: 1, ...keys(16) }), 'it has more than 16 keys'],
+    ['a long key', asHeader({ ['canary'.repeat(20)]: 1 }), 'a key is longer than 64 bytes'],
+    ['a long value', asHeader({ k: 'canary'.repeat(50) }), 'a value is longer than 256 bytes'],
+    ['a list as a value', '{"k":["canary"]}', 'a value is not a string, a number or a boolean'],
+  ])('and a line says why, and nothing of what it held: %s', async (_, header, reason) => {
+    const gateway = await watchedGateway()
+    gateway.upstream.next(json(completion()))
+    const headers = { 'x-gateway-metadata': header, 'x-request-id': 'r1' }
+    await gateway.chat(request, { headers })
+    expect(gateway.log[0]).toEqual({
+      level: 'info',
+      message: 'metadata rejected',
+      fields: { request_id: 'r1', reason },
+    })
+    expect(JSON.stringify(gateway.log)).not.toContain('canary')
+  })
+
   test('and its other name does not stand in for it', async () => {
     const headers = { 'x-gateway-metadata': 'bad', 'cf-aig-metadata': '{"k":1}' }
     expect(await readingOf(headers)).toEqual({ metadata: undefined, rejected: 1 })

@@ -115,6 +115,26 @@ describe('one model', () => {
     expect(error.message).not.toContain(decodeURIComponent(id))
   })
 
+  test.each([
+    ['gpt4o-mini', 'gpt-4o-mini'],
+    ['GPT-4O-MINI', 'gpt-4o-mini'],
+    ['gpt-4o-mini ', 'gpt-4o-mini'],
+    ['claude', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('the id %s of a typo is answered with the nearest that is', async (id, nearest) => {
+    const { chat } = await watchedGateway(
+      '[[providers]]\nname = "p"\nkind = "demo"\nmodels = [{ id = "gpt-4o-mini" }, { id = "o3" }]',
+    )
+    const error = await expectErrorShape(
+      await chat({ model: id, messages: [{ role: 'user', content: 'Hi' }] }),
+    )
+    const hint = nearest === undefined ? '' : `did you mean ${nearest}? `
+    expect(error).toMatchObject({
+      code: 'LM-2001',
+      message: `the model is not configured; ${hint}GET /v1/models lists those that are`,
+    })
+  })
+
   test.each(ids)('%s is also served by that id', async (id) => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.next(json(completion()))

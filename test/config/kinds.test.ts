@@ -101,6 +101,16 @@ describe('health_path', () => {
 })
 
 describe('settings of one kind', () => {
+  test.each(['', ' ', '2024-10-21 ', ' 2024-10-21', '2024-10-21&x=1'])(
+    'an api_version of %j is no version',
+    async (version) => {
+      const line = `base_url = "https://x.openai.azure.com"\napi_version = "${version}"`
+      expect(await problemsOf(provider('azure', line))).toEqual([
+        expect.stringMatching(/^providers\[0\]\.api_version .*: must be one or more letters/),
+      ])
+    },
+  )
+
   test('api_version is refused on a kind that does not take it', async () => {
     expect(await problemsOf(provider('openai', 'api_version = "2024-10-21"'))).toEqual([
       'providers[0].api_version (line 4): kind "openai" does not take this setting',

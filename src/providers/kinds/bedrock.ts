@@ -15,7 +15,9 @@ import {
   bedrockBaseUrl,
   bedrockRegion,
   bedrockUrl,
+  hasAddress,
   modelIdIn,
+  namedRegion,
 } from '../dialects/bedrock/address.ts'
 import { converseAnswer } from '../dialects/bedrock/answer.ts'
 import {
@@ -45,6 +47,7 @@ export const bedrock: ProviderKind = Object.freeze({
   remoteImages: false,
   authorizer,
   ambientSecret: ambientAwsSecret,
+  warning: regionWarning,
   chat: bedrockChat,
   embed: bedrockEmbed,
   rerank: bedrockRerank,
@@ -88,6 +91,18 @@ function bedrockChat(target: Target): ChatEndpoint {
     refusal: (status, body, header) => bedrockRefusal(status, mask(body), header),
     doneOptional: false,
   }
+}
+
+/** A region that is guessed is wrong for most accounts, and AWS answers with an error about the key. */
+function regionWarning({ baseUrl, upstreamId, env, secret }: Target): string | undefined {
+  const credential = readAwsSecret(secret ?? '', env)
+  const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
+  if (namedRegion(place) !== undefined) return undefined
+  const region = bedrockRegion(place)
+  const uses = hasAddress(place) ? [] : [`go to ${region}`]
+  if (credential.kind === 'access-key') uses.push(`are signed for ${region}`)
+  if (uses.length === 0) return undefined
+  return `no region is named in base_url, an ARN, the credential or AWS_REGION: requests ${uses.join(' and ')}`
 }
 
 /** API keys as they are; access keys by a signature of each request, which holds for five minutes. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { json, whole } from '../../support/scripted-upstream.ts'
 import { answered, asking, bedrockGateway, type Setup, streamed } from './support.ts'
 
@@ -71,4 +71,52 @@ test.each([
   expect(upstream.requests[0]).toMatchObject({ method: 'GET', url: probed })
   expect(upstream.requests[0]?.headers).not.toHaveProperty('authorization')
   await gateway.close()
+})
+
+describe('a private name is not taken for a region', () => {
+  const accessKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY'
+  const scopeOf = async (setup: Setup) => {
+    const { chat, upstream } = await bedrockGateway({ secret: accessKey, ...setup })
+    upstream.next(json(answered([{ text: 'Hi' }])))
+    await chat(asking())
+    const { authorization = '' } = upstream.requests[0]?.headers ?? {}
+    return authorization.match(/Credential=[^/]+\/\d+\/([^/]+)\//)?.[1]
+  }
+
+  test.each([
+    ['https://bedrock-runtime.internal.example.com', 'eu-west-1'],
+    ['https://bedrock-runtime.us-gov-west-1.amazonaws.com', 'us-gov-west-1'],
+    ['https://vpce-1-2.bedrock-runtime.ap-south-2.vpce.amazonaws.com', 'ap-south-2'],
+  ])('%s: requests are signed for %s', async (url, region) => {
+    expect(await scopeOf({ ...base(url), env: { AWS_REGION: 'eu-west-1' } })).toBe(region)
+  })
+})
+
+describe('a region that is named nowhere is a warning at the start', () => {
+  const accessKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY'
+  const rule =
+    'provider p: no region is named in base_url, an ARN, the credential or AWS_REGION: requests'
+  const both = `${rule} go to us-east-1 and are signed for us-east-1`
+  const proxy = base('https://bedrock-runtime.internal.example.com')
+  const privateArn = 'arn:aws:bedrock:eu-central-1:1:inference-profile/x'
+  const withRegion = JSON.stringify({ api_key: 'k', region: 'ap-south-1' })
+
+  test.each<[string, Setup, readonly string[]]>([
+    ['an API key', {}, [`${rule} go to us-east-1`]],
+    ['an access key', { secret: accessKey }, [both]],
+    [
+      'an access key and an address',
+      { secret: accessKey, ...proxy },
+      [`${rule} are signed for us-east-1`],
+    ],
+    ['an API key and an address', proxy, []],
+    ['a region in base_url', base('eu-west-1'), []],
+    ['a region in the environment', { env: { AWS_DEFAULT_REGION: 'eu-west-1' } }, []],
+    ['a region in the ARN', { upstreamId: privateArn }, []],
+    ['a region in the credential', { secret: withRegion }, []],
+  ])('%s', async (_, setup, warnings) => {
+    const { log } = await bedrockGateway(setup)
+    const found = log.filter(({ level }) => level === 'warn').map(({ message }) => message)
+    expect(found).toEqual(warnings)
+  })
 })

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { importSPKI, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { type UpstreamFailure, UpstreamFault } from '../../../src/core/failure.ts'
@@ -96,8 +97,12 @@ describe('a service account', () => {
   test.each([
     ['no PEM at all', 'canary'],
     [
-      'of the older PKCS#1 form',
+      'cut short in the older form',
       '-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----',
+    ],
+    [
+      'no base64 in the older form',
+      '-----BEGIN RSA PRIVATE KEY-----\n=A==\n-----END RSA PRIVATE KEY-----',
     ],
     ['cut short', serviceAccount.private_key.replace(/\n.{30}/, '\n')],
   ])('whose key is %s has no credential, and makes no call', async (_, key) => {
@@ -105,9 +110,54 @@ describe('a service account', () => {
     expect(await failureOf(headers())).toEqual({
       kind: 'no-credential',
       message:
-        'the Google credential cannot be used: its private_key is no PKCS#8 RSA key of at least 2048 bits',
+        'the Google credential cannot be used: its private_key is not a PKCS#8 or PKCS#1 RSA key of at least 2048 bits',
     })
     expect(upstream.requests).toEqual([])
+  })
+})
+
+test('a service account may have its key in the older form, PKCS#1', async () => {
+  const key = createPrivateKey(serviceAccount.private_key)
+  for (const form of [
+    String(key.export({ type: 'pkcs1', format: 'pem' })),
+    String(key.export({ type: 'pkcs1', format: 'pem' })).replaceAll('\n', String.raw`\n`),
+  ]) {
+    const { headers, upstream } = bench({ ...serviceAccount, private_key: form })
+    upstream.next(token('t1'))
+    expect(await headers()).toEqual({ authorization: 'Bearer t1' })
+    const { assertion } = Object.fromEntries(new URLSearchParams(upstream.text()))
+    const verified = await jwtVerify(assertion ?? '', await importSPKI(publicKey, 'RS256'), {
+      currentDate: new Date(1_764_000_000_000),
+    })
+    expect(verified.payload.iss).toBe(serviceAccount.client_email)
+  }
+})
+
+describe('the life of a token', () => {
+  /** How long it is used, in seconds: half of a short life. */
+  const useOf = async (expiresIn: unknown) => {
+    const { headers, upstream, clock } = bench(authorizedUser)
+    const body = { access_token: 't', expires_in: expiresIn, token_type: 'Bearer' }
+    upstream.always(json(body))
+    await headers()
+    for (let seconds = 0; seconds < 4000; seconds += 30) {
+      await headers()
+      if (upstream.requests.length > 1) return seconds
+      await clock.advance(30_000)
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  test.each([
+    ['a number', 3600, 3300],
+    ['a text', '3600', 3300],
+    ['nothing', undefined, 3300],
+    ['zero', 0, 30],
+    ['a negative number', -1, 30],
+    ['null', null, 30],
+    ['no number', 'soon', 30],
+  ])('%s: it is used for a while', async (_, expiresIn, seconds) => {
+    expect(await useOf(expiresIn)).toBe(seconds)
   })
 })
 
@@ -284,7 +334,6 @@ describe('a token endpoint', () => {
     ['no token', '{}'],
     ['an empty token', '{"access_token":""}'],
     ['a token that is no header', '{"access_token":"a\\nb"}'],
-    ['a life that is none', '{"access_token":"a","expires_in":-1}'],
   ])('that answers %s is malformed, and nothing is sent on', async (_, body) => {
     const { headers, upstream } = bench(authorizedUser)
     upstream.next(whole(body))

@@ -160,7 +160,7 @@ describe('a file of credentials', () => {
 describe('what is missing fails the requests that come here, and no other', () => {
   test.each([
     ['a secret that is broken', { secret: '{"type":"service_account"' }, /not valid JSON$/],
-    ['a key that is none', { secret: { ...serviceAccount, private_key: 'x' } }, /PKCS#8/],
+    ['a key that is none', { secret: { ...serviceAccount, private_key: 'x' } }, /PKCS#8 or PKCS#1/],
     ['no project', { baseUrl: 'global' }, /its project is not known; write base_url in full/],
     ['a file, on a host without files', { secret: '/run/sa.json' }, /this host reads none$/],
   ])('%s', async (_, setup, message) => {

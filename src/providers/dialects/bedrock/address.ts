@@ -23,8 +23,14 @@ export function bedrockUrl(place: BedrockPlace, operation: string): string {
   return url.href
 }
 
-/** The region that requests go to, and that signatures are for: the most explicit one counts. */
-export function bedrockRegion({ baseUrl, modelId, credentialRegion, env }: BedrockPlace): string {
+/** The region that requests go to, and that signatures are for. */
+export function bedrockRegion(place: BedrockPlace): string {
+  return namedRegion(place) ?? defaultRegion
+}
+
+/** The region that is named anywhere: the most explicit one counts. */
+export function namedRegion(place: BedrockPlace): string | undefined {
+  const { baseUrl, modelId, credentialRegion, env } = place
   const candidates = [
     regionInAddress(baseUrl),
     regionInArn(modelId),
@@ -32,12 +38,17 @@ export function bedrockRegion({ baseUrl, modelId, credentialRegion, env }: Bedro
     env['AWS_REGION'],
     env['AWS_DEFAULT_REGION'],
   ]
-  return candidates.find((name) => name !== undefined && regionName.test(name)) ?? defaultRegion
+  return candidates.find((name) => name !== undefined && regionName.test(name))
+}
+
+/** True where the address is the user's own, and the region changes nothing of it. */
+export function hasAddress({ baseUrl }: Pick<BedrockPlace, 'baseUrl'>): boolean {
+  return URL.canParse(baseUrl) && baseUrl !== bedrockBaseUrl
 }
 
 /** The address itself, or AWS's own in that region. */
 export function bedrockBase(baseUrl: string, region: string): string {
-  if (URL.canParse(baseUrl) && baseUrl !== bedrockBaseUrl) return baseUrl
+  if (hasAddress({ baseUrl })) return baseUrl
   return `https://bedrock-runtime.${region}.${domainOf(region)}`
 }
 
@@ -47,8 +58,8 @@ export function modelIdIn(url: string): string {
   return decodeURIComponent(segment)
 }
 
-/** As configuration takes it for one. */
-const regionName = /^[a-z]{2,}(?:-[a-z\d]+)*$/
+/** `eu-west-1`. A word alone is the name of a host, as in `bedrock-runtime.internal.example.com`. */
+const regionName = /^[a-z]{2,}(?:-[a-z\d]+)*-\d$/
 
 function regionInAddress(baseUrl: string): string | undefined {
   if (regionName.test(baseUrl)) return baseUrl

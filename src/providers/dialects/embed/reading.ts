@@ -13,7 +13,9 @@ export function embedded(vectors: readonly VectorValue[], tokens: unknown): Embe
 
 /** An answer that is not what the API promises, with the vendor's own words where it has some. */
 export function notEmbedded(body: unknown): EmbedReading {
-  const detail = 'it holds no embeddings'
+  const detail = isByToken(body)
+    ? 'it has a vector for each token; this model is not made for sentences'
+    : 'it holds no embeddings'
   if (!isObject(body) || body['error'] === undefined) {
     return { ok: false, failure: { kind: 'malformed', detail } }
   }
@@ -27,9 +29,15 @@ const vectorList = z.array(vectorValue)
 export function readBareVectors(body: unknown, tokens: unknown): EmbedReading {
   const parsed = vectorList.safeParse(body)
   if (parsed.success) return embedded(parsed.data, tokens)
-  if (!Array.isArray(body) || !vectorList.safeParse(body[0]).success) return notEmbedded(body)
-  const detail = 'it has a vector for each token; this model is not made for sentences'
-  return { ok: false, failure: { kind: 'malformed', detail } }
+  return notEmbedded(body)
+}
+
+/** True for vectors by token, as a server gives them whose model was made for chat. */
+function isByToken(body: unknown): boolean {
+  const { data, embeddings } = isObject(body) ? body : {}
+  const [first] = [body, data, embeddings].find(Array.isArray) ?? []
+  const vectors = isObject(first) ? first['embedding'] : first
+  return Array.isArray(vectors) && vectors.length > 0 && vectorList.safeParse(vectors).success
 }
 
 /** A count in a header. */

@@ -1,4 +1,4 @@
-import { importPKCS8, SignJWT } from 'jose'
+import { SignJWT } from 'jose'
 import { z } from 'zod'
 import { type UpstreamFailure, UpstreamFault } from '../../../core/failure.ts'
 import type { Millis } from '../../../core/ids.ts'
@@ -12,6 +12,7 @@ import { jsonIn } from '../../../wire/json.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 import { retryAfter } from '../../../wire/retry-after.ts'
 import { messageIn } from '../error-message.ts'
+import { importRsaKey } from './rsa-key.ts'
 import {
   type AuthorizedUser,
   type GoogleCredentials,
@@ -58,7 +59,7 @@ const assertionSeconds = 3600
 /** A service account signs who it is, RFC 7523. */
 function assertionGrant(account: ServiceAccount, clock: Clock): () => Promise<Grant> {
   const { email, keyId, privateKey, tokenUri } = account
-  let key: ReturnType<typeof importPKCS8> | undefined
+  let key: ReturnType<typeof importRsaKey> | undefined
   return async () => {
     const issuedAt = unixSeconds(clock)
     const jwt = new SignJWT({ scope })
@@ -68,12 +69,12 @@ function assertionGrant(account: ServiceAccount, clock: Clock): () => Promise<Gr
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + assertionSeconds)
     try {
-      key ??= importPKCS8(privateKey, 'RS256')
+      key ??= importRsaKey(privateKey)
       const assertion = await jwt.sign(await key)
       return { type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', fields: { assertion } }
     } catch {
       // What jose says of a key it cannot read may hold some of it.
-      throw noCredential('its private_key is no PKCS#8 RSA key of at least 2048 bits')
+      throw noCredential('its private_key is not a PKCS#8 or PKCS#1 RSA key of at least 2048 bits')
     }
   }
 }
@@ -125,14 +126,24 @@ async function exchange(
 const tokenAnswer = z.object({
   // It becomes a header.
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
-  expires_in: z.number().positive().default(assertionSeconds),
+  expires_in: z.unknown().default(assertionSeconds),
 })
+
+/** The life of a token whose answer names one that cannot be true. A refused token is renewed anyway. */
+const shortLife: Millis = 60_000
+
+/** Some servers write the seconds as a text. */
+function lifetimeOf(expiresIn: unknown): Millis {
+  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : shortLife
+}
 
 function readToken(body: string): FreshToken {
   const answer = tokenAnswer.safeParse(jsonIn(body))
   // Without a token nothing is sent on: `Bearer` and nothing after it would be a puzzling 401.
   if (answer.success) {
-    return { value: answer.data.access_token, lifetime: answer.data.expires_in * 1000 }
+    const { access_token: value, expires_in: expiresIn } = answer.data
+    return { value, lifetime: lifetimeOf(expiresIn) }
   }
   const detail = 'the answer of the token endpoint holds no access token'
   throw new UpstreamFault({ kind: 'malformed', detail })

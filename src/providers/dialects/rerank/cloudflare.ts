@@ -9,7 +9,7 @@ import { notRanked, place, ranked } from './reading.ts'
 /** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
 export function cloudflareRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
   const url = new URL(baseUrl)
-  url.pathname = `${basePath(url).replace(/\/v1$/, '')}/run/${upstreamId}`
+  url.pathname = `${root(basePath(url))}/run/${upstreamId}`
   url.hash = ''
   return {
     request: ({ query, documents, topN }) => ({
@@ -23,6 +23,11 @@ export function cloudflareRerank({ baseUrl, upstreamId }: Target): RerankEndpoin
     },
     refusal: refusalBy(),
   }
+}
+
+/** The address may be that of the OpenAI layer, or that of the account itself. */
+function root(path: string): string {
+  return /\/accounts\/[^/]+$/.test(path) ? `${path}/ai` : path.replace(/\/v1$/, '')
 }
 
 /** Its `id` is the place of the document. */

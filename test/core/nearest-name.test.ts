@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearestName } from '../../src/config/nearest-name.ts'
+import { nearestName } from '../../src/core/nearest-name.ts'
 
 const names = ['port', 'host', 'api_key_env', 'first_token_timeout_ms', 'total_timeout_ms']
 

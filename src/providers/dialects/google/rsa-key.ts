@@ -1,0 +1,39 @@
+import { importPKCS8 } from 'jose'
+
+/**
+ * Reads the PEM text of an RSA key for RS256, in the form of PKCS#8, as Google hands keys out, or in
+ * the older one of PKCS#1, which tools like to convert them to. Rejects for anything else.
+ */
+export async function importRsaKey(pem: string): Promise<CryptoKey> {
+  const [, body] =
+    /-----BEGIN RSA PRIVATE KEY-----([A-Za-z\d+/=\s]+)-----END RSA PRIVATE KEY-----/.exec(pem) ?? []
+  return importPKCS8(body === undefined ? pem : wrapped(body), 'RS256')
+}
+
+/** A PKCS#8 key is a PKCS#1 key with the name of its algorithm before it, RFC 5208. */
+function wrapped(body: string): string {
+  const key = Uint8Array.from(atob(body.replace(/\s/g, '')), (byte) => byte.charCodeAt(0))
+  const der = sequence(version, rsaEncryption, element(octetString, key))
+  const text = btoa(Array.from(der, (byte) => String.fromCharCode(byte)).join(''))
+  return `-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----`
+}
+
+const octetString = 0x04
+/** INTEGER 0 */
+const version = Uint8Array.of(0x02, 0x01, 0x00)
+/** SEQUENCE of OBJECT IDENTIFIER 1.2.840.113549.1.1.1 and NULL */
+const rsaEncryption = Uint8Array.from([
+  0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
+])
+
+function sequence(...elements: readonly Uint8Array[]): Uint8Array {
+  return element(0x30, Uint8Array.from(elements.flatMap((bytes) => [...bytes])))
+}
+
+/** A value with its tag and its length in front, as DER has it. */
+function element(tag: number, value: Uint8Array): Uint8Array {
+  const length: number[] = []
+  for (let rest = value.length; rest > 0; rest >>= 8) length.unshift(rest & 0xff)
+  const prefix = value.length < 0x80 ? [value.length] : [0x80 | length.length, ...length]
+  return Uint8Array.from([tag, ...prefix, ...value])
+}
