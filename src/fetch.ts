@@ -1,10 +1,9 @@
 import { unavailable } from './access.ts'
-import { bodyIsRead, GatewayError, internal } from './core/errors.ts'
-import { errorOf, UpstreamFault } from './core/failure.ts'
+import { bodyIsRead, type GatewayError } from './core/errors.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
-import { outline } from './core/outline.ts'
 import type { CancelSignal, Clock, Log, MakeResponse } from './core/ports.ts'
 import type { Reply } from './core/reply.ts'
+import { asGatewayError } from './core/unexpected.ts'
 import { type CrossOrigin, preflightReply, withCors } from './cors.ts'
 import type { Arrival } from './data-plane/index.ts'
 import { errorReply, partsOf, withoutBody } from './edge.ts'
@@ -49,7 +48,7 @@ export function createFetch(options: FetchOptions): Fetch {
     try {
       reply = await replyTo(request, { found, cross, log, arrival })
     } catch (error) {
-      const known = asGatewayError(error, id, log)
+      const known = refusalOf(error, log, id)
       const { code, status } = known
       if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
       reply = errorReply(known, id)
@@ -95,15 +94,10 @@ function newRequestId(): RequestId {
   return crypto.randomUUID() as RequestId
 }
 
-/** What is not meant for clients becomes LM-5001; its kind, and no more, goes to the log. */
-function asGatewayError(error: unknown, id: RequestId, log: Log): GatewayError {
-  if (error instanceof GatewayError) return error
-  if (error instanceof UpstreamFault) return errorOf(error.failure, '')
-  if (error instanceof StoreFault) {
-    const { message: reason, code } = error
-    log.write('error', 'the database cannot be used', { request_id: id, reason, code })
-    return unavailable(error)
-  }
-  log.write('error', 'internal error', { request_id: id, ...outline(error) })
-  return internal()
+/** The error for the client. A database that cannot be used is no secret, and the log has its code. */
+function refusalOf(error: unknown, log: Log, id: RequestId): GatewayError {
+  if (!(error instanceof StoreFault)) return asGatewayError(error, log, id)
+  const { message: reason, code } = error
+  log.write('error', 'the database cannot be used', { request_id: id, reason, code })
+  return unavailable(error)
 }

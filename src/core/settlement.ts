@@ -13,6 +13,14 @@ export interface Media {
   readonly bytes: number
 }
 
+/** A link of a chain that did not serve, in the words of the log. */
+export interface FailedLink {
+  readonly model: string
+  readonly provider: string
+  readonly reason: string
+  readonly attempts: number
+}
+
 /** What is known of a finished request. Written once, at its end, whatever the end was. */
 export interface Settlement {
   readonly requestId: RequestId
@@ -27,6 +35,10 @@ export interface Settlement {
   readonly model: Model | undefined
   /** The link that served; undefined when nobody did. */
   readonly served: Model | undefined
+  /** The link that was called last; undefined when none was. */
+  readonly asked: Model | undefined
+  /** The links that did not serve, in order; undefined when there are none. */
+  readonly failed: readonly FailedLink[] | undefined
   /** The HTTP status; after the commit of a stream, the status that its end amounts to. */
   readonly status: number
   readonly errorCode: ErrorCode | undefined

@@ -100,6 +100,7 @@ function answerStream(
       scope.close()
       const failure = end.complete ? undefined : end.failure
       over(failure)
+      if (failure) exchange.brokeOff(link, presentable(failure, link.provider))
       if (end.complete && !end.finished) exchange.unfinished(link)
       const error = failure && errorOfEnd(failure, link)
       const outcome = error ? { status: error.status, errorCode: error.code } : { status: 200 }

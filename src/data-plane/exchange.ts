@@ -5,14 +5,15 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
 import type { Clock, Encoding, HeaderList, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Capability, Model, Route } from '../core/provider.ts'
-import type { Media, Metadata, Settlement } from '../core/settlement.ts'
+import type { FailedLink, Media, Metadata, Settlement } from '../core/settlement.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Attempt, ChainSetting, Resilience } from '../resilience/index.ts'
+import type { Attempt, ChainSetting, LostLink, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { type Countable, costOf, encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { Scope } from '../wire/deadline.ts'
 import { Pace } from '../wire/pace.ts'
+import { failedLink, logFailedAttempt } from './failed-links.ts'
 
 export interface ExchangeOptions {
   readonly id: RequestId
@@ -81,6 +82,8 @@ export class Exchange {
   #admission: Admission | undefined
   #firstToken: Millis | undefined
   #attempts = 0
+  #asked: Model | undefined
+  #failed: FailedLink[] | undefined
   #settled = false
 
   constructor(options: ExchangeOptions) {
@@ -129,13 +132,25 @@ export class Exchange {
   /** What a chain needs of this exchange to serve it. */
   chainOf(route: Route): ChainSetting {
     const { scope, clock, arrived, resilience } = this
-    return { route, scope, clock, arrived, resilience, onLost: () => {} }
+    return { route, scope, clock, arrived, resilience, onLost: (lost) => this.#lose(lost) }
   }
 
   /** The headers of an answer that this link has served. */
   headersOf({ id, provider }: Model): HeaderList {
-    const served = ['x-gateway-model-used', id, 'x-gateway-provider', provider.name]
+    const served = [
+      'x-gateway-model-used',
+      id,
+      'x-gateway-provider',
+      provider.name,
+      attemptsHeader,
+      String(this.#attempts),
+    ]
     return this.#admission ? [...served, ...this.#admission.headers] : served
+  }
+
+  /** The headers of an answer that no link has served. */
+  get errorHeaders(): HeaderList {
+    return [attemptsHeader, String(this.#attempts)]
   }
 
   /** An attempt is over. Without a credential it made no upstream call. */
@@ -144,10 +159,29 @@ export class Exchange {
     if (outcome === 'no-credential') return
     if (attempt.resent) this.#called(link, 'resent')
     this.#called(link, outcome)
+    if (!attempt.ok) this.#logFailure(link, attempt.failure)
+  }
+
+  /** The stream of the link that serves has died after its start. */
+  brokeOff(link: Model, failure: UpstreamFailure): void {
+    this.#logFailure(link, failure)
+    const before = (this.#failed ?? []).reduce((sum, { attempts }) => sum + attempts, 0)
+    this.#lose({ link, failure, attempts: this.#attempts - before })
+  }
+
+  #logFailure(link: Model, failure: UpstreamFailure): void {
+    const { id, log } = this
+    logFailedAttempt(log, { id, link, failure, attempt: this.#attempts })
+  }
+
+  #lose(lost: LostLink): void {
+    const failed = failedLink(lost)
+    if (failed) (this.#failed ??= []).push(failed)
   }
 
   #called(link: Model, outcome: AttemptOutcome): void {
     this.#attempts++
+    this.#asked = link
     this.#options.attempted(link, outcome)
   }
 
@@ -189,6 +223,8 @@ export class Exchange {
       media: this.media,
       model: this.#route?.model,
       served: outcome.served,
+      asked: this.#asked,
+      failed: this.#failed,
       status: outcome.status,
       errorCode: outcome.errorCode,
       usage: outcome.usage,
@@ -216,6 +252,8 @@ export class Exchange {
     return cost
   }
 }
+
+const attemptsHeader = 'x-gateway-attempts'
 
 const free = 0n as NanoUsd
 

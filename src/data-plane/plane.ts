@@ -1,11 +1,10 @@
 import type { Gatekeeper } from '../core/admission.ts'
-import { GatewayError } from '../core/errors.ts'
-import { errorOf, UpstreamFault } from '../core/failure.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock, ImageFetchPort, Log, Tokenizer } from '../core/ports.ts'
 import type { Capability, Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { Metadata, Recorder } from '../core/settlement.ts'
+import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { Scope } from '../wire/deadline.ts'
@@ -85,13 +84,10 @@ export class DataPlane {
       exchange.identified(this.#options.gatekeeper.identify(request, arrival))
       return await serve(request, exchange)
     } catch (error) {
-      const known = error instanceof UpstreamFault ? errorOf(error.failure, '') : error
-      exchange.settle(
-        known instanceof GatewayError
-          ? { status: known.status, errorCode: known.code }
-          : { status: 500, errorCode: 'LM-5001' },
-      )
-      throw known
+      const known = asGatewayError(error, this.#options.log, arrival.id)
+      exchange.settle({ status: known.status, errorCode: known.code })
+      // All answers without a valid key are one and the same, on every route.
+      throw known.code === 'LM-4004' ? known : known.with({ headers: exchange.errorHeaders })
     }
   }
 
@@ -131,7 +127,7 @@ export class DataPlane {
     if (reading.state === 'rejected') {
       const { reason } = reading
       this.#options.metadataRejected()
-      this.#options.log.write('info', 'metadata rejected', { request_id: id, reason })
+      this.#options.log.write('debug', 'metadata rejected', { request_id: id, reason })
     }
     return {}
   }

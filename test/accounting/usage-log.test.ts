@@ -18,6 +18,8 @@ const refused: Settlement = {
   stream: false,
   model: dollarModel,
   served: undefined,
+  asked: undefined,
+  failed: undefined,
   status: 402,
   errorCode: 'LM-4001',
   usage: undefined,

@@ -165,6 +165,7 @@ describe('what comes from an upstream', () => {
       'x-accel-buffering',
       'x-content-type-options',
       'x-frame-options',
+      'x-gateway-attempts',
       'x-gateway-model-used',
       'x-gateway-provider',
       'x-request-id',

@@ -110,7 +110,7 @@ describe('metadata that breaks a rule is dropped and counted, and the request is
     const headers = { 'x-gateway-metadata': header, 'x-request-id': 'r1' }
     await gateway.chat(request, { headers })
     expect(gateway.log[0]).toEqual({
-      level: 'info',
+      level: 'debug',
       message: 'metadata rejected',
       fields: { request_id: 'r1', reason },
     })

@@ -156,7 +156,8 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
     gateway.upstream.next(stream([sent]))
     await readStream(gateway)
     expect(await unfinished(gateway)).toEqual([])
-    expect(warnings(gateway).filter(({ message }) => message !== 'request')).toEqual([])
+    const others = warnings(gateway).map(({ message }) => message)
+    expect(others.filter((message) => message.includes('finish reason'))).toEqual([])
   })
 })
 

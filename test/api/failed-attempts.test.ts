@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { completion, hello, role } from '../support/answers.ts'
+import { byProvider, chainOf } from '../support/chain.ts'
+import { broken, json, stream } from '../support/scripted-upstream.ts'
+import { settlement, streamed } from '../support/stream-client.ts'
+import { watchedGateway } from '../support/watched-gateway.ts'
+
+const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+const headers = { 'x-request-id': 'r1' }
+const once = 'retry_max_attempts = 1'
+const quota = { error: { message: 'canary says', code: 'insufficient_quota' } }
+
+describe('the log says why', () => {
+  test('one warn line for each failed attempt, and the failed links in the one line of the request', async () => {
+    const gateway = await watchedGateway(chainOf([{}, { kind: 'cohere' }, {}, {}], once))
+    byProvider(gateway.upstream, {
+      p: broken({ kind: 'network', reason: 'ECONNREFUSED' }),
+      p3: json(quota, { status: 429 }),
+      p4: json(completion()),
+    })
+    const wav = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+    const body = { model: 'm', messages: [{ role: 'user', content: [wav] }] }
+    const response = await gateway.chat(body, { headers })
+    expect(response.headers.get('x-gateway-attempts')).toBe('3')
+    expect(gateway.log.filter(({ message }) => message === 'attempt failed')).toMatchObject([
+      {
+        level: 'warn',
+        fields: {
+          request_id: 'r1',
+          provider: 'p',
+          model: 'm',
+          attempt: 1,
+          failure: 'network',
+          code: 'ECONNREFUSED',
+        },
+      },
+      {
+        level: 'warn',
+        fields: {
+          request_id: 'r1',
+          provider: 'p3',
+          model: 'm3',
+          attempt: 2,
+          failure: 'status',
+          status: 429,
+          code: 'insufficient_quota',
+        },
+      },
+    ])
+    expect(settlement(gateway.log)).toMatchObject({
+      status: 200,
+      provider: 'p4',
+      attempts: 3,
+      failed: [
+        { model: 'm', provider: 'p', reason: 'network ECONNREFUSED', attempts: 1 },
+        {
+          model: 'm2',
+          provider: 'p2',
+          reason: 'cannot express messages.0.content.0',
+          attempts: 0,
+        },
+        { model: 'm3', provider: 'p3', reason: 'status 429 insufficient_quota', attempts: 1 },
+      ],
+    })
+  })
+
+  test('the upstream’s own words at debug alone', async () => {
+    const gateway = await watchedGateway(chainOf([{}], once))
+    gateway.upstream.always(json(quota, { status: 429 }))
+    await gateway.chat(request)
+    const quoting = gateway.log.filter((line) => JSON.stringify(line).includes('canary'))
+    expect(quoting).toMatchObject([{ level: 'debug', message: 'the upstream said' }])
+  })
+
+  test('a failed request names the provider that was asked last, else that of its model', async () => {
+    const gateway = await watchedGateway(chainOf([{}, {}], once))
+    gateway.upstream.always(json({}, { status: 500 }))
+    await gateway.chat(request)
+    expect(settlement(gateway.log.splice(0))).toMatchObject({ provider: 'p2', status: 503 })
+    const keyless = await watchedGateway(chainOf([{ keyVariable: 'NOT_SET' }]))
+    await keyless.chat(request)
+    expect(settlement(keyless.log)).toMatchObject({
+      provider: 'p',
+      failed: [{ provider: 'p', reason: 'no-credential', attempts: 0 }],
+    })
+  })
+
+  test('a stream that dies after its start is a failed attempt too', async () => {
+    const gateway = await watchedGateway(chainOf([{}], once))
+    gateway.upstream.always(stream([role + hello]))
+    await (await gateway.chat(streamed(), { headers })).text()
+    expect(gateway.log.filter(({ message }) => message === 'attempt failed')).toMatchObject([
+      { level: 'warn', fields: { provider: 'p', attempt: 1, failure: 'closed-early' } },
+    ])
+    expect(settlement(gateway.log)).toMatchObject({
+      failed: [{ model: 'm', provider: 'p', reason: 'closed-early', attempts: 1 }],
+    })
+  })
+
+  test('a request that was served at once has no more than its line', async () => {
+    const gateway = await watchedGateway(chainOf([{}]))
+    gateway.upstream.always(json(completion()))
+    await gateway.chat(request)
+    expect(gateway.log).toHaveLength(1)
+    expect(settlement(gateway.log)['failed']).toBeUndefined()
+  })
+})
+
+describe('x-gateway-attempts is on every answer of the data plane', () => {
+  test.each([
+    ['malformed', { model: 'm' }, '0'],
+    ['an unknown model', { ...request, model: 'x' }, '0'],
+    ['failed', request, '3'],
+  ])('%s', async (_, body, attempts) => {
+    const gateway = await watchedGateway(chainOf([{}]))
+    gateway.upstream.always(json({}, { status: 500 }))
+    const pending = gateway.chat(body)
+    await gateway.clock.advance(10_000)
+    expect((await pending).headers.get('x-gateway-attempts')).toBe(attempts)
+  })
+})
