@@ -244,7 +244,7 @@ export interface ChatEndpoint {
   unsupported(call: ChatCall): readonly string[]
   /** The request in this dialect. It has one, since `unsupported` did not throw. */
   request(call: ChatCall): DialectRequest
-  /** What such a request may make the model write. Throws LM-1001 when it finds that it cannot be said. */
+  /** What such a request may make the model write. Throws `CannotExpress` as `unsupported` does. */
   outputDemand(call: ChatCall): OutputDemand
   /** Reads a 2xx answer to a request without `stream`. */
   answer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatReading

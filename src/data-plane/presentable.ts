@@ -18,21 +18,16 @@ const maxDepth = 8
  * last, or half of a key that stands across the cut would stay.
  */
 export function presentable(failure: UpstreamFailure, provider: Provider): UpstreamFailure {
-  const mask = maskFor(provider)
   switch (failure.kind) {
     case 'status':
     case 'error-frame':
-      return {
-        ...failure,
-        message: cut(mask(failure.message), longestMessage),
-        vendor: failure.vendor && presentableError(failure.vendor, mask),
-      }
-    case 'malformed':
-      return {
-        ...failure,
-        detail: cut(mask(failure.detail), longestMessage),
-        vendor: failure.vendor && presentableError(failure.vendor, mask),
-      }
+    case 'malformed': {
+      const mask = maskFor(provider)
+      const vendor = failure.vendor && presentableError(failure.vendor, mask)
+      return failure.kind === 'malformed'
+        ? { ...failure, detail: cut(mask(failure.detail), longestMessage), vendor }
+        : { ...failure, message: cut(mask(failure.message), longestMessage), vendor }
+    }
     default:
       return failure
   }

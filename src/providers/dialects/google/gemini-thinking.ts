@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invalidField } from '../../../core/invalid-field.ts'
+import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
 import type { OpenAiRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
 import { type GeminiModel, generation } from './gemini-model.ts'
@@ -93,8 +93,8 @@ function ownConfig({ raw }: OpenAiRequest): ThinkingConfig | undefined {
   const [google, path] =
     raw['google'] === undefined ? [nested, 'extra_body.google'] : [raw['google'], 'google']
   if (google === undefined || google === null) return undefined
-  const { data, error } = googleFields.safeParse(google)
-  if (error) throw invalidField(error, path)
+  const { data, error } = googleFields.safeParse(google, inOurWords)
+  if (error) throw inexpressibleField(error, path)
   const config = data.thinking_config
   if (!config) return undefined
   return {
