@@ -3,7 +3,6 @@ import { Accounts, type KeyEntry } from '../../src/accounting/index.ts'
 import { groupRoutes, guarded, keyRoutes } from '../../src/admin/index.ts'
 import { KeyRing, openMaster } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
-import type { Change } from '../../src/core/audit.ts'
 import { GatewayError, internal } from '../../src/core/errors.ts'
 import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
@@ -72,8 +71,6 @@ export class Desk {
   readonly clock = new ManualClock()
   readonly ring = new KeyRing<KeyEntry>()
   readonly events: AccountEvent[] = []
-  /** Action and subject of each change that was audited. */
-  readonly changes: string[] = []
   readonly accounts = new Accounts({
     clock: this.clock,
     watch: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
@@ -159,7 +156,7 @@ export class Desk {
       clock,
       bodyLimit: () => bodyLimit,
       notify: (event: AccountEvent) => void this.events.push(event),
-      audit: ({ action, subjectId }: Change) => void this.changes.push(`${action} ${subjectId}`),
+      audit() {},
       flush: () => {
         this.flushes++
         return this.flush()
