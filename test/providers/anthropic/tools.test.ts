@@ -136,3 +136,30 @@ describe('the tools', () => {
 function functionTool(name: string, more: object): object {
   return { type: 'function', function: { name, ...more } }
 }
+
+describe('cache marks', () => {
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const names = async (fields: object) => {
+    const { tools } = await sent(fields)
+    // The vendor takes objects only.
+    return (tools as Record<string, unknown>[]).map(({ name, cache_control }) => [
+      name,
+      cache_control,
+    ])
+  }
+
+  test.each([
+    ['beside the function', { ...g, ...mark }],
+    ['inside of it', { ...g, function: { ...g.function, ...mark } }],
+  ])('a mark %s is one on the tool', async (_, tool) => {
+    expect(await names({ tools: [f, tool] })).toEqual([
+      ['f', undefined],
+      ['g', mark.cache_control],
+    ])
+  })
+
+  test('the mark of a tool that is not sent moves to the one before it', async () => {
+    const fields = { tools: [f, { ...g, ...mark }], tool_choice: allowed('auto', 'f') }
+    expect(await names(fields)).toEqual([['f', mark.cache_control]])
+  })
+})

@@ -366,10 +366,74 @@ describe('cache marks', () => {
     ])
     expect(messages[0]?.content).toMatchObject([
       { text: '1' },
+      point,
       { document: { format: 'txt' } },
       { document: { format: 'pdf' } },
       point,
     ])
+  })
+
+  test('of a blank text move behind the block before it, whosever it is', async () => {
+    const blank = text(' ', mark)
+    expect(await sent([user([text('1'), blank, text('2')])])).toMatchObject({
+      messages: [{ content: [{ text: '1' }, point, { text: '2' }] }],
+    })
+    expect(await sent([user('1'), assistant('2'), user([blank, text('3')])])).toMatchObject({
+      messages: [
+        { content: [{ text: '1' }] },
+        { content: [{ text: '2' }, point] },
+        { content: [{ text: '3' }] },
+      ],
+    })
+    const system = { role: 'system', content: 'S' }
+    expect(await sent([system, user([blank, text('1')])])).toEqual({
+      system: [{ text: 'S' }, point],
+      messages: [{ role: 'user', content: [{ text: '1' }] }],
+    })
+    expect(await sent([user([blank, text('1')])])).toEqual({
+      messages: [{ role: 'user', content: [{ text: '1' }] }],
+    })
+  })
+
+  test('stand behind calls, and behind no reasoning', async () => {
+    const calls = [call('a'), { ...call('b'), ...mark }]
+    const results = [result('a', '1'), result('b', '2')]
+    const used = [{ toolUse: { toolUseId: 'a' } }, { toolUse: { toolUseId: 'b' } }, point]
+    const turn = async (said: object) => (await sent([user('1'), said, ...results])).messages
+    expect((await turn(assistant('', { tool_calls: calls })))[1]?.content).toMatchObject(used)
+    const marked = assistant(null, { tool_calls: [call('a'), call('b')], ...mark })
+    expect((await turn(marked))[1]?.content).toMatchObject(used)
+
+    const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }]
+    const thought = assistant([text('', mark)], {
+      thinking_blocks,
+      tool_calls: [call('a'), call('b')],
+    })
+    expect(await turn(thought)).toMatchObject([
+      { content: [{ text: '1' }, point] },
+      { content: [{ reasoningContent: {} }, ...used.slice(0, 2)] },
+      {},
+    ])
+  })
+
+  test('stand behind tools, on Claude', async () => {
+    const tool = (name: string, more: object = {}) => ({
+      type: 'function',
+      function: { name, ...more },
+    })
+    const { chat, upstream } = await bedrockGateway()
+    upstream.always(json(answered([{ text: 'Hi' }])))
+    const toolsOf = async (fields: object) => {
+      await chat({ model: 'm', messages: [user('1')], ...fields })
+      return (upstream.body() as { toolConfig: { tools: unknown } }).toolConfig.tools
+    }
+    const tools = [tool('f'), tool('g', mark)]
+    const [f, g] = [{ toolSpec: { name: 'f' } }, { toolSpec: { name: 'g' } }]
+    expect(await toolsOf({ tools })).toMatchObject([f, g, point])
+    // A tool that is not sent leaves its mark to the one before it.
+    const allowed_tools = { mode: 'auto', tools: [tool('f')] }
+    const tool_choice = { type: 'allowed_tools', allowed_tools }
+    expect(await toolsOf({ tools, tool_choice })).toMatchObject([f, point])
   })
 })
 

@@ -1,46 +1,91 @@
 import { CannotExpress } from '../../../core/cannot-express.ts'
+import { type Markable, markedBlocks, settleMarks } from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking.ts'
-import { objectArguments } from '../openai/arguments.ts'
+import type { Message } from '../openai/messages.ts'
 import {
-  cannotCarry,
-  type Message,
-  type Part,
-  type PastCall,
-  partsOf,
-  type Raw,
-  type TextPart,
-} from '../openai/messages.ts'
-import { isObject } from '../openai/usage.ts'
-import { type Block, documentBlock, imageBlock } from './media.ts'
-
-/** Told the path of everything that has no counterpart and is left out. */
-export type Drop = (path: string) => void
+  contentBlocks,
+  type Drop,
+  isMarked,
+  markRules,
+  textBlocks,
+  toolResult,
+  toolUse,
+} from './blocks.ts'
+import type { Block } from './media.ts'
+import { ToolIds } from './tool-ids.ts'
 
 /** One turn of the conversation. A lone text stays a string. */
-export interface Turn {
+interface Turn {
   readonly role: 'user' | 'assistant'
   readonly content: string | readonly Block[]
 }
 
-/**
- * The instructions, wherever they stand in the conversation: only the newest models would take them
- * in place. One string, or blocks where a part carries a cache mark.
- */
-export function systemOf(messages: readonly Message[]): Turn['content'] | undefined {
-  const blocks = messages.filter(({ role }) => role === 'system').flatMap(textBlocks)
-  if (blocks.length === 0) return undefined
-  return blocks.some((block) => 'cache_control' in block)
-    ? blocks
-    : blocks.map((block) => block['text']).join('\n')
+export interface Conversation {
+  readonly system: Turn['content'] | undefined
+  readonly messages: readonly Turn[]
 }
 
-/** The conversation without its instructions, in the form and order that the Messages API insists on. */
-export function turnsOf(messages: readonly Message[], drop: Drop): readonly Turn[] {
+/**
+ * The conversation in the form and order that the Messages API insists on. Instructions are gathered
+ * from wherever they stand: only the newest models would take them in place.
+ */
+export function conversationOf(messages: readonly Message[], drop: Drop): Conversation {
   const ids = new ToolIds()
-  const turns = messages
-    .flatMap((message) => turnOf(message, ids, drop))
-    .filter(({ content }) => content.length > 0)
-  const merged = runsOf(turns).map(mergeRun)
+  const instructions = messages.flatMap((message) =>
+    message.role === 'system' ? markedBlocks(message, textBlocks) : [],
+  )
+  const drafts = messages.flatMap((message) =>
+    message.role === 'system' ? [] : [draftOf(message, ids, drop)],
+  )
+  const lists = [instructions, ...drafts.map(({ content }) => content)]
+  const [system = [], ...contents] = settleMarks(lists, markRules)
+  const settled = drafts.map(({ role, isText }, index) => ({
+    role,
+    isText,
+    content: contents[index] ?? [],
+  }))
+  return { system: systemOf(system), messages: turnsOf(settled) }
+}
+
+/** One string, or blocks where one carries a cache mark. */
+function systemOf(blocks: readonly Block[]): Turn['content'] | undefined {
+  if (blocks.length === 0) return undefined
+  return blocks.some(isMarked) ? blocks : blocks.map((block) => block['text']).join('\n')
+}
+
+/** What a message becomes before its neighbours are looked at. */
+interface Draft<Item = Block> {
+  readonly role: Turn['role']
+  readonly content: readonly Item[]
+  /** The client wrote one string. */
+  readonly isText: boolean
+}
+
+function draftOf(
+  message: Exclude<Message, { readonly role: 'system' }>,
+  ids: ToolIds,
+  drop: Drop,
+): Draft<Markable> {
+  const isText = typeof message.content === 'string'
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: markedBlocks(message, contentBlocks), isText }
+    case 'assistant': {
+      const calls = message.calls.flatMap((call) => toolUse(call, ids, drop))
+      const said = markedBlocks(message, textBlocks, calls)
+      const thinking = thinkingBlocks(message)
+      const content = thinking.length > 0 ? [...thinking, ...said] : said
+      return { role: 'assistant', content, isText }
+    }
+    case 'tool':
+      return { role: 'user', content: toolResult(message, ids), isText: false }
+    default:
+      return message satisfies never
+  }
+}
+
+function turnsOf(drafts: readonly Draft[]): readonly Turn[] {
+  const merged = runsOf(drafts.filter(({ content }) => content.length > 0)).map(mergeRun)
   const first = merged[0]
   if (!first) throw new CannotExpress('messages hold nothing to answer', 'messages')
   // A conversation must open with the user, and must not with nothing.
@@ -49,125 +94,31 @@ export function turnsOf(messages: readonly Message[], drop: Drop): readonly Turn
   return [...opened.slice(0, -1), ...opened.slice(-1).map(trimPrefill)]
 }
 
-function turnOf(message: Message, ids: ToolIds, drop: Drop): Turn[] {
-  switch (message.role) {
-    case 'system':
-      return []
-    case 'user':
-      return [{ role: 'user', content: unmarkedText(message) ?? blocksOf(message) }]
-    case 'assistant': {
-      const thinking = thinkingBlocks(message)
-      const calls = message.calls.map((call) => toolUse(call, ids, drop))
-      const text = thinking.length + calls.length === 0 ? unmarkedText(message) : undefined
-      const content = text ?? [...thinking, ...textBlocks(message), ...calls]
-      return [{ role: 'assistant', content }]
-    }
-    case 'tool': {
-      const content = loneText(message) ?? blocksOf(message)
-      return [
-        { role: 'user', content: [toolResult(ids.answered(message.callId), content, message)] },
-      ]
-    }
-    default:
-      return message satisfies never
-  }
-}
-
-/** The content when it is one string that says something. */
-function loneText({ content }: Message): string | undefined {
-  return typeof content === 'string' && !isBlank(content) ? content : undefined
-}
-
-/** The same, unless it carries a cache mark, which only a block can. */
-function unmarkedText(message: Message): string | undefined {
-  return isObject(message.raw['cache_control']) ? undefined : loneText(message)
-}
-
-function blocksOf(message: Message): readonly Block[] {
-  return partsOf(message).flatMap((part) => marked(blockOf(part, message), part))
-}
-
-/** The same, of a message in which only text may stand. */
-function textBlocks(message: Message): readonly Block[] {
-  return partsOf(message).flatMap((part) => {
-    if (part.type === 'text') return marked(textBlock(part), part)
-    throw cannotCarry(part, 'anthropic', message)
-  })
-}
-
-function marked(block: Block | undefined, { raw }: Part): Block[] {
-  return block ? [{ ...block, ...cacheMark(raw) }] : []
-}
-
-function blockOf(part: Part, message: Message): Block | undefined {
-  switch (part.type) {
-    case 'text':
-      return textBlock(part)
-    case 'image':
-      return imageBlock(part)
-    case 'file':
-      return documentBlock(part)
-    case 'audio':
-    case 'other':
-      throw cannotCarry(part, 'anthropic', message)
-    default:
-      return part satisfies never
-  }
-}
-
-/** "text content blocks must contain non-whitespace text" */
-function textBlock({ text }: TextPart): Block | undefined {
-  return isBlank(text) ? undefined : { type: 'text', text }
-}
-
-function toolUse(call: PastCall, ids: ToolIds, drop: Drop): Block {
-  return {
-    type: 'tool_use',
-    id: ids.opened(call.id),
-    name: call.name,
-    input: objectArguments(call, drop),
-  }
-}
-
-function toolResult(id: string, content: Turn['content'], { raw }: Message): Block {
-  return {
-    type: 'tool_result',
-    tool_use_id: id,
-    ...(content.length > 0 && { content }),
-    ...cacheMark(raw),
-  }
-}
-
-function cacheMark(raw: Raw): Block {
-  const mark = raw['cache_control']
-  return isObject(mark) ? { cache_control: mark } : {}
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === ''
-}
-
 /** Neighbours of one role, together: all results of parallel calls must stand in one message. */
-function runsOf(turns: readonly Turn[]): Turn[][] {
-  const runs: Turn[][] = []
-  for (const turn of turns) {
+function runsOf(drafts: readonly Draft[]): Draft[][] {
+  const runs: Draft[][] = []
+  for (const draft of drafts) {
     const run = runs.at(-1)
-    if (run?.[0]?.role === turn.role) run.push(turn)
-    else runs.push([turn])
+    if (run?.[0]?.role === draft.role) run.push(draft)
+    else runs.push([draft])
   }
   return runs
 }
 
-function mergeRun(run: readonly Turn[]): Turn {
-  // A run holds at least one turn.
-  const only = run[0] as Turn
-  if (run.length === 1 && typeof only.content === 'string') return only
-  const blocks = run.flatMap(({ content }) =>
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content,
-  )
+function mergeRun(run: readonly Draft[]): Turn {
+  // A run holds at least one draft.
+  const { role, content, isText } = run[0] as Draft
+  const blocks = run.length === 1 ? content : run.flatMap((draft) => draft.content)
+  const [first] = blocks
+  if (first && blocks.length === 1) {
+    const isString = isText && first['type'] === 'text' && !isMarked(first)
+    return { role, content: isString ? String(first['text']) : blocks }
+  }
   // Results must come first: text before them is refused.
-  const others = blocks.filter((block) => !isResult(block))
-  return { role: only.role, content: [...blocks.filter(isResult), ...others] }
+  return {
+    role,
+    content: [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))],
+  }
 }
 
 function isResult(block: Block): boolean {
@@ -182,35 +133,4 @@ function trimPrefill(turn: Turn): Turn {
   const text = last?.['text']
   if (typeof text !== 'string') return turn
   return { ...turn, content: [...turn.content.slice(0, -1), { ...last, text: text.trimEnd() }] }
-}
-
-/**
- * Ids of tool calls in the vendor's alphabet, each used once, although other vendors write
- * `functions.look:0` and some clients count from 0 in every turn.
- */
-class ToolIds {
-  readonly #latest = new Map<string, string>()
-  readonly #taken = new Set<string>()
-  readonly #copies = new Map<string, number>()
-
-  /** The id of a call. */
-  opened(id: string): string {
-    const plain = plainId(id)
-    let copies = this.#copies.get(plain) ?? 0
-    let unique = plain
-    while (this.#taken.has(unique)) unique = `${plain}_${++copies + 1}`
-    this.#copies.set(plain, copies)
-    this.#taken.add(unique)
-    this.#latest.set(id, unique)
-    return unique
-  }
-
-  /** The id of the call that a result answers: the latest one that the client calls so. */
-  answered(id: string): string {
-    return this.#latest.get(id) ?? plainId(id)
-  }
-}
-
-function plainId(id: string): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, '_')
 }

@@ -9,8 +9,9 @@ import type { Raw } from '../openai/messages.ts'
 import { fieldsInUse } from '../openai/neutral.ts'
 import { type OpenAiRequest, readRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
+import type { Drop } from './blocks.ts'
 import { usesStoredFiles } from './media.ts'
-import { type Drop, systemOf, turnsOf } from './messages.ts'
+import { conversationOf } from './messages.ts'
 import { toolFields } from './tools.ts'
 
 /** A request in the words of the Messages API. */
@@ -78,8 +79,7 @@ export function anthropicRequest(
   const body = {
     model: upstreamId,
     max_tokens: maxTokens,
-    system: systemOf(request.messages),
-    messages: turnsOf(request.messages, drop),
+    ...conversationOf(request.messages, drop),
     ...samplingOf(request, model.sampling && !thinks, drop),
     stop_sequences: stopsOf(request, drop),
     ...toolFields(request, model, thinking, drop),

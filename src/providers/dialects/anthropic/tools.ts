@@ -1,10 +1,10 @@
+import { settleMarks, toolMarks } from '../claude/cache-marks.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest } from '../openai/request.ts'
 import { callableTools, type FunctionTool } from '../openai/tools.ts'
-import { isObject } from '../openai/usage.ts'
+import { type Drop, markRules } from './blocks.ts'
 import type { Block } from './media.ts'
-import type { Drop } from './messages.ts'
 
 export interface ToolFields {
   readonly tools?: readonly Block[]
@@ -19,10 +19,14 @@ export function toolFields(
   drop: Drop,
 ): ToolFields {
   const mayForce = model.forcedTools && thinking?.['type'] !== 'enabled'
-  const offered = offeredTools(request, mayForce)
-  if (offered.length === 0) return {}
+  const offered = new Set(offeredTools(request, mayForce))
+  if (offered.size === 0) return {}
+  const tools = request.tools.flatMap((tool) => [
+    ...(offered.has(tool) ? [toolBlock(tool, model, drop)] : []),
+    ...toolMarks(tool),
+  ])
   return {
-    tools: offered.map((tool) => toolBlock(tool, model, drop)),
+    tools: settleMarks([tools], markRules).flat(),
     tool_choice: withParallel(choiceBlock(request, mayForce, drop), request),
   }
 }
@@ -36,9 +40,8 @@ function offeredTools(request: OpenAiRequest, mayForce: boolean): readonly Funct
 }
 
 function toolBlock(tool: FunctionTool, { schemas }: ClaudeModel, drop: Drop): Block {
-  const { name, description, parameters, strict, path, raw } = tool
+  const { name, description, parameters, strict, path } = tool
   if (strict && !schemas) drop(`${path}.function.strict`)
-  const mark = raw['cache_control']
   return {
     name,
     ...(description !== undefined && { description }),
@@ -46,7 +49,6 @@ function toolBlock(tool: FunctionTool, { schemas }: ClaudeModel, drop: Drop): Bl
       ? { type: 'object', ...parameters }
       : { type: 'object', properties: {} },
     ...(strict && schemas && { strict }),
-    ...(isObject(mark) && { cache_control: mark }),
   }
 }
 

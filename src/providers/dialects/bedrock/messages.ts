@@ -1,23 +1,26 @@
 import { CannotExpress } from '../../../core/cannot-express.ts'
+import {
+  CacheMark,
+  type Markable,
+  type MarkRules,
+  markedBlocks,
+  marksOn,
+  type OtherPart,
+  type PartBlocks,
+  settleMarks,
+} from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking.ts'
 import { objectArguments } from '../openai/arguments.ts'
-import {
-  cannotCarry,
-  type Message,
-  type Part,
-  type PastCall,
-  partsOf,
-  type Raw,
-} from '../openai/messages.ts'
-import { type Block, cachePoints, type Drop } from './block.ts'
+import { cannotCarry, type Message, type PastCall, type Raw } from '../openai/messages.ts'
+import { type Block, cachePoint, type Drop } from './block.ts'
 import { isTextDocument, MediaBlocks } from './media.ts'
 import type { BedrockModel } from './model.ts'
 import { ToolUseIds, toolName } from './names.ts'
 
 /** One turn of the conversation. */
-interface Turn {
+interface Turn<Item = Block> {
   readonly role: 'user' | 'assistant'
-  readonly content: readonly Block[]
+  readonly content: readonly Item[]
 }
 
 export interface Conversation {
@@ -35,11 +38,12 @@ export function converseMessages(
   drop: Drop,
 ): Conversation {
   const translator = new Translator(model, drop)
-  const system = messages.flatMap((message) => translator.instructions(message))
-  const turns = messages
-    .flatMap((message) => translator.turn(message))
-    .filter(({ content }) => content.length > 0)
-  const merged = runsOf(turns).map(mergeRun)
+  const instructions = messages.flatMap((message) => translator.instructions(message))
+  const drafts = messages.flatMap((message) => translator.turn(message))
+  const lists = [instructions, ...drafts.map(({ content }) => content)]
+  const [system = [], ...contents] = settleMarks(lists, markRules(model))
+  const turns = drafts.map(({ role }, index) => ({ role, content: contents[index] ?? [] }))
+  const merged = runsOf(turns.filter(({ content }) => content.length > 0)).map(mergeRun)
   const first = merged[0]
   if (!first) throw new CannotExpress('messages hold nothing to answer', 'messages')
   const opening: Turn[] = first.role === 'user' ? [] : [{ role: 'user', content: [placeholder] }]
@@ -56,6 +60,23 @@ class Translator {
   readonly #drop: Drop
   readonly #ids: ToolUseIds
   readonly #media = new MediaBlocks()
+  /** What users say, and what tools return. */
+  readonly #contents: PartBlocks = {
+    text: textBlock,
+    other: (part, message) => {
+      switch (part.type) {
+        case 'image':
+          return this.#media.image(part)
+        case 'file':
+          return this.#media.file(part)
+        case 'audio':
+        case 'other':
+          return refuse(part, message)
+        default:
+          return part satisfies never
+      }
+    },
+  }
 
   constructor(model: BedrockModel, drop: Drop) {
     this.#model = model
@@ -63,27 +84,22 @@ class Translator {
     this.#ids = new ToolUseIds(model.shortIds)
   }
 
-  instructions(message: Message): Block[] {
-    return message.role === 'system' ? this.#texts(message) : []
+  instructions(message: Message): readonly Markable[] {
+    return message.role === 'system' ? markedBlocks(message, texts) : []
   }
 
-  turn(message: Message): Turn[] {
+  turn(message: Message): Turn<Markable>[] {
     switch (message.role) {
       case 'system':
         return []
       case 'user':
-        return [{ role: 'user', content: this.#contents(message) }]
-      case 'assistant':
-        return [
-          {
-            role: 'assistant',
-            content: [
-              ...(this.#model.takesReasoning ? thinkingBlocks(message).map(reasoningBlock) : []),
-              ...this.#texts(message),
-              ...message.calls.map((call) => this.#toolUse(call)),
-            ],
-          },
-        ]
+        return [{ role: 'user', content: markedBlocks(message, this.#contents) }]
+      case 'assistant': {
+        const thinking = this.#model.takesReasoning ? thinkingBlocks(message) : []
+        const calls = message.calls.flatMap((call) => [this.#toolUse(call), ...marksOn(call.raw)])
+        const content = [...thinking.map(reasoningBlock), ...markedBlocks(message, texts, calls)]
+        return [{ role: 'assistant', content }]
+      }
       case 'tool':
         return [{ role: 'user', content: this.#toolResult(message) }]
       default:
@@ -101,55 +117,38 @@ class Translator {
     }
   }
 
-  #toolResult(message: Message & { readonly role: 'tool' }): Block[] {
-    const parts = partsOf(message)
-    const content = parts.flatMap((part) => this.#block(part, message) ?? [])
+  #toolResult(message: Message & { readonly role: 'tool' }): Markable[] {
+    // Within a result there is no place for a cache point.
+    const inner = markedBlocks(message, this.#contents)
+    const content = inner.filter((item) => !(item instanceof CacheMark))
     const toolResult = {
       toolUseId: this.#ids.answered(message.callId),
       content: content.length > 0 ? content : [placeholder],
     }
-    // Within a result there is no place for a cache point.
-    const points = [message, ...parts].flatMap(({ raw }) => this.#pointsAfter(toolResult, raw))
-    return [{ toolResult }, ...points.slice(0, 1)]
+    return [{ toolResult }, ...inner.filter((item) => item instanceof CacheMark)]
   }
+}
 
-  /** Instructions and answers are text alone. */
-  #texts(message: Message): Block[] {
-    return partsOf(message).flatMap((part) => {
-      if (part.type === 'text') return this.#marked(part, message)
-      throw cannotCarry(part, 'bedrock', message)
-    })
-  }
+/** Instructions and answers are text alone. */
+const texts: PartBlocks = { text: textBlock, other: refuse }
 
-  #contents(message: Message): Block[] {
-    return partsOf(message).flatMap((part) => this.#marked(part, message))
-  }
+/** Blank texts are refused. */
+function textBlock(text: string): Block | undefined {
+  return text.trim() === '' ? undefined : { text }
+}
 
-  /** A block, and the cache point that the client has put behind it. */
-  #marked(part: Part, message: Message): Block[] {
-    const block = this.#block(part, message)
-    return block ? [block, ...this.#pointsAfter(block, part.raw)] : []
-  }
+function refuse(part: OtherPart, message: Message): never {
+  throw cannotCarry(part, 'bedrock', message)
+}
 
-  #pointsAfter(block: Block, raw: Raw): Block[] {
-    return this.#model.takesCachePoints && !isTextDocument(block) ? cachePoints(raw) : []
-  }
-
-  #block(part: Part, message: Message): Block | undefined {
-    switch (part.type) {
-      case 'text':
-        // Blank texts are refused.
-        return part.text.trim() === '' ? undefined : { text: part.text }
-      case 'image':
-        return this.#media.image(part)
-      case 'file':
-        return this.#media.file(part)
-      case 'audio':
-      case 'other':
-        throw cannotCarry(part, 'bedrock', message)
-      default:
-        return part satisfies never
-    }
+/**
+ * A mark is a block of its own behind the one that it marks. Reasoning must come back as it was, and
+ * behind a document that is text AWS takes none.
+ */
+function markRules({ takesCachePoints }: BedrockModel): MarkRules {
+  return {
+    carries: (block) => !('reasoningContent' in block) && !isTextDocument(block),
+    marked: (block, mark) => (takesCachePoints ? [block, cachePoint(mark)] : [block]),
   }
 }
 

@@ -1,8 +1,9 @@
+import { settleMarks, toolMarks } from '../claude/cache-marks.ts'
 import type { Message, Raw } from '../openai/messages.ts'
 import type { OpenAiRequest } from '../openai/request.ts'
 import { callableTools, type FunctionTool } from '../openai/tools.ts'
 import { isObject } from '../openai/usage.ts'
-import { cachePoints, type Drop } from './block.ts'
+import { type Block, cachePoint, type Drop } from './block.ts'
 import type { BedrockModel, ChoiceType } from './model.ts'
 import { toolName } from './names.ts'
 
@@ -111,14 +112,19 @@ function toolChoice(
   return undefined
 }
 
-function specs(tools: readonly FunctionTool[], { model, drop }: ToolContext): object[] {
-  return tools.flatMap((tool) => [
-    toolSpec(tool, model, drop),
-    ...(model.claude ? cachePoints(tool.raw) : []),
+function specs(tools: readonly FunctionTool[], { request, model, drop }: ToolContext): object[] {
+  const offered = new Set(tools)
+  const marked = request.tools.flatMap((tool) => [
+    ...(offered.has(tool) ? [toolSpec(tool, model, drop)] : []),
+    ...(model.claude ? toolMarks(tool) : []),
   ])
+  return settleMarks([marked], {
+    carries: () => true,
+    marked: (spec, mark) => [spec, cachePoint(mark)],
+  }).flat()
 }
 
-function toolSpec(tool: FunctionTool, { takesSchemas }: BedrockModel, drop: Drop): object {
+function toolSpec(tool: FunctionTool, { takesSchemas }: BedrockModel, drop: Drop): Block {
   const { description, parameters, path } = tool
   const schema = parameters ? { type: 'object', ...parameters } : noParameters
   const strict = tool.strict && takesSchemas && isClosed(schema)
