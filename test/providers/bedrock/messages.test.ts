@@ -216,6 +216,12 @@ describe('calls and results', () => {
     expect(await idsOf(['a:b', long])).toEqual(await idsOf(['a:b', long]))
   })
 
+  test('ids that Kimi gives go back to it as they were', async () => {
+    const ids = ['functions.get_temperature:0', 'functions.get_temperature:1', 'a b']
+    const kept = [...ids.slice(0, 2), 'a_b']
+    expect(await idsOf(ids, 'moonshotai.kimi-k2.5')).toEqual([kept, kept])
+  })
+
   test('ids are nine letters or digits on Mistral', async () => {
     const [calls, results] = await idsOf(['call_1', 'call_2', 'call_1'], mistral)
     expect(results).toEqual(calls)

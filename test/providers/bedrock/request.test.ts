@@ -13,6 +13,7 @@ const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
 const mistralLarge = 'mistral.mistral-large-2402-v1:0'
 const gptOss = 'openai.gpt-oss-120b-1:0'
 const gpt = 'openai.gpt-6-v1:0'
+const qwen = 'qwen.qwen3-32b-v1:0'
 const deepseek = 'us.deepseek.v3-v1:0'
 const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123xyz'
 
@@ -102,6 +103,8 @@ describe('reasoning', () => {
     ['Nova', nova, 'low', undefined, undefined],
     ['gpt-oss', gptOss, 'minimal', { reasoning_effort: 'low' }, undefined],
     ['OpenAI', gpt, 'xhigh', { reasoning: { effort: 'xhigh' } }, undefined],
+    ['Qwen3', qwen, 'minimal', { reasoning_config: 'low' }, undefined],
+    ['Qwen3', qwen, 'max', { reasoning_config: 'high' }, undefined],
     ['others', llama, 'low', undefined, undefined],
   ])('%s', async (_, model, reasoning_effort, fields, config) => {
     const body = await sent(model, { reasoning_effort })
@@ -109,6 +112,13 @@ describe('reasoning', () => {
     expect(body.inferenceConfig).toEqual(config)
     const param = fields ? undefined : 'reasoning_effort'
     expect(await refused(model, { reasoning_effort })).toBe(param)
+  })
+
+  test('Qwen3 has no value for none, and needs none', async () => {
+    expect(await sent(qwen, { reasoning_effort: 'none' })).not.toHaveProperty(
+      'additionalModelRequestFields',
+    )
+    expect(await refused(qwen, { reasoning_effort: 'none' })).toBe(undefined)
   })
 
   test('comes on top of the client’s own limit', async () => {
@@ -415,7 +425,7 @@ describe('an answer in JSON', () => {
   })
 
   test('is asked for on open models', async () => {
-    for (const model of ['qwen.qwen3-32b-v1:0', gptOss, 'mistral.ministral-3-8b-instruct']) {
+    for (const model of [qwen, gptOss, 'zai.glm-4.7', 'mistral.ministral-3-8b-instruct']) {
       expect((await sent(model, format)).outputConfig, model).toBeDefined()
     }
   })

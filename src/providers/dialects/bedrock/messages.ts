@@ -81,7 +81,7 @@ class Translator {
   constructor(model: BedrockModel, drop: Drop) {
     this.#model = model
     this.#drop = drop
-    this.#ids = new ToolUseIds(model.shortIds)
+    this.#ids = new ToolUseIds(model.callIds)
   }
 
   instructions(message: Message): readonly Markable[] {

@@ -2,6 +2,12 @@ import { type ClaudeModel, claudeModel } from '../claude/models.ts'
 
 export type ChoiceType = 'auto' | 'any' | 'tool'
 
+/**
+ * The ids of tool calls that a model takes: letters, digits, `_` and `-`; besides these `.` and `:`,
+ * which its own ids have; or nine letters and digits.
+ */
+export type CallIds = 'plain' | 'dotted' | 'short'
+
 /** What a model on Bedrock takes beyond what Converse makes of all of them. */
 export interface BedrockModel {
   /** The rules of the Messages API, which hold for a Claude model here too. */
@@ -11,7 +17,13 @@ export interface BedrockModel {
   /** Where `top_k` stands among the additional fields. */
   readonly topK: 'top_k' | 'inferenceConfig.topK' | undefined
   /** How it is told to reason. */
-  readonly reasoning: 'claude' | 'nova' | 'reasoning_effort' | 'reasoning' | undefined
+  readonly reasoning:
+    | 'claude'
+    | 'nova'
+    | 'reasoning_effort'
+    | 'reasoning'
+    | 'reasoning_config'
+    | undefined
   /** The forms of `toolChoice` that it understands. */
   readonly choices: readonly ChoiceType[]
   /** JSON schemas for answers, and `strict` tools. */
@@ -19,8 +31,7 @@ export interface BedrockModel {
   readonly takesCachePoints: boolean
   /** Signed reasoning may be handed back. */
   readonly takesReasoning: boolean
-  /** Ids of tool calls must be nine letters or digits. */
-  readonly shortIds: boolean
+  readonly callIds: CallIds
   /** A forced call is refused unless thinking is turned off in so many words. */
   readonly forcesWithoutThinking: boolean
 }
@@ -38,7 +49,7 @@ const plain: Facts = {
   takesSchemas: false,
   takesCachePoints: false,
   takesReasoning: false,
-  shortIds: false,
+  callIds: 'plain',
 }
 
 const claude: Facts = {
@@ -83,13 +94,13 @@ const families: readonly Family[] = [
   {
     ids: ['mistral-large-3'],
     ...plain,
-    shortIds: true,
+    callIds: 'short',
     choices: ['auto', 'any'],
     takesSchemas: true,
   },
-  { ids: ['mistral-large'], ...plain, shortIds: true, choices: ['auto', 'any'] },
-  { ids: ['magistral', 'ministral', 'voxtral'], ...plain, shortIds: true, takesSchemas: true },
-  { ids: ['mistral.'], ...plain, shortIds: true },
+  { ids: ['mistral-large'], ...plain, callIds: 'short', choices: ['auto', 'any'] },
+  { ids: ['magistral', 'ministral', 'voxtral'], ...plain, callIds: 'short', takesSchemas: true },
+  { ids: ['mistral.'], ...plain, callIds: 'short' },
   {
     ids: ['llama3-1', 'llama3-2-11b', 'llama3-2-90b', 'llama3-3', 'llama4'],
     ...plain,
@@ -111,8 +122,11 @@ const families: readonly Family[] = [
     takesSchemas: true,
   },
   { ids: ['deepseek.v3'], ...plain, choices: ['any'], takesSchemas: true },
+  { ids: ['qwen3'], ...plain, reasoning: 'reasoning_config', takesSchemas: true },
+  // Its ids look like `functions.get_temperature:0`.
+  { ids: ['moonshot'], ...plain, callIds: 'dotted', takesSchemas: true },
   {
-    ids: ['qwen.', 'google.gemma', 'nvidia.nemotron', 'minimax.', 'moonshot'],
+    ids: ['qwen.', 'google.gemma', 'nvidia.nemotron', 'minimax.', 'zai.'],
     ...plain,
     takesSchemas: true,
   },

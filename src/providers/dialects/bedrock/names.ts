@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { CannotExpress } from '../../../core/cannot-express.ts'
+import type { CallIds } from './model.ts'
 
 const longest = 64
 /** Mistral models take no other length. */
@@ -11,20 +12,19 @@ const mistralLength = 9
  * `functions.look:0` and some clients count from 0 in every turn.
  */
 export class ToolUseIds {
-  readonly #short: boolean
+  readonly #form: CallIds
   readonly #latest = new Map<string, string>()
   readonly #taken = new Set<string>()
 
-  /** `short`: nine letters or digits. */
-  constructor(short: boolean) {
-    this.#short = short
+  constructor(form: CallIds) {
+    this.#form = form
   }
 
   /** The id of a call. */
   opened(id: string): string {
-    let legal = this.#short ? digest(id, mistralLength) : legalId(id)
+    let legal = legalId(id, this.#form)
     for (let copy = 2; this.#taken.has(legal); copy++) {
-      legal = digest(`${id} ${copy}`, this.#short ? mistralLength : longest)
+      legal = digest(`${id} ${copy}`, this.#form === 'short' ? mistralLength : longest)
     }
     this.#taken.add(legal)
     this.#latest.set(id, legal)
@@ -37,8 +37,10 @@ export class ToolUseIds {
   }
 }
 
-function legalId(id: string): string {
-  return id.length > longest ? digest(id, longest) : id.replace(/[^a-zA-Z0-9_-]/g, '_')
+function legalId(id: string, form: CallIds): string {
+  if (form === 'short') return digest(id, mistralLength)
+  if (id.length > longest) return digest(id, longest)
+  return id.replace(form === 'dotted' ? /[^a-zA-Z0-9_.:-]/g : /[^a-zA-Z0-9_-]/g, '_')
 }
 
 function digest(text: string, length: number): string {

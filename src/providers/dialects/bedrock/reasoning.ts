@@ -39,6 +39,12 @@ export function converseReasoning(parts: ReasoningParts): Reasoning {
       return { fields: { reasoning_effort: threeLevels[effort] }, maxTokens }
     case 'reasoning':
       return { fields: { reasoning: { effort } }, maxTokens }
+    case 'reasoning_config':
+      // There is no value for none.
+      return {
+        fields: effort === 'none' ? {} : { reasoning_config: threeLevels[effort] },
+        maxTokens,
+      }
     case 'nova':
       return novaReasoning(effort, maxTokens, drop)
     case 'claude':
