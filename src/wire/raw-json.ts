@@ -13,8 +13,12 @@ export class RawJson {
   }
 }
 
-/** Random for each process, so that no text of a client is taken for it. */
-const mark = crypto.randomUUID()
+/** Stands for a text. It begins with a character that texts seldom have, so that it is found quickly. */
+let mark = newMark()
+
+function newMark(): string {
+  return `~${crypto.randomUUID().slice(0, 8)}`
+}
 
 /** The texts that `JSON.stringify` has come by, in the order of the document. */
 let placed: string[] = []
@@ -23,16 +27,23 @@ let placed: string[] = []
 export function jsonText(value: object): string {
   placed = []
   const json = JSON.stringify(value)
-  if (placed.length === 0) return json
-  const pieces = json.split(`"${mark}"`)
-  let whole = pieces[0] ?? ''
-  placed.forEach((text, index) => {
-    whole += wellFormed(text) + pieces[index + 1]
-  })
-  return whole
+  let whole = ''
+  let from = 0
+  for (const text of placed) {
+    const at = json.indexOf(mark, from)
+    // The mark is a string in the document: a quote stands on either side.
+    whole += json.slice(from, at - 1) + wellFormed(text)
+    from = at + mark.length + 1
+  }
+  if (from === 0) return json
+  if (json.indexOf(mark, from) === -1) return whole + json.slice(from)
+  // By chance, some text of the document holds the mark too.
+  mark = newMark()
+  return jsonText(value)
 }
 
 /** Half a surrogate pair has no UTF-8; `JSON.stringify` escapes it likewise. */
 function wellFormed(text: string): string {
+  if (!/\p{Surrogate}/u.test(text)) return text
   return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
 }

@@ -19,6 +19,24 @@ test('a document without any is what JSON.stringify writes', () => {
   )
 })
 
+test('a text that holds what stands for raw text stays a text', () => {
+  for (const [before, after] of [
+    ['', ''],
+    ['x', ''],
+    ['', 'x'],
+  ]) {
+    const raw = new RawJson('1')
+    const text = `${before}${raw.toJSON()}${after}`
+    for (const body of [
+      { a: text, b: raw },
+      { b: raw, a: text },
+      { a: text, b: raw, c: text },
+    ]) {
+      expect(JSON.parse(jsonText(body))).toEqual({ ...body, b: 1 })
+    }
+  }
+})
+
 test('patterns of a replacement are nothing special', () => {
   expect(jsonText({ a: new RawJson('"$& $1 $$"') })).toBe('{"a":"$& $1 $$"}')
 })
