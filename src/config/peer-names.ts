@@ -147,6 +147,11 @@ const peerSettings: Readonly<Record<string, readonly PeerSetting[]>> = {
     { names: ['cachereadinputtokencost'], means: ['cost_per_1m_cached_input'], note: perToken },
     { names: ['cachecreationinputtokencost'], means: ['cost_per_1m_cache_write'], note: perToken },
     {
+      names: ['cachecreationinputtokencostabove1hr'],
+      means: ['cost_per_1m_cache_write_1h'],
+      note: perToken,
+    },
+    {
       names: ['inputcostperquery'],
       means: ['cost_per_1k_searches'],
       note: 'the price is for a thousand searches: multiply by 1000',

@@ -35,6 +35,7 @@ function hasPrice(model: ModelConfig): boolean {
     model.cost_per_1m_output,
     model.cost_per_1m_cached_input,
     model.cost_per_1m_cache_write,
+    model.cost_per_1m_cache_write_1h,
     model.cost_per_1k_searches,
   ].some((cost) => cost !== undefined)
 }

@@ -175,6 +175,8 @@ export interface Prices {
   readonly output: NanoUsd
   readonly cachedInput: NanoUsd
   readonly cacheWrite: NanoUsd
+  /** For what is written to a cache for an hour. */
+  readonly cacheWrite1h: NanoUsd
   readonly searches: NanoUsd
 }
 

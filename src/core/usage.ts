@@ -5,6 +5,8 @@ export interface Usage {
   readonly totalTokens: number
   readonly cachedTokens?: number | undefined
   readonly cacheWriteTokens?: number | undefined
+  /** How many of these were written for an hour, which has a price of its own. */
+  readonly cacheWrite1hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
   /** True when a count is an estimate: the gateway's, or by its own word the upstream's. */
   readonly estimated: boolean
@@ -18,6 +20,8 @@ export interface ReportedUsage {
   readonly completionTokens: number | undefined
   readonly cachedTokens?: number | undefined
   readonly cacheWriteTokens?: number | undefined
+  /** How many of these were written for an hour, which has a price of its own. */
+  readonly cacheWrite1hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
   /** The upstream says of its counts that they are an estimate. */
   readonly estimated?: boolean | undefined
@@ -101,7 +105,7 @@ interface Sides {
 
 /** What is known of a cached prompt goes with the prompt's count. */
 function completed(
-  { cachedTokens, cacheWriteTokens, reasoningTokens }: ReportedUsage,
+  { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens }: ReportedUsage,
   { prompt, completion, estimated }: Sides,
 ): Usage {
   const promptTokens = prompt ?? estimated.promptTokens
@@ -110,7 +114,7 @@ function completed(
     promptTokens,
     completionTokens,
     totalTokens: promptTokens + completionTokens,
-    ...(prompt !== undefined && { cachedTokens, cacheWriteTokens }),
+    ...(prompt !== undefined && { cachedTokens, cacheWriteTokens, cacheWrite1hTokens }),
     reasoningTokens,
     estimated: true,
     estimatedSide:

@@ -193,22 +193,22 @@ function streamUsageOf({ stream_usage: setting }: ProviderConfig, { auth }: Conf
 
 function pricesOf(entry: ModelConfig): Prices {
   const input = nanoUsd(entry.cost_per_1m_input)
+  const cacheWrite = nanoUsd(entry.cost_per_1m_cache_write, input)
   return {
     input,
     output: nanoUsd(entry.cost_per_1m_output),
-    cachedInput:
-      entry.cost_per_1m_cached_input === undefined
-        ? input
-        : nanoUsd(entry.cost_per_1m_cached_input),
-    cacheWrite:
-      entry.cost_per_1m_cache_write === undefined ? input : nanoUsd(entry.cost_per_1m_cache_write),
+    cachedInput: nanoUsd(entry.cost_per_1m_cached_input, input),
+    cacheWrite,
+    cacheWrite1h: nanoUsd(entry.cost_per_1m_cache_write_1h, cacheWrite),
     searches: nanoUsd(entry.cost_per_1k_searches),
   }
 }
 
-/** A price of the file, as whole nano-dollars. An absent one is 0. */
-function nanoUsd(dollars: number | undefined): NanoUsd {
-  return BigInt(Math.round((dollars ?? 0) * 1e9)) as NanoUsd
+const free = 0n as NanoUsd
+
+/** A price of the file, as whole nano-dollars. */
+function nanoUsd(dollars: number | undefined, otherwise: NanoUsd = free): NanoUsd {
+  return dollars === undefined ? otherwise : (BigInt(Math.round(dollars * 1e9)) as NanoUsd)
 }
 
 /** A fallback's own fallbacks are not followed. */

@@ -14,11 +14,13 @@ const searchesToMillionths = 1_000n
 export function costOf(prices: Prices, usage: Usage, searchUnits: number | undefined): NanoUsd {
   const cached = usage.cachedTokens ?? 0
   const written = usage.cacheWriteTokens ?? 0
+  const writtenFor1h = Math.min(written, usage.cacheWrite1hTokens ?? 0)
   const plain = Math.max(0, usage.promptTokens - cached - written)
   const sum =
     times(plain, prices.input) +
     times(cached, prices.cachedInput) +
-    times(written, prices.cacheWrite) +
+    times(written - writtenFor1h, prices.cacheWrite) +
+    times(writtenFor1h, prices.cacheWrite1h) +
     times(usage.completionTokens, prices.output) +
     times(searchUnits ?? 0, prices.searches) * searchesToMillionths
   return ((sum + millionths / 2n) / millionths) as NanoUsd

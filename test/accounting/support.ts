@@ -53,6 +53,7 @@ export const freeOfCharge: Prices = {
   output: nano(0),
   cachedInput: nano(0),
   cacheWrite: nano(0),
+  cacheWrite1h: nano(0),
   searches: nano(0),
 }
 

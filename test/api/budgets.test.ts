@@ -168,6 +168,29 @@ describe('a request is charged', () => {
     ])
   })
 
+  test.each([
+    ['', 1250],
+    ['cost_per_1m_cache_write_1h = 2\n', 2000],
+  ])('what is written to a cache for an hour at its own price: %j', async (price, perToken) => {
+    const claude = pricedProvider.replace('kind = "openai"', 'kind = "anthropic"')
+    const gateway = await keyedGateway(`${claude}cost_per_1m_cache_write = 1.25\n${price}`)
+    const key = await gateway.key({ budget_max: 1 })
+    gateway.upstream.next(
+      json({
+        content: [{ type: 'text', text: 'Hi' }],
+        usage: {
+          input_tokens: 100,
+          output_tokens: 10,
+          cache_creation_input_tokens: 300,
+          cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
+        },
+      }),
+    )
+    await gateway.ask(key, prompt())
+    const cost = 100 * 1000 + 100 * 1250 + 200 * perToken + 10 * 2000
+    expect(await gateway.rows()).toMatchObject([{ cost: BigInt(cost), cacheWriteTokens: 300 }])
+  })
+
   test('an estimate, where the upstream reports no usage', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })

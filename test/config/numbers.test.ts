@@ -77,6 +77,7 @@ test.each([
   'cost_per_1m_output',
   'cost_per_1m_cached_input',
   'cost_per_1m_cache_write',
+  'cost_per_1m_cache_write_1h',
   'cost_per_1k_searches',
 ])('%s is an amount from 0 to 1000000 US dollars', async (price) => {
   const rule = `providers[0].models[0].${price} (line 6): must be a number from 0 to 1000000`

@@ -17,6 +17,7 @@ describe('a model without a price', () => {
     'cost_per_1m_output',
     'cost_per_1m_cached_input',
     'cost_per_1m_cache_write',
+    'cost_per_1m_cache_write_1h',
     'cost_per_1k_searches',
   ])('does not include one that says %s = 0', async (price) => {
     expect(await warningsOf(authOn + fileWithModels({ a: `${price} = 0` }))).toEqual([])

@@ -11,6 +11,7 @@ const prices = {
   output: usd(8),
   cachedInput: usd(0.5),
   cacheWrite: usd(2.5),
+  cacheWrite1h: usd(4),
   searches: usd(3),
 }
 
@@ -27,6 +28,13 @@ describe('the cost of an answer', () => {
   test('takes cached tokens and cache writes out of the prompt', () => {
     const counts = usage({ promptTokens: 1_000, cachedTokens: 600, cacheWriteTokens: 300 })
     expect(costOf(prices, counts, undefined)).toBe(usd(0.0002 + 0.0003 + 0.00075))
+  })
+
+  test('has a price of its own for what is written for an hour', () => {
+    const counts = usage({ promptTokens: 1_000, cacheWriteTokens: 300, cacheWrite1hTokens: 200 })
+    expect(costOf(prices, counts, undefined)).toBe(usd(0.0014 + 0.00025 + 0.0008))
+    const more = usage({ promptTokens: 1_000, cacheWriteTokens: 300, cacheWrite1hTokens: 900 })
+    expect(costOf(prices, more, undefined)).toBe(usd(0.0014 + 0.0012))
   })
 
   test('takes away no more than the whole prompt', () => {
@@ -61,7 +69,14 @@ describe('the cost of an answer', () => {
         fc.tuple(price, price),
         (counts, [a, b]) => {
           const [plain, cached, written, output, units] = counts
-          const priced = { input: a, cachedInput: b, cacheWrite: a, output: b, searches: a }
+          const priced = {
+            input: a,
+            cachedInput: b,
+            cacheWrite: a,
+            cacheWrite1h: b,
+            output: b,
+            searches: a,
+          }
           const told = usage({
             promptTokens: plain + cached + written,
             cachedTokens: cached,

@@ -136,6 +136,40 @@ describe('usage', () => {
     })
   })
 
+  test.each([
+    [{ cache_read_input_tokens: 5 }, { cached_tokens: 5 }],
+    [{ cache_creation_input_tokens: 5 }, { cache_creation_tokens: 5 }],
+    [
+      { cache_read_input_tokens: 5, cache_creation_input_tokens: 0 },
+      { cached_tokens: 5, cache_creation_tokens: 0 },
+    ],
+  ])('no zero is invented beside %j', async (cache, details) => {
+    const usage = await counted({ input_tokens: 10, output_tokens: 5, ...cache })
+    expect(usage).toMatchObject({ prompt_tokens: 15 })
+    expect(usage?.['prompt_tokens_details']).toEqual(details)
+  })
+
+  test('the runs of an answer are added up', async () => {
+    const run = (input: number, output: number) => ({
+      input_tokens: input,
+      output_tokens: output,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 1,
+    })
+    const iterations = [run(60_000, 300), run(600, 20)]
+    expect(await counted({ ...run(600, 20), iterations })).toEqual({
+      prompt_tokens: 60_602,
+      completion_tokens: 320,
+      total_tokens: 60_922,
+      prompt_tokens_details: { cached_tokens: 2, cache_creation_tokens: 0 },
+    })
+    for (const none of [[], null, 'odd']) {
+      expect(await counted({ ...run(600, 20), iterations: none })).toMatchObject({
+        prompt_tokens: 601,
+      })
+    }
+  })
+
   test('counters that are null are 0', async () => {
     expect(
       await counted({

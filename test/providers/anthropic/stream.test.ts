@@ -256,8 +256,18 @@ describe('usage', () => {
       prompt_tokens: 130,
       completion_tokens: 8,
       total_tokens: 138,
-      prompt_tokens_details: { cached_tokens: 100, cache_creation_tokens: 0 },
+      prompt_tokens_details: { cached_tokens: 100 },
     })
+  })
+
+  test('the runs of an earlier event do not stand in for a later total', async () => {
+    const run = { input_tokens: 5, output_tokens: 1 }
+    const first = event('message_start', {
+      message: { id: 'msg_1', usage: { ...run, iterations: [run] } },
+    })
+    const later = over('end_turn', { usage: { output_tokens: 7 } })
+    const { usage } = await streamed(first, say('a'), later, stop)
+    expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 7 })
   })
 
   test('none at all is estimated', async () => {

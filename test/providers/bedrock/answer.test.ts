@@ -95,6 +95,10 @@ describe('an answer', () => {
       { inputTokens: 4, outputTokens: 2, totalTokens: 99 },
       { prompt_tokens: 4, total_tokens: 6 },
     ],
+    [
+      { inputTokens: 4, outputTokens: 2, cacheReadInputTokens: 3 },
+      { prompt_tokens_details: { cached_tokens: 3 } },
+    ],
     [{ inputTokens: 4 }, { estimated: true }],
     [{ inputTokens: 4, outputTokens: 2, cacheReadInputTokens: -1 }, { estimated: true }],
     [{ inputTokens: 1.5, outputTokens: 2 }, { estimated: true }],

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
-import { isCount, isCountOrNone, type ReportedUsage } from '../../../core/usage.ts'
 import type { FinishReason } from '../../../stream/chunk-writer.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { textsAt } from '../../../wire/json-text.ts'
@@ -12,6 +11,7 @@ import { argumentsIn } from '../openai/arguments.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from '../openai/completion.ts'
 import { isObject } from '../openai/usage.ts'
 import { vendorErrorIn } from '../vendor-error.ts'
+import { readAnthropicUsage } from './usage.ts'
 
 /** A text, or nothing where something else stands: blocks of new types may use the same names. */
 export const optionalText = z.string().optional().catch(undefined)
@@ -122,28 +122,6 @@ const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([
 /** Every other reason is an end like any other, or a call if there is one. */
 export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason {
   return finishReasons.get(stopReason) ?? (hasCalls ? 'tool_calls' : 'stop')
-}
-
-/**
- * The vendor's counters in the meaning of the OpenAI API: its `input_tokens` leave out what was
- * read from and written to the cache. Undefined when one of them cannot be trusted.
- */
-export function readAnthropicUsage(value: unknown): ReportedUsage | undefined {
-  if (!isObject(value)) return undefined
-  const input = value['input_tokens'] ?? undefined
-  const output = value['output_tokens'] ?? undefined
-  const written = value['cache_creation_input_tokens'] ?? 0
-  const read = value['cache_read_input_tokens'] ?? 0
-  if (!isCountOrNone(input) || !isCountOrNone(output)) return undefined
-  if (!isCount(written) || !isCount(read)) return undefined
-  const details = value['output_tokens_details']
-  const thinking = isObject(details) ? details['thinking_tokens'] : undefined
-  return {
-    promptTokens: input === undefined ? undefined : input + written + read,
-    completionTokens: output,
-    ...(written + read > 0 && { cachedTokens: read, cacheWriteTokens: written }),
-    ...(isCount(thinking) && { reasoningTokens: thinking }),
-  }
 }
 
 /** Errors inside a 200 that plainly have the meaning of a status. All others are the server's own trouble. */

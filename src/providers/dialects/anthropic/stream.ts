@@ -8,8 +8,9 @@ import { type RawEvent, SseSplitter } from '../../../wire/sse.ts'
 import { ThinkingRuns } from '../claude/thinking.ts'
 import { argumentsIn } from '../openai/arguments.ts'
 import { isObject } from '../openai/usage.ts'
-import { type ContentBlock, errorIn, finishReasonOf, readAnthropicUsage } from './answer.ts'
+import { type ContentBlock, errorIn, finishReasonOf } from './answer.ts'
 import { type Delta, type StreamEvent, streamEvent } from './events.ts'
+import { readAnthropicUsage } from './usage.ts'
 
 /** A call whose arguments are still coming. */
 interface OpenCall {
@@ -192,8 +193,9 @@ export class AnthropicFrames implements FrameDecoder {
   /** Counters are running totals: a later one replaces an earlier one. */
   #count(usage: unknown): void {
     if (!isObject(usage)) return
-    const told = Object.entries(usage).filter(([, count]) => count !== null)
-    this.#usage = { ...this.#usage, ...Object.fromEntries(told) }
+    const given = Object.entries(usage).filter(([, count]) => count !== null)
+    // The runs of an earlier event do not add up to the counters of a later one.
+    this.#usage = { ...this.#usage, iterations: undefined, ...Object.fromEntries(given) }
   }
 
   /** Made with the first content, when the message has told its id if it has one. */

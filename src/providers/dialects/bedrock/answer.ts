@@ -117,26 +117,28 @@ export function finishReasonOf(
 export function converseUsage(value: unknown): ReportedUsage | undefined {
   const parsed = usageCounts.safeParse(value)
   if (!parsed.success) return undefined
-  const {
-    inputTokens: input,
-    outputTokens,
-    cacheReadInputTokens,
-    cacheWriteInputTokens,
-  } = parsed.data
-  const cachedTokens = cacheReadInputTokens ?? 0
-  const cacheWriteTokens = cacheWriteInputTokens ?? 0
+  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data
+  const cached = (cacheReadInputTokens ?? 0) + (cacheWriteInputTokens ?? 0)
+  const cacheWrite1hTokens = (parsed.data.cacheDetails ?? [])
+    .filter(({ ttl }) => ttl === '1h')
+    .reduce((sum, { inputTokens: written }) => sum + (written ?? 0), 0)
   return {
-    promptTokens: typeof input === 'number' ? input + cachedTokens + cacheWriteTokens : undefined,
+    promptTokens: typeof inputTokens === 'number' ? inputTokens + cached : undefined,
     completionTokens: outputTokens ?? undefined,
-    ...(cachedTokens + cacheWriteTokens > 0 && { cachedTokens, cacheWriteTokens }),
+    ...(cached > 0 && {
+      cachedTokens: cacheReadInputTokens ?? undefined,
+      cacheWriteTokens: cacheWriteInputTokens ?? undefined,
+    }),
+    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
   }
 }
 
 const count = z.custom<number>(isCount)
 
-const usageCounts = z.looseObject({
+const usageCounts = z.object({
   inputTokens: count.nullish(),
   outputTokens: count.nullish(),
   cacheReadInputTokens: count.nullish(),
   cacheWriteInputTokens: count.nullish(),
+  cacheDetails: z.array(z.object({ ttl: optionalText, inputTokens: count.nullish() })).nullish(),
 })
