@@ -50,6 +50,7 @@ import {
   StoreFault,
 } from './store/index.ts'
 import { openWebhooks, UnsignedWebhooks, type Webhooks } from './webhooks/index.ts'
+import type { Intake } from './wire/intake.ts'
 
 /** Who may use the gateway, and what that costs them. */
 export interface Access {
@@ -73,6 +74,7 @@ export interface Access {
 export interface ConfigPlane {
   readonly document: ConfigDocument
   readonly bodyLimit: () => number
+  readonly intake: Intake
   readonly providers: () => Iterable<string>
   /** Puts the keys in force that are stored now. */
   readonly takeKeys: () => Promise<void>
@@ -254,11 +256,11 @@ class KeyedAccess implements Access {
     this.#reserveOutputTokens = auth.reserve_output_tokens
   }
 
-  routes({ document, bodyLimit, providers, takeKeys }: ConfigPlane): AdminRoutes {
+  routes({ document, providers, takeKeys, ...bodies }: ConfigPlane): AdminRoutes {
     const { store, clock, log, master } = this.#options
     const accounts = this.#accounts
     const flush = () => this.#ledger.flush()
-    const reading = { clock, bodyLimit, audit: auditLog(log) }
+    const reading = { clock, ...bodies, audit: auditLog(log) }
     const routes = {
       ...keyRoutes({
         ...reading,

@@ -33,6 +33,8 @@ import { routesOf } from './routes.ts'
 import { buildSnapshot } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
 import { silentLog, webClock, webResponse, webUpstream } from './web-ports.ts'
+import { Buffers } from './wire/buffers.ts'
+import { Intake } from './wire/intake.ts'
 
 export interface GatewayOptions {
   /** The text of the configuration file. */
@@ -49,6 +51,8 @@ export interface GatewayOptions {
   readonly response?: MakeResponse | undefined
   /** Fetches remote images for embeddings, where the configuration allows it. */
   readonly imageFetch?: ImageFetchPort | undefined
+  /** What bodies and queues may take together, in bytes, unless it is configured; 512 MiB by default. */
+  readonly bufferLimit?: number | undefined
   /** Counts tokens exactly, for `tokenizer.mode` `accurate`; without it they are estimated by bytes. */
   readonly tokenizer?: Tokenizer | undefined
   /** Reads the files that credentials name; without it they must be given as contents. */
@@ -92,6 +96,8 @@ export interface Gateway {
   readonly overview: Overview
   readonly log: Log
   readonly registry: Registry
+  /** What the gateway holds for its clients, to which a host adds what waits for them. */
+  readonly buffers: Pick<Buffers, 'open' | 'bytes'>
   /** Requests of the data plane that have not ended, streams included. */
   readonly inFlight: number
   /** Serves what the configuration file says now; what cannot serve changes nothing. Never rejects. */
@@ -115,6 +121,9 @@ export interface Unsaved {
   readonly spend: number
 }
 
+/** Bytes, where the host does not say what it has. */
+const usualBufferLimit = 512 * 1024 * 1024
+
 /**
  * Builds the whole gateway. Rejects with `ConfigError` when the configuration cannot serve, and
  * with `StartError` when it could, but not here and now.
@@ -132,6 +141,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, warnings } = loaded
   const log = options.log?.(config.log_format) ?? silentLog
 
+  const { bufferLimit = usualBufferLimit } = options
+  const buffers = new Buffers(() => live.config.server.buffer_limit ?? bufferLimit)
+  const intake = new Intake(buffers, () => live.config.server.large_bodies)
   const breakers = new Breakers(clock)
   const snapshot = () => live.snapshot
   const activity = new Activity({ clock, isWanted: () => snapshot().healthCheck.enabled })
@@ -146,6 +158,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     metadataLabels,
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
+    bufferedBytes: () => buffers.bytes,
     health: () =>
       snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
@@ -180,6 +193,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     applied(current) {
       breakers.retain(current.models())
+      intake.advance()
       prober.start()
       series.reloads.inc()
     },
@@ -202,6 +216,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     imageFetch: options.imageFetch,
     tokenizer: options.tokenizer,
     breakers,
+    intake,
     random,
     record: (settlement) => records.add(settlement),
     attempted: ({ id: model, provider }, outcome) =>
@@ -224,6 +239,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }),
     ...access.routes({
       document: live.document,
+      intake,
       bodyLimit: () => snapshot().bodyLimit,
       providers: () => snapshot().providers.map(({ name }) => name),
       takeKeys: () => live.takeKeys(),
@@ -257,6 +273,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     overview,
     log,
     registry: series.registry,
+    buffers,
     get inFlight() {
       return plane.inFlight
     },

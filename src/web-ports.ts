@@ -45,10 +45,12 @@ const unbuffered = { highWaterMark: 0 }
  */
 export const webUpstream: UpstreamPort = async (request) => {
   if (request.egress) throw networkFault('EGRESS_NOT_SUPPORTED', 'connecting')
+  // Alone, since the request would otherwise stay, with its body, until the end of the answer.
+  const { signal } = request
   const abort = new AbortController()
   const stop = () => abort.abort()
-  request.signal.addEventListener('abort', stop)
-  const over = () => request.signal.removeEventListener('abort', stop)
+  signal.addEventListener('abort', stop)
+  const over = () => signal.removeEventListener('abort', stop)
   const response = await fetch(request.url, {
     method: request.method,
     headers: request.headers,
@@ -60,7 +62,7 @@ export const webUpstream: UpstreamPort = async (request) => {
     throw networkFault(reasonOf(error))
   })
   // fetch has no way to let the rest of a body pass unread, so its connection is not used again.
-  const body = new BoundedQueue(request.queueLimit, stop)
+  const body = new BoundedQueue(request.queueLimit, { onRelease: stop, unread: request.unread })
   const coding = codingIn(response.headers.get('content-encoding') ?? undefined)
   if (coding === undefined || decodedByFetch.has(coding)) {
     void pump(response.body, body).finally(over)

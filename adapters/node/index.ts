@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import type {
   AddSeries,
   Clock,
@@ -42,6 +43,8 @@ export interface NodePorts {
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
   readonly processSeries: AddSeries
+  /** A quarter of what the heap may hold, in bytes. */
+  readonly bufferLimit: number
   readonly env: Environment
   /** The proxies that the environment sets for outgoing calls, without their credentials. */
   readonly proxies: ProxyRules['shown']
@@ -82,6 +85,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     openStore: (settings) => openNodeStore(settings),
     fingerprint: nodeFingerprint(),
     processSeries: addProcessSeries,
+    bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),
     env,
     proxies: rules.shown,
     flush,

@@ -10,6 +10,7 @@ import type { Reply } from '../core/reply.ts'
 import type { GrantRefusal } from '../store/index.ts'
 import { readBody } from '../wire/body.ts'
 import { Scope } from '../wire/deadline.ts'
+import type { Intake } from '../wire/intake.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import { Pace } from '../wire/pace.ts'
 
@@ -39,22 +40,29 @@ export interface BodyReading {
   readonly clock: Clock
   /** The longest body that is taken, in bytes. */
   readonly bodyLimit: () => number
+  readonly intake: Intake
 }
 
 /** The whole body; LM-1002 when it is too long. The wait for it ends when the client leaves. */
 export async function readBytes(
   { request, context: { signal } }: AdminRequest,
-  { clock, bodyLimit }: BodyReading,
+  { clock, bodyLimit, intake }: BodyReading,
 ): Promise<Uint8Array> {
   const scope = new Scope(clock)
+  // Nobody reads an answer here that could be too slow.
+  const share = intake.buffers.open(() => {})
+  const place = intake.open(share)
   const gone = () => scope.end({ kind: 'client-cancelled' })
   signal.addEventListener('abort', gone)
   if (signal.aborted) gone()
   try {
-    return await scope.race(readBody(request, bodyLimit()))
+    const wait = (entered: Promise<void>) => scope.race(entered)
+    return await scope.race(readBody(request, { limit: bodyLimit(), place, wait }))
   } finally {
     signal.removeEventListener('abort', gone)
     scope.close()
+    place.end()
+    share.close()
   }
 }
 

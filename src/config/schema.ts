@@ -17,6 +17,8 @@ const server = z.strictObject({
   host: text.default('127.0.0.1'),
   port: wholeNumber(1, 65_535).default(8080),
   body_limit: byteCount.default(10_485_760),
+  large_bodies: wholeNumber(1, 1_000_000).default(8),
+  buffer_limit: wholeNumber(1, 2 ** 40).optional(),
   first_token_timeout_ms: duration.default(120_000),
   sse_heartbeat_ms: delay.default(15_000),
   cors_origins: distinct(pageOrigin).default([]),

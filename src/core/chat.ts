@@ -85,6 +85,8 @@ export interface ChatCall {
   readonly stream: boolean
   /** The client asked for a usage chunk at the end of its stream. */
   readonly wantsUsageChunk: boolean
+  /** The client asked for the log probabilities of tokens. */
+  readonly wantsLogprobs: boolean
 }
 
 /** The text that the arguments of a call put into a prompt. */

@@ -38,6 +38,14 @@ export interface ByteSource {
   drain(): void
 }
 
+/** Counts the unread bytes of one queue among all that the process holds. */
+export interface UnreadBytes {
+  /** So many more wait to be read, or so many less. */
+  add(bytes: number): void
+  /** None waits any more. */
+  release(): void
+}
+
 /** What an `AbortSignal` is to those who listen once; every `AbortSignal` is one. */
 export interface CancelSignal {
   readonly aborted: boolean
@@ -66,6 +74,7 @@ export interface UpstreamRequest {
   readonly egress?: Egress | undefined
   /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
   readonly queueLimit: number
+  readonly unread?: UnreadBytes | undefined
   /**
    * Called before the request is sent again because a reused connection was lost at once; false
    * keeps it from that. Absent, a request may be sent again once.
@@ -119,6 +128,7 @@ export interface PinnedRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
   readonly queueLimit: number
+  readonly unread?: UnreadBytes | undefined
   /** Aborts the exchange at any point; the connection is freed at once. */
   readonly signal: CancelSignal
 }

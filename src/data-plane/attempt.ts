@@ -4,6 +4,7 @@ import type { DialectRequest, HeaderReader, Refusal, RequestHeaders } from '../c
 import { version } from '../core/version.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { collect, excerpt } from '../wire/body.ts'
+import type { Share } from '../wire/buffers.ts'
 import { Cancel } from '../wire/cancel.ts'
 import type { Scope } from '../wire/deadline.ts'
 import { retryAfter } from '../wire/retry-after.ts'
@@ -12,6 +13,8 @@ import { presentable } from './presentable.ts'
 /** One upstream call of any capability. */
 export interface UpstreamCall<T> extends AttemptContext {
   readonly clock: Clock
+  /** Counts what waits unread. */
+  readonly share: Share
   /** The request in the link's dialect. */
   readonly request: () => DialectRequest
   readonly streamed: boolean
@@ -68,8 +71,16 @@ async function runExchange<T>(
 }
 
 /** The whole body of an answer. */
-export function wholeBody(response: UpstreamResponse, scope: Scope): Promise<Uint8Array> {
-  return scope.race(collect(response.body, longestAnswer))
+export async function wholeBody(
+  response: UpstreamResponse,
+  { scope, share }: { readonly scope: Scope; readonly share: Share },
+): Promise<Uint8Array> {
+  const unread = share.hold()
+  try {
+    return await scope.race(collect(response.body, { limit: longestAnswer, unread }))
+  } finally {
+    unread.release()
+  }
 }
 
 export function failed(failure: UpstreamFailure): { ok: false; failure: UpstreamFailure } {
@@ -124,7 +135,7 @@ interface Sending {
 }
 
 function send<T>(
-  { link: { provider }, scope, streamed, longest = longestAnswer }: UpstreamCall<T>,
+  { link: { provider }, scope, share, streamed, longest = longestAnswer }: UpstreamCall<T>,
   { request, credential, control: { signal, mayResend } }: Sending,
 ): Promise<UpstreamResponse> {
   const pending = provider.send({
@@ -142,6 +153,7 @@ function send<T>(
     connectTimeout: provider.connectTimeout,
     ownClient: provider.ownClient,
     queueLimit: streamed ? streamQueue : longest,
+    unread: share.hold(),
     mayResend,
     signal,
   })

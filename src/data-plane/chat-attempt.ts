@@ -1,12 +1,12 @@
-import type { ChatCall } from '../core/chat.ts'
 import { failureOf, UpstreamFault } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
 import type { ByteSource, Clock, UpstreamResponse } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint } from '../core/provider.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { CommitGate } from '../stream/commit-gate.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { Share } from '../wire/buffers.ts'
 import { attempt, failed, wholeBody } from './attempt.ts'
+import type { ParsedChat } from './chat-input.ts'
 
 /** A stream that has shown its first content, with everything it takes to go on. */
 export interface LiveStream {
@@ -21,8 +21,9 @@ export type ChatReply =
   | { readonly kind: 'stream'; readonly live: LiveStream }
 
 export interface ChatAttempt extends AttemptContext {
-  readonly call: ChatCall
+  readonly call: ParsedChat
   readonly clock: Clock
+  readonly share: Share
 }
 
 /** One upstream call: up to the whole answer, or up to the first content of a stream. */
@@ -32,6 +33,7 @@ export function attemptChat({
   scope,
   mayResend,
   clock,
+  share,
 }: ChatAttempt): Promise<Attempt<ChatReply>> {
   // The route was chosen for its chat capability, so there is an endpoint.
   const endpoint = link.chat as ChatEndpoint
@@ -40,15 +42,20 @@ export function attemptChat({
     scope,
     mayResend,
     clock,
+    share,
     streamed: call.stream,
-    request: () => endpoint.request(call),
+    request() {
+      const request = endpoint.request(call)
+      call.forget()
+      return request
+    },
     refusal: (status, body, header) => endpoint.refusal(status, body, header),
     async read(response, header) {
       if (call.stream) {
         if (mediaType(response) !== (endpoint.streamType ?? 'text/event-stream')) return notAStream
-        return openStream(response.body, endpoint.frames(call, header), scope)
+        return openStream(response.body, endpoint.frames(call, header), { scope, share })
       }
-      const reading = endpoint.answer(await wholeBody(response, scope), call, header)
+      const reading = endpoint.answer(await wholeBody(response, { scope, share }), call, header)
       if (!reading.ok) return reading
       return { ok: true, value: { kind: 'answer', answer: reading.answer } }
     },
@@ -67,23 +74,29 @@ const mostWithoutContent = 8 * 1024 * 1024
 async function openStream(
   source: ByteSource,
   decoder: FrameDecoder,
-  scope: Scope,
+  { scope, share }: Pick<ChatAttempt, 'scope' | 'share'>,
 ): Promise<Attempt<ChatReply>> {
   const gate = new CommitGate(mostWithoutContent)
-  for (;;) {
-    const bytes = await scope.race(source.read()).catch(endOfOpened)
-    let verdict = gate.push(bytes === undefined ? decoder.end() : decoder.push(bytes))
-    if (verdict.state === 'held' && bytes === undefined) verdict = gate.end()
-    switch (verdict.state) {
-      case 'failed':
-        return failed(verdict.failure)
-      case 'open':
-        return {
-          ok: true,
-          opened: true,
-          value: { kind: 'stream', live: { source, decoder, frames: verdict.frames } },
-        }
+  const held = share.hold()
+  try {
+    for (;;) {
+      const bytes = await scope.race(source.read()).catch(endOfOpened)
+      held.add(bytes?.length ?? 0)
+      let verdict = gate.push(bytes === undefined ? decoder.end() : decoder.push(bytes))
+      if (verdict.state === 'held' && bytes === undefined) verdict = gate.end()
+      switch (verdict.state) {
+        case 'failed':
+          return failed(verdict.failure)
+        case 'open':
+          return {
+            ok: true,
+            opened: true,
+            value: { kind: 'stream', live: { source, decoder, frames: verdict.frames } },
+          }
+      }
     }
+  } finally {
+    held.release()
   }
 }
 

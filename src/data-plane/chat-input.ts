@@ -1,7 +1,10 @@
 import { asSent } from '../core/as-sent.ts'
-import { type ChatCall, chatRequest } from '../core/chat.ts'
+import { type ChatCall, type ChatRequest, chatRequest } from '../core/chat.ts'
 import { invalidField } from '../core/invalid-field.ts'
-import { readJsonBody } from '../wire/json-body.ts'
+import type { MemberLayout, ObjectLayout } from '../core/layout.ts'
+import { promptTokens } from '../tokens/index.ts'
+import { largeBody } from '../wire/intake.ts'
+import { parseObject, readJsonBody } from '../wire/json-body.ts'
 import type { Pace } from '../wire/pace.ts'
 
 /** What the gateway routes and prices by. Upstreams differ in which of several they take. */
@@ -14,24 +17,83 @@ const unique = [
   'max_output_tokens',
 ] as const
 
-const names = [...unique, 'stream_options'] as const
+const names = [...unique, 'stream_options', 'tools'] as const
 
 /** Reads a chat completion request, LM-1001 with the field at fault when it cannot be one. */
-export async function readChat(bytes: Uint8Array, pace: Pace): Promise<ChatCall> {
+export async function readChat(bytes: Uint8Array, pace: Pace): Promise<ParsedChat> {
   const { layout, value } = await readJsonBody(bytes, { names, unique, pace })
-  return chatCall(bytes, layout, value)
+  return new ParsedChat(bytes, layout, value)
 }
 
-/** The call that a body makes, once it has been parsed. */
-export function chatCall(bytes: Uint8Array, layout: ChatCall['layout'], value: unknown): ChatCall {
+type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
+  Pick<ObjectLayout<never>, 'values' | 'commas'>
+
+/** A body that is longer, or holds more, takes much memory once it is parsed, and time. */
+const lightBytes = 64 * 1024
+const lightValues = 1000
+/** Tools that hold more are counted by their bytes as they came. */
+const countedValues = 50_000
+
+/** A chat request. A heavy one is not kept parsed all the time: it is parsed again when it is needed. */
+export class ParsedChat implements ChatCall {
+  readonly bytes: Uint8Array
+  readonly layout: ChatLayout
+  readonly stream: boolean
+  readonly wantsUsageChunk: boolean
+  readonly wantsLogprobs: boolean
+  readonly choices: number
+  #request: ChatRequest | undefined
+  #promptTokens: number | undefined
+
+  /** Throws LM-1001 for a value that is no chat request. */
+  constructor(bytes: Uint8Array, layout: ChatLayout, value: unknown) {
+    this.bytes = bytes
+    this.layout = layout
+    const request = checked(value)
+    this.#request = request
+    this.stream = request.stream === true
+    this.wantsUsageChunk = request.stream_options?.include_usage === true
+    this.wantsLogprobs = request['logprobs'] === true
+    this.choices = request.n ?? 1
+  }
+
+  get request(): ChatRequest {
+    this.#request ??= checked(parseObject(this.bytes))
+    return this.#request
+  }
+
+  /** An estimate, made once. */
+  get promptTokens(): number {
+    this.#promptTokens ??= promptTokens(this.request, this.#toolBytes)
+    return this.#promptTokens
+  }
+
+  /** So heavy that the work on it needs pauses. */
+  get isHeavy(): boolean {
+    return this.bytes.length > lightBytes || this.layout.values > lightValues
+  }
+
+  /** So large that its bytes are not kept once an answer has begun. */
+  get isLarge(): boolean {
+    return this.bytes.length > largeBody
+  }
+
+  get #toolBytes(): number | undefined {
+    if (this.layout.values <= countedValues) return undefined
+    const tools = this.layout.spans.tools.at(-1)
+    return tools ? tools.end - tools.start : 0
+  }
+
+  /** The parsed request is not needed for a while. */
+  forget(): void {
+    if (!this.isHeavy || !this.#request) return
+    void this.promptTokens
+    this.#request = undefined
+  }
+}
+
+function checked(value: unknown): ChatRequest {
   const read = asSent(chatRequest, value)
   if (!read.success) throw invalidField(read.error)
-  const request = read.data
-  return {
-    bytes,
-    request,
-    layout,
-    stream: request.stream === true,
-    wantsUsageChunk: request.stream_options?.include_usage === true,
-  }
+  return read.data
 }

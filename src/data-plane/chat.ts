@@ -1,9 +1,7 @@
-import type { ChatCall } from '../core/chat.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { streamErrorOf, type UpstreamFailure } from '../core/failure.ts'
 import type { StreamIdentity } from '../core/frame.ts'
 import { newCompletionId } from '../core/ids.ts'
-import type { Encoding } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -11,9 +9,9 @@ import { judgeUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
-import { countableChat, estimateChat } from '../tokens/index.ts'
+import { type Countable, countableChat, estimateChat } from '../tokens/index.ts'
 import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
-import { readChat } from './chat-input.ts'
+import { type ParsedChat, readChat } from './chat-input.ts'
 import { chatDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { checkExpressible, whyUnable } from './expressible.ts'
@@ -23,8 +21,9 @@ import { StreamReply } from './stream-reply.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, clock } = exchange
-  const call = await readChat(await exchange.body(request), exchange.pace)
+  const { snapshot, clock, share, pace } = exchange
+  const body = await exchange.body(request)
+  const call = await readChat(body, pace)
   exchange.stream = call.stream
   const route = snapshot.route(call.request.model, 'chat')
   exchange.routed(route)
@@ -33,18 +32,24 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
     if (link !== route.model) checkReferences(call.request, link)
     return dialectOf(link).unsupported(call)
   }
+  if (call.isHeavy) await pace.pause()
   checkExpressible(route, droppedBy)
+  if (call.isHeavy) await pace.pause()
   exchange.admit(route, () => chatDemand(call))
+  if (call.isHeavy) await pace.pause()
 
-  const served = await runChain<ChatReply>({
+  const serving = runChain<ChatReply>({
     ...exchange.chainOf(route),
     whyUnable: (link) => whyUnable(link, droppedBy, exchange),
     attempt: async (context) => {
-      const result = await attemptChat({ ...context, call, clock })
+      const result = await attemptChat({ ...context, call, clock, share })
       exchange.attempted(context.link, result)
       return result
     },
   })
+  // The first link has said the request in its own way by now.
+  exchange.parsed()
+  const served = await serving
   switch (served.value.kind) {
     case 'answer':
       return answerWhole(call, served, served.value.answer, exchange)
@@ -56,43 +61,46 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
 }
 
 function answerWhole(
-  call: ChatCall,
+  call: ParsedChat,
   { link, scope }: Served<ChatReply>,
   answer: ChatAnswer,
   exchange: Exchange,
 ): Reply {
   scope.close()
-  const { request } = call
   const { output, outputBytes } = answer
-  const estimate = () => estimateChat(request, outputBytes)
+  const estimate = () => estimateChat(call.promptTokens, outputBytes)
   const usage = judgeUsage(answer.usage, { outputBytes, estimate })
   const body = answer.render(usage)
-  const encoding = usage.estimatedSide && exchange.encodingOf(link)
-  const countable = encoding && countableChat({ encoding, request, output })
+  const countable = usage.estimatedSide && exactCount(call, link, exchange)?.(output)
   exchange.settle({ status: 200, served: link, usage, countable })
   return jsonBytes(body, { headers: exchange.headersOf(link) })
 }
 
 function answerStream(
-  call: ChatCall,
+  call: ParsedChat,
   { link, scope, over }: Served<ChatReply>,
   live: LiveStream,
   exchange: Exchange,
 ): Reply {
   exchange.committed()
   const endpoint = dialectOf(link)
-  const encoding = streamEncoding(call, link, exchange)
+  // Nothing of the stream may hold on to the call, or its bytes would stay for as long as it lasts.
+  const { wantsUsageChunk } = call
+  const countPrompt = promptCount(call)
+  const count = call.choices > 1 ? undefined : exactCount(call, link, exchange)
+  exchange.bodyUsed()
   const tap = new UsageTap({
-    asked: call.wantsUsageChunk,
+    asked: wantsUsageChunk,
     identity: () => newIdentity(link, exchange),
-    estimate: (outputBytes) => estimateChat(call.request, outputBytes),
-    keepsOutput: encoding !== undefined,
+    estimate: (outputBytes) => estimateChat(countPrompt(), outputBytes),
+    keepsOutput: count !== undefined,
   })
   const reply = new StreamReply({
     live,
     doneOptional: endpoint.doneOptional,
     tap,
     scope,
+    share: exchange.share,
     clock: exchange.clock,
     heartbeat: exchange.snapshot.heartbeat,
     terminalFrame: (failure) => errorFrame(errorOfEnd(failure, link), exchange.id),
@@ -105,10 +113,8 @@ function answerStream(
       const error = failure && errorOfEnd(failure, link)
       const outcome = error ? { status: error.status, errorCode: error.code } : { status: 200 }
       const { usage, output } = tap
-      const isCounted = encoding && usage.estimatedSide && output !== undefined
-      const countable = isCounted
-        ? countableChat({ encoding, request: call.request, output })
-        : undefined
+      const isCounted = count && usage.estimatedSide && output !== undefined
+      const countable = isCounted ? count(output) : undefined
       exchange.settle({ ...outcome, served: link, usage, countable })
     },
   })
@@ -124,13 +130,23 @@ function dialectOf(link: Model): ChatEndpoint {
   return link.chat as ChatEndpoint
 }
 
-/** Several choices come interleaved, and their pieces add up to words only one choice at a time. */
-function streamEncoding(
-  { request }: ChatCall,
+/** Counts the prompt when that is needed; that of a heavy call now, not to hold on to it. */
+function promptCount(call: ParsedChat): () => number {
+  return call.isHeavy ? always(call.promptTokens) : () => call.promptTokens
+}
+
+function always<Value>(value: Value): () => Value {
+  return () => value
+}
+
+/** The way to count exactly; undefined where that is not to be done, or where it would take too long. */
+function exactCount(
+  call: ParsedChat,
   link: Model,
   exchange: Exchange,
-): Encoding | undefined {
-  return (request.n ?? 1) > 1 ? undefined : exchange.encodingOf(link)
+): ((output: string) => Countable) | undefined {
+  const encoding = call.isLarge ? undefined : exchange.encodingOf(link)
+  return encoding && ((output) => countableChat({ encoding, request: call.request, output }))
 }
 
 function errorOfEnd(failure: UpstreamFailure, { provider }: Model): GatewayError {

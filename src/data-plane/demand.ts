@@ -4,13 +4,14 @@ import type { ChatCall, OutputDemand } from '../core/chat.ts'
 import type { EmbedCall } from '../core/embeddings.ts'
 import type { ChatEndpoint, Model } from '../core/provider.ts'
 import type { RerankCall } from '../core/rerank.ts'
-import { estimateEmbed, estimateRerank, promptTokens } from '../tokens/index.ts'
+import { estimateEmbed, estimateRerank } from '../tokens/index.ts'
+import type { ParsedChat } from './chat-input.ts'
 import { unitsOf } from './rerank-counts.ts'
 
 /** What a chat request may use. */
-export function chatDemand(call: ChatCall): Demand {
+export function chatDemand(call: ParsedChat): Demand {
   return {
-    promptTokens: promptTokens(call.request),
+    promptTokens: call.promptTokens,
     output: (link) => outputDemand(link, call),
   }
 }

@@ -1,6 +1,8 @@
 import type { Encoding } from '../core/embeddings.ts'
+import { UpstreamFault } from '../core/failure.ts'
 import type { Body, BodySource } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
+import type { Buffers, Share } from '../wire/buffers.ts'
 import { base64Length, writeBase64 } from '../wire/floats.ts'
 import type { NumberArray } from '../wire/number-reader.ts'
 import type { Pace } from '../wire/pace.ts'
@@ -19,22 +21,41 @@ export interface Rendered {
   readonly body: Body
 }
 
+export interface Sending {
+  readonly pace: Pace
+  /** Counts the vectors that are still to be sent. */
+  readonly buffers: Buffers
+}
+
 /** A body up to this length is made at once, a longer one in such pieces while it is sent. */
 const step = 128 * 1024
 
 /** The client's body: a long one is never there as a whole, since the vectors it is made of are. */
-export function renderEmbeddings(answer: EmbedAnswer, pace: Pace): Rendered {
+export function renderEmbeddings(answer: EmbedAnswer, sending: Sending): Rendered {
   const rendering = new Rendering(answer)
   const { length } = rendering
   if (length <= step) return { length, body: rendering.next(length) }
-  const body: BodySource = {
+  return { length, body: inSteps(rendering, sending) }
+}
+
+function inSteps(rendering: Rendering, { pace, buffers }: Sending): BodySource {
+  let share: Share | undefined
+  return {
+    start(controller) {
+      share = buffers.open(() => controller.error(new UpstreamFault({ kind: 'slow-client' })))
+      share.addUnread(rendering.length)
+    },
     async pull(controller) {
       await pace.pause()
-      controller.enqueue(rendering.next(step))
-      if (rendering.isDone) controller.close()
+      const bytes = rendering.next(step)
+      controller.enqueue(bytes)
+      share?.addUnread(-bytes.length)
+      if (!rendering.isDone) return
+      controller.close()
+      share?.close()
     },
+    cancel: () => share?.close(),
   }
-  return { length, body }
 }
 
 /** What stands before a vector, the vector, and what stands behind it. */

@@ -1,12 +1,13 @@
 import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
-import type { Clock } from '../core/ports.ts'
-import type { EmbedEndpoint } from '../core/provider.ts'
+import type { Clock, UpstreamResponse } from '../core/ports.ts'
+import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { estimateEmbed } from '../tokens/index.ts'
+import type { Share } from '../wire/buffers.ts'
 import { floatBytes, readFloats } from '../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
 import { attempt, failed } from './attempt.ts'
-import { longestEmbedAnswer, scanAnswer } from './scan-answer.ts'
+import { longestEmbedAnswer, type Scanning, scanAnswer } from './scan-answer.ts'
 
 /** The vectors of one batch, in the order of its items, all of one length. */
 export interface EmbeddedBatch {
@@ -19,6 +20,7 @@ export interface EmbeddedBatch {
 export interface EmbedAttempt extends AttemptContext {
   readonly batch: EmbedCall
   readonly clock: Clock
+  readonly share: Share
 }
 
 /** One upstream call, for one batch. */
@@ -28,6 +30,7 @@ export function attemptEmbed({
   scope,
   mayResend,
   clock,
+  share,
 }: EmbedAttempt): Promise<Attempt<EmbeddedBatch>> {
   // The route was chosen for its embed capability, so there is an endpoint.
   const endpoint = link.embed as EmbedEndpoint
@@ -37,21 +40,42 @@ export function attemptEmbed({
     scope,
     mayResend,
     clock,
+    share,
     streamed: false,
     longest: longestEmbedAnswer,
     request: () => endpoint.request(batch),
     refusal: (status, body, header) => endpoint.refusal(status, body, header),
     async read(response, header) {
-      const { json, arrays } = await scanAnswer(response.body, { form, scope, clock })
-      const reading = endpoint.answer(json, header)
-      if (!reading.ok) return reading
-      const vectors = reading.vectors.flatMap((value) => vectorOf(value, arrays, form) ?? [])
-      const problem = whatIsWrong(vectors, batch.input.items.length)
-      if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
-      const tokens = reading.tokens ?? estimateEmbed(batch.input)
-      return { ok: true, value: { vectors, tokens, estimated: reading.tokens === undefined } }
+      const held = share.hold()
+      const reading = readBatch({ response, header, endpoint, batch, form, held, scope, clock })
+      const result = await reading.catch((error: unknown) => {
+        held.release()
+        throw error
+      })
+      // Vectors are held until the request ends.
+      if (!result.ok) held.release()
+      return result
     },
   })
+}
+
+interface BatchReading extends Scanning {
+  readonly response: UpstreamResponse
+  readonly header: HeaderReader
+  readonly endpoint: EmbedEndpoint
+  readonly batch: EmbedCall
+}
+
+async function readBatch(reading: BatchReading): Promise<Attempt<EmbeddedBatch>> {
+  const { response, header, endpoint, batch, form } = reading
+  const { json, arrays } = await scanAnswer(response.body, reading)
+  const read = endpoint.answer(json, header)
+  if (!read.ok) return read
+  const vectors = read.vectors.flatMap((value) => vectorOf(value, arrays, form) ?? [])
+  const problem = whatIsWrong(vectors, batch.input.items.length)
+  if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
+  const tokens = read.tokens ?? estimateEmbed(batch.input)
+  return { ok: true, value: { vectors, tokens, estimated: read.tokens === undefined } }
 }
 
 function vectorOf(

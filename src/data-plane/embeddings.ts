@@ -5,7 +5,6 @@ import { jsonHeaders, type Reply } from '../core/reply.ts'
 import { promptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { countableEmbed } from '../tokens/index.ts'
-import { Pace } from '../wire/pace.ts'
 import { embedDemand } from './demand.ts'
 import { renderEmbeddings } from './embed-answer.ts'
 import { areComparable, attemptEmbed, type EmbeddedBatch } from './embed-attempt.ts'
@@ -20,6 +19,7 @@ import { checkExpressible, whyUnable } from './expressible.ts'
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, clock } = exchange
   const sent = await readEmbed(await exchange.body(request), exchange.pace)
+  exchange.parsed()
   const route = snapshot.route(sent.model, 'embed')
   exchange.routed(route)
   checkInput(sent, route)
@@ -34,7 +34,7 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
     whyUnable: (link) => whyUnable(link, droppedBy, exchange),
     split: (link) => batchesOf(call, dialectOf(link)),
     attempt: async (batch, context) => {
-      const result = await attemptEmbed({ ...context, batch, clock })
+      const result = await attemptEmbed({ ...context, batch, clock, share: exchange.share })
       exchange.attempted(context.link, result)
       return result
     },
@@ -53,10 +53,9 @@ function answer(
     throw errorOf({ kind: 'malformed', detail: 'its vectors differ in length' }, link.provider.name)
   }
   const usage = usageOf(batches)
-  const pace = new Pace(exchange.clock, exchange.scope)
   const { length, body } = renderEmbeddings(
     { vectors, encoding: call.encoding, model: link.id, usage },
-    pace,
+    exchange,
   )
   const encoding = usage.estimated ? exchange.encodingOf(link) : undefined
   const countable = encoding && countableEmbed(encoding, call.input)

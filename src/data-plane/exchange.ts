@@ -11,7 +11,9 @@ import type { Attempt, ChainSetting, LostLink, Resilience } from '../resilience/
 import type { Snapshot } from '../snapshot/index.ts'
 import { type Countable, costOf, encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
+import type { Buffers, Share } from '../wire/buffers.ts'
 import type { Scope } from '../wire/deadline.ts'
+import type { Intake, Place } from '../wire/intake.ts'
 import { Pace } from '../wire/pace.ts'
 import { failedLink, logFailedAttempt } from './failed-links.ts'
 
@@ -26,6 +28,7 @@ export interface ExchangeOptions {
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   readonly metadata: Metadata
+  readonly intake: Intake
   /** Someone can count exactly. */
   readonly canCount: boolean
   readonly record: (settlement: Settlement, recount: Recount | undefined) => void
@@ -76,6 +79,10 @@ export class Exchange {
   stream = false
   media: Media | undefined
   readonly #options: ExchangeOptions
+  readonly buffers: Buffers
+  /** What the request holds of them. */
+  readonly share: Share
+  readonly #place: Place
   #caller: Caller | undefined
   #route: Route | undefined
   #account: Account | undefined
@@ -96,6 +103,9 @@ export class Exchange {
     this.imageFetch = options.imageFetch
     this.resilience = options.resilience
     this.arrived = options.clock.elapsed()
+    this.buffers = options.intake.buffers
+    this.share = this.buffers.open(() => this.scope.end({ kind: 'slow-client' }))
+    this.#place = options.intake.open(this.share)
   }
 
   /** Lets others work between the stretches of a long computation. */
@@ -107,9 +117,28 @@ export class Exchange {
     return this.#settled
   }
 
-  /** The whole body of the request; the wait for it ends with the exchange. */
-  body(request: Request): Promise<Uint8Array> {
-    return this.scope.race(readBody(request, this.snapshot.bodyLimit))
+  /**
+   * The whole body of the request, when it may be read and parsed; the wait for it ends with the
+   * exchange. Large bodies are parsed one at a time: the next one after the call of `parsed`.
+   */
+  async body(request: Request): Promise<Uint8Array> {
+    const place = this.#place
+    const wait = (turn: Promise<void>) => this.#wait(turn)
+    const reading = { limit: this.snapshot.bodyLimit, place, wait }
+    const bytes = await this.scope.race(readBody(request, reading))
+    const admitted = place.parse()
+    if (admitted) await wait(admitted)
+    return bytes
+  }
+
+  /** Nothing that the body was parsed into is held any longer. */
+  parsed(): void {
+    this.#place.parsed()
+  }
+
+  /** The bytes of the body are not needed any longer. */
+  bodyUsed(): void {
+    this.#place.end()
   }
 
   /** The request has shown who sends it. */
@@ -212,6 +241,8 @@ export class Exchange {
     if (this.#settled) return
     this.#settled = true
     this.scope.close()
+    this.#place.end()
+    this.share.close()
     const cost = this.#charge(outcome)
     const settlement: Settlement = {
       requestId: this.id,
@@ -237,6 +268,13 @@ export class Exchange {
     const { countable } = outcome
     const admission = this.#admission
     this.#options.record(settlement, countable && admission && { countable, admission })
+  }
+
+  /** Waits in line with other bodies, at most as long as a request may take. */
+  #wait(turn: Promise<void>): Promise<void> {
+    const left = this.arrived + this.snapshot.totalTimeout - this.clock.elapsed()
+    const stop = this.scope.endAfter(left, { kind: 'timeout', limit: 'total' })
+    return this.scope.race(turn).finally(stop)
   }
 
   /** Ends the admission. What fails after it keeps its tokens a minute and pays for what it used. */

@@ -8,10 +8,11 @@ import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { Scope } from '../wire/deadline.ts'
+import type { Intake } from '../wire/intake.ts'
+import { Running } from '../wire/running.ts'
 import { type AttemptOutcome, Exchange } from './exchange.ts'
 import { readMetadata } from './metadata.ts'
 import { Recounts } from './recount.ts'
-import { Running } from './running.ts'
 
 export interface DataPlaneOptions {
   readonly gatekeeper: Gatekeeper
@@ -22,6 +23,7 @@ export interface DataPlaneOptions {
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
   readonly breakers: Breakers
+  readonly intake: Intake
   /** From 0 up to 1. */
   readonly random: () => number
   readonly record: Recorder
@@ -93,7 +95,8 @@ export class DataPlane {
 
   #open(opening: Opening): Exchange {
     const { id, signal, scope, capability, metadata } = opening
-    const { snapshot, clock, log, imageFetch, breakers, random, record, attempted } = this.#options
+    const { snapshot, clock, log, imageFetch, breakers, intake } = this.#options
+    const { random, record, attempted } = this.#options
     const view = snapshot()
     const gone = () => scope.end({ kind: 'client-cancelled' })
     const leave = this.#running.add(scope)
@@ -111,6 +114,7 @@ export class DataPlane {
       metadata,
       attempted,
       unfinished: this.#options.unfinished,
+      intake,
       canCount: this.#recounts !== undefined,
       record: (settlement, recount) => {
         signal.removeEventListener('abort', gone)

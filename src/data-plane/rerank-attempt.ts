@@ -2,6 +2,7 @@ import type { Clock } from '../core/ports.ts'
 import type { RerankEndpoint } from '../core/provider.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
+import type { Share } from '../wire/buffers.ts'
 import { jsonIn } from '../wire/json.ts'
 import { attempt, failed, wholeBody } from './attempt.ts'
 
@@ -42,6 +43,7 @@ export function partsOf(
 export interface RerankAttempt extends AttemptContext {
   readonly part: RerankPart
   readonly clock: Clock
+  readonly share: Share
 }
 
 /** One upstream call, for one part. */
@@ -51,6 +53,7 @@ export function attemptRerank({
   scope,
   mayResend,
   clock,
+  share,
 }: RerankAttempt): Promise<Attempt<RankedPart>> {
   // The route was chosen for its rerank capability, so there is an endpoint.
   const endpoint = link.rerank as RerankEndpoint
@@ -59,11 +62,12 @@ export function attemptRerank({
     scope,
     mayResend,
     clock,
+    share,
     streamed: false,
     request: () => endpoint.request(call),
     refusal: (status, body, header) => endpoint.refusal(status, body, header),
     async read(response) {
-      const reading = endpoint.answer(jsonIn(await wholeBody(response, scope)))
+      const reading = endpoint.answer(jsonIn(await wholeBody(response, { scope, share })))
       if (!reading.ok) return reading
       const { results, searchUnits, tokens } = reading
       const problem = whatIsWrong(results, call.documents.length)

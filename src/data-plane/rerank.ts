@@ -12,6 +12,7 @@ import { readRerank } from './rerank-input.ts'
 export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, clock } = exchange
   const call = await readRerank(await exchange.body(request), exchange.pace)
+  exchange.parsed()
   const route = snapshot.route(call.model, 'rerank')
   exchange.routed(route)
   exchange.admit(route, () => rerankDemand(call))
@@ -21,7 +22,7 @@ export async function rerank(request: Request, exchange: Exchange): Promise<Repl
     // The chain was chosen for its rerank capability, so every link has the dialect.
     split: (link) => partsOf(call, link.rerank as RerankEndpoint),
     attempt: async (part, context) => {
-      const result = await attemptRerank({ ...context, part, clock })
+      const result = await attemptRerank({ ...context, part, clock, share: exchange.share })
       exchange.attempted(context.link, result)
       return result
     },

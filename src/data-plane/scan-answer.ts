@@ -1,5 +1,5 @@
 import { UpstreamFault } from '../core/failure.ts'
-import type { ByteSource, Clock } from '../core/ports.ts'
+import type { ByteSource, Clock, UnreadBytes } from '../core/ports.ts'
 import type { Scope } from '../wire/deadline.ts'
 import type { NumberForm } from '../wire/number-reader.ts'
 import { Pace } from '../wire/pace.ts'
@@ -14,12 +14,14 @@ export interface Scanning {
   readonly form: NumberForm
   readonly scope: Scope
   readonly clock: Clock
+  /** Counts what has been read. */
+  readonly held: UnreadBytes
 }
 
 /** Reads an answer with vectors while it arrives, and lets others work in between. */
 export async function scanAnswer(
   source: ByteSource,
-  { form, scope, clock }: Scanning,
+  { form, scope, clock, held }: Scanning,
 ): Promise<ScannedJson> {
   const scanner = new VectorScanner(form)
   const pace = new Pace(clock, scope)
@@ -28,6 +30,7 @@ export async function scanAnswer(
     const piece = await scope.race(source.read())
     if (piece === undefined) return scanner.end()
     length += piece.length
+    held.add(piece.length)
     if (length > longestEmbedAnswer) {
       throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is too long' })
     }

@@ -6,6 +6,7 @@ import { Heartbeat, ping } from '../stream/heartbeat.ts'
 import { mergeBytes } from '../stream/merge.ts'
 import { type StreamEnd, Terminator } from '../stream/terminator.ts'
 import type { UsageTap } from '../stream/usage-tap.ts'
+import type { Hold, Share } from '../wire/buffers.ts'
 import type { Scope } from '../wire/deadline.ts'
 import type { LiveStream } from './chat-attempt.ts'
 
@@ -14,6 +15,7 @@ export interface StreamReplyOptions {
   readonly doneOptional: boolean
   readonly tap: UsageTap
   readonly scope: Scope
+  readonly share: Share
   readonly clock: Clock
   readonly heartbeat: Millis
   /** The terminal frame that tells a client of a failure. */
@@ -33,6 +35,8 @@ export class StreamReply implements BodySource {
   readonly #options: StreamReplyOptions
   readonly #terminator: Terminator
   readonly #stopListening: () => void
+  /** Bytes that the decoder has kept: the beginning of something. */
+  readonly #kept: Hold
   #heartbeat: Heartbeat | undefined
   #controller: Controller | undefined
   /** The client is waiting for bytes; otherwise a ping would only pile up. */
@@ -43,6 +47,7 @@ export class StreamReply implements BodySource {
   constructor(options: StreamReplyOptions) {
     this.#options = options
     this.#terminator = new Terminator(options.doneOptional)
+    this.#kept = options.share.hold()
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }
 
@@ -64,6 +69,8 @@ export class StreamReply implements BodySource {
         const bytes = await source.read()
         if (this.#ended) return
         wrote = this.#pass(bytes === undefined ? decoder.end() : decoder.push(bytes))
+        if (wrote) this.#kept.release()
+        else this.#kept.add(bytes?.length ?? 0)
         if (bytes === undefined && !this.#ended) this.#pass(this.#terminator.end())
       }
     } catch (error) {

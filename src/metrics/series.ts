@@ -10,6 +10,7 @@ export interface SeriesOptions {
   /** The circuits in use, read at each scrape. */
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
   readonly inFlight: () => number
+  readonly bufferedBytes: () => number
   /** What is known of each provider, read at each scrape; undefined when it is not probed. */
   readonly health: () => Iterable<
     readonly [provider: string, result: { status: 'up' | 'down' } | undefined]
@@ -24,7 +25,13 @@ const requestSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ]
 
-export function createSeries({ metadataLabels, circuits, inFlight, health }: SeriesOptions) {
+export function createSeries({
+  metadataLabels,
+  circuits,
+  inFlight,
+  bufferedBytes,
+  health,
+}: SeriesOptions) {
   const registry = new Registry()
   const registers = [registry]
   const tokens = new Counter({
@@ -98,6 +105,14 @@ export function createSeries({ metadataLabels, circuits, inFlight, health }: Ser
     registers,
     collect() {
       this.set(inFlight())
+    },
+  })
+  new Gauge({
+    name: 'gateway_buffered_bytes',
+    help: 'Bytes held for clients and upstreams: request bodies, and answers that wait to be read.',
+    registers,
+    collect() {
+      this.set(bufferedBytes())
     },
   })
   new Gauge({

@@ -55,6 +55,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
     warnings: [...warnings],
     routes: buildRoutes(models, fallbacks),
     bodyLimit: config.server.body_limit,
+    totalTimeout: resilience.total_timeout_ms,
     heartbeat: config.server.sse_heartbeat_ms,
     retry: {
       maxAttempts: resilience.retry_max_attempts,

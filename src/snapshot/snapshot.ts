@@ -54,6 +54,8 @@ export interface SnapshotParts {
   readonly warnings: readonly string[]
   readonly routes: ReadonlyMap<string, Route>
   readonly bodyLimit: number
+  /** Of a request that has not been routed yet: providers may have their own. */
+  readonly totalTimeout: Millis
   readonly heartbeat: Millis
   readonly retry: LinkRetryPolicy
   readonly breaker: BreakerPolicy

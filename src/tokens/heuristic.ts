@@ -15,7 +15,7 @@ export function tokensOfBytes(bytes: number): number {
 }
 
 /** An estimate of a chat request's prompt, by bytes: text, names, calls, tool definitions, images. */
-export function promptTokens(request: ChatRequest): number {
+export function promptTokens(request: ChatRequest, toolBytes?: number): number {
   let tokens = tokensPerReply
   for (const message of request.messages) {
     let bytes = utf8Length(message.role) + utf8Length(message.name ?? '')
@@ -26,14 +26,19 @@ export function promptTokens(request: ChatRequest): number {
     }
     tokens += tokensPerMessage + tokensOfBytes(bytes)
   }
-  for (const tool of request.tools ?? []) tokens += tokensOfBytes(utf8Length(JSON.stringify(tool)))
+  tokens += toolBytes === undefined ? toolTokens(request) : tokensOfBytes(toolBytes)
   for (const image of imageParts(request)) tokens += imageTokens(image)
   return tokens
 }
 
-/** The usage of an answer whose upstream reported none; never zero on the prompt's side. */
-export function estimateChat(request: ChatRequest, outputBytes: number): Usage {
-  const prompt = promptTokens(request)
+function toolTokens({ tools }: ChatRequest): number {
+  let tokens = 0
+  for (const tool of tools ?? []) tokens += tokensOfBytes(utf8Length(JSON.stringify(tool)))
+  return tokens
+}
+
+/** The usage of an answer whose upstream reported none. */
+export function estimateChat(prompt: number, outputBytes: number): Usage {
   const completion = tokensOfBytes(outputBytes)
   return {
     promptTokens: prompt,

@@ -1,35 +1,55 @@
 import { GatewayError } from '../core/errors.ts'
 import { UpstreamFault } from '../core/failure.ts'
-import type { ByteSource } from '../core/ports.ts'
+import type { ByteSource, UnreadBytes } from '../core/ports.ts'
 import { ByteList } from './byte-list.ts'
+import { largeBody, type Place } from './intake.ts'
+
+export interface BodyReading {
+  /** The longest body that is taken, in bytes. */
+  readonly limit: number
+  readonly place: Place
+  /** Waits for the place; rejects as soon as the answer is not waited for any longer. */
+  readonly wait: (entered: Promise<void>) => Promise<void>
+}
 
 /**
- * The whole body of a client's request. A body over `limit` bytes is refused with LM-1002, and is
- * not read any further; one that breaks off ends as `client-cancelled`.
+ * The whole body of a client's request, read when it has a place. A body over the limit is refused
+ * with LM-1002, and is not read any further; one that breaks off ends as `client-cancelled`.
  */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+export async function readBody(request: Request, reading: BodyReading): Promise<Uint8Array> {
+  const { limit, place, wait } = reading
   const declared = declaredLength(request)
   if (declared !== undefined && declared > limit) throw tooLarge(limit)
   if (!request.body) return new Uint8Array(0)
+  // The beginning of a body of unknown length is read like a small one.
+  const entered = place.enter(declared ?? Math.min(limit, largeBody))
+  if (entered) await wait(entered)
   try {
-    // A declared length is enforced by the host, so the quick way cannot pass the limit unseen.
-    const bytes =
-      declared === undefined
-        ? await readCounted(request.body, limit)
-        : asBytes(await request.arrayBuffer())
-    if (bytes.length > limit) throw tooLarge(limit)
+    const bytes = await read(request, declared, reading)
+    place.arrived(bytes.length)
     return bytes
   } catch (error) {
-    if (error instanceof GatewayError) throw error
+    if (error instanceof GatewayError || error instanceof UpstreamFault) throw error
     throw new UpstreamFault({ kind: 'client-cancelled' })
   }
 }
 
-/** The whole of an upstream's body, up to `limit` bytes; a longer one is a malformed answer. */
-export async function collect(source: ByteSource, limit: number): Promise<Uint8Array> {
+export interface Collecting {
+  /** In bytes. */
+  readonly limit: number
+  /** Counts what has come so far. */
+  readonly unread: UnreadBytes
+}
+
+/** The whole of an upstream's body; one that is longer than the limit is a malformed answer. */
+export async function collect(
+  source: ByteSource,
+  { limit, unread }: Collecting,
+): Promise<Uint8Array> {
   const bytes = new ByteList()
   for (let piece = await source.read(); piece !== undefined; piece = await source.read()) {
     bytes.push(piece)
+    unread.add(piece.length)
     if (bytes.length > limit) {
       source.cancel()
       throw new UpstreamFault({ kind: 'malformed', detail: 'the answer is too long' })
@@ -59,13 +79,46 @@ function declaredLength({ headers }: Request): number | undefined {
   return header !== null && /^\d+$/.test(header) ? Number(header) : undefined
 }
 
-async function readCounted(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const reader = body.getReader()
+/** A body that comes in one piece or a few: the host puts them together at once. */
+const short = 64 * 1024
+
+function read(
+  request: Request,
+  declared: number | undefined,
+  reading: BodyReading,
+): Promise<Uint8Array> {
+  if (declared !== undefined && declared <= short) return request.arrayBuffer().then(asBytes)
+  // Only asked where there is a body.
+  const reader = (request.body as ReadableStream<Uint8Array>).getReader()
+  return declared === undefined ? readCounted(reader, reading) : readDeclared(reader, declared)
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** Into memory of the length that has been declared, which the host enforces. */
+async function readDeclared(reader: Reader, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    if (at + next.value.length > length) throw tooLarge(length)
+    bytes.set(next.value, at)
+    at += next.value.length
+  }
+  return bytes.subarray(0, at)
+}
+
+/** The reader is left locked where it stops: the host discards or ends what still comes. */
+async function readCounted(
+  reader: Reader,
+  { limit, place, wait }: BodyReading,
+): Promise<Uint8Array> {
   const bytes = new ByteList()
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     bytes.push(next.value)
-    // The reader is left locked: the host discards or ends what still comes.
     if (bytes.length > limit) throw tooLarge(limit)
+    if (bytes.length <= largeBody || place.isLarge) continue
+    const entered = place.enter(limit)
+    if (entered) await wait(entered)
   }
   return bytes.takeAll()
 }

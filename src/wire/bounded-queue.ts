@@ -1,9 +1,15 @@
 import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
-import type { ByteSource } from '../core/ports.ts'
+import type { ByteSource, UnreadBytes } from '../core/ports.ts'
 import { ByteList } from './byte-list.ts'
 
 /** As much as one packet brings. Of a long answer the pieces come one by one, not as a copy. */
 const longestJoin = 64 * 1024
+
+export interface QueueOptions {
+  /** Called once when the reader needs no more, or has fallen too far behind. */
+  readonly onRelease?: (how: 'cancel' | 'drain') => void
+  readonly unread?: UnreadBytes | undefined
+}
 
 /**
  * Bytes on their way from a sender that does not wait to one reader. What waits unread is capped:
@@ -11,15 +17,16 @@ const longestJoin = 64 * 1024
  */
 export class BoundedQueue implements ByteSource {
   readonly #limit: number
-  readonly #onRelease: (how: 'cancel' | 'drain') => void
+  readonly #onRelease: NonNullable<QueueOptions['onRelease']>
+  readonly #unread: UnreadBytes | undefined
   readonly #bytes = new ByteList()
   #state: 'open' | 'ended' | 'released' | UpstreamFault = 'open'
   #waiting: Waiting | undefined
 
-  /** `onRelease` is told once when the reader needs no more, or has fallen too far behind. */
-  constructor(limit: number, onRelease: (how: 'cancel' | 'drain') => void = () => {}) {
+  constructor(limit: number, { onRelease = () => {}, unread }: QueueOptions = {}) {
     this.#limit = limit
     this.#onRelease = onRelease
+    this.#unread = unread
   }
 
   push(bytes: Uint8Array): void {
@@ -27,6 +34,7 @@ export class BoundedQueue implements ByteSource {
     // A packet often holds several pieces: the reader gets all that this turn brings, at once.
     if (this.#waiting && this.#bytes.length === 0) queueMicrotask(() => this.#deliver())
     this.#bytes.push(bytes)
+    this.#unread?.add(bytes.length)
     if (this.#bytes.length > this.#limit && !this.#waiting) this.#overflow()
   }
 
@@ -46,7 +54,7 @@ export class BoundedQueue implements ByteSource {
   }
 
   read(): Promise<Uint8Array | undefined> {
-    if (this.#bytes.length > 0) return Promise.resolve(this.#bytes.take(longestJoin))
+    if (this.#bytes.length > 0) return Promise.resolve(this.#take())
     if (this.#state instanceof UpstreamFault) return Promise.reject(this.#state)
     if (this.#state !== 'open') return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
@@ -64,12 +72,12 @@ export class BoundedQueue implements ByteSource {
 
   #deliver(): void {
     // The reader may have left in between.
-    this.#takeWaiting()?.resolve(this.#bytes.take(longestJoin))
+    this.#takeWaiting()?.resolve(this.#take())
   }
 
   /** Nobody will catch up with what waits, so its memory is given back at once. */
   #overflow(): void {
-    this.#bytes.clear()
+    this.#clear()
     this.fail({ kind: 'slow-client' })
     this.#onRelease('cancel')
   }
@@ -77,9 +85,20 @@ export class BoundedQueue implements ByteSource {
   #release(how: 'cancel' | 'drain'): void {
     const wasOpen = this.#state === 'open'
     this.#state = 'released'
-    this.#bytes.clear()
+    this.#clear()
     this.#takeWaiting()?.resolve(undefined)
     if (wasOpen) this.#onRelease(how)
+  }
+
+  #take(): Uint8Array {
+    const bytes = this.#bytes.take(longestJoin)
+    this.#unread?.add(-bytes.length)
+    return bytes
+  }
+
+  #clear(): void {
+    this.#bytes.clear()
+    this.#unread?.release()
   }
 
   #takeWaiting(): Waiting | undefined {

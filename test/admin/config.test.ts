@@ -5,6 +5,7 @@ import type { ConfigFile } from '../../src/core/config-file.ts'
 import { blake3Hex } from '../../src/wire/digest.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { openIntake } from '../support/open-intake.ts'
 
 const encoder = new TextEncoder()
 
@@ -34,6 +35,7 @@ function desk(text = 'first') {
       document,
       clock: new ManualClock(),
       bodyLimit: () => 20,
+      intake: openIntake(),
     })['/admin/config'] ?? {}
   const call = async (method: 'GET' | 'PUT', init: RequestInit = {}) => {
     const request = new Request('http://gateway.test/admin/config', { method, ...init })

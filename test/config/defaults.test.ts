@@ -8,6 +8,7 @@ test('an empty file is a configuration made of defaults', async () => {
       host: '127.0.0.1',
       port: 8080,
       body_limit: 10_485_760,
+      large_bodies: 8,
       first_token_timeout_ms: 120_000,
       sse_heartbeat_ms: 15_000,
       cors_origins: [],

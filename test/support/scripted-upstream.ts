@@ -1,4 +1,5 @@
 import { type UpstreamFailure, UpstreamFault } from '../../src/core/failure.ts'
+import type { UnreadBytes } from '../../src/core/ports.ts'
 import type { UpstreamPort, UpstreamRequest, UpstreamResponse } from '../../src/index.ts'
 import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
 
@@ -56,7 +57,7 @@ export function whole(
   { status = 200, headers = {} }: Head = {},
 ): Responder {
   return async (request) => {
-    const queue = new BoundedQueue(request.queueLimit)
+    const queue = new BoundedQueue(request.queueLimit, { unread: request.unread })
     queue.push(bytes(body))
     queue.end()
     return respond(status, { 'content-type': 'application/json', ...headers }, queue)
@@ -69,7 +70,7 @@ export function stream(
   { status = 200, headers = {}, failure }: Head & { readonly failure?: UpstreamFailure } = {},
 ): Responder {
   return async (request) => {
-    const queue = new BoundedQueue(request.queueLimit)
+    const queue = new BoundedQueue(request.queueLimit, { unread: request.unread })
     for (const chunk of chunks) queue.push(bytes(chunk))
     if (failure) queue.fail(failure)
     else queue.end()
@@ -80,17 +81,32 @@ export function stream(
 /** An event stream that the test feeds by hand. */
 export class LiveUpstream {
   readonly #queue: BoundedQueue
+  #unread: UnreadBytes | undefined
+  /** What waits before the call. */
+  #early = 0
   /** How the gateway let go of it, once it has. */
   released: 'cancel' | 'drain' | undefined
 
   constructor(limit = 8 * 1024 * 1024) {
-    this.#queue = new BoundedQueue(limit, (how) => {
-      this.released = how
+    this.#queue = new BoundedQueue(limit, {
+      onRelease: (how) => {
+        this.released = how
+      },
+      unread: {
+        add: (change) => {
+          this.#early += change
+          this.#unread?.add(change)
+        },
+        release: () => this.#unread?.release(),
+      },
     })
   }
 
-  readonly responder: Responder = async () =>
-    respond(200, { 'content-type': 'text/event-stream' }, this.#queue)
+  readonly responder: Responder = async ({ unread }) => {
+    this.#unread = unread
+    unread?.add(this.#early)
+    return respond(200, { 'content-type': 'text/event-stream' }, this.#queue)
+  }
 
   push(chunk: string | Uint8Array): void {
     this.#queue.push(bytes(chunk))

@@ -36,6 +36,7 @@ export async function watchedGateway(
   onTestFinished(async () => {
     await settled()
     expect(test.gateway.inFlight, 'requests in flight').toBe(0)
+    expect(test.gateway.buffers.bytes, 'buffered bytes').toBe(0)
     const masterKey = options.env?.['GATEWAY_MASTER_KEY']
     if (store && masterKey !== undefined) {
       await expectAccountsToBalance({ ...test, store, masterKey })

@@ -115,7 +115,7 @@ describe('the end', () => {
 describe('the limit', () => {
   test('as many bytes as the limit may wait, one more ends the exchange as slow-client', async () => {
     const onRelease = vi.fn<OnRelease>()
-    const queue = new BoundedQueue(4, onRelease)
+    const queue = new BoundedQueue(4, { onRelease })
     queue.push(bytes('1234'))
     expect(onRelease).not.toHaveBeenCalled()
     queue.push(bytes('5'))
@@ -144,7 +144,7 @@ describe('the limit', () => {
 describe('a reader that leaves', () => {
   test.each(['cancel', 'drain'] as const)('%s tells the sender once', (how) => {
     const onRelease = vi.fn<OnRelease>()
-    const queue = new BoundedQueue(100, onRelease)
+    const queue = new BoundedQueue(100, { onRelease })
     queue[how]()
     queue.cancel()
     queue.drain()
@@ -171,7 +171,7 @@ describe('a reader that leaves', () => {
 
   test('leaving after the end frees nothing a second time', () => {
     const onRelease = vi.fn<OnRelease>()
-    const queue = new BoundedQueue(100, onRelease)
+    const queue = new BoundedQueue(100, { onRelease })
     queue.end()
     queue.cancel()
     expect(onRelease).not.toHaveBeenCalled()

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError, invalid } from '../../../src/core/errors.ts'
 import type { Gateway } from '../../../src/index.ts'
-import { allow, refuse, refuseSocket, type Unserved } from './refusal.ts'
+import { allow, refuse, refuseSocket, tooSlow, type Unserved } from './refusal.ts'
 import { Turns } from './turns.ts'
 
 export interface ClientErrorOptions {
@@ -18,6 +18,8 @@ export function answerClientErrors(server: Server, options: ClientErrorOptions):
     const running = Turns.running(socket)
     // An answer that has begun, or that belongs to a request before this one, must not be mixed up.
     const isBusy = running && (running.isAnswered || running.isRead)
+    const isTooSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    if (isTooSlow && running && !isBusy && running.isExcused()) return
     if (error.code === 'ECONNRESET' || isBusy) socket.destroy()
     else refuseSocket(socket, { gateway, error: errorOf(error.code) })
   })
@@ -59,7 +61,7 @@ function refuseUnsent(unserved: Unserved, error: GatewayError): void {
 function errorOf(code: string | undefined): GatewayError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new GatewayError('LM-1001', 'the request took too long to arrive', { status: 408 })
+      return tooSlow()
     case 'HPE_HEADER_OVERFLOW':
       return new GatewayError('LM-1001', 'the request headers are too long', { status: 431 })
     default:

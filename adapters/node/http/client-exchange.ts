@@ -6,16 +6,21 @@ import { isWhole } from '../../../src/core/ports.ts'
 import type { Gateway, RequestContext } from '../../../src/index.ts'
 import { Cancel } from '../../../src/wire/cancel.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
+import { Backlog } from './backlog.ts'
+import { BodyTime } from './body-time.ts'
 import { discardRest } from './discard.ts'
 import type { HostLimits } from './limits.ts'
 import { pour } from './pour.ts'
-import { answerOptions, refuse } from './refusal.ts'
+import { answerOptions, refuse, refuseSocket, tooSlow } from './refusal.ts'
 import { readHead } from './request-head.ts'
 import type { Traffic } from './traffic.ts'
 import type { Turn } from './turns.ts'
 
 /** What a host needs of a gateway. */
-export type HostedGateway = Pick<Gateway, 'fetch' | 'settings' | 'log' | 'drain' | 'close'>
+export type HostedGateway = Pick<
+  Gateway,
+  'fetch' | 'settings' | 'log' | 'buffers' | 'drain' | 'close'
+>
 
 export interface Hosting {
   readonly gateway: HostedGateway
@@ -46,19 +51,22 @@ export class ClientExchange implements Turn, RequestContext {
   #done: (() => void) | undefined
   /** The client keeps its body back, and nobody has asked for it yet. */
   #holdsBody: boolean
+  readonly #bodyTime: BodyTime
+  #timer: NodeJS.Timeout | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, hosting: Hosting) {
     this.#request = request
     this.#response = response
     this.#hosting = hosting
     this.#holdsBody = hosting.waitsForGoAhead
+    this.#bodyTime = new BodyTime(request, hosting.limits.requestTimeout)
   }
 
   start(done: () => void): void {
     this.#done = done
     this.#hosting.traffic.started(this.#request.socket)
     this.#response.once('close', () => this.abandon())
-    if (this.#holdsBody) this.#request.on('newListener', this.#wanted)
+    if (hasBody(this.#request)) this.#request.on('newListener', this.#wanted)
     void this.#answer()
   }
 
@@ -67,6 +75,7 @@ export class ClientExchange implements Turn, RequestContext {
     const done = this.#done
     if (!done) return
     this.#done = undefined
+    clearTimeout(this.#timer)
     if (!this.#response.writableFinished) this.signal.abort()
     this.#hosting.traffic.ended(this.#request.socket)
     done()
@@ -86,6 +95,18 @@ export class ClientExchange implements Turn, RequestContext {
     return this.#response.headersSent
   }
 
+  isExcused(): boolean {
+    const { left } = this.#bodyTime
+    if (left <= 0) return false
+    // Node looks once, so from here on the exchange does.
+    this.#timer = setTimeout(() => {
+      if (this.isRead || this.isAnswered || this.isExcused()) return
+      const { gateway } = this.#hosting
+      refuseSocket(this.#request.socket, { gateway, error: tooSlow() })
+    }, left).unref()
+    return true
+  }
+
   async #answer(): Promise<void> {
     const [request, response] = [this.#request, this.#response]
     const { gateway, limits, traffic } = this.#hosting
@@ -99,7 +120,8 @@ export class ClientExchange implements Turn, RequestContext {
       const answer = await gateway.fetch(this.#fetchRequest(head.target), this)
       this.#disposeOfBody()
       if (traffic.isDraining) response.setHeader('connection', 'close')
-      const sent = send(answer, request, response)
+      const backlog = new Backlog(response, gateway.buffers)
+      const sent = send(answer, { request, response, backlog })
       // Afterwards: for streams the adapter switches the timeout off. What is out needs none.
       if (!response.writableEnded || response.writableLength > 0) {
         response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
@@ -114,14 +136,16 @@ export class ClientExchange implements Turn, RequestContext {
   readonly #wanted = (event: string | symbol) => {
     if (event !== 'data' && event !== 'readable') return
     this.#request.off('newListener', this.#wanted)
+    this.#bodyTime.ask()
+    if (!this.#holdsBody) return
     this.#holdsBody = false
     this.#response.writeContinue()
   }
 
   /** The answer needs nothing more of the body. One that is kept back may come or not. */
   #disposeOfBody(): void {
-    if (!this.#holdsBody) return discardRest(this.#request, this.#hosting.limits)
     this.#request.off('newListener', this.#wanted)
+    if (!this.#holdsBody) return discardRest(this.#request, this.#hosting.limits)
     this.#response.setHeader('connection', 'close')
   }
 
@@ -154,18 +178,23 @@ export class ClientExchange implements Turn, RequestContext {
   }
 }
 
+interface Addressee {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly backlog: Backlog
+}
+
 /** Answers of the host's own class go out from their parts, those of other makers through the adapter. */
 function send(
   answer: Response | PlainResponse,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response, backlog }: Addressee,
 ): Promise<void> | void {
   if (!(answer instanceof PlainResponse)) return sendNodeResponse(answer, response, request, true)
   const { status, headers, body } = answer.parts
   if (body !== null && !isWhole(body)) {
     // Node only reads the list; its declaration does not say so.
     response.writeHead(status, headers as string[])
-    return pour(body, response)
+    return pour(body, response, backlog)
   }
   if (response.destroyed) return
   // Node itself would choose the chunked form for a length that nobody has told.
@@ -173,6 +202,11 @@ function send(
   const told = isTold ? headers : [...headers, 'content-length', `${Buffer.byteLength(body)}`]
   // Text is ASCII, and in this encoding nobody has to count its bytes.
   response.writeHead(status, told as string[]).end(body, 'latin1')
+  backlog.count()
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 function isBelow(base: string, target: string): boolean {

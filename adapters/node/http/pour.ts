@@ -1,27 +1,30 @@
 import type { ServerResponse } from 'node:http'
 import type { BodySource } from '../../../src/index.ts'
+import type { Backlog } from './backlog.ts'
 
 /**
  * Writes out what a source gives, and asks it for more as soon as the socket has taken that. A
  * client that leaves cancels the source, and a source that fails cuts the answer off.
  */
-export function pour(source: BodySource, response: ServerResponse): void {
-  new Pour(source, response).start()
+export function pour(source: BodySource, response: ServerResponse, backlog: Backlog): void {
+  new Pour(source, response, backlog).start()
 }
 
 /** It is also the controller that the source gets. */
 class Pour implements ReadableStreamDefaultController<Uint8Array> {
   readonly #source: BodySource
   readonly #response: ServerResponse
+  readonly #backlog: Backlog
   /** The source is at work: it is asked once at a time. */
   #busy = true
   /** Something has come since it was asked last: without that, asking again would lead nowhere. */
   #gave = true
   #over = false
 
-  constructor(source: BodySource, response: ServerResponse) {
+  constructor(source: BodySource, response: ServerResponse, backlog: Backlog) {
     this.#source = source
     this.#response = response
+    this.#backlog = backlog
   }
 
   start(): void {
@@ -39,6 +42,7 @@ class Pour implements ReadableStreamDefaultController<Uint8Array> {
     // Writing to a connection that is gone is an error without a listener.
     if (this.#over || this.#response.destroyed) return
     this.#response.write(bytes)
+    this.#backlog.count()
     this.#gave = true
     this.#ask()
   }

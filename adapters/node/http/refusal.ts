@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { GatewayError } from '../../../src/core/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { clientRequestId, type RequestId } from '../../../src/core/ids.ts'
 import type { Reply } from '../../../src/core/reply.ts'
 import { withCors } from '../../../src/cors.ts'
@@ -35,6 +35,10 @@ export function answerOptions(unserved: Unserved): void {
 
 /** Every method that some route takes. */
 export const allow = ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE'] as const
+
+export function tooSlow(): GatewayError {
+  return new GatewayError('LM-1001', 'the request took too long to arrive', { status: 408 })
+}
 
 /** Refuses what has not become a request, and closes the connection. */
 export function refuseSocket(

@@ -8,6 +8,8 @@ export interface Turn {
   readonly isAnswered: boolean
   /** Begins; calls `done` once, when the answer is out or the connection has closed. */
   start(done: () => void): void
+  /** The time in which it must arrive is over. True when the gateway itself has kept it waiting. */
+  isExcused(): boolean
   /** The connection has closed. */
   abandon(): void
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { UpstreamFault } from '../../../src/core/failure.ts'
 import { type NetworkFailure, refusedByProxy } from '../../../src/core/network-failure.ts'
@@ -7,6 +8,7 @@ import { codedOnly, codingIn, undecodable } from '../../../src/wire/content-codi
 import type { Connection } from './connection.ts'
 import { type BodySink, type Decoding, decodingOf } from './decoding.ts'
 import { abortFault, faultOf, isLostSocket } from './fault.ts'
+import { isLong, PassingBody } from './passing-body.ts'
 import type { Pool } from './pool.ts'
 import type { Proxy } from './proxy.ts'
 
@@ -45,12 +47,11 @@ export function exchange(
   find: () => Destination,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange({ request, destination: find(), resolve, reject }).start()
+    new Exchange(request, { destination: find(), resolve, reject }).start()
   })
 }
 
 interface ExchangeOptions {
-  readonly request: UpstreamRequest
   readonly destination: Destination
   readonly resolve: (response: UpstreamResponse) => void
   readonly reject: (fault: UpstreamFault) => void
@@ -64,7 +65,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
  * promise, and would lose the end of answers that are complete.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #request: UpstreamRequest
+  #request: UpstreamRequest
   readonly #pool: Pool
   readonly #options: ExchangeOptions
   #connection: Connection | undefined
@@ -76,9 +77,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #answered = false
   #over = false
 
-  constructor(options: ExchangeOptions) {
+  constructor(request: UpstreamRequest, options: ExchangeOptions) {
     this.#options = options
-    this.#request = options.request
+    this.#request = request
     this.#pool = options.destination.pool
   }
 
@@ -102,8 +103,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over || status < 200) return
     const { proxy } = this.#options.destination
     if (status === 407 && proxy) return this.#fail(refusalOf(proxy, status))
-    const { queueLimit: limit, signal } = this.#request
-    const queue = new BoundedQueue(limit, (how) => this.#release(how))
+    const { queueLimit: limit, unread, signal } = this.#request
+    const queue = new BoundedQueue(limit, { onRelease: (how) => this.#release(how), unread })
     const coding = codingIn(headerOf(headers, 'content-encoding'))
     if (coding !== undefined) {
       const giveUp = () => this.#giveUp()
@@ -113,6 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const header = (name: string) =>
       coding !== undefined && codedOnly.has(name) ? undefined : headerOf(headers, name)
     this.#options.resolve({ status, header, body: queue })
+    this.#forgetBody()
     if (coding !== undefined && !this.#decoding) this.#fail(new UpstreamFault(undecodable(coding)))
   }
 
@@ -152,11 +154,23 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #send(connection: Connection): void {
-    const { method, body = null } = this.#request
+    const { method, body } = this.#request
     const { path, proxy } = this.#options.destination
     this.#connection = connection
     this.#sentAt = performance.now()
-    connection.send({ method, path, headers: headersTo(proxy, this.#request), body }, this)
+    const headers = headersTo(proxy, this.#request)
+    if (!isLong(body)) return connection.send({ method, path, headers, body: body ?? null }, this)
+    const length = { 'content-length': String(body.length) }
+    // undici takes any iterable, which its declaration leaves out.
+    const passing: unknown = new PassingBody(body)
+    const sent = { method, path, headers: { ...headers, ...length }, body: passing as Readable }
+    connection.send(sent, this)
+  }
+
+  /** It is not sent again once there is an answer. */
+  #forgetBody(): void {
+    if (!isLong(this.#request.body)) return
+    this.#request = { ...this.#request, body: undefined, mayResend: undefined }
   }
 
   readonly #abort = () => this.#fail(abortFault())

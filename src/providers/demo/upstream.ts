@@ -60,7 +60,7 @@ function whole(
   answer: { status: number; json: unknown },
   request: UpstreamRequest,
 ): UpstreamResponse {
-  const body = new BoundedQueue(request.queueLimit)
+  const body = new BoundedQueue(request.queueLimit, { unread: request.unread })
   body.push(encoder.encode(JSON.stringify(answer.json)))
   body.end()
   return response(answer.status, 'application/json', body)
@@ -71,11 +71,11 @@ function streamed(
   events: readonly DemoEvent[],
   tokensPerSecond: number,
   clock: Clock,
-  { queueLimit, signal }: UpstreamRequest,
+  { queueLimit, unread, signal }: UpstreamRequest,
 ): UpstreamResponse {
   // A reader that leaves ends the exchange as the signal does.
   const over = new Cancel()
-  const body = new BoundedQueue(queueLimit, () => over.abort())
+  const body = new BoundedQueue(queueLimit, { onRelease: () => over.abort(), unread })
   signal.addEventListener('abort', () => over.abort())
   const write = async () => {
     for (const { data, tokens } of events) {

@@ -1,15 +1,19 @@
-import type { ChatCall } from '../../core/chat.ts'
+import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 
-/** A pure reading of a call, done once however many links and attempts ask for it. */
+/**
+ * A pure reading of a call, done once however many links and attempts ask for it. It is kept as long as
+ * the parsed request that it was read from.
+ */
 export function oncePerCall<Reading extends object>(
   read: (call: ChatCall) => Reading,
 ): (call: ChatCall) => Reading {
-  const known = new WeakMap<ChatCall, Reading>()
+  const known = new WeakMap<ChatRequest, Reading>()
   return (call) => {
-    const before = known.get(call)
+    const { request } = call
+    const before = known.get(request)
     if (before) return before
     const reading = read(call)
-    known.set(call, reading)
+    known.set(request, reading)
     return reading
   }
 }

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/node/index.ts'
 import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
 import type { BodySource, HostSettings, LogLevel, RequestContext } from '../../../src/index.ts'
+import { openIntake } from '../../support/open-intake.ts'
 
 export interface LogLine {
   readonly level: LogLevel
@@ -43,6 +44,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
       return answer(request, context)
     },
     settings: { ...hostSettings, ...settings },
+    buffers: openIntake().buffers,
     log: {
       enabled: () => true,
       write: (level, message, fields) => lines.push({ level, message, fields }),

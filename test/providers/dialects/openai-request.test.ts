@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CannotExpress } from '../../../src/core/cannot-express.ts'
-import { chatCall } from '../../../src/data-plane/chat-input.ts'
+import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
 import { argumentsOf, textOf } from '../../../src/providers/dialects/openai/messages.ts'
 import { fieldsInUse } from '../../../src/providers/dialects/openai/neutral.ts'
 import { readRequest } from '../../../src/providers/dialects/openai/request.ts'
@@ -9,7 +9,8 @@ import { layoutOf } from '../../../src/wire/json-scan.ts'
 
 const callOf = (text: string) => {
   const bytes = new TextEncoder().encode(text)
-  return chatCall(bytes, layoutOf(bytes, ['model', 'stream_options']), JSON.parse(text))
+  const layout = layoutOf(bytes, ['model', 'stream_options', 'tools'])
+  return new ParsedChat(bytes, layout, JSON.parse(text))
 }
 const call = (fields: object) =>
   callOf(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }))

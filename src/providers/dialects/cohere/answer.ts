@@ -5,13 +5,11 @@ import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { completionAnswer, type ToolCall } from '../openai/completion.ts'
-import { readRequest } from '../openai/request.ts'
 import { annotationsOf, cohereCitation } from './citations.ts'
 import { cohereUsage, failedStatus, finishReason } from './outcome.ts'
 
 /** What an answer is made for. */
-export interface CohereContext {
-  readonly call: ChatCall
+export interface CohereContext extends Pick<ChatCall, 'wantsLogprobs'> {
   /** The client-facing id of the model. */
   readonly model: string
   /** Unix seconds. */
@@ -78,7 +76,7 @@ export function readCohereAnswer(body: Uint8Array, context: CohereContext): Chat
             ...(annotations.length > 0 && { annotations }),
           },
           finishReason: finishReason(reason, calls.length > 0),
-          logprobs: readRequest(context.call).logprobs ? cohereLogprobs(logprobs) : undefined,
+          logprobs: context.wantsLogprobs ? cohereLogprobs(logprobs) : undefined,
         },
       ],
       usage: cohereUsage(usage),

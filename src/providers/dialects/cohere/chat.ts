@@ -1,10 +1,11 @@
+import type { ChatCall } from '../../../core/chat.ts'
 import type { ChatEndpoint, Target } from '../../../core/provider.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
 import { jsonBody } from '../json-body.ts'
 import { oncePerCall } from '../once-per-call.ts'
 import { readRequest } from '../openai/request.ts'
 import { heldTo, translatedDemand } from '../output-bound.ts'
-import { readCohereAnswer } from './answer.ts'
+import { type CohereContext, readCohereAnswer } from './answer.ts'
 import { cohereRefusal, cohereUrl } from './api.ts'
 import { cohereRequest } from './request.ts'
 import { cohereFrames } from './stream.ts'
@@ -13,8 +14,13 @@ import { cohereFrames } from './stream.ts'
 export function cohereChat(target: Target): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
   const url = cohereUrl(baseUrl, 'chat')
-  const now = () => unixSeconds(clock)
   const translate = oncePerCall((call) => cohereRequest(call, { upstreamId, most }))
+  // Not the call itself: a stream would keep its body for as long as it lasts.
+  const contextOf = ({ wantsLogprobs }: ChatCall): CohereContext => ({
+    wantsLogprobs,
+    model: modelId,
+    created: unixSeconds(clock),
+  })
   return {
     unsupported: (call) => translate(call).dropped,
     request: (call) => ({
@@ -24,8 +30,8 @@ export function cohereChat(target: Target): ChatEndpoint {
     }),
     outputDemand: (call) =>
       translatedDemand(call, { sent: heldTo(most, readRequest(call).maxTokens), most }),
-    answer: (body, call) => readCohereAnswer(body, { call, model: modelId, created: now() }),
-    frames: (call) => cohereFrames({ call, model: modelId, created: now() }),
+    answer: (body, call) => readCohereAnswer(body, contextOf(call)),
+    frames: (call) => cohereFrames(contextOf(call)),
     refusal: cohereRefusal(clock),
     doneOptional: false,
   }

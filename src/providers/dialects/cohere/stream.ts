@@ -8,7 +8,6 @@ import { jsonIn } from '../../../wire/json.ts'
 import { SseSplitter } from '../../../wire/sse.ts'
 import { messageIn } from '../error-message.ts'
 import { indexed } from '../openai/annotations.ts'
-import { readRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
 import { vendorErrorIn } from '../vendor-error.ts'
 import { type CohereContext, cohereCall, cohereLogprobs } from './answer.ts'
@@ -157,7 +156,7 @@ class EventReader {
     this.#starts[index ?? 0] ??= this.#length
     if (said) {
       this.#length += [...said].length
-      const asked = readRequest(this.#context.call).logprobs === true
+      const asked = this.#context.wantsLogprobs
       frames.push(this.#out.text(said, asked ? cohereLogprobs([logprobs]) : undefined))
     }
     return frames

@@ -45,10 +45,17 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
 function requestBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8Array {
   const changes: Splice[] = call.layout.spans.model.map((span) => ({ span, json: model }))
   if (asksUsage) {
-    const json = JSON.stringify({ ...call.request.stream_options, include_usage: true })
+    const json = JSON.stringify({ ...streamOptions(call), include_usage: true })
     changes.push(...setMember(call.layout, 'stream_options', json))
   }
   return splice(call.bytes, changes)
+}
+
+/** As they are in the bytes, since the rest of a long request is not kept parsed. */
+function streamOptions({ bytes, layout }: ChatCall): object {
+  const last = layout.spans.stream_options.at(-1)
+  const options = last && jsonIn(bytes.subarray(last.start, last.end))
+  return isObject(options) ? options : {}
 }
 
 const encoder = new TextEncoder()

@@ -1,0 +1,97 @@
+import { describe, expect, test, vi } from 'vitest'
+import { Buffers } from '../../src/wire/buffers.ts'
+
+/** Lets what was put off to the end of this turn happen. */
+const turn = () => Promise.resolve()
+
+describe('what is held', () => {
+  test('is the sum of all shares, and is given back with each of them', () => {
+    const buffers = new Buffers(() => 1000)
+    const [first, second] = [buffers.open(() => {}), buffers.open(() => {})]
+    first.addUnread(100)
+    first.addBody(10)
+    second.addUnread(1)
+    expect(buffers.bytes).toBe(111)
+    first.addUnread(-40)
+    expect(buffers.bytes).toBe(71)
+    first.close()
+    expect(buffers.bytes).toBe(1)
+    second.close()
+    expect(buffers.bytes).toBe(0)
+  })
+
+  test('is given back once, whatever happens after the end of a share', () => {
+    const buffers = new Buffers(() => 1000)
+    const share = buffers.open(() => {})
+    const hold = share.hold()
+    hold.add(100)
+    share.close()
+    share.close()
+    hold.add(50)
+    hold.release()
+    share.addBody(7)
+    share.addUnread(-3)
+    expect(buffers.bytes).toBe(0)
+  })
+
+  test('of one queue is given back without the rest of its share', () => {
+    const buffers = new Buffers(() => 1000)
+    const share = buffers.open(() => {})
+    const [queue, gate] = [share.hold(), share.hold()]
+    queue.add(100)
+    gate.add(10)
+    queue.add(-1)
+    queue.release()
+    queue.release()
+    expect(buffers.bytes).toBe(10)
+  })
+})
+
+describe('over the limit', () => {
+  test('the one with the most unread bytes is ended, and no other one if that is enough', async () => {
+    const buffers = new Buffers(() => 100)
+    const ends = [vi.fn<() => void>(), vi.fn<() => void>(), vi.fn<() => void>()]
+    const shares = ends.map((end) => buffers.open(end))
+    shares[0]?.addUnread(30)
+    shares[1]?.addUnread(60)
+    shares[2]?.addUnread(11)
+    await turn()
+    expect(ends.map((end) => end.mock.calls.length)).toEqual([0, 1, 0])
+    expect(buffers.bytes).toBe(41)
+  })
+
+  test('as many are ended as it takes', async () => {
+    const buffers = new Buffers(() => 100)
+    const ended: number[] = []
+    for (const size of [40, 50, 60, 70]) {
+      buffers.open(() => ended.push(size)).addUnread(size)
+    }
+    await turn()
+    expect(ended).toEqual([70, 60])
+    expect(buffers.bytes).toBe(90)
+  })
+
+  test('bodies end nobody but those with unread bytes', async () => {
+    const buffers = new Buffers(() => 100)
+    const [sender, reader] = [vi.fn<() => void>(), vi.fn<() => void>()]
+    const body = buffers.open(sender)
+    buffers.open(reader).addUnread(1)
+    body.addBody(200)
+    await turn()
+    expect(reader).toHaveBeenCalledOnce()
+    expect(sender).not.toHaveBeenCalled()
+    expect(buffers.bytes).toBe(200)
+  })
+
+  test('a limit that was lowered counts with the next byte', async () => {
+    let limit = 100
+    const buffers = new Buffers(() => limit)
+    const end = vi.fn<() => void>()
+    const share = buffers.open(end)
+    share.addUnread(60)
+    limit = 50
+    share.addUnread(1)
+    await turn()
+    expect(end).toHaveBeenCalledOnce()
+  })
+})

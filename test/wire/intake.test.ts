@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { Buffers } from '../../src/wire/buffers.ts'
+import { Intake, largeBody, type Place } from '../../src/wire/intake.ts'
+import { isPending } from '../support/pending.ts'
+
+const MB = 1024 * 1024
+
+function intakeOf({ limit = 100 * MB, mostLarge = 2 } = {}) {
+  const settings = { limit, mostLarge }
+  const buffers = new Buffers(() => settings.limit)
+  const intake = new Intake(buffers, () => settings.mostLarge)
+  const open = () => intake.open(buffers.open(() => {}))
+  /** A place of a body that has been let in. */
+  const inside = (bytes: number): Place => {
+    const place = open()
+    expect(place.enter(bytes)).toBeUndefined()
+    return place
+  }
+  /** A place, and the wait of its body. */
+  const waiting = (bytes: number) => {
+    const place = open()
+    const entered = place.enter(bytes)
+    if (!entered) throw new Error('it did not have to wait')
+    return { place, entered }
+  }
+  return { settings, buffers, intake, open, inside, waiting }
+}
+
+describe('large bodies', () => {
+  test('come in up to the limit, then in the order of their arrival', async () => {
+    const { inside, waiting } = intakeOf()
+    const first = inside(2 * MB)
+    const second = inside(2 * MB)
+    const [third, fourth] = [waiting(2 * MB), waiting(2 * MB)]
+    first.end()
+    await third.entered
+    expect(await isPending(fourth.entered)).toBe(true)
+    second.end()
+    await fourth.entered
+  })
+
+  test('of exactly a mebibyte are small', () => {
+    const { inside } = intakeOf({ mostLarge: 1 })
+    inside(2 * MB)
+    expect(inside(largeBody).isLarge).toBe(false)
+  })
+
+  test('that give up their place twice give it up once', async () => {
+    const { inside, waiting } = intakeOf({ mostLarge: 1 })
+    const first = inside(2 * MB)
+    const [second, third] = [waiting(2 * MB), waiting(2 * MB)]
+    first.end()
+    first.end()
+    await second.entered
+    expect(await isPending(third.entered)).toBe(true)
+  })
+
+  test('that left while they waited are passed over', async () => {
+    const { inside, waiting, buffers } = intakeOf({ mostLarge: 1 })
+    const first = inside(2 * MB)
+    const [second, third] = [waiting(2 * MB), waiting(3 * MB)]
+    second.place.end()
+    first.end()
+    await third.entered
+    expect(buffers.bytes).toBe(3 * MB)
+  })
+
+  test('come in when more of them may', async () => {
+    const { settings, intake, inside, waiting } = intakeOf({ mostLarge: 1 })
+    inside(2 * MB)
+    const second = waiting(2 * MB)
+    settings.mostLarge = 2
+    intake.advance()
+    await second.entered
+  })
+
+  test('that turn out to be large wait for a place like others', async () => {
+    const { inside, buffers } = intakeOf({ mostLarge: 1 })
+    const large = inside(2 * MB)
+    const grown = inside(largeBody)
+    const entered = grown.enter(10 * MB)
+    expect(await isPending(entered ?? Promise.resolve())).toBe(true)
+    large.end()
+    await entered
+    expect(grown.isLarge).toBe(true)
+    grown.arrived(3 * MB)
+    expect(buffers.bytes).toBe(3 * MB)
+    grown.end()
+    expect(buffers.bytes).toBe(0)
+  })
+})
+
+describe('bodies of any length wait for room in the buffers', () => {
+  test('and small ones pass large ones', async () => {
+    const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB, mostLarge: 8 })
+    const first = inside(8 * MB)
+    const large = waiting(5 * MB)
+    inside(MB)
+    const small = inside(MB)
+    const next = waiting(MB)
+    small.end()
+    await next.entered
+    expect(await isPending(large.entered)).toBe(true)
+    first.end()
+    await large.entered
+    expect(buffers.bytes).toBe(7 * MB)
+  })
+
+  test('and come in when a slow reader has gone', async () => {
+    const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB })
+    inside(1 * MB)
+    const reader = buffers.open(() => {})
+    reader.addUnread(9 * MB)
+    const small = waiting(MB / 2)
+    reader.close()
+    await small.entered
+  })
+
+  test('but the only one of its size comes in, or nobody would ever', () => {
+    const { inside, buffers } = intakeOf({ limit: 10 })
+    buffers.open(() => {}).addBody(100)
+    inside(1000)
+    inside(5 * MB)
+    expect(buffers.bytes).toBe(100 + 1000 + 5 * MB)
+  })
+})
+
+describe('large bodies are parsed one at a time', () => {
+  test('the next one when the first has been, or its place has ended', async () => {
+    const { inside } = intakeOf({ mostLarge: 8 })
+    const [first, second, third] = [inside(2 * MB), inside(2 * MB), inside(2 * MB)]
+    expect(first.parse()).toBeUndefined()
+    const [next, last] = [second.parse(), third.parse()]
+    first.parsed()
+    await next
+    expect(await isPending(last ?? Promise.resolve())).toBe(true)
+    second.end()
+    await last
+  })
+
+  test('small ones are parsed at once', () => {
+    const { inside } = intakeOf()
+    inside(2 * MB).parse()
+    expect(inside(MB).parse()).toBeUndefined()
+  })
+})
