@@ -58,7 +58,8 @@ interface Words {
 const none: ReadonlySet<string> = new Set()
 
 function otherWords(level: LogLevel, message: string, paint: Paint): Words {
-  return { text: [paint(colors[level], level.toUpperCase().padEnd(5)), message], shown: none }
+  const name = paint(colors[level], level.toUpperCase().padEnd(5))
+  return { text: [name, escaped(message)], shown: none }
 }
 
 const shownOfRequest: ReadonlySet<string> = new Set([
@@ -120,9 +121,9 @@ function shownText(text: string): string {
   return /^[^\s"=\p{C}]+$/u.test(text) ? text : escaped(JSON.stringify(text))
 }
 
-/** JSON leaves some control characters as they are; a terminal would obey them. */
-function escaped(json: string): string {
-  return json.replace(
+/** Without characters that a terminal would obey; JSON leaves some of them as they are. */
+function escaped(text: string): string {
+  return text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -1,5 +1,6 @@
 import { outline } from '../core/outline.ts'
 import type { Log } from '../core/ports.ts'
+import { StoreFault } from '../store/index.ts'
 
 export interface NoticeOptions {
   readonly log: Log
@@ -19,7 +20,7 @@ export class FailureNotice {
   failed(error: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true
-    this.#options.log.write('warn', this.#options.failing, outline(error))
+    this.#options.log.write('warn', this.#options.failing, fieldsOf(error))
   }
 
   worked(): void {
@@ -27,4 +28,10 @@ export class FailureNotice {
     this.#isFailing = false
     this.#options.log.write('warn', this.#options.healed)
   }
+}
+
+/** A fault of the database has a message for operators; other errors may hold what is not for logs. */
+function fieldsOf(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof StoreFault)) return outline(error)
+  return { reason: error.message, code: error.code }
 }

@@ -128,7 +128,7 @@ test('one line tells that saving fails, and one that it works again', async () =
     ['warn', 'the spend of dropped rows cannot be saved, it is kept in memory and tried again'],
     ['warn', 'the spend of dropped rows is saved again'],
   ])
-  expect(log.lines[0]?.fields).toMatchObject({ error: 'StoreFault' })
+  expect(log.lines[0]?.fields).toMatchObject({ reason: 'the database is out' })
 })
 
 test('flushes follow one another, and those who wait share one', async () => {

@@ -100,9 +100,9 @@ test('no line holds a line break or an escape code of a field', async () => {
     expect(lines().join('\n')).toContain('"a\\nb\\u001b[31m"')
   }
   const { log, lines } = logFile({ format: 'pretty' })
-  log.write('info', 'x', { a: 'b\u009b31m', c: { d: '\u202e' } })
+  log.write('info', 'x\n', { a: 'b\u009b31m', c: { d: '\u202e' } })
   await log.flush()
-  expect(lines()[0]).toMatch(/a="b\\u009b31m" c=\{"d":"\\u202e"\}$/)
+  expect(lines()).toEqual([expect.stringMatching(/x\\u000a a="b\\u009b31m" c=\{"d":"\\u202e"\}$/)])
 })
 
 test('a line below the level is left out', async () => {
