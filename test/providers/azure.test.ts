@@ -11,8 +11,9 @@ import {
   wholeStream,
 } from '../support/answers.ts'
 import { expectErrorShape } from '../support/contract.ts'
+import { keyedGateway } from '../support/keyed-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
-import { readStream, settlement } from '../support/stream-client.ts'
+import { readStream, settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
@@ -48,6 +49,43 @@ async function urlOf(setup: Setup): Promise<string | undefined> {
   expect(upstream.body()).toMatchObject({ model: setup.deployment ?? 'gpt-4.1' })
   return upstream.requests[0]?.url
 }
+
+describe('with auth on, streams are asked for their usage', () => {
+  const optionsAt = async (settings: string) => {
+    const gateway = await keyedGateway(`
+      [[providers]]
+      name = "p"
+      kind = "azure"
+      api_key_env = "P_KEY"
+      base_url = "${origin}"
+      ${settings}
+      models = [{ id = "m", upstream_id = "gpt-4.1" }]
+    `)
+    const { headers } = await gateway.key()
+    gateway.upstream.next(stream([wholeStream]))
+    await (await gateway.chat(streamed(), { headers })).text()
+    return (gateway.upstream.body() as { stream_options?: unknown }).stream_options
+  }
+
+  test.each([
+    ['the pinned version', ''],
+    ['the first version that knows how', 'api_version = "2024-09-01-preview"'],
+    ['the v1 form', 'api_version = "v1"'],
+    [
+      'an older version, by the operator’s own word',
+      'api_version = "2024-02-01"\nstream_usage = true',
+    ],
+  ])('at %s', async (_, settings) => {
+    expect(await optionsAt(settings)).toEqual({ include_usage: true })
+  })
+
+  test.each(['2024-08-01-preview', '2024-06-01', '2023-05-15'])(
+    'but not at %s',
+    async (version) => {
+      expect(await optionsAt(`api_version = "${version}"`)).toBeUndefined()
+    },
+  )
+})
 
 const deployments = '/openai/deployments/gpt-4.1/chat/completions'
 

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import type { ProviderKind, StreamUsage } from '../../core/provider.ts'
 import { basePath } from '../dialects/address.ts'
 import { bearer, keyHeader } from '../dialects/credentials.ts'
 import { openAiChat } from '../dialects/openai/chat.ts'
@@ -14,17 +14,11 @@ export const azure: ProviderKind = Object.freeze({
   ownSettings: ['api_version', 'stream_usage'],
   remoteImages: true,
   authorizer: (context) => (isEntraToken(context.secret) ? bearer : keyHeader('api-key'))(context),
-  chat: ({ baseUrl, apiVersion, upstreamId, streamUsage }) =>
-    openAiChat({
-      url: azureUrl({
-        baseUrl,
-        apiVersion,
-        deployment: upstreamId,
-        operation: '/chat/completions',
-      }),
-      upstreamId,
-      streamUsage,
-    }),
+  chat({ baseUrl, apiVersion, upstreamId, streamUsage }) {
+    const operation = '/chat/completions'
+    const url = azureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
+    return openAiChat({ url, upstreamId, streamUsage: streamUsageAt(url, streamUsage) })
+  },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>
     openAiEmbed({
       ...openAiHabits,
@@ -58,6 +52,16 @@ export function azureUrl({ baseUrl, apiVersion, deployment, operation }: AzureAd
   const inForce = version ?? (url.searchParams.get('api-version') || fallback)
   if (inForce !== null) url.searchParams.set('api-version', inForce)
   return url.href
+}
+
+/** The first dated version that knows `stream_options`; versions compare as texts. */
+const firstWithStreamOptions = '2024-09-01'
+
+/** Before that version only an operator may have streams asked for their usage: it would be a 400. */
+function streamUsageAt(url: string, setting: StreamUsage): StreamUsage {
+  const version = new URL(url).searchParams.get('api-version')
+  const isTooOld = version !== null && version < firstWithStreamOptions
+  return setting === 'shown' && isTooOld ? 'not-asked' : setting
 }
 
 function v1Path(path: string): string {
