@@ -10,12 +10,13 @@ beforeAll(async () => {
 
 afterAll(() => thread.remove())
 
-test('three seconds of changes every 100 ms fail no request, mix nothing up and leave nothing', async () => {
+test('changes every 100 ms fail no request, mix nothing up and leave nothing', async () => {
   const load = await reloadLoad({ connections: 12, pause: 100, entry: thread.entry })
-  await load.run(3_000)
+  const { counts } = load
+  const isEnough = () =>
+    counts.changes > 15 && counts.refused > 2 && Math.min(counts.json, counts.streams) > 30
+  // Two seconds on a machine of its own; a busy one takes longer for as much.
+  for (let second = 0; second < 20 && !isEnough(); second++) await load.run(1_000)
   expect(await load.finish()).toEqual([])
-  // A file is read once it has been still for 250 ms, so three seconds hold no more than a dozen.
-  expect(load.counts.changes).toBeGreaterThan(5)
-  expect(load.counts.refused).toBeGreaterThan(0)
-  expect(Math.min(load.counts.json, load.counts.streams)).toBeGreaterThan(30)
-})
+  expect(isEnough(), JSON.stringify(counts)).toBe(true)
+}, 60_000)
