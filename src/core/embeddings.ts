@@ -42,7 +42,8 @@ export interface TextInput {
 
 export interface TokenInput {
   readonly shape: 'integers' | 'integer arrays'
-  readonly items: readonly (readonly number[])[]
+  /** A request may hold millions of ids: so they take half the memory, and none of the heap. */
+  readonly items: readonly Int32Array[]
 }
 
 /** Texts beside items that are made of parts. */

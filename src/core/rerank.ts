@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { list } from './as-sent.ts'
 
 /** What the gateway reads of a rerank request. All other fields stay behind. */
 export const rerankRequest = z.object({
@@ -10,7 +11,7 @@ export const rerankRequest = z.object({
   // Voyage's name for it.
   top_k: z.int().positive().nullish(),
   return_documents: z.boolean().nullish(),
-  rank_fields: z.union([z.string(), z.array(z.string())]).nullish(),
+  rank_fields: z.union([z.string(), list(z.string())]).nullish(),
 })
 
 /** One rerank request, or the part of it that goes into one upstream call. */

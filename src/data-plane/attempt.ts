@@ -39,9 +39,11 @@ export async function attempt<T>(call: UpstreamCall<T>): Promise<Attempt<T>> {
   if (credential.kind === 'missing') {
     return failed({ kind: 'no-credential', message: credential.message })
   }
+  // Not the call itself, which the exchange would then keep, with its body, until its end.
+  const { mayResend: isAllowed } = call
   let resent = false
   const mayResend = () => {
-    if (resent || !call.mayResend) return false
+    if (resent || !isAllowed) return false
     resent = true
     return true
   }

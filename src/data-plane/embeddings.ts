@@ -17,8 +17,8 @@ import { checkExpressible, whyUnable } from './expressible.ts'
 
 /** `POST /v1/embeddings`. */
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, clock } = exchange
-  const sent = await readEmbed(await exchange.body(request), exchange.pace)
+  const { snapshot, clock, pace } = exchange
+  const sent = await readEmbed(await exchange.body(request), pace)
   exchange.parsed()
   const route = snapshot.route(sent.model, 'embed')
   exchange.routed(route)
@@ -28,6 +28,7 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
   exchange.admit(route, () => embedDemand(sent))
   const call = await withFetchedImages(sent, exchange)
   exchange.media = mediaOf(call)
+  await pace.pause()
 
   const served = await runSplitChain<EmbedCall, EmbeddedBatch>({
     ...exchange.chainOf(route),

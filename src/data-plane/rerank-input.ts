@@ -6,6 +6,8 @@ import type { Pace } from '../wire/pace.ts'
 
 /** More than any vendor takes; a server that takes few a call would be called without end. */
 const mostDocuments = 16_384
+/** Each of them is searched for in each document. */
+const mostFields = 64
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
 export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankCall> {
@@ -13,8 +15,9 @@ export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankC
   const parsed = rerankRequest.safeParse(value, inOurWords)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data
-  const documents = readDocuments(parsed.data.documents, [parsed.data.rank_fields ?? []].flat())
+  const documents = readDocuments(parsed.data.documents, readFields(parsed.data.rank_fields ?? []))
   const most = topN ?? topK ?? undefined
+  await pace.pause()
   return {
     model,
     query,
@@ -23,6 +26,13 @@ export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankC
     topN: most && Math.min(most, documents.length),
     returnDocuments: returnDocuments === true,
   }
+}
+
+/** Each field once, or a document could become many times as long as the request. */
+function readFields(named: string | readonly string[]): readonly string[] {
+  const fields = [...new Set([named].flat())]
+  if (fields.length <= mostFields) return fields
+  throw invalid(`rank_fields: takes at most ${mostFields} names`, 'rank_fields')
 }
 
 function readDocuments(documents: unknown, fields: readonly string[]): readonly string[] {
@@ -45,17 +55,20 @@ function textOf(document: unknown, fields: readonly string[], path: string): str
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     throw invalid(`${path}: must be a string or an object`, path)
   }
-  // Own members alone: a field may be called `constructor`, which every object has.
-  const members = new Map<string, unknown>(Object.entries(document))
   if (fields.length === 0) {
-    const text = members.get('text')
+    const text = member(document, 'text')
     if (typeof text === 'string') return text
     throw invalid(`${path}: needs a text, or rank_fields that choose its fields`, path)
   }
-  const values = fields.map((name) => members.get(name) ?? undefined)
+  const values = fields.map((name) => member(document, name) ?? undefined)
   const chosen = values.filter((value) => value !== undefined)
   if (chosen.length === 0) throw invalid(`${path}: has none of the rank_fields`, path)
   return chosen.map(asText).join('\n')
+}
+
+/** Own members alone: a field may be called `constructor`, which every object has. */
+function member(document: object, name: string): unknown {
+  return Object.hasOwn(document, name) ? Reflect.get(document, name) : undefined
 }
 
 function asText(value: unknown): string {

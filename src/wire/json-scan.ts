@@ -83,10 +83,11 @@ export function layoutOf<Name extends string>(
         break
       case comma:
         commas++
-        if (depth === 1) endValue(at)
-        if (at >= nextCut && depth > 0 && depth < knownLevels && isBetweenValues(bytes, at)) {
-          cuts.push({ at, open: openContainers(bytes, depth) })
-          nextCut = at + stepBytes
+        if (depth === 1 && valueStart >= 0) endValue(at)
+        if (at >= nextCut && depth > 0 && depth < knownLevels) {
+          const isCut = isBetweenValues(bytes, at)
+          if (isCut) cuts.push({ at, open: openContainers(bytes, depth) })
+          nextCut = at + (isCut ? stepBytes : stepBytes / 16)
         }
         break
       case open:

@@ -25,6 +25,7 @@ describe('a document is reduced to one text', () => {
     ['missing fields and null are skipped', [{ y: '2', z: null }], ['x', 'y', 'z'], ['2']],
     ['scalars as text', [{ x: 1.5, y: false }], ['x', 'y'], ['1.5\nfalse']],
     ['lists and objects as JSON', [{ x: [1, 'b'], y: { z: 1 } }], ['x', 'y'], ['[1,"b"]\n{"z":1}']],
+    ['a field that rank_fields repeats once', [{ x: 'a', y: 'b' }], ['x', 'y', 'x'], ['a\nb']],
     ['rank_fields do not touch strings', ['a', { x: 'b' }], ['x'], ['a', 'b']],
     ['a field with the name of a method', [{ constructor: 'c' }], ['constructor'], ['c']],
   ])('%s', async (_, documents, fields, texts) => {
@@ -77,6 +78,12 @@ describe('what cannot be ranked is refused before any upstream call', () => {
     ['top_k of nothing', { top_k: 0 }, 'LM-1001', 'top_k'],
     ['return_documents that is no boolean', { return_documents: 1 }, 'LM-1001', 'return_documents'],
     ['rank_fields that are no names', { rank_fields: [1] }, 'LM-1001', 'rank_fields.0'],
+    [
+      'more rank_fields than a document is searched for',
+      { documents: [{ a: 'x' }], rank_fields: ['a', ...Array(64).keys()].map(String) },
+      'LM-1001',
+      'rank_fields',
+    ],
     ['no model', { model: undefined }, 'LM-1001', 'model'],
   ])('%s', async (_, fields, code, param) => {
     const gateway = await watchedGateway(config)

@@ -7,6 +7,8 @@ import {
   textOf,
 } from '../../../core/embeddings.ts'
 import type { BatchLimits } from '../../../core/provider.ts'
+import { integersText } from '../../../wire/integers.ts'
+import { RawJson } from '../../../wire/raw-json.ts'
 
 /** How a vendor wants items with images, where all else is said in the OpenAI format. */
 export interface MixedDialect {
@@ -18,15 +20,17 @@ export interface MixedDialect {
   readonly members: (input: MixedInput) => object
 }
 
-/** An input without images, in the shape that the client gave it. */
+/** An input without images, in the shape that the client gave it; for `jsonBody`. */
 export function plainInput(input: EmbedInput): unknown {
   switch (input.shape) {
     case 'string':
-    case 'integers':
       return input.items[0]
     case 'strings':
-    case 'integer arrays':
       return input.items
+    case 'integers':
+      return input.items.map((ids) => new RawJson(integersText(ids)))[0]
+    case 'integer arrays':
+      return new RawJson(`[${input.items.map(integersText)}]`)
     case 'parts':
       return textsOf(input)
     default:

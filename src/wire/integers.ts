@@ -1,0 +1,29 @@
+/** The longest number that 31 bits hold, and a comma. */
+const mostDigits = 11
+
+const zero = 0x30
+const comma = 0x2c
+
+const decoder = new TextDecoder()
+
+/**
+ * Numbers that are not negative as the text of a JSON array. For millions of them, `JSON.stringify`
+ * takes four times as long, and first an array of them all.
+ */
+export function integersText(numbers: Int32Array): string {
+  const text = new Uint8Array(numbers.length * mostDigits)
+  let end = 0
+  for (let at = 0; at < numbers.length; at++) {
+    if (at > 0) text[end++] = comma
+    let rest = numbers[at] as number
+    let digits = 1
+    for (let power = 10; rest >= power; power *= 10) digits++
+    end += digits
+    // From the last digit to the first.
+    for (let place = end - 1; digits > 0; digits--) {
+      text[place--] = zero + (rest % 10)
+      rest = Math.trunc(rest / 10)
+    }
+  }
+  return `[${decoder.decode(text.subarray(0, end))}]`
+}

@@ -1,0 +1,17 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { integersText } from '../../src/wire/integers.ts'
+
+test('the text of any numbers is their JSON', () => {
+  const largest = 2 ** 31 - 1
+  const number = fc.oneof(
+    fc.nat(largest),
+    fc.nat(20),
+    fc.constantFrom(0, 9, 10, 99, 100, 999_999_999, 1_000_000_000, largest),
+  )
+  fc.assert(
+    fc.property(fc.array(number), (numbers) => {
+      expect(integersText(Int32Array.from(numbers))).toBe(JSON.stringify(numbers))
+    }),
+  )
+})
