@@ -45,6 +45,21 @@ export function textsAt(json: string, pattern: string): ReadonlyMap<string, stri
   return texts
 }
 
+/** The same text without the space between its tokens. */
+export function withoutSpace(json: string): string {
+  let compact = ''
+  let from = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === quote) at = endOfString(json, at) - 1
+    if (!isSpace(code)) continue
+    compact += json.slice(from, at)
+    from = afterSpace(json, at)
+    at = from - 1
+  }
+  return from === 0 ? json : compact + json.slice(from)
+}
+
 /** `read` gets where a value starts and returns where it ends. */
 function eachItem(
   json: string,

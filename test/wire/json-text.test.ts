@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { textsAt } from '../../src/wire/json-text.ts'
+import { textsAt, withoutSpace } from '../../src/wire/json-text.ts'
 
 const texts = (json: string, pattern: string) => Object.fromEntries(textsAt(json, pattern))
 
@@ -25,6 +25,16 @@ describe('a value is cut out as it is written', () => {
   ])('%s at %s', (json, pattern, found) => {
     expect(texts(json, pattern)).toEqual(found)
   })
+})
+
+test('only the space between tokens is left out, and texts stay as they are', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 4 }), (value, indent) => {
+      const text = JSON.stringify(value)
+      expect(withoutSpace(JSON.stringify(value, undefined, indent))).toBe(text)
+      expect(withoutSpace(text)).toBe(text)
+    }),
+  )
 })
 
 test('every value of every JSON text is the one that JSON.parse reads', () => {

@@ -26,10 +26,11 @@ const decoder = new TextDecoder()
 
 /** Reads a 2xx answer that is not streamed. */
 export function geminiAnswer(body: Uint8Array, { modelId, clock }: Target): ChatReading {
-  const value = jsonIn(decoder.decode(body))
+  const json = decoder.decode(body)
+  const value = jsonIn(json)
   const failure = geminiFailure(value)
   if (failure) return { ok: false, failure }
-  const answer = parseGemini(value)
+  const answer = parseGemini(json, value)
   if (!answer) return malformed('the answer is no GenerateContentResponse')
   const candidates = candidatesOf(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')

@@ -12,7 +12,7 @@ export function toolCallOf(
     // Older models give no ids, and their answers may call one function twice.
     id: call.id || newCallId(),
     type: 'function',
-    function: { name: call.name ?? '', arguments: JSON.stringify(call.args ?? {}) },
+    function: { name: call.name ?? '', arguments: call.args },
     ...signed(signature),
   }
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { textsAt, withoutSpace } from '../../../wire/json-text.ts'
+import { argumentsIn } from '../openai/arguments.ts'
 
 const partialArg = z.object({
   jsonPath: z.string(),
@@ -10,7 +12,11 @@ const partialArg = z.object({
 const functionCall = z.object({
   id: z.string().nullish(),
   name: z.string().nullish(),
-  args: z.unknown().optional(),
+  // The text that stands there, which `parseGemini` fills in.
+  args: z
+    .unknown()
+    .optional()
+    .transform(() => '{}'),
   // Only when asked for: the arguments of one call come in pieces, each with its place.
   partialArgs: z.array(partialArg).nullish(),
   willContinue: z.boolean().nullish(),
@@ -57,9 +63,24 @@ export type PartialArg = z.infer<typeof partialArg>
 export type LogprobsResult = z.infer<typeof logprobsResult>
 export type TokenLogprob = z.infer<typeof token>
 
-/** Undefined when it is no such response. */
-export function parseGemini(value: unknown): GeminiResponse | undefined {
-  return response.safeParse(value).data
+/** Reads a response from its text and its value. Undefined when it is none. */
+export function parseGemini(json: string, value: unknown): GeminiResponse | undefined {
+  const { data } = response.safeParse(value)
+  if (data) fillInArguments(data, json)
+  return data
+}
+
+/** The service prints whole answers for the eye: the space between tokens is not the model's. */
+function fillInArguments({ candidates }: GeminiResponse, json: string): void {
+  let texts: ReadonlyMap<string, string> | undefined
+  for (const [c, { content }] of candidates?.entries() ?? []) {
+    for (const [p, { functionCall: call }] of content?.parts?.entries() ?? []) {
+      if (!call) continue
+      texts ??= textsAt(json, 'candidates.*.content.parts.*.functionCall.args')
+      const text = texts.get(`candidates.${c}.content.parts.${p}.functionCall.args`)
+      call.args = withoutSpace(argumentsIn(text))
+    }
+  }
 }
 
 /** A candidate with its place among the choices, and the vendor's words where it refused to answer. */

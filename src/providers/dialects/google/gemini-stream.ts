@@ -53,7 +53,7 @@ export class GeminiStream implements FrameDecoder {
     const failure = geminiFailure(value)
     if (failure) return this.#fail(bytes, failure)
     if (!data) return []
-    const response = parseGemini(value)
+    const response = parseGemini(data, value)
     if (response) return this.#translate(response)
     const detail = 'an event of the stream is no GenerateContentResponse'
     return this.#fail(bytes, { kind: 'malformed', detail })
