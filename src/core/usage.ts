@@ -91,9 +91,16 @@ function asReported(
   promptTokens: number,
   completionTokens: number,
 ): Usage {
-  const totalTokens = promptTokens + completionTokens
-  const estimated = reported.estimated === true
-  return { ...reported, promptTokens, completionTokens, totalTokens, estimated }
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    cachedTokens: reported.cachedTokens,
+    cacheWriteTokens: reported.cacheWriteTokens,
+    cacheWrite1hTokens: reported.cacheWrite1hTokens,
+    reasoningTokens: reported.reasoningTokens,
+    estimated: reported.estimated === true,
+  }
 }
 
 interface Sides {

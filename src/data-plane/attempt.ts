@@ -10,11 +10,15 @@ import type { Scope } from '../wire/deadline.ts'
 import { retryAfter } from '../wire/retry-after.ts'
 import { presentable } from './presentable.ts'
 
-/** One upstream call of any capability. */
-export interface UpstreamCall<T> extends AttemptContext {
+/** What the calls of one request are made with. */
+export interface CallSetting {
   readonly clock: Clock
   /** Counts what waits unread. */
   readonly share: Share
+}
+
+/** One upstream call of any capability. */
+export interface UpstreamCall<T> extends AttemptContext, CallSetting {
   /** The request in the link's dialect. */
   readonly request: () => DialectRequest
   readonly streamed: boolean
@@ -39,36 +43,40 @@ export async function attempt<T>(call: UpstreamCall<T>): Promise<Attempt<T>> {
   if (credential.kind === 'missing') {
     return failed({ kind: 'no-credential', message: credential.message })
   }
-  // Not the call itself, which the exchange would then keep, with its body, until its end.
-  const { mayResend: isAllowed } = call
-  let resent = false
-  const mayResend = () => {
-    if (resent || !isAllowed) return false
-    resent = true
-    return true
-  }
-  const result = await runExchange(call, mayResend)
-  return resent ? { ...result, resent } : result
-}
-
-/** The exchange of a call, which ends with its scope and after a failure. */
-async function runExchange<T>(
-  call: UpstreamCall<T>,
-  mayResend: () => boolean,
-): Promise<Attempt<T>> {
   const { scope, link } = call
   const cancel = new Cancel()
   const stopListening = scope.onEnd(() => cancel.abort())
+  const resend = new OneResend(call.mayResend)
+  const control: Control = { signal: cancel, mayResend: () => resend.take() }
+  let result: Attempt<T>
   try {
-    const result = await exchange(call, { signal: cancel, mayResend })
-    if (result.ok) return result
-    cancel.abort()
-    return failed(presentable(result.failure, link.provider))
+    result = await exchange(call, control)
+    if (!result.ok) result = failed(presentable(result.failure, link.provider))
   } catch (error) {
-    cancel.abort()
-    return failed(scope.ended ?? presentable(failureOf(error), link.provider))
-  } finally {
-    stopListening()
+    result = failed(scope.ended ?? presentable(failureOf(error), link.provider))
+  }
+  stopListening()
+  if (!result.ok) cancel.abort()
+  return resend.isTaken ? { ...result, resent: true } : result
+}
+
+/**
+ * The permission to send a request once more. It does not know the call: whoever has it to the end
+ * of the answer would hold on to the body too.
+ */
+class OneResend {
+  readonly #isAllowed: boolean
+  isTaken = false
+
+  constructor(isAllowed: boolean) {
+    this.#isAllowed = isAllowed
+  }
+
+  /** True the first time, where it is allowed. */
+  take(): boolean {
+    if (this.isTaken || !this.#isAllowed) return false
+    this.isTaken = true
+    return true
   }
 }
 

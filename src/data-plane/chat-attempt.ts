@@ -1,11 +1,12 @@
 import { failureOf, UpstreamFault } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
-import type { ByteSource, Clock, UpstreamResponse } from '../core/ports.ts'
+import type { ByteSource, UpstreamResponse } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint } from '../core/provider.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { CommitGate } from '../stream/commit-gate.ts'
 import type { Share } from '../wire/buffers.ts'
-import { attempt, failed, wholeBody } from './attempt.ts'
+import type { Scope } from '../wire/deadline.ts'
+import { attempt, type CallSetting, failed, wholeBody } from './attempt.ts'
 import type { ParsedChat } from './chat-input.ts'
 
 /** A stream that has shown its first content, with everything it takes to go on. */
@@ -20,21 +21,12 @@ export type ChatReply =
   | { readonly kind: 'answer'; readonly answer: ChatAnswer }
   | { readonly kind: 'stream'; readonly live: LiveStream }
 
-export interface ChatAttempt extends AttemptContext {
-  readonly call: ParsedChat
-  readonly clock: Clock
-  readonly share: Share
-}
-
 /** One upstream call: up to the whole answer, or up to the first content of a stream. */
-export function attemptChat({
-  call,
-  link,
-  scope,
-  mayResend,
-  clock,
-  share,
-}: ChatAttempt): Promise<Attempt<ChatReply>> {
+export function attemptChat(
+  call: ParsedChat,
+  { link, scope, mayResend }: AttemptContext,
+  { clock, share }: CallSetting,
+): Promise<Attempt<ChatReply>> {
   // The route was chosen for its chat capability, so there is an endpoint.
   const endpoint = link.chat as ChatEndpoint
   return attempt<ChatReply>({
@@ -74,7 +66,7 @@ const mostWithoutContent = 8 * 1024 * 1024
 async function openStream(
   source: ByteSource,
   decoder: FrameDecoder,
-  { scope, share }: Pick<ChatAttempt, 'scope' | 'share'>,
+  { scope, share }: { readonly scope: Scope; readonly share: Share },
 ): Promise<Attempt<ChatReply>> {
   const gate = new CommitGate(mostWithoutContent)
   const held = share.hold()

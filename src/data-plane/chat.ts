@@ -21,7 +21,7 @@ import { StreamReply } from './stream-reply.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, clock, share, pace } = exchange
+  const { snapshot, pace } = exchange
   const body = await exchange.body(request)
   const call = await readChat(body, pace)
   exchange.stream = call.stream
@@ -38,14 +38,11 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
   exchange.admit(route, () => chatDemand(call))
   if (call.isHeavy) await pace.pause()
 
-  const serving = runChain<ChatReply>({
-    ...exchange.chainOf(route),
-    whyUnable: (link) => whyUnable(link, droppedBy, exchange),
-    attempt: async (context) => {
-      const result = await attemptChat({ ...context, call, clock, share })
-      exchange.attempted(context.link, result)
-      return result
-    },
+  const setting = exchange.chainOf(route, (link) => whyUnable(link, droppedBy, exchange))
+  const serving = runChain<ChatReply>(setting, async (context) => {
+    const result = await attemptChat(call, context, exchange)
+    exchange.attempted(context.link, result)
+    return result
   })
   // The first link has said the request in its own way by now.
   exchange.parsed()

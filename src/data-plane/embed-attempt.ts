@@ -1,12 +1,11 @@
 import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
-import type { Clock, UpstreamResponse } from '../core/ports.ts'
+import type { UpstreamResponse } from '../core/ports.ts'
 import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
 import { estimateEmbed } from '../tokens/index.ts'
-import type { Share } from '../wire/buffers.ts'
 import { floatBytes, readFloats } from '../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
-import { attempt, failed } from './attempt.ts'
+import { attempt, type CallSetting, failed } from './attempt.ts'
 import { longestEmbedAnswer, type Scanning, scanAnswer } from './scan-answer.ts'
 
 /** The vectors of one batch, in the order of its items, all of one length. */
@@ -17,21 +16,12 @@ export interface EmbeddedBatch {
   readonly estimated: boolean
 }
 
-export interface EmbedAttempt extends AttemptContext {
-  readonly batch: EmbedCall
-  readonly clock: Clock
-  readonly share: Share
-}
-
 /** One upstream call, for one batch. */
-export function attemptEmbed({
-  batch,
-  link,
-  scope,
-  mayResend,
-  clock,
-  share,
-}: EmbedAttempt): Promise<Attempt<EmbeddedBatch>> {
+export function attemptEmbed(
+  batch: EmbedCall,
+  { link, scope, mayResend }: AttemptContext,
+  { clock, share }: CallSetting,
+): Promise<Attempt<EmbeddedBatch>> {
   // The route was chosen for its embed capability, so there is an endpoint.
   const endpoint = link.embed as EmbedEndpoint
   const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'

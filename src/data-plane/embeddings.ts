@@ -17,7 +17,7 @@ import { checkExpressible, whyUnable } from './expressible.ts'
 
 /** `POST /v1/embeddings`. */
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, clock, pace } = exchange
+  const { snapshot, pace } = exchange
   const sent = await readEmbed(await exchange.body(request), pace)
   exchange.parsed()
   const route = snapshot.route(sent.model, 'embed')
@@ -30,12 +30,11 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
   exchange.media = mediaOf(call)
   await pace.pause()
 
-  const served = await runSplitChain<EmbedCall, EmbeddedBatch>({
-    ...exchange.chainOf(route),
-    whyUnable: (link) => whyUnable(link, droppedBy, exchange),
+  const setting = exchange.chainOf(route, (link) => whyUnable(link, droppedBy, exchange))
+  const served = await runSplitChain<EmbedCall, EmbeddedBatch>(setting, {
     split: (link) => batchesOf(call, dialectOf(link)),
     attempt: async (batch, context) => {
-      const result = await attemptEmbed({ ...context, batch, clock, share: exchange.share })
+      const result = await attemptEmbed(batch, context, exchange)
       exchange.attempted(context.link, result)
       return result
     },

@@ -159,9 +159,10 @@ export class Exchange {
   }
 
   /** What a chain needs of this exchange to serve it. */
-  chainOf(route: Route): ChainSetting {
+  chainOf(route: Route, whyUnable?: ChainSetting['whyUnable']): ChainSetting {
     const { scope, clock, arrived, resilience } = this
-    return { route, scope, clock, arrived, resilience, onLost: (lost) => this.#lose(lost) }
+    const onLost = (lost: LostLink) => this.#lose(lost)
+    return { route, scope, clock, arrived, resilience, whyUnable, onLost }
   }
 
   /** The headers of an answer that this link has served. */

@@ -75,13 +75,7 @@ export class DataPlane {
     request: Request,
     arrival: Arrival,
   ): Promise<Reply> {
-    const scope = new Scope(this.#options.clock)
-    const exchange = this.#open({
-      ...arrival,
-      scope,
-      capability,
-      metadata: this.#metadata(request, arrival),
-    })
+    const exchange = this.#open(capability, request, arrival)
     try {
       exchange.identified(this.#options.gatekeeper.identify(request, arrival))
       return await serve(request, exchange)
@@ -93,11 +87,12 @@ export class DataPlane {
     }
   }
 
-  #open(opening: Opening): Exchange {
-    const { id, signal, scope, capability, metadata } = opening
+  #open(capability: Capability, request: Request, arrival: Arrival): Exchange {
+    const { id, signal } = arrival
     const { snapshot, clock, log, imageFetch, breakers, intake } = this.#options
     const { random, record, attempted } = this.#options
     const view = snapshot()
+    const scope = new Scope(clock)
     const gone = () => scope.end({ kind: 'client-cancelled' })
     const leave = this.#running.add(scope)
     if (signal.aborted) gone()
@@ -111,7 +106,7 @@ export class DataPlane {
       log,
       imageFetch,
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
-      metadata,
+      metadata: this.#metadata(request, arrival),
       attempted,
       unfinished: this.#options.unfinished,
       intake,
@@ -135,10 +130,4 @@ export class DataPlane {
     }
     return {}
   }
-}
-
-interface Opening extends Arrival {
-  readonly scope: Scope
-  readonly capability: Capability
-  readonly metadata: Metadata
 }

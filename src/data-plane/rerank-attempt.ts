@@ -1,10 +1,8 @@
-import type { Clock } from '../core/ports.ts'
 import type { RerankEndpoint } from '../core/provider.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
-import type { Share } from '../wire/buffers.ts'
 import { jsonIn } from '../wire/json.ts'
-import { attempt, failed, wholeBody } from './attempt.ts'
+import { attempt, type CallSetting, failed, wholeBody } from './attempt.ts'
 
 /** The documents of one upstream call. */
 export interface RerankPart {
@@ -40,21 +38,12 @@ export function partsOf(
   })
 }
 
-export interface RerankAttempt extends AttemptContext {
-  readonly part: RerankPart
-  readonly clock: Clock
-  readonly share: Share
-}
-
 /** One upstream call, for one part. */
-export function attemptRerank({
-  part: { call, start },
-  link,
-  scope,
-  mayResend,
-  clock,
-  share,
-}: RerankAttempt): Promise<Attempt<RankedPart>> {
+export function attemptRerank(
+  { call, start }: RerankPart,
+  { link, scope, mayResend }: AttemptContext,
+  { clock, share }: CallSetting,
+): Promise<Attempt<RankedPart>> {
   // The route was chosen for its rerank capability, so there is an endpoint.
   const endpoint = link.rerank as RerankEndpoint
   return attempt<RankedPart>({

@@ -10,19 +10,18 @@ import { readRerank } from './rerank-input.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
 export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, clock } = exchange
+  const { snapshot } = exchange
   const call = await readRerank(await exchange.body(request), exchange.pace)
   exchange.parsed()
   const route = snapshot.route(call.model, 'rerank')
   exchange.routed(route)
   exchange.admit(route, () => rerankDemand(call))
 
-  const served = await runSplitChain<RerankPart, RankedPart>({
-    ...exchange.chainOf(route),
+  const served = await runSplitChain<RerankPart, RankedPart>(exchange.chainOf(route), {
     // The chain was chosen for its rerank capability, so every link has the dialect.
     split: (link) => partsOf(call, link.rerank as RerankEndpoint),
     attempt: async (part, context) => {
-      const result = await attemptRerank({ ...context, part, clock, share: exchange.share })
+      const result = await attemptRerank(part, context, exchange)
       exchange.attempted(context.link, result)
       return result
     },

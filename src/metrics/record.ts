@@ -50,6 +50,7 @@ function metadataLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
     return seen.has(series)
   }
   return (labels: Labels, metadata: Metadata): Labels => {
+    if (metadataLabels.length === 0) return labels
     const values = metadataLabels.map((label) => labelValue(metadata, label))
     const shown = hasPlace(labels, values) ? values : values.map((value) => value && 'other')
     return {

@@ -34,22 +34,21 @@ export interface ChainSetting {
   readonly arrived: Millis
   readonly resilience: Resilience
   /** Why a link cannot send the request. Asked once for each link, before its circuit. */
-  readonly whyUnable?: (link: Model) => CannotExpress | undefined
+  readonly whyUnable: ((link: Model) => CannotExpress | undefined) | undefined
   /** Called for each link that did not serve. */
   readonly onLost: (lost: LostLink) => void
-}
-
-export interface ChainRun<T> extends ChainSetting {
-  readonly attempt: (context: AttemptContext) => Promise<Attempt<T>>
 }
 
 /** Asks a link, under a scope with that link's clocks. */
 export type Ask<T> = (link: Model, scope: Scope) => Promise<LinkOutcome<T>>
 
 /** Asks the links of a chain in order, each as often as the policy says, until one answers. */
-export function runChain<T>(run: ChainRun<T>): Promise<Served<T>> {
-  const { resilience, attempt } = run
-  return overLinks(run, (link, scope) => runAttempts(resilience, { link, scope, attempt }))
+export function runChain<T>(
+  setting: ChainSetting,
+  attempt: (context: AttemptContext) => Promise<Attempt<T>>,
+): Promise<Served<T>> {
+  const { resilience } = setting
+  return overLinks(setting, (link, scope) => runAttempts(resilience, { link, scope, attempt }))
 }
 
 /**

@@ -84,6 +84,6 @@ const lettersBeyondAscii = [
 ] as const
 
 function lowerCase(unit: number): number {
-  if (unit >= 0x41 && unit <= 0x5a) return unit + 0x20
+  if (unit < 0x80) return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit
   return lettersBeyondAscii.find((letter) => letter.unit === unit)?.lowerCase ?? unit
 }

@@ -7,17 +7,20 @@ import { isCount, promptCount, type ReportedUsage } from '../../../core/usage.ts
 export function readUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = value
-  const given = [prompt, completion, total].filter((count) => count !== undefined && count !== null)
-  if (given.length === 0 || !given.every(isCount)) return undefined
+  if (isWrong(prompt) || isWrong(completion) || isWrong(total)) return undefined
+  if ((prompt ?? completion ?? total ?? undefined) === undefined) return undefined
+  const reasoningTokens = detail(value['completion_tokens_details'], 'reasoning_tokens')
   const sides = sidesOf({
     prompt: promptCount(prompt),
     completion: optionalCount(completion),
     total: optionalCount(total),
-    reasoning: detail(value['completion_tokens_details'], 'reasoning_tokens'),
+    reasoning: reasoningTokens,
   })
   return (
     sides && {
-      ...sides,
+      // Member by member: to copy an object and add to it takes ten times as long.
+      promptTokens: sides.promptTokens,
+      completionTokens: sides.completionTokens,
       cachedTokens:
         detail(value['prompt_tokens_details'], 'cached_tokens') ??
         detail(value['prompt_token_details'], 'cached_tokens') ??
@@ -28,9 +31,15 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
         detail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
         detail(value['prompt_tokens_details'], 'cache_write_tokens') ??
         optionalCount(value['cache_creation_input_tokens']),
+      reasoningTokens,
       estimated: value['estimated'] === true,
     }
   )
+}
+
+/** There, and no count. */
+function isWrong(value: unknown): boolean {
+  return value !== undefined && value !== null && !isCount(value)
 }
 
 interface Counts {
@@ -40,20 +49,22 @@ interface Counts {
   readonly reasoning: number | undefined
 }
 
+type Sides = Pick<ReportedUsage, 'promptTokens' | 'completionTokens'>
+
 /** One side may follow from the total and the other. Undefined when the total contradicts them. */
-function sidesOf({ prompt, completion, total, reasoning }: Counts): ReportedUsage | undefined {
+function sidesOf({ prompt, completion, total, reasoning }: Counts): Sides | undefined {
   const output = withReasoning(completion, reasoning)
   if (prompt === undefined) {
     // Without an output of its own the total says nothing of either side.
     const rest = completion && total !== undefined ? total - completion : undefined
     if (rest !== undefined && rest < 0) return undefined
-    return { promptTokens: rest, completionTokens: output, reasoningTokens: reasoning }
+    return { promptTokens: rest, completionTokens: output }
   }
   // xAI leaves reasoning out of completion_tokens but not out of the total: what the total has
   // beyond prompt and completion is output.
   const beyond = total !== undefined && total > prompt ? total - prompt : undefined
   const completionTokens = output === undefined ? beyond : Math.max(output, beyond ?? 0)
-  return { promptTokens: prompt, completionTokens, reasoningTokens: reasoning }
+  return { promptTokens: prompt, completionTokens }
 }
 
 /** Some DeepInfra models leave reasoning out of the output and of the total. */
