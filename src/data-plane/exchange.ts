@@ -185,10 +185,9 @@ export class Exchange {
 
   /** An attempt is over. Without a credential it made no upstream call. */
   attempted(link: Model, attempt: Attempt<unknown>): void {
-    const outcome = attempt.ok ? 'success' : attempt.failure.kind
-    if (outcome === 'no-credential') return
     if (attempt.resent) this.#called(link, 'resent')
-    this.#called(link, outcome)
+    const outcome = attempt.ok ? 'success' : attempt.failure.kind
+    if (outcome !== 'no-credential') this.#called(link, outcome)
     if (!attempt.ok) this.#logFailure(link, attempt.failure)
   }
 

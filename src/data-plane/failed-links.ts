@@ -14,10 +14,19 @@ interface FailedAttempt {
   readonly failure: UpstreamFailure
 }
 
-/** One warn line for a failed attempt; the upstream's own words, which may quote a prompt, at debug. */
+/**
+ * One warn line for a failed attempt, or for one that was not made for want of a credential; the
+ * upstream's own words, which may quote a prompt, at debug.
+ */
 export function logFailedAttempt(log: Log, { id, link, attempt, failure }: FailedAttempt): void {
   if (isOwnEnd(failure)) return
-  const place = { request_id: id, provider: link.provider.name, model: link.id, attempt }
+  const asked = { request_id: id, provider: link.provider.name, model: link.id }
+  if (failure.kind === 'no-credential') {
+    const { message: problem } = failure
+    log.write('warn', 'no credential', { ...asked, problem, code: codeOf(failure) })
+    return
+  }
+  const place = { ...asked, attempt }
   log.write('warn', 'attempt failed', {
     ...place,
     failure: failure.kind,

@@ -77,12 +77,52 @@ describe('the log says why', () => {
     gateway.upstream.always(json({}, { status: 500 }))
     await gateway.chat(request)
     expect(settlement(gateway.log.splice(0))).toMatchObject({ provider: 'p2', status: 503 })
-    const keyless = await watchedGateway(chainOf([{ keyVariable: 'NOT_SET' }]))
-    await keyless.chat(request)
-    expect(settlement(keyless.log)).toMatchObject({
-      provider: 'p',
-      failed: [{ provider: 'p', reason: 'no-credential', attempts: 0 }],
+  })
+
+  test('a provider without a usable credential: which and why, on each request that comes there', async () => {
+    const vertex = {
+      kind: 'vertex_ai',
+      path: '/v1/projects/p1/locations/global',
+      keyVariable: 'FILE',
+    }
+    const gateway = await watchedGateway(chainOf([{ keyVariable: 'NOT_SET' }, vertex]), {
+      env: { FILE: '/run/canary.json' },
+      readFile: async () => {
+        throw Object.assign(new Error('canary'), { code: 'EACCES' })
+      },
     })
+    await gateway.chat(request, { headers })
+    expect(gateway.upstream.requests).toEqual([])
+    expect(gateway.log.filter(({ message }) => message === 'no credential')).toMatchObject([
+      {
+        level: 'warn',
+        fields: {
+          request_id: 'r1',
+          provider: 'p',
+          model: 'm',
+          problem: 'provider p has no credential: the variable NOT_SET is unset or empty',
+        },
+      },
+      {
+        level: 'warn',
+        fields: {
+          request_id: 'r1',
+          provider: 'p2',
+          model: 'm2',
+          problem: 'the Google credential cannot be used: the file it names cannot be read',
+          code: 'EACCES',
+        },
+      },
+    ])
+    expect(settlement(gateway.log)).toMatchObject({
+      provider: 'p',
+      attempts: 0,
+      failed: [
+        { provider: 'p', reason: 'no-credential', attempts: 0 },
+        { provider: 'p2', reason: 'no-credential EACCES', attempts: 0 },
+      ],
+    })
+    expect(JSON.stringify(gateway.log)).not.toContain('canary')
   })
 
   test('a stream that dies after its start is a failed attempt too', async () => {

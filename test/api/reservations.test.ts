@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { UpstreamRequest } from '../../src/index.ts'
-import { errorIn, type KeyedGateway, keyedGateway } from '../support/keyed-gateway.ts'
+import {
+  type ClientKey,
+  errorIn,
+  type KeyedGateway,
+  keyedGateway,
+} from '../support/keyed-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 
 /** What the bytes of one upstream call allow its model to write; undefined: they bound nothing. */
@@ -398,4 +403,86 @@ test('no reservation and no debit is under what the bytes allow that any link of
     ),
     { numRuns: 300 },
   )
+}, 120_000)
+
+/** A member of a body, as its bytes spell it and as the most tolerant upstream reads it. */
+interface Member {
+  readonly text: string
+  readonly name: string
+  readonly value: number
+}
+
+const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+const spellings: readonly ((name: string) => string)[] = [
+  (name) => name,
+  (name) => escaped(name.slice(0, 1)) + name.slice(1),
+  (name) => name.replaceAll('_', escaped('_')),
+  (name) => name.toUpperCase(),
+  (name) => name.slice(0, 1).toUpperCase() + name.slice(1),
+  (name) => escaped(name.slice(0, 1).toUpperCase()) + name.slice(1),
+  // Lower case in Unicode, which Go takes for `s` and `k`.
+  (name) => name.replace('s', '\u017f'),
+  (name) => name.replace('k', '\u212a'),
+]
+
+const anyMember: fc.Arbitrary<Member> = fc
+  .record({
+    name: fc.constantFrom('max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n'),
+    // Mostly plain, or hardly a body would be let in.
+    spell: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(spellings[0]) },
+      fc.constantFrom(...spellings),
+    ),
+    space: fc.constantFrom('', ' ', '\n\t'),
+    value: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 70_000 })),
+  })
+  .map(({ name, spell = spellings[0], space, value }) => ({
+    text: `"${spell?.(name)}"${space}:${space}${value}`,
+    name,
+    value,
+  }))
+
+test('a body that spells or repeats bounds oddly is refused, or reserves for its most generous reading', async () => {
+  let served = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyMember, { minLength: 1, maxLength: 4 }),
+      fc.nat(4),
+      async (members, place) => {
+        const [openai] = kinds
+        const gateway = await gatewayOf([{ kind: openai as Kind, most: undefined, price: 1 }])
+        gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
+        const texts = members.map(({ text }) => text)
+        texts.splice(place, 0, '"model":"m0","messages":[{"role":"user","content":"Hi"}]')
+        const ask = async ({ headers }: ClientKey) =>
+          gateway.get('/v1/chat/completions', {
+            method: 'POST',
+            headers,
+            body: `{${texts.join()}}`,
+          })
+        const { status } = await ask(await gateway.key())
+        const [sent] = gateway.upstream.requests.splice(0)
+        if (status === 400) {
+          expect(sent).toBeUndefined()
+          return
+        }
+        served++
+        const forwarded = new TextDecoder().decode(sent?.body)
+        for (const { text } of members) expect(forwarded).toContain(text)
+        const most = (isMeant: (name: string) => boolean, otherwise: number) =>
+          Math.max(...members.flatMap(({ name, value }) => (isMeant(name) ? value : [])), 0) ||
+          otherwise
+        const cost = costOf(
+          most((name) => name !== 'n', assumed),
+          most((name) => name === 'n', 1),
+        )
+        const poor = await ask(await gateway.key({ budget_max: (cost - 1) / 1e9 }))
+        expect(poor.status).toBe(402)
+        expect(gateway.upstream.requests).toEqual([])
+        await gateway.gateway.close()
+      },
+    ),
+    { numRuns: 300 },
+  )
+  expect(served).toBeGreaterThan(20)
 }, 120_000)
