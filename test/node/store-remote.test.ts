@@ -105,6 +105,6 @@ describe('a libSQL server', () => {
     store.abandon()
     await expect(writing).rejects.toMatchObject({ message: 'the database server does not answer' })
     await store.close()
-    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(performance.now() - start).toBeLessThan(4_000)
   })
 })
