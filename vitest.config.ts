@@ -14,7 +14,5 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
-    // Some tests measure time, and the machine of a CI run has neighbours. Retries are reported.
-    retry: process.env['CI'] ? 2 : 0,
   },
 })

@@ -4,7 +4,7 @@ import express, { type Express } from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { requestListener } from '../../adapters/node/index.ts'
 import { rawClient } from './support/raw-client.ts'
-import { deferred, httpServer, timed } from './support/servers.ts'
+import { activeTime, deferred, httpServer } from './support/servers.ts'
 import { clientGone, stubGateway, text } from './support/stub-gateway.ts'
 
 const echo = () =>
@@ -48,7 +48,7 @@ describe('under a server of Node', () => {
     client.send('GET /other HTTP/1.1\r\nhost: a\r\n\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n')
     await asked.promise
     client.socket.destroy()
-    expect(await timed(gone.promise)).toBeLessThan(250)
+    expect(await activeTime(gone.promise)).toBeLessThan(250)
   })
 })
 

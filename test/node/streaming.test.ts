@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { BodySource, CancelSignal } from '../../src/index.ts'
 import { rawClient } from './support/raw-client.ts'
-import { deferred, timed } from './support/servers.ts'
+import { activeTime, deferred } from './support/servers.ts'
 import {
   type Answer,
   clientGone,
@@ -127,7 +127,7 @@ describe('a client that leaves', () => {
       client.send(head)
       await client.until('first')
       client.socket.destroy()
-      expect(await timed(Promise.all([cancelled.promise, aborted.promise]))).toBeLessThan(250)
+      expect(await activeTime(Promise.all([cancelled.promise, aborted.promise]))).toBeLessThan(250)
       expect(serving.running).toBe(0)
     },
   )
@@ -154,7 +154,7 @@ describe('a client that leaves', () => {
       client.send(request)
       await asked.promise
       client.socket.destroy()
-      expect(await timed(Promise.all([gone.promise, cancelled.promise]))).toBeLessThan(250)
+      expect(await activeTime(Promise.all([gone.promise, cancelled.promise]))).toBeLessThan(250)
       await expect.poll(() => serving.running).toBe(0)
     },
   )
@@ -175,7 +175,7 @@ describe('a client that leaves', () => {
     client.send(post)
     await expect.poll(() => serving.running).toBe(1)
     client.socket.destroy()
-    expect(await timed(gone.promise)).toBeLessThan(250)
+    expect(await activeTime(gone.promise)).toBeLessThan(250)
     expect(serving.running).toBe(0)
   })
 

@@ -62,6 +62,27 @@ export async function timed(work: Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
+const tick = 5
+
+/**
+ * The same without the time in which this process was kept from running, as on a busy machine: a timer
+ * that comes late shows it.
+ */
+export async function activeTime(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  let last = start
+  let held = 0
+  const look = () => {
+    const now = performance.now()
+    held += Math.max(0, now - last - 2 * tick)
+    last = now
+  }
+  const looking = setInterval(look, tick)
+  await work.finally(() => clearInterval(looking))
+  look()
+  return last - start - held
+}
+
 export interface Deferred<T> {
   readonly promise: Promise<T>
   readonly resolve: (value: T) => void
