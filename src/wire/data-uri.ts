@@ -11,13 +11,19 @@ export interface DataUri {
  * parameters may stand before the marker. Undefined for everything else, percent-encoding included.
  */
 export function parseDataUri(uri: string): DataUri | undefined {
+  const mediaType = dataUriType(uri)
+  if (mediaType === undefined) return undefined
+  const payload = withoutSpace(uri.slice(uri.indexOf(',') + 1))
+  return payload === '' ? undefined : { mediaType, payload }
+}
+
+/** The media type of such a URI, without a look at its payload. */
+export function dataUriType(uri: string): string | undefined {
   if (!isDataUri(uri)) return undefined
   const comma = uri.indexOf(',')
-  if (comma < 0) return undefined
+  if (comma < 0 || comma === uri.length - 1) return undefined
   const [mediaType = '', ...parameters] = uri.slice(5, comma).toLowerCase().split(';')
-  const payload = withoutSpace(uri.slice(comma + 1))
-  if (parameters.at(-1)?.trim() !== 'base64' || payload === '') return undefined
-  return { mediaType: mediaType.trim(), payload }
+  return parameters.at(-1)?.trim() === 'base64' ? mediaType.trim() : undefined
 }
 
 /** True for every `data:` URI, also one that cannot be read. */

@@ -22,12 +22,7 @@ export const google: ProviderKind = Object.freeze({
 
 const dialect: GeminiDialect = Object.freeze({
   penalties: 'old-models',
-  serviceTiers: new Map([
-    ['auto', null],
-    ['default', 'standard'],
-    ['flex', 'flex'],
-    ['priority', 'priority'],
-  ]),
+  takesServiceTier: true,
   fewestLogprobs: 0,
 })
 

@@ -24,10 +24,7 @@ const dialect: GeminiDialect = Object.freeze({
   defaultMimeType: 'image/jpeg',
   penalties: 'every-model',
   // `v1` has no field for it.
-  serviceTiers: new Map([
-    ['auto', null],
-    ['default', null],
-  ]),
+  takesServiceTier: false,
   fewestLogprobs: 1,
 })
 

@@ -308,12 +308,12 @@ describe('images and documents', () => {
   })
 
   test.each([
-    ['a type that is no document', file('a.zip', 'data:application/zip;base64,AAAA')],
-    ['no data URI', file('a.pdf', 'AAAA')],
-  ])('a file of %s is refused', async (_, part) => {
+    ['a type that is no document', file('a.zip', 'data:application/zip;base64,AAAA'), ''],
+    ['no data URI', file('a.pdf', 'AAAA'), '.file.file_data'],
+  ])('a file of %s is refused', async (_, part, field) => {
     expect(await refused([user([part])])).toEqual({
       code: 'LM-1001',
-      param: 'messages.0.content.0.file.file_data',
+      param: `messages.0.content.0${field}`,
     })
   })
 

@@ -177,16 +177,16 @@ describe('parts', () => {
   })
 
   test.each([
-    ['percent-encoded data', image('data:image/svg+xml,%3Csvg%3E'), 'image_url'],
-    ['an address of no kind', image('cat.png'), 'image_url'],
-    ['a stored file', { type: 'file', file: { file_id: 'file-1' } }, 'file'],
-    ['a file without a type', { type: 'file', file: { file_data: 'data:;base64,AA' } }, 'file'],
-    ['an unknown part', { type: 'hologram' }, 'type'],
+    ['percent-encoded data', image('data:image/svg+xml,%3Csvg%3E'), '.image_url'],
+    ['an address of no kind', image('cat.png'), '.image_url'],
+    ['a stored file', { type: 'file', file: { file_id: 'file-1' } }, ''],
+    ['a file without a type', { type: 'file', file: { file_data: 'data:;base64,AA' } }, '.file'],
+    ['an unknown part', { type: 'hologram' }, ''],
   ])('%s is refused', async (_, part, field) => {
     const request = userSays({ type: 'text', text: 'x' }, part)
     expect(await refused(request)).toMatchObject({
       code: 'LM-1001',
-      param: `messages.0.content.1.${field}`,
+      param: `messages.0.content.1${field}`,
     })
   })
 

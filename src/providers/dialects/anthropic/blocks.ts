@@ -13,9 +13,6 @@ import { cannotCarry, type Message, type PastCall } from '../openai/messages.ts'
 import { type Block, documentBlock, imageBlock } from './media.ts'
 import type { ToolIds } from './tool-ids.ts'
 
-/** Gets the path of everything that has no counterpart and is left out. */
-export type Drop = (path: string) => void
-
 /** What users say, and what tools return. */
 export const contentBlocks: PartBlocks = { text: textBlock, other: mediaBlock }
 
@@ -45,12 +42,12 @@ function refuse(part: OtherPart, message: Message): never {
   throw cannotCarry(part, 'anthropic', message)
 }
 
-export function toolUse(call: PastCall, ids: ToolIds, drop: Drop): readonly Markable[] {
+export function toolUse(call: PastCall, ids: ToolIds): readonly Markable[] {
   const block = {
     type: 'tool_use',
     id: ids.opened(call.id),
     name: call.name,
-    input: objectArguments(call, drop),
+    input: objectArguments(call),
   }
   return [block, ...marksOn(call.raw)]
 }

@@ -2,15 +2,7 @@ import { CannotExpress } from '../../../core/cannot-express.ts'
 import { type Markable, markedBlocks, settleMarks } from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking.ts'
 import type { Message } from '../openai/messages.ts'
-import {
-  contentBlocks,
-  type Drop,
-  isMarked,
-  markRules,
-  textBlocks,
-  toolResult,
-  toolUse,
-} from './blocks.ts'
+import { contentBlocks, isMarked, markRules, textBlocks, toolResult, toolUse } from './blocks.ts'
 import type { Block } from './media.ts'
 import { ToolIds } from './tool-ids.ts'
 
@@ -29,13 +21,13 @@ export interface Conversation {
  * The conversation in the form and order that the Messages API insists on. Instructions are gathered
  * from wherever they stand: only the newest models would take them in place.
  */
-export function conversationOf(messages: readonly Message[], drop: Drop): Conversation {
+export function conversationOf(messages: readonly Message[]): Conversation {
   const ids = new ToolIds()
   const instructions = messages.flatMap((message) =>
     message.role === 'system' ? markedBlocks(message, textBlocks) : [],
   )
   const drafts = messages.flatMap((message) =>
-    message.role === 'system' ? [] : [draftOf(message, ids, drop)],
+    message.role === 'system' ? [] : [draftOf(message, ids)],
   )
   const lists = [instructions, ...drafts.map(({ content }) => content)]
   const [system = [], ...contents] = settleMarks(lists, markRules)
@@ -64,14 +56,13 @@ interface Draft<Item = Block> {
 function draftOf(
   message: Exclude<Message, { readonly role: 'system' }>,
   ids: ToolIds,
-  drop: Drop,
 ): Draft<Markable> {
   const isText = typeof message.content === 'string'
   switch (message.role) {
     case 'user':
       return { role: 'user', content: markedBlocks(message, contentBlocks), isText }
     case 'assistant': {
-      const calls = message.calls.flatMap((call) => toolUse(call, ids, drop))
+      const calls = message.calls.flatMap((call) => toolUse(call, ids))
       const said = markedBlocks(message, textBlocks, calls)
       const thinking = thinkingBlocks(message)
       const content = thinking.length > 0 ? [...thinking, ...said] : said

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
 import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
-import { claudeBound } from '../claude/bound.ts'
+import { claudeConditions, mayForce } from '../claude/conditions.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import { claudeReasoning } from '../claude/reasoning.ts'
+import { claudeThinking } from '../claude/reasoning.ts'
 import { claudeSchema } from '../claude/schema.ts'
 import type { Raw } from '../openai/messages.ts'
-import { fieldsInUse } from '../openai/neutral.ts'
 import { type OpenAiRequest, readRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
-import type { Drop } from './blocks.ts'
+import { honour } from '../translation/honour.ts'
 import { usesStoredFiles } from './media.ts'
 import { conversationOf } from './messages.ts'
 import { toolFields } from './tools.ts'
@@ -25,26 +24,6 @@ export interface Translation {
   readonly dropped: readonly string[]
 }
 
-/** Fields without any counterpart. Unknown ones are left out unsaid: the API refuses what it does not know. */
-const withoutCounterpart = [
-  'n',
-  'seed',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'frequency_penalty',
-  'presence_penalty',
-  'modalities',
-  'audio',
-  'prediction',
-  'store',
-  'verbosity',
-  'web_search_options',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'moderation',
-]
-
 /** Whom a request is for. */
 export interface AnthropicAddressee {
   readonly upstreamId: string
@@ -58,35 +37,30 @@ export function anthropicRequest(
   call: ChatCall,
   { upstreamId, model, most }: AnthropicAddressee,
 ): Translation {
-  const request = readRequest(call)
+  const asked = readRequest(call)
   const extras = readExtras(call.request)
-  const dropped = [...fieldsInUse(request, withoutCounterpart), ...request.leftOut]
-  const drop: Drop = (path) => dropped.push(path)
-
-  const own = extras.thinking ?? undefined
-  const { thinking: wanted, effort } = claudeReasoning({ request, own }, model, drop)
-  const { maxTokens, thinking } = claudeBound({
-    asked: request.maxTokens,
-    otherwise: model.maxTokens,
+  const reasoning = claudeThinking({
+    request: asked,
+    own: extras.thinking ?? undefined,
+    model,
+    otherwise: () => model.maxTokens,
     most,
-    thinking: wanted,
-    includesThinking: own !== undefined,
   })
-  if (wanted && !thinking) drop(own ? 'thinking' : 'reasoning_effort')
-  const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
-  const format = formatOf(request, model, drop)
+  const { request, dropped } = honour(asked, 'anthropic', claudeConditions(model, reasoning))
+  const { maxTokens, thinking, effort } = reasoning
+  const format = formatOf(request)
   // Members that are undefined do not reach the wire.
   const body = {
     model: upstreamId,
     max_tokens: maxTokens,
-    ...conversationOf(request.messages, drop),
-    ...samplingOf(request, model.sampling && !thinks, drop),
-    stop_sequences: stopsOf(request, drop),
-    ...toolFields(request, model, thinking, drop),
+    ...conversationOf(request.messages),
+    ...samplingOf(request),
+    stop_sequences: request.stop.length > 0 ? request.stop : undefined,
+    ...toolFields(request, mayForce(model, reasoning)),
     thinking,
     output_config: effort || format ? { effort, format } : undefined,
-    metadata: userOf(extras, drop),
-    service_tier: tierOf(request, drop),
+    metadata: userOf(extras),
+    service_tier: tierOf(request),
     stream: call.stream || undefined,
   }
   const betas = request.messages.some(usesStoredFiles) ? ['files-api-2025-04-14'] : []
@@ -112,55 +86,24 @@ function readExtras(request: ChatRequest): Extras {
   return parsed.data
 }
 
-function samplingOf(
-  { temperature, topP, topK }: OpenAiRequest,
-  allowed: boolean,
-  drop: Drop,
-): object {
-  const warmth = temperature ?? 1
-  // From 0.99 on it is what the vendor takes for the default.
-  const narrows = topP !== undefined && topP < 0.99
-  if (!allowed) {
-    if (warmth !== 1) drop('temperature')
-    if (narrows) drop('top_p')
-    if (topK !== undefined) drop('top_k')
-    return {}
-  }
-  // The range ends at 1, and since Claude 4 only one of the two may be set.
-  if (warmth > 1) drop('temperature')
-  if (temperature !== undefined && narrows) drop('top_p')
+/** The range of the temperature ends at 1. */
+function samplingOf({ temperature, topP, topK }: OpenAiRequest): object {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
-    top_p: temperature === undefined ? topP : undefined,
+    top_p: topP,
     top_k: topK,
   }
 }
 
-/** Blank stop sequences are refused. */
-function stopsOf({ stop }: OpenAiRequest, drop: Drop): readonly string[] | undefined {
-  const kept = stop.filter((sequence) => sequence.trim() !== '')
-  if (stop.some((sequence) => sequence !== '' && sequence.trim() === '')) drop('stop')
-  return kept.length > 0 ? kept : undefined
-}
-
-function formatOf(
-  { responseFormat: format }: OpenAiRequest,
-  { schemas }: ClaudeModel,
-  drop: Drop,
-): object | undefined {
-  if (format.kind === 'text') return undefined
-  if (format.kind === 'json_schema' && format.schema && schemas) {
-    return { type: 'json_schema', schema: claudeSchema(format.schema) }
-  }
-  drop('response_format')
-  return undefined
+function formatOf({ responseFormat: format }: OpenAiRequest): object | undefined {
+  return format.kind === 'json_schema'
+    ? { type: 'json_schema', schema: claudeSchema(format.schema) }
+    : undefined
 }
 
 /** The end user's id. Addresses and phone numbers are refused, so they are not sent. */
-function userOf({ user, safety_identifier, metadata }: Extras, drop: Drop): object | undefined {
-  const { user_id: own, ...others } = metadata ?? {}
-  if (Object.keys(others).length > 0) drop('metadata')
-  const id = [user, safety_identifier, own].find(isUserId)
+function userOf({ user, safety_identifier, metadata }: Extras): object | undefined {
+  const id = [user, safety_identifier, metadata?.['user_id']].find(isUserId)
   return id === undefined ? undefined : { user_id: id }
 }
 
@@ -172,14 +115,6 @@ function isUserId(id: unknown): id is string {
   return !mail.test(id) && !phone.test(id)
 }
 
-const tiers: ReadonlyMap<string, string> = new Map([
-  ['auto', 'auto'],
-  ['default', 'standard_only'],
-])
-
-function tierOf({ serviceTier }: OpenAiRequest, drop: Drop): string | undefined {
-  if (serviceTier === undefined) return undefined
-  const tier = tiers.get(serviceTier)
-  if (tier === undefined) drop('service_tier')
-  return tier
+function tierOf({ serviceTier: tier }: OpenAiRequest): string | undefined {
+  return tier === 'default' ? 'standard_only' : tier
 }

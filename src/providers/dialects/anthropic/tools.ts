@@ -1,9 +1,7 @@
 import { settleMarks, toolMarks } from '../claude/cache-marks.ts'
-import type { ClaudeModel } from '../claude/models.ts'
-import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest } from '../openai/request.ts'
-import { callableTools, type FunctionTool } from '../openai/tools.ts'
-import { type Drop, markRules } from './blocks.ts'
+import { type FunctionTool, offeredTools } from '../openai/tools.ts'
+import { markRules } from './blocks.ts'
 import type { Block } from './media.ts'
 
 export interface ToolFields {
@@ -12,58 +10,35 @@ export interface ToolFields {
 }
 
 /** The functions on offer and how they may be chosen. Without functions a choice is refused. */
-export function toolFields(
-  request: OpenAiRequest,
-  model: ClaudeModel,
-  thinking: Raw | undefined,
-  drop: Drop,
-): ToolFields {
-  const mayForce = model.forcedTools && thinking?.['type'] !== 'enabled'
+export function toolFields(request: OpenAiRequest, mayForce: boolean): ToolFields {
   const offered = new Set(offeredTools(request, mayForce))
   if (offered.size === 0) return {}
   const tools = request.tools.flatMap((tool) => [
-    ...(offered.has(tool) ? [toolBlock(tool, model, drop)] : []),
+    ...(offered.has(tool) ? [toolBlock(tool)] : []),
     ...toolMarks(tool),
   ])
   return {
     tools: settleMarks([tools], markRules).flat(),
-    tool_choice: withParallel(choiceBlock(request, mayForce, drop), request),
+    tool_choice: withParallel(choiceBlock(request, mayForce), request),
   }
 }
 
-/** Where no call may be forced, a named function is at least the only one. */
-function offeredTools(request: OpenAiRequest, mayForce: boolean): readonly FunctionTool[] {
-  const { tools, toolChoice } = request
-  return toolChoice?.kind === 'function' && !mayForce
-    ? tools.filter(({ name }) => name === toolChoice.name)
-    : callableTools(request)
-}
-
-function toolBlock(tool: FunctionTool, { schemas }: ClaudeModel, drop: Drop): Block {
-  const { name, description, parameters, strict, path } = tool
-  if (strict && !schemas) drop(`${path}.function.strict`)
+function toolBlock({ name, description, parameters, strict }: FunctionTool): Block {
   return {
     name,
     ...(description !== undefined && { description }),
     input_schema: parameters
       ? { type: 'object', ...parameters }
       : { type: 'object', properties: {} },
-    ...(strict && schemas && { strict }),
+    ...(strict && { strict }),
   }
 }
 
-function choiceBlock(
-  { toolChoice }: OpenAiRequest,
-  mayForce: boolean,
-  drop: Drop,
-): Block | undefined {
-  const forced = (block: Block): Block => {
-    if (mayForce) return block
-    drop('tool_choice')
-    return { type: 'auto' }
-  }
+function choiceBlock({ toolChoice }: OpenAiRequest, mayForce: boolean): Block | undefined {
+  const forced = (block: Block): Block => (mayForce ? block : { type: 'auto' })
   switch (toolChoice?.kind) {
     case undefined:
+    case 'custom':
       return undefined
     case 'auto':
     case 'none':
@@ -74,9 +49,6 @@ function choiceBlock(
       return forced({ type: 'tool', name: toolChoice.name })
     case 'allowed':
       return toolChoice.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
-    case 'custom':
-      drop('tool_choice')
-      return undefined
     default:
       return toolChoice satisfies never
   }
@@ -87,6 +59,6 @@ function withParallel(
   choice: Block | undefined,
   { parallelToolCalls }: OpenAiRequest,
 ): Block | undefined {
-  if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice
+  if (parallelToolCalls !== false) return choice
   return { type: 'auto', ...choice, disable_parallel_tool_use: true }
 }

@@ -4,9 +4,6 @@ import type { Raw } from '../openai/messages.ts'
 /** A piece of content as Converse has it. Members that are undefined do not reach the wire. */
 export type Block = Raw
 
-/** Gets the path of everything that has no counterpart and is left out. */
-export type Drop = (path: string) => void
-
 /** The cache point for a mark of the client's: a block of its own. */
 export function cachePoint({ control: { ttl } }: CacheMark): Block {
   return { cachePoint: { type: 'default', ttl: ttl === '5m' || ttl === '1h' ? ttl : undefined } }

@@ -12,10 +12,10 @@ import {
 import { thinkingBlocks } from '../claude/thinking.ts'
 import { objectArguments } from '../openai/arguments.ts'
 import { cannotCarry, type Message, type PastCall, type Raw } from '../openai/messages.ts'
-import { type Block, cachePoint, type Drop } from './block.ts'
+import { type Block, cachePoint } from './block.ts'
 import { isTextDocument, MediaBlocks } from './media.ts'
 import type { BedrockModel } from './model.ts'
-import { ToolUseIds, toolName } from './names.ts'
+import { ToolUseIds } from './names.ts'
 
 /** One turn of the conversation. */
 interface Turn<Item = Block> {
@@ -32,12 +32,8 @@ export interface Conversation {
 const placeholder: Block = Object.freeze({ text: '.' })
 
 /** The conversation in the form and order that Converse insists on: turns alternate, the user opens. */
-export function converseMessages(
-  messages: readonly Message[],
-  model: BedrockModel,
-  drop: Drop,
-): Conversation {
-  const translator = new Translator(model, drop)
+export function converseMessages(messages: readonly Message[], model: BedrockModel): Conversation {
+  const translator = new Translator(model)
   const instructions = messages.flatMap((message) => translator.instructions(message))
   const drafts = messages.flatMap((message) => translator.turn(message))
   const lists = [instructions, ...drafts.map(({ content }) => content)]
@@ -57,7 +53,6 @@ export function converseMessages(
 /** Translates message by message; ids and names must be unique over all of them. */
 class Translator {
   readonly #model: BedrockModel
-  readonly #drop: Drop
   readonly #ids: ToolUseIds
   readonly #media = new MediaBlocks()
   /** What users say, and what tools return. */
@@ -78,9 +73,8 @@ class Translator {
     },
   }
 
-  constructor(model: BedrockModel, drop: Drop) {
+  constructor(model: BedrockModel) {
     this.#model = model
-    this.#drop = drop
     this.#ids = new ToolUseIds(model.callIds)
   }
 
@@ -111,8 +105,8 @@ class Translator {
     return {
       toolUse: {
         toolUseId: this.#ids.opened(call.id),
-        name: toolName(call.name, `${call.path}.function.name`),
-        input: objectArguments(call, this.#drop),
+        name: call.name,
+        input: objectArguments(call),
       },
     }
   }

@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { CannotExpress } from '../../../core/cannot-express.ts'
 import type { CallIds } from './model.ts'
 
 const longest = 64
@@ -45,10 +44,4 @@ function legalId(id: string, form: CallIds): string {
 
 function digest(text: string, length: number): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, length)
-}
-
-/** The name of a tool. Throws `CannotExpress` when Converse would refuse it. */
-export function toolName(name: string, path: string): string {
-  if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
-  throw new CannotExpress(`${path}: must be 1 to 64 letters, digits, _ or -`, path)
 }

@@ -1,12 +1,11 @@
 import { CannotExpress } from '../../../core/cannot-express.ts'
-import { claudeBound } from '../claude/bound.ts'
+import { thinkingBudget } from '../claude/bound.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import { claudeReasoning, thinkingBudget } from '../claude/reasoning.ts'
+import { type ClaudeThinking, claudeThinking } from '../claude/reasoning.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
 import { heldTo } from '../output-bound.ts'
-import type { Drop } from './block.ts'
 import type { BedrockModel } from './model.ts'
 
 /** How a model is told to reason, and what follows from it. */
@@ -17,6 +16,10 @@ export interface Reasoning {
   readonly thinking?: Raw | undefined
   /** The limit of the answer; undefined leaves it to the service. */
   readonly maxTokens: number | undefined
+  /** Why thinking that was asked for is left out. */
+  readonly lost?: ClaudeThinking['lost']
+  /** No limit may be set beside it. */
+  readonly isUnbounded: boolean
 }
 
 export interface ReasoningParts {
@@ -24,35 +27,44 @@ export interface ReasoningParts {
   readonly model: BedrockModel
   /** The configured bound of the model. */
   readonly most: number | undefined
-  readonly drop: Drop
 }
 
 /** Each vendor has kept its own word for it, in the additional fields. */
 export function converseReasoning(parts: ReasoningParts): Reasoning {
-  const { request, model, most, drop } = parts
+  const { request, model, most } = parts
   if (model.claude) return thinkingOf(parts, model.claude)
   const { reasoningEffort: effort } = request
-  const maxTokens = heldTo(most, request.maxTokens)
-  if (effort === undefined) return { fields: {}, maxTokens }
-  switch (model.reasoning) {
+  const fields = effort === undefined ? {} : effortFields(effort, model)
+  // At its highest effort Nova refuses a limit.
+  const isUnbounded = model.reasoning === 'nova' && effort !== undefined && isHigh(effort)
+  const maxTokens = isUnbounded ? undefined : heldTo(most, request.maxTokens)
+  return { fields, maxTokens, isUnbounded }
+}
+
+function isHigh(effort: ReasoningEffort): boolean {
+  return threeLevels[effort] === 'high'
+}
+
+function effortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): object {
+  const level = threeLevels[effort]
+  switch (reasoning) {
     case 'reasoning_effort':
-      return { fields: { reasoning_effort: threeLevels[effort] }, maxTokens }
+      return { reasoning_effort: level }
     case 'reasoning':
-      return { fields: { reasoning: { effort } }, maxTokens }
+      return { reasoning: { effort } }
     case 'reasoning_config':
       // There is no value for none.
-      return {
-        fields: effort === 'none' ? {} : { reasoning_config: threeLevels[effort] },
-        maxTokens,
-      }
+      return effort === 'none' ? {} : { reasoning_config: level }
     case 'nova':
-      return novaReasoning(effort, maxTokens, drop)
+      return {
+        reasoningConfig:
+          effort === 'none' ? { type: 'disabled' } : { type: 'enabled', maxReasoningEffort: level },
+      }
     case 'claude':
     case undefined:
-      if (effort !== 'none') drop('reasoning_effort')
-      return { fields: {}, maxTokens }
+      return {}
     default:
-      return model.reasoning satisfies never
+      return reasoning satisfies never
   }
 }
 
@@ -67,37 +79,20 @@ const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> 
   max: 'high',
 }
 
-/** At its highest effort Nova refuses a limit. */
-function novaReasoning(
-  effort: ReasoningEffort,
-  maxTokens: number | undefined,
-  drop: Drop,
-): Reasoning {
-  if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } }, maxTokens }
-  const maxReasoningEffort = threeLevels[effort]
-  const isUnlimited = maxReasoningEffort === 'high'
-  if (isUnlimited && maxTokens !== undefined) drop('max_tokens')
-  return {
-    fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } },
-    maxTokens: isUnlimited ? undefined : maxTokens,
-  }
-}
-
 /** Room for the answer itself, where thinking has a budget and the client has set no limit. */
 const answerTokens = 4096
 
-function thinkingOf({ request, most, drop }: ReasoningParts, claude: ClaudeModel): Reasoning {
+function thinkingOf({ request, most }: ReasoningParts, model: ClaudeModel): Reasoning {
   const own = ownThinking(request)
-  const { thinking: wanted, effort } = claudeReasoning({ request, own }, claude, drop)
-  const { maxTokens, thinking } = claudeBound({
-    asked: request.maxTokens,
-    otherwise: !own && thinkingBudget(wanted) > 0 ? answerTokens : undefined,
+  const { thinking, effort, maxTokens, lost } = claudeThinking({
+    request,
+    own,
+    model,
+    otherwise: (wanted) => (!own && thinkingBudget(wanted) > 0 ? answerTokens : undefined),
     most,
-    thinking: wanted,
-    includesThinking: own !== undefined,
   })
-  if (wanted && !thinking) drop(own ? 'thinking' : 'reasoning_effort')
-  return { fields: { thinking, output_config: effort && { effort } }, thinking, maxTokens }
+  const fields = { thinking, output_config: effort && { effort } }
+  return { fields, thinking, maxTokens, lost, isUnbounded: false }
 }
 
 function ownThinking({ raw }: OpenAiRequest): Raw | undefined {

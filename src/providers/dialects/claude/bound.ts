@@ -1,6 +1,6 @@
+import { isCount } from '../../../core/usage.ts'
 import type { Raw } from '../openai/messages.ts'
 import { heldTo } from '../output-bound.ts'
-import { thinkingBudget } from './reasoning.ts'
 
 /** How much a Claude model may write, its thinking included. */
 export interface ClaudeBound {
@@ -47,4 +47,11 @@ function fitted(thinking: Raw | undefined, maxTokens: number): Raw | undefined {
   if (thinkingBudget(thinking) <= half) return thinking
   if (maxTokens <= leastBudget) return undefined
   return { ...thinking, budget_tokens: Math.max(leastBudget, half) }
+}
+
+/** The tokens set apart for thinking: they count against the limit of the answer. */
+export function thinkingBudget(thinking: Raw | undefined): number {
+  const budget = thinking?.['type'] === 'enabled' ? thinking['budget_tokens'] : 0
+  // The client may have written anything; what is no count is for the vendor to refuse.
+  return isCount(budget) ? budget : 0
 }

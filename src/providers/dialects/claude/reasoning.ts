@@ -1,15 +1,19 @@
-import { isCount } from '../../../core/usage.ts'
 import type { Raw } from '../openai/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../openai/request.ts'
+import { claudeBound } from './bound.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
 import { lacksThinking } from './thinking.ts'
 
-/** How a Claude model is told to think. Empty when it is told nothing. */
-export interface ClaudeReasoning {
+/** How a Claude model is told to think, and how much it may write. */
+export interface ClaudeThinking {
   /** The `thinking` field. */
-  readonly thinking?: Raw
+  readonly thinking: Raw | undefined
   /** The level for `output_config.effort`. */
-  readonly effort?: ClaudeEffort
+  readonly effort: ClaudeEffort | undefined
+  /** Undefined leaves it to the service. */
+  readonly maxTokens: number | undefined
+  /** Why thinking that was asked for is left out. */
+  readonly lost: 'missing' | 'no-room' | undefined
 }
 
 /** Tokens to think with, by effort: those that LiteLLM uses, continued upwards. */
@@ -22,36 +26,48 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
   max: 16384,
 }
 
-export interface ReasoningWish {
+export interface ThinkingWish {
   readonly request: OpenAiRequest
   /** The client's own `thinking`, verbatim: it says more than an effort can. */
   readonly own: Raw | undefined
+  readonly model: ClaudeModel
+  /** The bound where the client sets none, by how the model thinks; undefined: none. */
+  readonly otherwise: (thinking: Raw | undefined) => number | undefined
+  /** The configured bound of the model. */
+  readonly most: number | undefined
 }
 
 /**
  * How a model is to think. Thinking by budget is left out where the latest calls lack theirs, since
- * the vendor would refuse it; `drop` gets the name of every field that is not honoured.
+ * the vendor would refuse it.
  */
-export function claudeReasoning(
-  { request: { reasoningEffort, messages }, own }: ReasoningWish,
-  model: ClaudeModel,
-  drop: (field: string) => void,
-): ClaudeReasoning {
+export function claudeThinking(wish: ThinkingWish): ClaudeThinking {
+  const { request, own, model, otherwise, most } = wish
+  const meant = meaningOf(request.reasoningEffort, model)
   // Servers that are merely compatible sign nothing, and miss nothing.
-  const signs = model.thinking !== 'none'
-  const isRefused = ({ type }: Raw) => signs && type === 'enabled' && lacksThinking(messages)
-  const meant = reasoningEffort === undefined ? {} : meaningOf(reasoningEffort, model)
-  if (!meant) drop('reasoning_effort')
-  if (own && !isRefused(own)) return { ...meant, thinking: own }
-  if (own) drop('thinking')
-  if (!meant?.thinking || !isRefused(meant.thinking)) return meant ?? {}
-  drop('reasoning_effort')
-  return {}
+  const isRefused = (thinking: Raw | undefined) =>
+    thinking?.['type'] === 'enabled' && model.thinking !== 'none' && lacksThinking(request.messages)
+  const isOwn = own !== undefined && !isRefused(own)
+  const isMissing = isRefused(own) || (!isOwn && isRefused(meant.thinking))
+  const meaning = isOwn || !isRefused(meant.thinking) ? meant : {}
+  const wanted = isOwn ? own : meaning.thinking
+  const { maxTokens, thinking } = claudeBound({
+    asked: request.maxTokens,
+    otherwise: otherwise(wanted),
+    most,
+    thinking: wanted,
+    includesThinking: own !== undefined,
+  })
+  const lost = isMissing ? 'missing' : wanted && !thinking ? 'no-room' : undefined
+  return { thinking, effort: meaning.effort, maxTokens, lost }
 }
 
-/** What an effort means for a model; undefined when the model does not reason. */
-function meaningOf(effort: ReasoningEffort, model: ClaudeModel): ClaudeReasoning | undefined {
-  if (model.thinking === 'none') return effort === 'none' ? {} : undefined
+/** What an effort means for a model; nothing when the model does not reason. */
+function meaningOf(
+  effort: ReasoningEffort | undefined,
+  model: ClaudeModel,
+): { readonly thinking?: Raw; readonly effort?: ClaudeEffort } {
+  if (effort === undefined || model.thinking === 'none') return {}
   if (effort === 'none') {
     if (model.thinkingOff === 'low') return { effort: 'low' }
     return { thinking: { type: model.thinkingOff } }
@@ -75,11 +91,4 @@ function levelOf(
   if (efforts.length === 0) return undefined
   const wanted = effort === 'minimal' ? 'low' : effort
   return efforts.includes(wanted) ? wanted : 'high'
-}
-
-/** The tokens set apart for thinking: they count against the limit of the answer. */
-export function thinkingBudget(thinking: Raw | undefined): number {
-  const budget = thinking?.['type'] === 'enabled' ? thinking['budget_tokens'] : 0
-  // The client may have written anything; what is no count is for the vendor to refuse.
-  return isCount(budget) ? budget : 0
 }

@@ -5,13 +5,13 @@ export function cohereMessages(messages: readonly Message[]): object[] {
   return messages.map((message) => {
     switch (message.role) {
       case 'system':
-        return { role: 'system', content: onlyText(message) }
+        return { role: 'system', content: textOf(message) }
       case 'user':
         return { role: 'user', content: userContent(message) }
       case 'assistant':
         return message.calls.length > 0 ? assistantCalls(message) : assistantText(message)
       case 'tool':
-        return { role: 'tool', tool_call_id: message.callId, content: onlyText(message) }
+        return { role: 'tool', tool_call_id: message.callId, content: textOf(message) }
       default:
         return message satisfies never
     }
@@ -24,13 +24,13 @@ type AssistantMessage = Message & { role: 'assistant' }
 function assistantText(message: AssistantMessage): object {
   return {
     role: 'assistant',
-    ...(message.content !== undefined && { content: onlyText(message) }),
+    ...(message.content !== undefined && { content: textOf(message) }),
   }
 }
 
 /** Beside calls `content` is a 400, and the vendor's message points to the plan as the place for it. */
 function assistantCalls(message: AssistantMessage): object {
-  const said = [message.reasoning, onlyText(message)].filter(Boolean)
+  const said = [message.reasoning, textOf(message)].filter(Boolean)
   return {
     role: 'assistant',
     ...(said.length > 0 && { tool_plan: said.join('\n') }),
@@ -41,14 +41,6 @@ function assistantCalls(message: AssistantMessage): object {
 /** The vendor's own members only: clients send calls back with more than they were given. */
 function toolCall({ id, name, arguments: text }: PastCall): object {
   return { id, type: 'function', function: { name, arguments: text.trim() === '' ? '{}' : text } }
-}
-
-function onlyText(message: Message): string {
-  if (Array.isArray(message.content)) {
-    const other = message.content.find((part: Part) => part.type !== 'text')
-    if (other) throw cannotCarry(other, 'cohere', message)
-  }
-  return textOf(message)
 }
 
 function userContent(message: Message): string | object[] {

@@ -21,8 +21,6 @@ export interface ConversationOptions {
   readonly model: GeminiModel
   /** The media type of a referenced file whose name tells none; absent: none is sent. */
   readonly defaultMimeType?: string | undefined
-  /** Called with the path of whatever is left out or changed. */
-  readonly drop: (path: string) => void
 }
 
 type Spoken = Exclude<Message, { role: 'system' }>
@@ -36,7 +34,9 @@ export function geminiConversation(
   messages: readonly Message[],
   options: ConversationOptions,
 ): GeminiConversation {
-  const system = messages.filter(({ role }) => role === 'system').flatMap(systemParts)
+  const system = messages
+    .filter(({ role }) => role === 'system')
+    .flatMap((message) => contentParts(message))
   const spoken = messages.filter((message): message is Spoken => message.role !== 'system')
   if (spoken.length === 0) return { contents: contentsOf([{ speaker: 'user', parts: system }]) }
   const turns = turnsOf(inCallOrder(spoken), options)
@@ -49,12 +49,6 @@ export function geminiConversation(
 
 /** Beside instructions the service takes an empty text, and `contents` must be there. */
 const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text: '' }] }]
-
-function systemParts(message: Message): readonly RequestPart[] {
-  const other = partsOf(message).find(({ type }) => type !== 'text')
-  if (other) throw new CannotExpress(`${other.path}: instructions must be text`, other.path)
-  return contentParts(message)
-}
 
 /**
  * Each run of tool messages in the order of the calls that they answer. Models without call ids
@@ -159,9 +153,9 @@ function withPreamble(
   return contents.map((content) => (content === first ? begun : content))
 }
 
-function callPart(call: PastCall, { model, drop }: ConversationOptions): RequestPart {
+function callPart(call: PastCall, { model }: ConversationOptions): RequestPart {
   const { id, name } = call
-  const args = objectArguments(call, drop)
+  const args = objectArguments(call)
   const thoughtSignature = givenSignature(call.raw)
   return {
     functionCall: { ...(model.takesCallIds && { id }), name, args },
@@ -173,22 +167,11 @@ function resultPart(
   message: ToolMessage,
   options: ConversationOptions & { readonly names: ReadonlyMap<string, string> },
 ): RequestPart {
-  const { takesCallIds, takesMediaInToolResults } = options.model
-  const name = options.names.get(message.callId) ?? message.name
-  if (name === undefined) {
-    const param = `${message.path}.tool_call_id`
-    throw new CannotExpress(`${param}: no earlier assistant message has a call of that id`, param)
-  }
   const media = partsOf(message).filter(({ type }) => type !== 'text')
-  const [refused] = takesMediaInToolResults ? [] : media
-  if (refused) {
-    const rule = 'models before Gemini 3 take only text in a tool message'
-    throw new CannotExpress(`${refused.path}: ${rule}`, refused.path)
-  }
   return {
     functionResponse: {
-      ...(takesCallIds && { id: message.callId }),
-      name,
+      ...(options.model.takesCallIds && { id: message.callId }),
+      name: options.names.get(message.callId) ?? message.name,
       // The key that the API reads as the result; a list or a number would not be accepted bare.
       response: { output: textOf(message) },
       ...(media.length > 0 && {

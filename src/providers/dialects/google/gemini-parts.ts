@@ -9,6 +9,7 @@ import {
   type Raw,
 } from '../openai/messages.ts'
 import { isObject } from '../openai/usage.ts'
+import { isGoogles } from '../translation/media-uses.ts'
 
 /** A part of a content, with one of the fields that hold data. */
 export interface RequestPart {
@@ -77,15 +78,6 @@ function storedFile(
   return address === undefined ? undefined : fileData(address, { told, defaultMimeType })
 }
 
-const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
-
-/** An object of Cloud Storage, or a file of the Files API by its short or its full name. */
-function isGoogles(address: string): boolean {
-  return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
-    address,
-  )
-}
-
 /** What an `image_url` may refer to; which addresses pass has been judged before. */
 function fileReference(
   { url, raw }: ImageUrlPart,
@@ -108,6 +100,8 @@ function fileData(address: string, { told, defaultMimeType }: FileFacts): Reques
   const fileUri = address.startsWith('files/') ? filesApi + address : address
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri } }
 }
+
+const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
 
 /** Clients that know what they refer to say so beside the address. */
 function toldMimeType({ format, mime_type: mimeType }: Raw): string | undefined {

@@ -1,8 +1,8 @@
-import { CannotExpress } from '../../../core/cannot-express.ts'
-import { fieldsInUse } from '../openai/neutral.ts'
 import type { OpenAiRequest } from '../openai/request.ts'
-import { callableTools, type FunctionTool } from '../openai/tools.ts'
+import { callableTools, definitionOf, type FunctionTool } from '../openai/tools.ts'
 import { heldTo } from '../output-bound.ts'
+import type { GeminiCondition, Holds } from '../translation/conditions.ts'
+import { honour } from '../translation/honour.ts'
 import { geminiConversation } from './gemini-messages.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { functionSchema, responseSchema } from './gemini-schema.ts'
@@ -14,11 +14,8 @@ export interface GeminiDialect {
   readonly defaultMimeType?: string | undefined
   /** Which models take penalties. */
   readonly penalties: 'every-model' | 'old-models'
-  /**
-   * `serviceTier` by the `service_tier` of the request, null for what happens anyway. A tier that is
-   * not listed cannot be honoured.
-   */
-  readonly serviceTiers: ReadonlyMap<string, string | null>
+  /** `serviceTier` exists. */
+  readonly takesServiceTier: boolean
   /** The fewest alternatives that `logprobs` may ask for; below it the field is left out. */
   readonly fewestLogprobs: number
 }
@@ -31,17 +28,6 @@ export interface GeminiAddressee {
   readonly most: number | undefined
 }
 
-/** Fields of the OpenAI API that Gemini has no counterpart of. */
-const neverHonoured = [
-  'audio',
-  'logit_bias',
-  'parallel_tool_calls',
-  'prediction',
-  'store',
-  'verbosity',
-  'web_search_options',
-]
-
 /** A request in the words of `generateContent`. */
 export interface Translation {
   readonly body: object
@@ -50,55 +36,42 @@ export interface Translation {
 }
 
 /** Translates a request for one model. Throws `CannotExpress` when it has no form here. */
-export function geminiRequest(request: OpenAiRequest, addressee: GeminiAddressee): Translation {
-  const dropped = unsupportedFields(request, addressee)
-  const body = bodyOf(request, addressee, (path) => dropped.push(path))
-  return { body, dropped }
+export function geminiRequest(asked: OpenAiRequest, addressee: GeminiAddressee): Translation {
+  const { request, dropped } = honour(asked, 'gemini', geminiConditions(asked, addressee))
+  return { body: bodyOf(request, addressee), dropped }
 }
 
-function unsupportedFields(request: OpenAiRequest, addressee: GeminiAddressee): string[] {
-  const { model, dialect } = addressee
-  const { reasoningEffort: effort, serviceTier: tier } = request
-  const fields = [
-    ...neverHonoured,
-    ...(model.takesCandidateCount ? [] : ['n']),
-    ...(model.takesSampling ? [] : ['temperature', 'top_p', 'top_k']),
-    ...(takesPenalties(addressee) ? [] : ['presence_penalty', 'frequency_penalty']),
-    ...(request.logprobs ? [] : ['top_logprobs']),
-    ...(effort && !thinkingConfig(request, model) ? ['reasoning_effort'] : []),
-    ...(tier !== undefined && !dialect.serviceTiers.has(tier) ? ['service_tier'] : []),
-    ...(takesFormat(request, model) ? [] : ['response_format']),
-    ...(request.toolChoice?.kind === 'custom' ? ['tool_choice'] : []),
-    ...(request.modalities?.every(isModality) === false ? ['modalities'] : []),
-  ]
-  const strictTools = request.tools.filter(({ strict }) => strict)
-  return [
-    ...fieldsInUse(request, fields),
-    ...request.leftOut,
-    ...strictTools.map((tool) => `${definitionOf(tool)}.strict`),
-  ]
+function geminiConditions(
+  request: OpenAiRequest,
+  { model, dialect }: GeminiAddressee,
+): Holds<GeminiCondition> {
+  return {
+    ignoresSampling: !model.takesSampling,
+    noReasoning: !thinkingConfig(request, model),
+    // Older models answer 400 when JSON output and tools are asked for together.
+    noFormatBesideTools: !model.takesFormatWithTools && declaredTools(request).length > 0,
+    noPenalties: dialect.penalties === 'old-models' && !model.takesPenalties,
+    oneAnswer: !model.takesCandidateCount,
+    noTiers: !dialect.takesServiceTier,
+    textResults: !model.takesMediaInToolResults,
+  }
 }
 
 /** Members that are undefined do not reach the wire. */
-function bodyOf(
-  request: OpenAiRequest,
-  addressee: GeminiAddressee,
-  drop: (path: string) => void,
-): object {
-  const { model, dialect } = addressee
-  const { defaultMimeType, serviceTiers } = dialect
+function bodyOf(request: OpenAiRequest, { model, dialect, most }: GeminiAddressee): object {
+  const { defaultMimeType } = dialect
   return {
-    ...geminiConversation(request.messages, { model, defaultMimeType, drop }),
+    ...geminiConversation(request.messages, { model, defaultMimeType }),
     ...toolFields(request, model),
     generationConfig: filled({
-      ...limits(request, addressee),
-      ...sampling(request, addressee),
+      ...limits(request, most),
+      ...sampling(request),
       ...logprobs(request, dialect),
       ...format(request, model),
       responseModalities: modalities(request),
       thinkingConfig: thinkingConfig(request, model),
     }),
-    serviceTier: serviceTiers.get(request.serviceTier ?? '') ?? undefined,
+    serviceTier: request.serviceTier === 'default' ? 'standard' : request.serviceTier,
   }
 }
 
@@ -106,30 +79,24 @@ function filled(config: object): object | undefined {
   return Object.values(config).some((value) => value !== undefined) ? config : undefined
 }
 
-function limits(request: OpenAiRequest, { most }: GeminiAddressee): object {
-  const stop = request.stop.filter((sequence) => sequence !== '')
+function limits({ maxTokens, stop }: OpenAiRequest, most: number | undefined): object {
   return {
-    maxOutputTokens: heldTo(most, request.maxTokens),
+    maxOutputTokens: heldTo(most, maxTokens),
     stopSequences: stop.length > 0 ? stop : undefined,
   }
 }
 
-function sampling(request: OpenAiRequest, addressee: GeminiAddressee): object {
-  const { model } = addressee
+function sampling(request: OpenAiRequest): object {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, n, seed } = request
   return {
-    ...(model.takesSampling && { temperature, topP, topK }),
-    ...(takesPenalties(addressee) && {
-      presencePenalty: presencePenalty || undefined,
-      frequencyPenalty: frequencyPenalty || undefined,
-    }),
-    candidateCount: model.takesCandidateCount && n !== 1 ? n : undefined,
+    temperature,
+    topP,
+    topK,
+    presencePenalty: presencePenalty || undefined,
+    frequencyPenalty: frequencyPenalty || undefined,
+    candidateCount: n === 1 ? undefined : n,
     seed: seed === undefined ? undefined : asInt32(seed),
   }
-}
-
-function takesPenalties({ model, dialect }: GeminiAddressee): boolean {
-  return dialect.penalties === 'every-model' || model.takesPenalties
 }
 
 /** Seeds of OpenAI may be 64 bits wide. Folding keeps equal seeds equal. */
@@ -146,24 +113,13 @@ function logprobs(request: OpenAiRequest, { fewestLogprobs }: GeminiDialect): ob
 
 /** Text alone is what comes anyway. */
 function modalities({ modalities: wanted = [] }: OpenAiRequest): string[] | undefined {
-  const known = wanted.filter(isModality)
-  return known.some((modality) => modality !== 'text')
-    ? known.map((modality) => modality.toUpperCase())
-    : undefined
-}
-
-function isModality(name: string): boolean {
-  return name === 'text' || name === 'image' || name === 'audio'
-}
-
-/** Older models answer 400 when JSON output and tools are asked for together. */
-function takesFormat(request: OpenAiRequest, model: GeminiModel): boolean {
-  return model.takesFormatWithTools || declaredTools(request).length === 0
+  const isMore = wanted.some((modality) => modality !== 'text')
+  return isMore ? wanted.map((modality) => modality.toUpperCase()) : undefined
 }
 
 function format(request: OpenAiRequest, model: GeminiModel): object {
   const { responseFormat } = request
-  if (responseFormat.kind === 'text' || !takesFormat(request, model)) return {}
+  if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }
   if (responseFormat.kind !== 'json_schema' || !responseFormat.schema) return json
   const hasTools = declaredTools(request).length > 0
@@ -198,31 +154,18 @@ function declaration(tool: FunctionTool, model: GeminiModel): object {
   }
 }
 
-/** Where a function is defined: a legacy one stands by itself. */
-function definitionOf({ path }: FunctionTool): string {
-  return path.startsWith('functions.') ? path : `${path}.function`
-}
-
-function callingConfig({ toolChoice, tools }: OpenAiRequest): object | undefined {
-  const known = (names: readonly string[]) => {
-    const isKnown = names.every((name) => tools.some((tool) => tool.name === name))
-    if (isKnown) return names
-    throw new CannotExpress('tool_choice: names a function that is not in tools', 'tool_choice')
-  }
+function callingConfig({ toolChoice }: OpenAiRequest): object | undefined {
   switch (toolChoice?.kind) {
     case 'none':
       return { mode: 'NONE' }
     case 'required':
       return { mode: 'ANY' }
     case 'function':
-      return { mode: 'ANY', allowedFunctionNames: known([toolChoice.name]) }
-    case 'allowed': {
-      const names = known(toolChoice.names)
+      return { mode: 'ANY', allowedFunctionNames: [toolChoice.name] }
+    case 'allowed':
       return toolChoice.mode === 'required'
-        ? { mode: 'ANY', allowedFunctionNames: names }
+        ? { mode: 'ANY', allowedFunctionNames: toolChoice.names }
         : undefined
-    }
-    // What cannot be asked for is left to the model.
     case undefined:
     case 'auto':
     case 'custom':

@@ -145,7 +145,7 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
 
 /**
  * The content with the sound that an answer was given in. Sound that another vendor keeps is only
- * named by its id, which no translated kind knows.
+ * named by its id, and is a part that nobody knows.
  */
 function withAudio(
   content: Content,
@@ -153,13 +153,12 @@ function withAudio(
   message: string,
 ): Content {
   if (!audio) return content
-  const path = `${message}.audio`
   const { data, mime_type: mimeType } = audio
-  if (!data || !mimeType?.startsWith('audio/')) {
-    throw new CannotExpress(`${path}: must hold its data and mime_type`, path)
-  }
-  const format = mimeType.slice('audio/'.length)
-  const sound: AudioPart = { type: 'audio', data, format, path, raw: { ...audio, type: 'audio' } }
+  const placed = { path: `${message}.audio`, raw: { ...audio, type: 'audio' } }
+  const sound: Part =
+    data && mimeType?.startsWith('audio/')
+      ? { type: 'audio', data, format: mimeType.slice('audio/'.length), ...placed }
+      : { type: 'other', ...placed }
   const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
   return [...texts, sound]
 }
@@ -278,7 +277,7 @@ function readPart(raw: RawPart, path: string): Part {
   }
 }
 
-/** For a part that a kind has no form for: content of a message is never left out. */
+/** For a part that a dialect has no form for, should the table let it pass: content is never left out. */
 export function cannotCarry({ path, raw }: Part, kind: string, { role }: Message): CannotExpress {
   const type = String(raw['type']).slice(0, 100)
   const rule = `the ${kind} API takes no ${type} part in a message of role ${role}`

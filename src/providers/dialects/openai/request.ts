@@ -9,6 +9,7 @@ import { checkSize } from './request-size.ts'
 import {
   type FunctionTool,
   jsonObject,
+  type LeftOut,
   readToolChoice,
   readTools,
   type ToolChoice,
@@ -23,12 +24,12 @@ export interface OpenAiRequest {
   readonly messages: readonly Message[]
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
-  /** The paths of what no translated kind can honour: tools that are no functions, new values. */
-  readonly leftOut: readonly string[]
+  /** What is read as absent: tools that are no functions, new values of known fields. */
+  readonly leftOut: readonly LeftOut[]
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly responseFormat: ResponseFormat
-  /** Empty when there is none. Strings may be empty or blank. */
+  /** Empty when there is none. No string is empty, but some may be blank. */
   readonly stop: readonly string[]
   /** `max_completion_tokens`, else `max_tokens`. */
   readonly maxTokens: number | undefined
@@ -98,7 +99,7 @@ function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
   const { data } = parsed
   const { tools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
-  const isNew = (field: string) => leftOut.push(field)
+  const isNew = (unread: LeftOut) => leftOut.push(unread)
   return {
     messages: readMessages(raw.messages, writtenAt),
     tools,
@@ -106,7 +107,7 @@ function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
     toolChoice: readToolChoice(data, isNew),
     parallelToolCalls: data.parallel_tool_calls ?? undefined,
     responseFormat: readResponseFormat(data, isNew),
-    stop: typeof data.stop === 'string' ? [data.stop] : (data.stop ?? []),
+    stop: [data.stop ?? []].flat().filter((sequence) => sequence !== ''),
     maxTokens: raw.max_completion_tokens ?? raw.max_tokens ?? undefined,
     reasoningEffort: readEffort(data, isNew),
     temperature: data.temperature ?? undefined,
@@ -124,12 +125,12 @@ function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
   }
 }
 
-type IsNew = (field: string) => void
+type IsNew = (unread: LeftOut) => void
 
 function readEffort({ reasoning_effort: effort }: Fields, isNew: IsNew) {
   if (effort === undefined || effort === null) return undefined
   const known = efforts.find((name) => name === effort)
-  if (!known) isNew('reasoning_effort')
+  if (!known) isNew({ feature: 'reasoning_effort of another name', path: 'reasoning_effort' })
   return known
 }
 
@@ -157,7 +158,7 @@ function readResponseFormat({ response_format: format }: Fields, isNew: IsNew): 
       }
     }
     default:
-      isNew('response_format')
+      isNew({ feature: 'response_format of another type', path: 'response_format' })
       return { kind: 'text' }
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { asSent, list, loose } from '../../../core/as-sent.ts'
 import { CannotExpress } from '../../../core/cannot-express.ts'
 import { inexpressibleField } from '../../../core/invalid-field.ts'
+import type { Feature } from '../translation/table.ts'
 import type { Raw } from './messages.ts'
 import { isObject } from './usage.ts'
 
@@ -27,11 +28,18 @@ export type ToolChoice =
   /** One tool that is no function. */
   | { readonly kind: 'custom' }
 
+/** Something of a request that reads as absent. */
+export interface LeftOut {
+  readonly feature: Feature
+  /** The dotted path. */
+  readonly path: string
+}
+
 export interface OfferedTools {
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
-  /** The paths of tools that are no functions. */
-  readonly otherTools: readonly string[]
+  /** The tools that are no functions. */
+  readonly otherTools: readonly LeftOut[]
 }
 
 const text = z.string().nullish()
@@ -64,11 +72,11 @@ export function readTools({ tools, functions }: Fields): OfferedTools {
     return { tools: legacy, otherTools: [] }
   }
   const found: FunctionTool[] = []
-  const otherTools: string[] = []
+  const otherTools: LeftOut[] = []
   for (const [index, tool] of tools.entries()) {
     const path = `tools.${index}`
     if (tool.function) found.push(functionTool(tool.function, tool, path))
-    else if (isOfAnotherType(tool)) otherTools.push(path)
+    else if (isOfAnotherType(tool)) otherTools.push({ feature: 'tools of another type', path })
     else throw new CannotExpress(`${path}.function is required`, `${path}.function`)
   }
   return { tools: found, otherTools }
@@ -96,23 +104,23 @@ function functionTool(
 }
 
 /**
- * Reads `tool_choice`, or the legacy `function_call`. Calls `isNew` with the field whose value is not
- * one of the known; it reads as absent.
+ * Reads `tool_choice`, or the legacy `function_call`. Calls `isNew` for a value that is not one of
+ * the known; it reads as absent.
  */
 export function readToolChoice(
   fields: Fields,
-  isNew: (field: string) => void,
+  isNew: (unread: LeftOut) => void,
 ): ToolChoice | undefined {
   const { tool_choice: choice, function_call: legacy } = fields
   if (choice !== undefined && choice !== null) {
     const known = typeof choice === 'string' ? choiceNamed(choice) : choiceOfType(choice)
-    if (!known) isNew('tool_choice')
+    if (!known) isNew({ feature: 'tool_choice of another kind', path: 'tool_choice' })
     return known
   }
   if (legacy === undefined || legacy === null) return undefined
   if (typeof legacy !== 'string') return { kind: 'function', name: legacy.name }
   if (legacy === 'auto' || legacy === 'none') return { kind: legacy }
-  isNew('function_call')
+  isNew({ feature: 'function_call of another kind (legacy)', path: 'function_call' })
   return undefined
 }
 
@@ -151,6 +159,11 @@ function read<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
   return parsed.data
 }
 
+/** Where a function is defined: a legacy one stands by itself. */
+export function definitionOf({ path }: FunctionTool): string {
+  return path.startsWith('functions.') ? path : `${path}.function`
+}
+
 /** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
 export function callableTools({
   tools,
@@ -162,4 +175,15 @@ export function callableTools({
   if (toolChoice?.kind !== 'allowed') return tools
   const names = new Set(toolChoice.names)
   return tools.filter(({ name }) => names.has(name))
+}
+
+/** The same; where no call may be forced, a named function is at least the only one. */
+export function offeredTools(
+  request: Parameters<typeof callableTools>[0],
+  mayForce: boolean,
+): readonly FunctionTool[] {
+  const { tools, toolChoice } = request
+  return toolChoice?.kind === 'function' && !mayForce
+    ? tools.filter(({ name }) => name === toolChoice.name)
+    : callableTools(request)
 }

@@ -1,0 +1,69 @@
+/**
+ * What becomes of something that a client asks for.
+ *
+ * - `carried`: it is sent with the same name and value.
+ * - `mapped`: it is sent in the vendor's own form.
+ * - `dropped`: it is left out or weakened, and a strict provider refuses it.
+ * - `ignored`: it is left out, also by a strict provider, since the answer is as good without it.
+ * - `refused`: a request with it has no form in this API.
+ */
+export type Verdict = 'carried' | 'mapped' | 'dropped' | 'ignored' | 'refused'
+
+/** A verdict, and what is worth saying of it. */
+export interface Outcome {
+  readonly verdict: Verdict
+  /** Where it stands in the vendor's body, as a dotted path; undefined where it is no member of one. */
+  readonly to?: string | undefined
+  /** For the documentation. */
+  readonly remark?: string | undefined
+  /** The nearest thing that the vendor takes is sent in its place, so the wish itself is kept. */
+  readonly isWeakened?: boolean
+  /** The code of the refusal, where it is not LM-1001: images are judged over the whole chain. */
+  readonly code?: 'LM-2004' | 'LM-2008'
+}
+
+/** The usual outcome, and those of links for which a condition holds: the first that does counts. */
+export interface Cell<Condition extends string = string> extends Outcome {
+  readonly unless?: { readonly [Held in Condition]?: Outcome }
+}
+
+export function carried(to: string, remark?: string): Outcome {
+  return { verdict: 'carried', to, remark }
+}
+
+export function mapped(to: string | undefined, remark?: string): Outcome {
+  return { verdict: 'mapped', to, remark }
+}
+
+export function weakened(remark: string): Outcome {
+  return { verdict: 'dropped', remark, isWeakened: true }
+}
+
+export const dropped: Outcome = { verdict: 'dropped' }
+export const ignored: Outcome = { verdict: 'ignored' }
+export const refused: Outcome = { verdict: 'refused' }
+
+/** Remote addresses, which the plane refuses before any link is asked. */
+export const refusedAddress: Outcome = { verdict: 'refused', code: 'LM-2004' }
+/** Files of another vendor, likewise. */
+export const refusedReference: Outcome = { verdict: 'refused', code: 'LM-2008' }
+
+export function except<Condition extends string>(
+  usual: Outcome,
+  unless: { readonly [Held in Condition]?: Outcome },
+): Cell<Condition> {
+  return { ...usual, unless }
+}
+
+/** Every outcome that a cell may have. */
+export function outcomesOf({ unless = {}, ...usual }: Cell): readonly Outcome[] {
+  return [usual, ...Object.values(unless).filter((outcome) => outcome !== undefined)]
+}
+
+/** The outcome for a link of which these conditions hold. */
+export function outcomeFor(cell: Cell, holds: Readonly<Record<string, boolean>>): Outcome {
+  for (const condition in cell.unless) {
+    if (holds[condition]) return cell.unless[condition] ?? cell
+  }
+  return cell
+}

@@ -1,0 +1,48 @@
+import { type Outcome, outcomesOf } from './cell.ts'
+import type { Family, Row } from './row.ts'
+import { account } from './table/account.ts'
+import { messages } from './table/messages.ts'
+import { output } from './table/output.ts'
+import { parts } from './table/parts.ts'
+import { sampling } from './table/sampling.ts'
+import { tools } from './table/tools.ts'
+
+/** The table in its sections, by the headings of the documentation. */
+export const sections = {
+  'Length and choice': sampling,
+  Output: output,
+  Tools: tools,
+  Messages: messages,
+  'Parts of a message': parts,
+  'Transport and account': account,
+} as const
+
+const rows = { ...sampling, ...output, ...tools, ...messages, ...parts, ...account }
+
+/** Whatever a client may ask for that becomes different things in different APIs. */
+export type Feature = keyof typeof rows
+
+/**
+ * What each API can carry. What a translation leaves out, what a strict provider refuses, and which
+ * links of a chain are passed over, all follow from these rows; the documentation is printed from them.
+ */
+export const table: Readonly<Record<Feature, Row>> = rows
+
+/** The features that a family may lose: only for these is a request looked through. */
+export const losses: Readonly<Record<Family, ReadonlySet<Feature>>> = {
+  anthropic: lossesOf('anthropic'),
+  gemini: lossesOf('gemini'),
+  bedrock: lossesOf('bedrock'),
+  cohere: lossesOf('cohere'),
+}
+
+function lossesOf(family: Family): ReadonlySet<Feature> {
+  // Their names are the features.
+  const entries = Object.entries(table) as [Feature, Row][]
+  const lossy = entries.filter(([, row]) => outcomesOf(row[family]).some(isLoss))
+  return new Set(lossy.map(([feature]) => feature))
+}
+
+function isLoss({ verdict }: Outcome): boolean {
+  return verdict !== 'carried' && verdict !== 'mapped'
+}

@@ -1,0 +1,83 @@
+import { carried, dropped, except, ignored, mapped } from '../cell.ts'
+import { everywhere, type Rows } from '../row.ts'
+
+/** How the answer travels, and what concerns the account at the vendor. */
+export const account = {
+  model: {
+    anthropic: mapped('model', 'the upstream id'),
+    gemini: mapped(undefined, 'in the address'),
+    bedrock: mapped(undefined, 'in the address'),
+    cohere: mapped('model', 'the upstream id'),
+  },
+  stream: {
+    anthropic: carried('stream'),
+    gemini: mapped(undefined, 'in the address'),
+    bedrock: mapped(undefined, 'in the address'),
+    cohere: carried('stream'),
+  },
+  stream_options: everywhere(ignored),
+  'store: true': everywhere(dropped),
+  'metadata.user_id': {
+    anthropic: carried('metadata.user_id'),
+    gemini: ignored,
+    bedrock: dropped,
+    cohere: ignored,
+  },
+  'metadata of other names': {
+    anthropic: dropped,
+    gemini: ignored,
+    bedrock: dropped,
+    cohere: ignored,
+  },
+  user: {
+    anthropic: mapped('metadata.user_id', '`metadata.user_id`, but no mail address'),
+    gemini: ignored,
+    bedrock: dropped,
+    cohere: ignored,
+  },
+  safety_identifier: {
+    anthropic: mapped('metadata.user_id', '`metadata.user_id`, but no mail address'),
+    gemini: ignored,
+    bedrock: dropped,
+    cohere: ignored,
+  },
+  'service_tier: auto': {
+    anthropic: carried('service_tier'),
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: ignored,
+  },
+  'service_tier: default': {
+    anthropic: mapped('service_tier', '`standard_only`'),
+    gemini: except(mapped('serviceTier', '`standard`'), { noTiers: ignored }),
+    bedrock: mapped('serviceTier.type'),
+    cohere: ignored,
+  },
+  'service_tier: flex, priority': {
+    anthropic: dropped,
+    gemini: except(mapped('serviceTier'), { noTiers: dropped }),
+    bedrock: mapped('serviceTier.type'),
+    cohere: dropped,
+  },
+  'service_tier of another name': everywhere(dropped),
+  prompt_cache_key: {
+    anthropic: dropped,
+    gemini: ignored,
+    bedrock: dropped,
+    cohere: ignored,
+  },
+  prompt_cache_retention: {
+    anthropic: dropped,
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: ignored,
+  },
+  prompt_cache_options: everywhere(ignored),
+  moderation: {
+    anthropic: dropped,
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: ignored,
+  },
+  'a field of another name': everywhere(ignored),
+} as const satisfies Rows

@@ -1,0 +1,133 @@
+import { carried, except, ignored, mapped, refused, weakened } from '../cell.ts'
+import { everywhere, type Rows } from '../row.ts'
+
+const rawText = weakened('`{"rawInvalidInput": "…"}` is sent')
+const claudeText = 'messages.0.content'
+const first = 'messages.1.content.0'
+const theirs = 'contents.1.parts'
+
+/** Who speaks, and what a message holds besides the parts of its content. */
+export const messages = {
+  'role: system, developer': {
+    anthropic: mapped('system', 'gathered in `system`'),
+    gemini: mapped('systemInstruction', '`systemInstruction`; Gemma: words of the user'),
+    bedrock: mapped('system', 'gathered in `system`'),
+    cohere: mapped('messages.0.role', '`system`, in its place'),
+  },
+  'role: user': {
+    anthropic: carried(claudeText),
+    gemini: mapped('contents.0.parts.0.text', '`user`'),
+    bedrock: mapped('messages.0.content.0.text', '`user`'),
+    cohere: carried(claudeText),
+  },
+  'role: assistant': {
+    anthropic: carried('messages.1.content'),
+    gemini: mapped(`${theirs}.0.text`, '`model`'),
+    bedrock: mapped(`${first}.text`, '`assistant`'),
+    cohere: carried('messages.1.content'),
+  },
+  'role: tool': {
+    anthropic: mapped('messages.2.content.0.content', 'a `tool_result` of the user'),
+    gemini: mapped('contents.2.parts.0.functionResponse.response', 'a `functionResponse`'),
+    bedrock: mapped('messages.2.content.0.toolResult.content', 'a `toolResult` of the user'),
+    cohere: carried('messages.2.content'),
+  },
+  'role: function (legacy)': {
+    anthropic: mapped('messages.2.content.0.content', 'a `tool_result` of the user'),
+    gemini: mapped('contents.2.parts.0.functionResponse.response', 'a `functionResponse`'),
+    bedrock: mapped('messages.2.content.0.toolResult.content', 'a `toolResult` of the user'),
+    cohere: mapped('messages.2.content', '`tool`'),
+  },
+  'tool message that answers no call': {
+    anthropic: mapped('messages.0.content.0.tool_use_id', '`tool_result`; the vendor answers 400'),
+    gemini: refused,
+    bedrock: mapped('messages.0.content.0.toolResult', '`toolResult`; the vendor answers 400'),
+    cohere: carried('messages.1.tool_call_id', 'the vendor answers 400'),
+  },
+  'name of a message': everywhere(ignored),
+  refusal: {
+    anthropic: mapped('messages.1.content', 'text'),
+    gemini: mapped(`${theirs}.0.text`, 'text'),
+    bedrock: mapped(`${first}.text`, 'text'),
+    cohere: mapped('messages.1.content', 'text'),
+  },
+  reasoning_content: everywhere(ignored),
+  'reasoning_content beside calls': {
+    anthropic: ignored,
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: mapped('messages.1.tool_plan'),
+  },
+  thinking_blocks: {
+    anthropic: mapped(first, 'in front, where all of them lead the answer'),
+    gemini: ignored,
+    bedrock: except(
+      mapped(`${first}.reasoningContent`, '`reasoningContent`, where all lead the answer'),
+      { noThinkingBlocks: ignored },
+    ),
+    cohere: ignored,
+  },
+  'extra_content.google.thought_signature': {
+    anthropic: ignored,
+    gemini: mapped(`${theirs}.0.thoughtSignature`, '`thoughtSignature`'),
+    bedrock: ignored,
+    cohere: ignored,
+  },
+  'images of an answer': {
+    anthropic: refused,
+    gemini: mapped(`${theirs}.1.inlineData`, '`inlineData`'),
+    bedrock: refused,
+    cohere: refused,
+  },
+  'audio of an answer, with its data': {
+    anthropic: refused,
+    gemini: mapped(`${theirs}.1.inlineData`, '`inlineData`'),
+    bedrock: refused,
+    cohere: refused,
+  },
+  'audio of an answer, by its id': everywhere(refused),
+  tool_calls: {
+    anthropic: mapped('messages.1.content.0.input', '`tool_use`'),
+    gemini: mapped(`${theirs}.0.functionCall`, '`functionCall`'),
+    bedrock: mapped(`${first}.toolUse`, '`toolUse`'),
+    cohere: carried('messages.1.tool_calls.0.function'),
+  },
+  'arguments as an object': {
+    anthropic: mapped('messages.1.content.0.input', 'its text'),
+    gemini: mapped(`${theirs}.0.functionCall.args`, 'its text'),
+    bedrock: mapped(`${first}.toolUse.input`, 'its text'),
+    cohere: mapped('messages.1.tool_calls.0.function.arguments', 'its text'),
+  },
+  'arguments that are no JSON object': {
+    anthropic: rawText,
+    gemini: rawText,
+    bedrock: rawText,
+    cohere: carried('messages.1.tool_calls.0.function.arguments'),
+  },
+  'call of a custom tool': {
+    anthropic: mapped('messages.1.content.0.input', 'its text as `input`'),
+    gemini: mapped(`${theirs}.0.functionCall.args`, 'its text as `input`'),
+    bedrock: mapped(`${first}.toolUse.input`, 'its text as `input`'),
+    cohere: mapped('messages.1.tool_calls.0.function.arguments', 'its text as `input`'),
+  },
+  'call whose name is other than 1 to 64 letters, digits, _ and -': {
+    anthropic: mapped('messages.1.content.0.name'),
+    gemini: mapped(`${theirs}.0.functionCall.name`, '`functionCall`'),
+    bedrock: refused,
+    cohere: carried('messages.1.tool_calls.0.function.name'),
+  },
+  'function_call of an answer (legacy)': {
+    anthropic: mapped('messages.1.content.0.input', '`tool_use`'),
+    gemini: mapped(`${theirs}.0.functionCall`, '`functionCall`'),
+    bedrock: mapped(`${first}.toolUse`, '`toolUse`'),
+    cohere: mapped('messages.1.tool_calls.0.function', '`tool_calls`'),
+  },
+  cache_control: {
+    anthropic: carried('messages.0.content.0.cache_control'),
+    gemini: ignored,
+    bedrock: except(mapped('messages.0.content.1.cachePoint', '`cachePoint`'), {
+      noCacheMarks: ignored,
+    }),
+    cohere: ignored,
+  },
+} as const satisfies Rows

@@ -1,0 +1,98 @@
+import { carried, dropped, except, ignored, mapped } from '../cell.ts'
+import { everywhere, type Rows } from '../row.ts'
+
+const config = 'generationConfig'
+const extra = 'additionalModelRequestFields'
+
+/** What kind of answer is wanted, and how much thought goes into it. */
+export const output = {
+  'response_format: json_object': {
+    anthropic: dropped,
+    gemini: mapped(`${config}.responseMimeType`),
+    bedrock: dropped,
+    cohere: carried('response_format'),
+  },
+  'response_format: json_schema': {
+    anthropic: except(mapped('output_config.format'), { noSchemas: dropped }),
+    gemini: mapped(`${config}.responseSchema`, '`responseSchema` or `responseJsonSchema`'),
+    bedrock: except(mapped('outputConfig.textFormat'), { noSchemas: dropped }),
+    cohere: mapped('response_format.json_schema'),
+  },
+  'response_format: json_schema without a schema': {
+    anthropic: dropped,
+    gemini: mapped(`${config}.responseMimeType`),
+    bedrock: dropped,
+    cohere: mapped('response_format.type', 'as `json_object`'),
+  },
+  'response_format beside tools': {
+    anthropic: mapped('output_config.format'),
+    gemini: except(mapped(`${config}.responseJsonSchema`), { noFormatBesideTools: dropped }),
+    bedrock: mapped('outputConfig.textFormat'),
+    cohere: dropped,
+  },
+  'response_format of another type': everywhere(dropped),
+  'modalities: image, audio': {
+    anthropic: dropped,
+    gemini: mapped(`${config}.responseModalities`),
+    bedrock: dropped,
+    cohere: dropped,
+  },
+  'modalities of another name': everywhere(dropped),
+  audio: everywhere(dropped),
+  prediction: everywhere(dropped),
+  'verbosity other than medium': everywhere(dropped),
+  web_search_options: everywhere(dropped),
+  'reasoning_effort: none': {
+    anthropic: except(mapped('thinking'), { noReasoning: ignored }),
+    gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
+    bedrock: except(mapped(`${extra}.thinking`, "the family's own field"), {
+      noReasoning: ignored,
+      noWordForNone: ignored,
+    }),
+    cohere: mapped('thinking'),
+  },
+  'reasoning_effort: high': {
+    anthropic: except(mapped('thinking', '`thinking`, `output_config.effort`'), {
+      noReasoning: dropped,
+      thinkingMissing: dropped,
+      noRoomToThink: dropped,
+    }),
+    gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
+    bedrock: except(mapped(`${extra}.thinking`, "the family's own field"), {
+      noReasoning: dropped,
+      thinkingMissing: dropped,
+      noRoomToThink: dropped,
+    }),
+    cohere: mapped('thinking'),
+  },
+  'reasoning_effort: minimal, low, medium, xhigh, max': {
+    anthropic: except(mapped('thinking', '`thinking`, `output_config.effort`'), {
+      noReasoning: dropped,
+      thinkingMissing: dropped,
+      noRoomToThink: dropped,
+    }),
+    gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
+    bedrock: except(mapped(`${extra}.thinking`, "the family's own field"), {
+      noReasoning: dropped,
+      thinkingMissing: dropped,
+      noRoomToThink: dropped,
+    }),
+    cohere: dropped,
+  },
+  'reasoning_effort of another name': everywhere(dropped),
+  "Anthropic's thinking": {
+    anthropic: except(carried('thinking'), { thinkingMissing: dropped, noRoomToThink: dropped }),
+    gemini: ignored,
+    bedrock: except(mapped(`${extra}.thinking`), {
+      notClaude: ignored,
+      thinkingMissing: dropped,
+    }),
+    cohere: ignored,
+  },
+  "Google's google.thinking_config": {
+    anthropic: ignored,
+    gemini: mapped(`${config}.thinkingConfig`),
+    bedrock: ignored,
+    cohere: ignored,
+  },
+} as const satisfies Rows

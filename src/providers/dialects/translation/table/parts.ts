@@ -1,0 +1,176 @@
+import {
+  type Cell,
+  carried,
+  except,
+  ignored,
+  mapped,
+  type Outcome,
+  refused,
+  refusedAddress,
+  refusedReference,
+} from '../cell.ts'
+import { everywhere, type Rows } from '../row.ts'
+
+const claude = 'messages.0.content.1'
+const gemini = 'contents.0.parts.1'
+const inline = mapped(`${gemini}.inlineData`, '`inlineData`')
+const stored = mapped(`${gemini}.fileData`, '`fileData`')
+
+/** A document of Claude's API, by the type of its source. */
+const document = (source: string): Outcome =>
+  mapped(`${claude}.source`, `a \`document\`, ${source}`)
+const converse = (block: 'image' | 'document'): Outcome =>
+  mapped(`${claude}.${block}`, block === 'image' ? 'an `image`' : 'a `document`')
+
+const inResult = (at: string, remark: string): Outcome => mapped(at, remark)
+const textOnly: Cell<'textResults'> = except(
+  inResult('contents.2.parts.0.functionResponse.parts', 'in the `functionResponse`'),
+  { textResults: refused },
+)
+
+/** The parts of a message's content. Those of users are listed one by one. */
+export const parts = {
+  text: {
+    anthropic: mapped(`${claude}.text`, 'but no text of white space'),
+    gemini: mapped(`${gemini}.text`, 'but no empty text'),
+    bedrock: mapped(`${claude}.text`, 'but no text of white space'),
+    cohere: carried(claude),
+  },
+  'refusal part': {
+    anthropic: mapped('messages.1.content', 'text'),
+    gemini: mapped('contents.1.parts.0.text', 'text'),
+    bedrock: mapped('messages.1.content.0.text', 'text'),
+    cohere: mapped('messages.1.content', 'text'),
+  },
+  'image_url with a JPEG, PNG, GIF or WebP': {
+    anthropic: mapped(`${claude}.source`, 'an `image`'),
+    gemini: inline,
+    bedrock: converse('image'),
+    cohere: carried(claude),
+  },
+  'image_url with a PDF': {
+    anthropic: document('`base64`'),
+    gemini: inline,
+    bedrock: converse('document'),
+    cohere: carried(claude),
+  },
+  'image_url with a text or an office document': {
+    anthropic: refused,
+    gemini: inline,
+    bedrock: converse('document'),
+    cohere: carried(claude),
+  },
+  'image_url with data of another type': {
+    anthropic: refused,
+    gemini: inline,
+    bedrock: refused,
+    cohere: carried(claude),
+  },
+  'image_url with data that is not base64': {
+    anthropic: refused,
+    gemini: refused,
+    bedrock: refused,
+    cohere: carried(claude, 'the vendor answers 400'),
+  },
+  'image_url with an http(s) address': {
+    anthropic: mapped(`${claude}.source`, 'the vendor fetches it'),
+    gemini: refusedAddress,
+    bedrock: refusedAddress,
+    cohere: carried(claude, 'the vendor fetches it'),
+  },
+  'image_url with a file of Anthropic': {
+    anthropic: mapped(`${claude}.source`, 'its `file_id`'),
+    gemini: refusedReference,
+    bedrock: refusedReference,
+    cohere: refusedReference,
+  },
+  'image_url with a file of Google': {
+    anthropic: refusedReference,
+    gemini: stored,
+    bedrock: refusedReference,
+    cohere: refusedReference,
+  },
+  'image_url with another text': {
+    anthropic: refused,
+    gemini: refused,
+    bedrock: refused,
+    cohere: carried(claude, 'the vendor answers 400'),
+  },
+  'image_url.detail': {
+    anthropic: ignored,
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: carried(`${claude}.image_url.detail`, 'if `auto`, `low` or `high`'),
+  },
+  'file with a PDF': {
+    anthropic: document('`base64`'),
+    gemini: inline,
+    bedrock: converse('document'),
+    cohere: refused,
+  },
+  'file with plain text': {
+    anthropic: document('`text`'),
+    gemini: inline,
+    bedrock: converse('document'),
+    cohere: refused,
+  },
+  'file with another text or an office document': {
+    anthropic: refused,
+    gemini: inline,
+    bedrock: converse('document'),
+    cohere: refused,
+  },
+  'file of another type whose filename says that it is a document': {
+    anthropic: refused,
+    gemini: inline,
+    bedrock: converse('document'),
+    cohere: refused,
+  },
+  'file of another type': {
+    anthropic: refused,
+    gemini: inline,
+    bedrock: refused,
+    cohere: refused,
+  },
+  'file without a media type': everywhere(refused),
+  'file without a media type whose filename says that it is a document': {
+    anthropic: refused,
+    gemini: refused,
+    bedrock: { ...converse('document'), remark: 'a `document`, by its `filename`' },
+    cohere: refused,
+  },
+  'file whose file_data is no base64 data URI': everywhere(refused),
+  'file with a file_id': {
+    anthropic: document('its `file_id`'),
+    gemini: refused,
+    bedrock: refused,
+    cohere: refused,
+  },
+  'file of Google': {
+    anthropic: refused,
+    gemini: stored,
+    bedrock: refused,
+    cohere: refused,
+  },
+  'file without file_data and file_id': everywhere(refused),
+  input_audio: {
+    anthropic: refused,
+    gemini: inline,
+    bedrock: refused,
+    cohere: refused,
+  },
+  'part of another type': everywhere(refused),
+  'part other than text in instructions': everywhere(refused),
+  'part other than text in an answer': {
+    anthropic: refused,
+    gemini: mapped('contents.1.parts.1.inlineData', 'as in a message of the user'),
+    bedrock: refused,
+    cohere: refused,
+  },
+  'part other than text in a tool message': {
+    anthropic: inResult('messages.2.content.0.content.1', 'in the `tool_result`'),
+    gemini: textOnly,
+    bedrock: inResult('messages.2.content.0.toolResult.content.1', 'in the `toolResult`'),
+    cohere: refused,
+  },
+} as const satisfies Rows

@@ -1,0 +1,413 @@
+import type { Feature } from '../../../src/providers/dialects/translation/table.ts'
+
+/** A request that asks for a feature, and the same one without it. */
+export interface Example {
+  readonly fields: object
+  /** Empty by default. */
+  readonly without?: object
+  /** Where errors say that it stands. */
+  readonly param?: string
+}
+
+const question = { role: 'user', content: 'Hi' }
+const look = { type: 'text', text: 'Look' }
+const png = 'data:image/png;base64,iVBORw0KGgo='
+const wav = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+const openXml = 'application/vnd.openxmlformats-officedocument'
+
+/** A field that stands by itself. */
+const field = (name: string, value: unknown): Example => ({
+  fields: { [name]: value },
+  param: name,
+})
+
+const fn = (definition: object = {}) => ({
+  type: 'function',
+  function: { name: 'f', ...definition },
+})
+const closed = {
+  type: 'object',
+  properties: { a: { type: 'string' } },
+  required: ['a'],
+  additionalProperties: false,
+}
+const schema = { name: 'answer', schema: closed }
+
+const offering = (definition: object, param: string): Example => ({
+  fields: { tools: [fn(definition)] },
+  without: { tools: [fn({ parameters: (definition as { parameters?: object }).parameters })] },
+  param: `tools.0.function.${param}`,
+})
+
+/** A choice among two functions. */
+const choosing = (tool_choice: unknown, fields: object = {}): Example => {
+  const tools = [fn(), fn({ name: 'g' })]
+  return {
+    fields: { tools, tool_choice, ...fields },
+    without: { tools, ...fields },
+    param: 'tool_choice',
+  }
+}
+
+const messages = (...list: readonly object[]) => ({ messages: list })
+const f = (more: object = {}) => ({
+  id: 'c1',
+  type: 'function',
+  function: { name: 'f', arguments: '{"a":1}' },
+  ...more,
+})
+const calling = (...tool_calls: readonly object[]) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls,
+})
+const result = (content: unknown) => ({ role: 'tool', tool_call_id: 'c1', content })
+
+/** An answer that holds more than its text. */
+const answering = (members: object, param: string): Example => ({
+  fields: messages(question, { role: 'assistant', content: 'So', ...members }, question),
+  without: messages(question, { role: 'assistant', content: 'So' }, question),
+  param: `messages.1.${param}`,
+})
+
+const calls = (call: object, param: string): Example => ({
+  fields: messages(question, calling(call), result('x')),
+  without: messages(
+    question,
+    calling(f({ function: { name: 'f', arguments: '{}' } })),
+    result('x'),
+  ),
+  param: `messages.1.tool_calls.0.function.${param}`,
+})
+
+/** A part of a user's message. */
+const showing = (part: object, member = ''): Example => ({
+  fields: messages({ role: 'user', content: [look, part] }),
+  without: messages({ role: 'user', content: [look] }),
+  param: `messages.0.content.1${member}`,
+})
+const image = (url: string): Example =>
+  showing({ type: 'image_url', image_url: { url } }, '.image_url')
+const file = (members: object, member = ''): Example =>
+  showing({ type: 'file', file: members }, member)
+const data = (type: string) => `data:${type};base64,aGVsbG8=`
+
+export const examples: Readonly<Record<Feature, Example>> = {
+  max_completion_tokens: field('max_completion_tokens', 77),
+  max_tokens: field('max_tokens', 77),
+  temperature: field('temperature', 0.5),
+  'temperature of 1': field('temperature', 1),
+  'temperature above 1': field('temperature', 1.5),
+  top_p: field('top_p', 0.5),
+  'top_p of 0.99 and above': field('top_p', 0.99),
+  'top_p beside temperature': {
+    fields: { temperature: 1, top_p: 0.5 },
+    without: { temperature: 1 },
+    param: 'top_p',
+  },
+  'top_p of 0.99 and above beside temperature': {
+    fields: { temperature: 1, top_p: 0.99 },
+    without: { temperature: 1 },
+    param: 'top_p',
+  },
+  top_k: field('top_k', 5),
+  frequency_penalty: field('frequency_penalty', 0.5),
+  'frequency_penalty below 0 or above 1': field('frequency_penalty', -0.5),
+  presence_penalty: field('presence_penalty', 0.5),
+  'presence_penalty below 0 or above 1': field('presence_penalty', 1.5),
+  seed: field('seed', 7),
+  'seed below 0': field('seed', -7),
+  stop: field('stop', ['END']),
+  'stop of white space': field('stop', [' ']),
+  'n above 1': field('n', 2),
+  logit_bias: field('logit_bias', { 50256: -100 }),
+  'logprobs: true': field('logprobs', true),
+  top_logprobs: {
+    fields: { logprobs: true, top_logprobs: 2 },
+    without: { logprobs: true },
+    param: 'top_logprobs',
+  },
+  'top_logprobs without logprobs': field('top_logprobs', 2),
+
+  'response_format: json_object': field('response_format', { type: 'json_object' }),
+  'response_format: json_schema': field('response_format', {
+    type: 'json_schema',
+    json_schema: schema,
+  }),
+  'response_format: json_schema without a schema': field('response_format', {
+    type: 'json_schema',
+    json_schema: { name: 'answer' },
+  }),
+  'response_format beside tools': {
+    fields: { tools: [fn()], response_format: { type: 'json_schema', json_schema: schema } },
+    without: { tools: [fn()] },
+    param: 'response_format',
+  },
+  'response_format of another type': field('response_format', { type: 'grammar' }),
+  'modalities: image, audio': field('modalities', ['text', 'image']),
+  'modalities of another name': field('modalities', ['text', 'smell']),
+  audio: field('audio', { voice: 'alloy', format: 'wav' }),
+  prediction: field('prediction', { type: 'content', content: 'x' }),
+  'verbosity other than medium': field('verbosity', 'low'),
+  web_search_options: field('web_search_options', {}),
+  'reasoning_effort: none': field('reasoning_effort', 'none'),
+  'reasoning_effort: high': field('reasoning_effort', 'high'),
+  'reasoning_effort: minimal, low, medium, xhigh, max': field('reasoning_effort', 'low'),
+  'reasoning_effort of another name': field('reasoning_effort', 'extreme'),
+  "Anthropic's thinking": field('thinking', { type: 'enabled', budget_tokens: 2000 }),
+  "Google's google.thinking_config": field('google', {
+    thinking_config: { thinking_budget: 100 },
+  }),
+
+  'tools: a function': { fields: { tools: [fn()] } },
+  'function.description': offering({ description: 'Does it.' }, 'description'),
+  'function.parameters': {
+    fields: { tools: [fn({ parameters: closed })] },
+    without: { tools: [fn()] },
+  },
+  'function.strict': offering({ parameters: closed, strict: true }, 'strict'),
+  'function.strict with an open object in its parameters': offering(
+    { parameters: { type: 'object', properties: {} }, strict: true },
+    'strict',
+  ),
+  'function.strict of some functions only': {
+    fields: { tools: [fn({ parameters: closed, strict: true }), fn({ name: 'g' })] },
+    without: { tools: [fn({ parameters: closed }), fn({ name: 'g' })] },
+    param: 'tools.0.function.strict',
+  },
+  'function.name other than 1 to 64 letters, digits, _ and -': {
+    fields: { tools: [fn({ name: 'get the weather' })] },
+    without: { tools: [fn()] },
+    param: 'tools.0.function.name',
+  },
+  'tools of another type': {
+    fields: { tools: [{ type: 'web_search' }] },
+    without: { tools: [] },
+    param: 'tools.0',
+  },
+  'functions (legacy)': { fields: { functions: [{ name: 'f' }] } },
+  'tool_choice: auto': choosing('auto'),
+  'tool_choice: none': choosing('none'),
+  'tool_choice: none after calls': choosing('none', messages(question, calling(f()), result('x'))),
+  'tool_choice: required': choosing('required'),
+  'tool_choice: a function': choosing({ type: 'function', function: { name: 'g' } }),
+  'tool_choice: a function that is not in tools': choosing({
+    type: 'function',
+    function: { name: 'h' },
+  }),
+  'tool_choice: allowed_tools, auto': choosing({
+    type: 'allowed_tools',
+    allowed_tools: { mode: 'auto', tools: [fn({ name: 'g' })] },
+  }),
+  'tool_choice: allowed_tools, required': choosing({
+    type: 'allowed_tools',
+    allowed_tools: { mode: 'required', tools: [fn({ name: 'g' })] },
+  }),
+  'tool_choice: custom': choosing({ type: 'custom', custom: { name: 'c' } }),
+  'tool_choice of another kind': choosing('sometimes'),
+  'tool_choice without tools': { fields: { tool_choice: 'required' } },
+  'function_call of another kind (legacy)': {
+    fields: { functions: [{ name: 'f' }], function_call: 'sometimes' },
+    without: { functions: [{ name: 'f' }] },
+    param: 'function_call',
+  },
+  'parallel_tool_calls: false': {
+    fields: { tools: [fn()], parallel_tool_calls: false },
+    without: { tools: [fn()] },
+    param: 'parallel_tool_calls',
+  },
+  'parallel_tool_calls: false without tools to call': field('parallel_tool_calls', false),
+
+  'role: system, developer': {
+    fields: messages({ role: 'developer', content: 'Be brief.' }, question),
+    without: messages(question),
+  },
+  'role: user': {
+    fields: messages({ role: 'user', content: 'Hello?' }),
+    without: messages(question),
+  },
+  'role: assistant': {
+    fields: messages(question, { role: 'assistant', content: 'Hello.' }, question),
+    without: messages(question),
+  },
+  'role: tool': {
+    fields: messages(question, calling(f()), result('sunny')),
+    without: messages(question, calling(f()), result('x')),
+  },
+  'role: function (legacy)': {
+    fields: messages(
+      question,
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'sunny' },
+    ),
+    without: messages(
+      question,
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'x' },
+    ),
+  },
+  'tool message that answers no call': {
+    fields: messages(question, { ...result('x'), tool_call_id: 'c2' }),
+    without: messages(question),
+    param: 'messages.1.tool_call_id',
+  },
+  'name of a message': {
+    fields: messages({ ...question, name: 'Ann' }),
+    without: messages(question),
+  },
+  refusal: {
+    fields: messages(question, { role: 'assistant', content: null, refusal: 'No.' }, question),
+    without: messages(question, { role: 'assistant', content: 'So' }, question),
+  },
+  reasoning_content: answering({ reasoning_content: 'Hm.' }, 'reasoning_content'),
+  'reasoning_content beside calls': {
+    fields: messages(question, { ...calling(f()), reasoning_content: 'Hm.' }, result('x')),
+    without: messages(question, calling(f()), result('x')),
+  },
+  thinking_blocks: answering(
+    { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] },
+    'thinking_blocks',
+  ),
+  'extra_content.google.thought_signature': answering(
+    { extra_content: { google: { thought_signature: 'c2ln' } } },
+    'extra_content',
+  ),
+  'images of an answer': answering(
+    { images: [{ type: 'image_url', image_url: { url: png } }] },
+    'images',
+  ),
+  'audio of an answer, with its data': answering(
+    { audio: { data: 'AAAA', mime_type: 'audio/wav' } },
+    'audio',
+  ),
+  'audio of an answer, by its id': answering({ audio: { id: 'audio_1' } }, 'audio'),
+  tool_calls: calls(f(), ''),
+  'arguments as an object': calls(f({ function: { name: 'f', arguments: { a: 1 } } }), ''),
+  'arguments that are no JSON object': calls(
+    f({ function: { name: 'f', arguments: '{"a":' } }),
+    'arguments',
+  ),
+  'call of a custom tool': calls(
+    { id: 'c1', type: 'custom', custom: { name: 'f', input: 'go' } },
+    '',
+  ),
+  'call whose name is other than 1 to 64 letters, digits, _ and -': calls(
+    f({ function: { name: 'get it', arguments: '{}' } }),
+    'name',
+  ),
+  'function_call of an answer (legacy)': {
+    fields: messages(
+      question,
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+      { role: 'function', name: 'f', content: 'x' },
+    ),
+    without: messages(
+      question,
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'x' },
+    ),
+  },
+  cache_control: {
+    fields: messages({
+      role: 'user',
+      content: [{ ...look, cache_control: { type: 'ephemeral' } }],
+    }),
+    without: messages({ role: 'user', content: [look] }),
+  },
+
+  text: showing({ type: 'text', text: 'and see' }),
+  'refusal part': {
+    fields: messages(
+      question,
+      { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+      question,
+    ),
+    without: messages(question, { role: 'assistant', content: 'So' }, question),
+  },
+  'image_url with a JPEG, PNG, GIF or WebP': image(png),
+  'image_url with a PDF': image(data('application/pdf')),
+  'image_url with a text or an office document': image(data('text/csv')),
+  'image_url with data of another type': image(data('image/svg+xml')),
+  'image_url with data that is not base64': image('data:image/png,x'),
+  'image_url with an http(s) address': image('https://example.com/cat.png'),
+  'image_url with a file of Anthropic': image('anthropic-file:f1'),
+  'image_url with a file of Google': image('gs://bucket/cat.png'),
+  'image_url with another text': image('cat.png'),
+  'image_url.detail': {
+    fields: messages({
+      role: 'user',
+      content: [look, { type: 'image_url', image_url: { url: png, detail: 'low' } }],
+    }),
+    without: messages({
+      role: 'user',
+      content: [look, { type: 'image_url', image_url: { url: png } }],
+    }),
+  },
+  'file with a PDF': file({ file_data: data('application/pdf') }),
+  'file with plain text': file({ file_data: data('text/plain') }),
+  'file with another text or an office document': file({
+    file_data: data(`${openXml}.spreadsheetml.sheet`),
+  }),
+  'file of another type whose filename says that it is a document': file({
+    file_data: data('application/octet-stream'),
+    filename: 'a.md',
+  }),
+  'file of another type': file({ file_data: data('application/zip'), filename: 'a.zip' }),
+  'file without a media type': file({ file_data: data('') }, '.file'),
+  'file without a media type whose filename says that it is a document': file({
+    file_data: data(''),
+    filename: 'a.csv',
+  }),
+  'file whose file_data is no base64 data URI': file({ file_data: 'aGVsbG8=' }, '.file.file_data'),
+  'file with a file_id': file({ file_id: 'file-1' }),
+  'file of Google': file({ file_id: 'gs://bucket/a.pdf' }),
+  'file without file_data and file_id': file({ filename: 'a.pdf' }, '.file'),
+  input_audio: showing(wav),
+  'part of another type': showing({ type: 'hologram' }),
+  'part other than text in instructions': {
+    fields: messages(
+      { role: 'system', content: [look, { type: 'image_url', image_url: { url: png } }] },
+      question,
+    ),
+    param: 'messages.0.content.1',
+  },
+  'part other than text in an answer': {
+    fields: messages(
+      question,
+      { role: 'assistant', content: [look, { type: 'image_url', image_url: { url: png } }] },
+      question,
+    ),
+    without: messages(question, { role: 'assistant', content: [look] }, question),
+    param: 'messages.1.content.1',
+  },
+  'part other than text in a tool message': {
+    fields: messages(
+      question,
+      calling(f()),
+      result([look, { type: 'image_url', image_url: { url: png } }]),
+    ),
+    without: messages(question, calling(f()), result([look])),
+    param: 'messages.2.content.1',
+  },
+
+  model: { fields: {} },
+  stream: { fields: { stream: true } },
+  stream_options: {
+    fields: { stream: true, stream_options: { include_usage: true } },
+    without: { stream: true },
+  },
+  'store: true': field('store', true),
+  'metadata.user_id': { fields: { metadata: { user_id: 'u-1' } }, param: 'metadata' },
+  'metadata of other names': { fields: { metadata: { team: 'x' } }, param: 'metadata' },
+  user: field('user', 'u-1'),
+  safety_identifier: field('safety_identifier', 'u-1'),
+  'service_tier: auto': field('service_tier', 'auto'),
+  'service_tier: default': field('service_tier', 'default'),
+  'service_tier: flex, priority': field('service_tier', 'flex'),
+  'service_tier of another name': field('service_tier', 'scale'),
+  prompt_cache_key: field('prompt_cache_key', 'k'),
+  prompt_cache_retention: field('prompt_cache_retention', '24h'),
+  prompt_cache_options: field('prompt_cache_options', { mode: 'x' }),
+  moderation: field('moderation', { mode: 'x' }),
+  'a field of another name': field('wishful', true),
+}

@@ -1,0 +1,102 @@
+import type { Condition } from '../../../src/providers/dialects/translation/conditions.ts'
+import type { Family } from '../../../src/providers/dialects/translation/row.ts'
+
+/** A model to ask, and what holds of it whatever is asked. */
+export interface Link {
+  readonly kind: string
+  readonly upstreamId: string
+  readonly holds?: readonly Condition[]
+  /** Further lines of the model. */
+  readonly more?: string
+  /** What a request must hold too. */
+  readonly fields?: object
+}
+
+const claude = (upstreamId: string, more: Partial<Link> = {}): Link => ({
+  kind: 'anthropic',
+  upstreamId,
+  ...more,
+})
+const gemini = (upstreamId: string, holds: readonly Condition[], kind = 'google'): Link => ({
+  kind,
+  upstreamId,
+  holds,
+})
+const bedrock = (upstreamId: string, more: Partial<Link> = {}): Link => ({
+  kind: 'bedrock',
+  upstreamId,
+  ...more,
+})
+
+/** The models of a family: the first of which no condition of a cell holds shows its usual outcome. */
+export const usual: Readonly<Record<Family, readonly [Link, ...Link[]]>> = {
+  anthropic: [claude('claude-sonnet-4-5')],
+  gemini: [
+    gemini('gemini-2.5-flash', ['noPenalties', 'noFormatBesideTools', 'textResults']),
+    gemini('gemini-2.0-flash', ['noReasoning', 'noFormatBesideTools', 'textResults']),
+    gemini('gemini-3-flash', ['noPenalties', 'oneAnswer']),
+  ],
+  bedrock: [bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0')],
+  cohere: [{ kind: 'cohere', upstreamId: 'command-a-03-2025' }],
+}
+
+/** The conversation after a call whose thinking has been lost. */
+const withoutThinking = {
+  messages: [
+    { role: 'user', content: 'Hi' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: 'x' },
+  ],
+}
+const noRoom = { more: 'max_output_tokens = 1000' }
+
+/** A model of the family for which a condition holds. */
+export const exceptional: Readonly<Record<Family, Readonly<Partial<Record<Condition, Link>>>>> = {
+  anthropic: {
+    fixedSampling: claude('claude-opus-4-8'),
+    noReasoning: claude('claude-3-5-sonnet-20241022'),
+    thinkingMissing: claude('claude-sonnet-4-5', { fields: withoutThinking }),
+    noRoomToThink: claude('claude-sonnet-4-5', noRoom),
+    noSchemas: claude('claude-sonnet-4-20250514'),
+    noForcedCalls: claude('claude-sonnet-5-5'),
+  },
+  gemini: {
+    ignoresSampling: gemini('gemini-3.6-flash', []),
+    noReasoning: gemini('gemini-2.0-flash', []),
+    noFormatBesideTools: gemini('gemini-2.5-flash', []),
+    noPenalties: gemini('gemini-2.5-flash', []),
+    oneAnswer: gemini('gemini-3-flash', []),
+    noTiers: gemini('gemini-2.5-flash', [], 'vertex_ai'),
+    textResults: gemini('gemini-2.5-flash', []),
+  },
+  bedrock: {
+    fixedSampling: bedrock('us.anthropic.claude-opus-4-8-v1:0'),
+    noReasoning: bedrock('mistral.mistral-7b-instruct-v0:2'),
+    thinkingMissing: bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
+      fields: withoutThinking,
+    }),
+    noRoomToThink: bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
+      ...noRoom,
+      fields: { max_tokens: 1000 },
+    }),
+    noSchemas: bedrock('us.anthropic.claude-sonnet-4-20250514-v1:0'),
+    noForcedCalls: bedrock('us.anthropic.claude-sonnet-5-5-v1:0'),
+    noWordForNone: bedrock('qwen.qwen3-32b-v1:0'),
+    unboundedReasoning: bedrock('us.amazon.nova-2-lite-v1:0', {
+      fields: { reasoning_effort: 'high' },
+    }),
+    noAnyChoice: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noNamedChoice: bedrock('mistral.mistral-large-2407-v1:0'),
+    noAutoChoice: bedrock('mistral.mistral-7b-instruct-v0:2'),
+    notClaude: bedrock('us.amazon.nova-pro-v1:0'),
+    noStops: bedrock('openai.gpt-oss-120b-1:0'),
+    noTopK: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noThinkingBlocks: bedrock('us.amazon.nova-pro-v1:0'),
+    noCacheMarks: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+  },
+  cohere: {},
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import type { Outcome } from '../../../src/providers/dialects/translation/cell.ts'
+import type { Condition } from '../../../src/providers/dialects/translation/conditions.ts'
+import type { Family } from '../../../src/providers/dialects/translation/row.ts'
+import { type Feature, table } from '../../../src/providers/dialects/translation/table.ts'
+import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { examples } from './examples.ts'
+import { exceptional, type Link, usual } from './links.ts'
+
+/*
+ * Each cell of the table, sent: what the upstream gets, or the refusal, is what the cell claims.
+ */
+
+interface Case {
+  readonly name: string
+  readonly feature: Feature
+  readonly link: Link
+  readonly outcome: Outcome
+}
+
+const families: readonly Family[] = ['anthropic', 'gemini', 'bedrock', 'cohere']
+// The names of the rows are the features.
+const features = Object.keys(table) as Feature[]
+const cases = features.flatMap((feature) => families.flatMap((family) => casesOf(feature, family)))
+
+/** The usual outcome of a cell, and each of its exceptions. */
+function casesOf(feature: Feature, family: Family): Case[] {
+  const { unless = {}, ...outcome } = table[feature][family]
+  const isUsual = ({ holds = [] }: Link) => !holds.some((condition) => condition in unless)
+  const exceptions = (Object.entries(unless) as [Condition, Outcome][]).map(
+    ([condition, exception]) => ({
+      name: `${feature} for ${family}, ${condition}: ${exception.verdict}`,
+      feature,
+      link: linkFor(family, condition),
+      outcome: exception,
+    }),
+  )
+  const link = usual[family].find(isUsual)
+  if (!link) throw new Error(`no model shows the usual outcome of ${feature} for ${family}`)
+  return [
+    { name: `${feature} for ${family}: ${outcome.verdict}`, feature, link, outcome },
+    ...exceptions,
+  ]
+}
+
+function linkFor(family: Family, condition: Condition): Link {
+  const link = exceptional[family][condition]
+  if (!link) throw new Error(`no model of ${family} shows ${condition}`)
+  return link
+}
+
+describe.each(cases)('$name', ({ feature, link, outcome }) => {
+  const { fields, without = {}, param } = examples[feature]
+  const asked = { ...link.fields, ...fields }
+
+  test('is what the upstream sees', async () => {
+    const other = await sent(link, { ...link.fields, ...without })
+    switch (outcome.verdict) {
+      case 'refused':
+        return expectRefusal(link, asked, { code: outcome.code ?? 'LM-1001', param })
+      case 'dropped': {
+        const seen = await sent(link, asked)
+        if (!outcome.isWeakened) expect(seen).toEqual(other)
+        expect(await droppedBy(link)).toContain(param)
+        return expectRefusal({ ...link, isStrict: true }, asked, { code: 'LM-1001' })
+      }
+      case 'ignored':
+        return expect(await sent({ ...link, isStrict: true }, asked)).toEqual(other)
+      case 'carried': {
+        const seen = at(await sent({ ...link, isStrict: true }, asked), outcome.to)
+        expect(seen).toEqual(at({ body: { ...question, ...asked } }, outcome.to))
+        return expect(seen).not.toEqual(at(other, outcome.to))
+      }
+      case 'mapped': {
+        const same = feature === 'model' ? await sent(another(link), asked) : other
+        const seen = at(await sent({ ...link, isStrict: true }, asked), outcome.to)
+        return expect(seen, outcome.to).not.toEqual(at(same, outcome.to))
+      }
+      default:
+        return outcome.verdict satisfies never
+    }
+  })
+})
+
+/** Values that ask for what happens anyway. */
+const neutral = {
+  n: 1,
+  logprobs: false,
+  top_logprobs: 0,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  logit_bias: {},
+  parallel_tool_calls: true,
+  modalities: ['text'],
+  store: false,
+  verbosity: 'medium',
+  response_format: { type: 'text' },
+  stop: [''],
+  seed: null,
+  metadata: {},
+}
+
+test.each(families)('a strict provider of %s takes what asks for nothing', async (family) => {
+  const [link] = usual[family]
+  const seen = await sent({ ...link, isStrict: true }, neutral)
+  expect(seen).toEqual(await sent(link, {}))
+})
+
+const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+type Asked = Link & { readonly isStrict?: boolean }
+
+interface Sent {
+  readonly address?: string | undefined
+  readonly body: unknown
+}
+
+/** What the upstream gets of a request. It answers that there is nothing. */
+async function sent(link: Asked, fields: object): Promise<Sent> {
+  const { chat, upstream } = await gatewayFor(link)
+  upstream.requests.length = 0
+  const response = await chat({ ...question, ...fields })
+  expect(upstream.requests, await response.text()).toHaveLength(1)
+  return { address: upstream.requests[0]?.url, body: upstream.body() }
+}
+
+/** The fields that the latest request lost, as the log has them. */
+async function droppedBy(link: Asked): Promise<unknown> {
+  const { log } = await gatewayFor(link)
+  return log.findLast(({ message }) => message === 'fields dropped')?.fields['fields']
+}
+
+async function expectRefusal(link: Asked, fields: object, error: object): Promise<void> {
+  const { chat, upstream } = await gatewayFor(link)
+  upstream.requests.length = 0
+  expect(await errorOf(await chat({ ...question, ...fields }))).toMatchObject(error)
+  expect(upstream.requests).toEqual([])
+}
+
+/** The value at a dotted path of the body; the address where there is no such place. */
+function at({ address, body }: Sent, path: string | undefined): unknown {
+  if (path === undefined) return address
+  return path
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body)
+}
+
+/** The same model by another name. */
+function another(link: Link): Link {
+  return { ...link, upstreamId: `${link.upstreamId}-2` }
+}
+
+const gateways = new Map<string, Promise<TestGateway>>()
+
+function gatewayFor({
+  kind,
+  upstreamId,
+  more = '',
+  isStrict = false,
+}: Asked): Promise<TestGateway> {
+  const config = `
+[[providers]]
+name = "p"
+kind = "${kind}"
+api_key_env = "P_KEY"
+strict = ${isStrict}
+${kind === 'vertex_ai' ? 'base_url = "https://p.test/v1/projects/p/locations/l"' : ''}
+[[providers.models]]
+id = "m"
+upstream_id = "${upstreamId}"
+modalities = ["text", "image"]
+${more}`
+  const known = gateways.get(config)
+  if (known) return known
+  const made = newGateway(config)
+  gateways.set(config, made)
+  return made
+}
+
+async function newGateway(config: string): Promise<TestGateway> {
+  const made = await testGateway(config)
+  made.upstream.always(json({ message: 'nothing here' }, { status: 404 }))
+  return made
+}
