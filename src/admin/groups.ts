@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { groupIdOf, newGroupId } from '../auth/index.ts'
 import type { GroupStanding } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Audit } from '../core/audit.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'

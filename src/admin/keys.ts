@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { groupIdOf, type KeyRing, keyIdOf, mintKey, newKeyId } from '../auth/index.ts'
 import type { AccountEvent, Notify } from '../core/account-event.ts'
 import type { KeyStanding } from '../core/accounts.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'

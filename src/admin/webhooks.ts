@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { webhookSettings } from '../config/index.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import type { Webhooks } from '../webhooks/index.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** An address that requests go to. Credentials have their own setting, and URLs get logged. */
 export const webAddress = z

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Environment } from '../core/ports.ts'
 import { applyOverrides } from './overrides.ts'
 import { configSchema } from './schema.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A whole number of a range. Where 0 is the first value outside, the message says so. */
 export function wholeNumber(min: number, max: number) {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { accountEventTypes } from '../core/account-event.ts'
 import { hostName, pageOrigin, urlPrefix, webAddress } from './addresses.ts'
 import { providerSchema } from './provider-schema.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
 import { settingOfPeer, type UnknownKey } from './peer-names.ts'
 import { type Finding, quote, withNote } from './problem.ts'

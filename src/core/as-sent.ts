@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { inOurWords } from './invalid-field.ts'
 
 /*

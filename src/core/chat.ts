@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { list, loose } from './as-sent.ts'
 import type { MemberLayout, ObjectLayout } from './layout.ts'
 

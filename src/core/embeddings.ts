@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What the gateway reads of an embeddings request. All other fields stay behind. */
 export const embedRequest = z.object({

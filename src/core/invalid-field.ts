@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { CannotExpress } from './cannot-express.ts'
 import { type GatewayError, invalid } from './errors.ts'
 

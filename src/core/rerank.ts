@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { list } from './as-sent.ts'
 
 /** What the gateway reads of a rerank request. All other fields stay behind. */

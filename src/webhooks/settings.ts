@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Config, webhookSettings } from '../config/index.ts'
 import type { WebhookRow } from '../store/index.ts'
 import { jsonIn } from '../wire/json.ts'

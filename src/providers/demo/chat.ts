@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Clock } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DemoAnswer } from './answer.ts'
 
 const demoRequest = z.looseObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { sampleOf } from './sample.ts'
 
 /** In so many pieces the arguments of a call are streamed at most. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'

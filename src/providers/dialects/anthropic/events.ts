@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contentBlock, optionalText, stopDetails } from './answer.ts'
 
 const blockDelta = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
 import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
 import { claudeConditions, mayForce } from '../claude/conditions.ts'

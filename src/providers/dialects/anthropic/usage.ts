@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isCount, type ReportedUsage } from '../../../core/usage.ts'
 
 /**

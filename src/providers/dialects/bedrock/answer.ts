@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { StreamIdentity } from '../../../core/frame.ts'
 import { newCallId } from '../../../core/ids.ts'
 import type { ChatReading } from '../../../core/provider.ts'

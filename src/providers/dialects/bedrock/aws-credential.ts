@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Environment } from '../../../core/ports.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { maskSecrets } from '../../../wire/mask.ts'

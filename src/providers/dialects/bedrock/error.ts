@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { HeaderReader, Refusal } from '../../../core/provider.ts'
 import type { AwsMessage } from '../../../wire/aws-event-stream.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { failureOf } from '../../../core/failure.ts'
 import type { Frame, FrameDecoder, StreamIdentity } from '../../../core/frame.ts'
 import { newCallId } from '../../../core/ids.ts'

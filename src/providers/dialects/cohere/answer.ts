@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ChatCall } from '../../../core/chat.ts'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../../core/ids.ts'

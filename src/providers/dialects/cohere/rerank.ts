@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { RerankEndpoint, RerankReading, Target } from '../../../core/provider.ts'
 import { jsonBody } from '../json-body.ts'
 import { notRanked, ranked, relevanceEntry } from '../rerank/reading.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { vectorValue } from '../../../core/embeddings.ts'
 import type { EmbedEndpoint, Target } from '../../../core/provider.ts'
 import { basePath } from '../address.ts'

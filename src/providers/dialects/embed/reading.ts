@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type VectorValue, vectorValue } from '../../../core/embeddings.ts'
 import type { EmbedReading } from '../../../core/provider.ts'
 import { promptCount } from '../../../core/usage.ts'

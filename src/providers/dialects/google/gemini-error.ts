@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { UpstreamFailure } from '../../../core/failure.ts'
 import type { Refusal } from '../../../core/provider.ts'
 import { jsonIn } from '../../../wire/json.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CannotExpress } from '../../../core/cannot-express.ts'
 import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
 import { parseDataUri } from '../../../wire/data-uri.ts'

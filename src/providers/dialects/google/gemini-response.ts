@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { textsAt, withoutSpace } from '../../../wire/json-text.ts'
 import { argumentsIn } from '../openai/arguments.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Raw } from '../openai/messages.ts'
 import type { GeminiPart } from './gemini-response.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { inexpressibleField, inOurWords } from '../../../core/invalid-field.ts'
 import type { OpenAiRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { UpstreamFault } from '../../../core/failure.ts'
 
 /** What the one string that a provider on Google Cloud has for a key turns out to be. */

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type UpstreamFailure, UpstreamFault } from '../../../core/failure.ts'
 import type { Millis } from '../../../core/ids.ts'
 import type { Clock, UpstreamPort, UpstreamResponse } from '../../../core/ports.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type EmbedInput, type VectorValue, vectorValue } from '../../../core/embeddings.ts'
 import type { BatchLimits, EmbedEndpoint, EmbedReading } from '../../../core/provider.ts'
 import { type MixedDialect, plainInput } from '../embed/body.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { asSent, loose } from '../../../core/as-sent.ts'
 import { CannotExpress } from '../../../core/cannot-express.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../../core/chat.ts'

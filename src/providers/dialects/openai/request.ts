@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { asSent, list, loose } from '../../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../../core/chat.ts'
 import { inexpressibleField } from '../../../core/invalid-field.ts'

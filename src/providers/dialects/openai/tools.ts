@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { asSent, list, loose } from '../../../core/as-sent.ts'
 import { CannotExpress } from '../../../core/cannot-express.ts'
 import { inexpressibleField } from '../../../core/invalid-field.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { RerankEndpoint, Target } from '../../../core/provider.ts'
 import type { Ranking } from '../../../core/rerank.ts'
 import { operationUrl } from '../address.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { RerankEndpoint } from '../../../core/provider.ts'
 import { jsonBody } from '../json-body.ts'
 import { refusalBy } from '../refusal.ts'
