@@ -2,10 +2,10 @@ import { failureOf, type UpstreamFailure } from '../core/failure.ts'
 import type { ByteSource, ImageFetchPort, UpstreamResponse } from '../core/ports.ts'
 import { version } from '../core/version.ts'
 import type { ImageFetchPolicy } from '../snapshot/index.ts'
+import { encodeBase64 } from '../wire/base64.ts'
 import { concat } from '../wire/byte-list.ts'
 import { Cancel } from '../wire/cancel.ts'
 import type { Scope } from '../wire/deadline.ts'
-import { base64Length, writeBase64 } from '../wire/floats.ts'
 import { isAddress, isPublicAddress } from '../wire/public-address.ts'
 import { hostOf, imageTypeOf, refusalOf } from './image-policy.ts'
 
@@ -92,7 +92,9 @@ async function readImage(
   if (Number(header('content-length') ?? 0) > maxBytes) return refused('size')
   const bytes = await readUpTo(body, maxBytes, scope)
   if (!bytes) return refused('size')
-  return bytes.length === 0 ? failed('empty') : { kind: 'image', uri: dataUri(type, bytes) }
+  return bytes.length === 0
+    ? failed('empty')
+    : { kind: 'image', uri: `data:${type};base64,${encodeBase64(bytes)}` }
 }
 
 /** The whole body, or undefined as soon as it is over the limit. */
@@ -110,12 +112,6 @@ async function readUpTo(
     if (length > limit) return undefined
     pieces.push(piece)
   }
-}
-
-function dataUri(type: string, bytes: Uint8Array): string {
-  const base64 = new Uint8Array(base64Length(bytes.length))
-  writeBase64(bytes, base64, 0)
-  return `data:${type};base64,${new TextDecoder().decode(base64)}`
 }
 
 function urlOf(address: string, base?: URL): URL | undefined {

@@ -35,12 +35,3 @@ export function isDataUri(uri: string): boolean {
 function withoutSpace(payload: string): string {
   return /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload
 }
-
-/** The bytes of a base64 text; undefined when it is none. */
-export function decodeBase64(payload: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(payload), (character) => character.charCodeAt(0))
-  } catch {
-    return undefined
-  }
-}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeBase64, isDataUri, parseDataUri } from '../../src/wire/data-uri.ts'
+import { isDataUri, parseDataUri } from '../../src/wire/data-uri.ts'
 
 describe('a data URI', () => {
   test.each([
@@ -38,16 +38,5 @@ describe('a data URI', () => {
   test('one that cannot be read still is one', () => {
     expect(isDataUri('DATA:,x')).toBe(true)
     expect(isDataUri('database')).toBe(false)
-  })
-})
-
-describe('base64', () => {
-  test('its bytes', () => {
-    expect(decodeBase64('R3LDvMOfZQ==')).toEqual(new TextEncoder().encode('Grüße'))
-    expect(decodeBase64('')).toEqual(new Uint8Array(0))
-  })
-
-  test.each(['*', 'A', 'AAAA=A', 'ä'])('%j is none', (text) => {
-    expect(decodeBase64(text)).toBeUndefined()
   })
 })

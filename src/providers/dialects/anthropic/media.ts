@@ -1,5 +1,6 @@
 import { CannotExpress } from '../../../core/cannot-express.ts'
-import { decodeBase64, isDataUri, parseDataUri } from '../../../wire/data-uri.ts'
+import { decodeBase64 } from '../../../wire/base64.ts'
+import { isDataUri, parseDataUri } from '../../../wire/data-uri.ts'
 import {
   type FilePart,
   type ImageUrlPart,
