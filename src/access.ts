@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client'
 import {
   Accounts,
   type KeyEntry,
@@ -36,6 +35,7 @@ import type { Config, ConfigDocument } from './config/index.ts'
 import { type Gatekeeper, openDoor } from './core/admission.ts'
 import { GatewayError } from './core/errors.ts'
 import type { NanoUsd } from './core/ids.ts'
+import type { Meters } from './core/metrics.ts'
 import { usdOf } from './core/money.ts'
 import type { RequestOrigin } from './core/origin.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from './core/ports.ts'
@@ -106,7 +106,7 @@ export interface AccessOptions {
   readonly log: Log
   readonly upstream: UpstreamPort
   readonly random: () => number
-  readonly registry: Registry
+  readonly meters: Meters
   /** Rows of the usage log were dropped. */
   readonly dropped: (rows: number) => void
 }

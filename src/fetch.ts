@@ -1,7 +1,8 @@
 import { unavailable } from './access.ts'
 import { bodyIsRead, type GatewayError } from './core/errors.ts'
+import type { Fetch } from './core/fetch.ts'
 import { clientRequestId, type RequestId } from './core/ids.ts'
-import type { CancelSignal, Clock, Log, MakeResponse } from './core/ports.ts'
+import type { Clock, Log, MakeResponse } from './core/ports.ts'
 import type { Reply } from './core/reply.ts'
 import { asGatewayError } from './core/unexpected.ts'
 import { type CrossOrigin, preflightReply, withCors } from './cors.ts'
@@ -11,17 +12,6 @@ import type { HttpDurations } from './metrics/index.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import { type Find, type Found, targetOf } from './router.ts'
 import { StoreFault } from './store/index.ts'
-
-/** What a host knows of one request beyond the request itself. */
-export interface RequestContext {
-  /** Aborts when the client has left. Without it, the request's own signal counts. */
-  readonly signal?: CancelSignal | undefined
-  /** The address of the client. It goes to the log, never to a provider. */
-  readonly client?: string | undefined
-}
-
-/** Answers a request. Never rejects, and the body of its answer never errors. */
-export type Fetch = (request: Request, context?: RequestContext) => Promise<Response>
 
 export interface FetchOptions {
   readonly find: Find<Arrival>

@@ -1,27 +1,30 @@
-import type { Registry } from 'prom-client'
 import { openAccess } from './access.ts'
 import { ConfigError } from './boot-error.ts'
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblem } from './config/index.ts'
 import { type ConfigFile, textAsFile } from './core/config-file.ts'
+import type { Fetch } from './core/fetch.ts'
 import type { Millis } from './core/ids.ts'
+import type { MetricsPort } from './core/metrics.ts'
 import { usdOf } from './core/money.ts'
+import type { Overview } from './core/overview.ts'
 import type {
   Clock,
   Environment,
   Fingerprint,
   ImageFetchPort,
   Log,
+  LogFormat,
   MakeResponse,
   ReadFile,
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
 import { DataPlane } from './data-plane/index.ts'
-import { createFetch, type Fetch } from './fetch.ts'
+import { createFetch } from './fetch.ts'
 import { Activity, Prober } from './health/index.ts'
 import { LiveConfig } from './live-config.ts'
-import { createSeries, metricsRecorder } from './metrics/index.ts'
-import { type Overview, overviewOf } from './overview.ts'
+import { createSeries, metricsRecorder, noMeters } from './metrics/index.ts'
+import { overviewOf } from './overview.ts'
 import { portWarnings } from './port-warnings.ts'
 import { kinds } from './providers/index.ts'
 import { Records } from './records.ts'
@@ -61,8 +64,8 @@ export interface GatewayOptions {
   readonly fingerprint?: Fingerprint | undefined
   /** Opens the database of keys, budgets and usage; without it `auth.enabled` cannot be true. */
   readonly openStore?: OpenStore | undefined
-  /** Adds the series of the process, which only its host can measure. */
-  readonly processSeries?: AddSeries | undefined
+  /** Makes the metrics, called once; without it nothing is counted, and there is no `/metrics`. */
+  readonly metrics?: (() => MetricsPort) | undefined
   /**
    * With auth, starts although another gateway works on the same database. Each counts budgets and
    * limits by itself, so together they grant them twice.
@@ -71,11 +74,6 @@ export interface GatewayOptions {
   /** Chance, from 0 up to 1, for the jitter of retries. */
   readonly random?: (() => number) | undefined
 }
-
-/** Registers further series; called once. */
-export type AddSeries = (registry: Registry) => void
-
-export type LogFormat = 'pretty' | 'json'
 
 /** What a host must know of the configuration. */
 export interface HostSettings {
@@ -95,7 +93,6 @@ export interface Gateway {
   /** As of the start. */
   readonly overview: Overview
   readonly log: Log
-  readonly registry: Registry
   /** What the gateway holds for its clients, to which a host adds what waits for them. */
   readonly buffers: Pick<Buffers, 'open' | 'bytes'>
   /** Requests of the data plane that have not ended, streams included. */
@@ -154,7 +151,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     activity,
   })
   const { metadata_labels: metadataLabels, max_series: maxSeries } = config.telemetry
+  const metrics = options.metrics?.()
+  const meters = metrics ?? noMeters
   const series = createSeries({
+    meters,
     metadataLabels,
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
@@ -162,7 +162,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () =>
       snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
-  options.processSeries?.(series.registry)
   const { access, storedKeys } = await openAccess({
     config,
     env,
@@ -173,7 +172,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     openStore: options.openStore,
     allowSecond: options.allowSecond ?? false,
     fingerprint: options.fingerprint,
-    registry: series.registry,
+    meters,
     dropped: (rows) => series.usageDropped.inc(rows),
   })
   const live = new LiveConfig({
@@ -230,11 +229,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       plane,
       snapshot,
       prober,
-      metrics() {
-        records.flush()
-        return series.registry.metrics()
+      metrics: metrics && {
+        contentType: metrics.contentType,
+        exposition() {
+          records.flush()
+          return metrics.exposition()
+        },
       },
-      metricsType: series.registry.contentType,
       gatekeeper: access.gatekeeper,
     }),
     ...access.routes({
@@ -272,7 +273,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     overview,
     log,
-    registry: series.registry,
     buffers,
     get inFlight() {
       return plane.inFlight

@@ -1,4 +1,17 @@
 export { ConfigError, StartError } from './boot-error.ts'
+export type { RequestContext } from './core/fetch.ts'
+export type {
+  Counter,
+  Histogram,
+  HistogramSpec,
+  Labels,
+  Meters,
+  MetricSpec,
+  MetricsPort,
+  ReadMetric,
+  Sample,
+} from './core/metrics.ts'
+export type { AuthOverview, Overview, ProviderOverview } from './core/overview.ts'
 export type {
   Body,
   BodySource,
@@ -11,6 +24,7 @@ export type {
   Fingerprint,
   ImageFetchPort,
   Log,
+  LogFormat,
   LogLevel,
   Lookup,
   MakeResponse,
@@ -24,18 +38,14 @@ export type {
   UpstreamResponse,
 } from './core/ports.ts'
 export { version } from './core/version.ts'
-export type { RequestContext } from './fetch.ts'
 export {
-  type AddSeries,
   type ConfigVerdict,
   checkConfig,
   createGateway,
   type Gateway,
   type GatewayOptions,
   type HostSettings,
-  type LogFormat,
   type Unsaved,
 } from './gateway.ts'
-export type { AuthOverview, Overview, ProviderOverview } from './overview.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
 export { webResponse } from './web-ports.ts'

@@ -1,4 +1,6 @@
 import type { Gatekeeper } from './core/admission.ts'
+import { GatewayError } from './core/errors.ts'
+import type { MetricsPort } from './core/metrics.ts'
 import { jsonReply, type Reply } from './core/reply.ts'
 import {
   type Arrival,
@@ -18,11 +20,12 @@ export interface RouteOptions {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
   readonly prober: Prober
-  /** The exposition of the moment, and its content type. */
-  readonly metrics: () => Promise<string>
-  readonly metricsType: string
+  /** Undefined where the host has no metrics. */
+  readonly metrics: Exposition | undefined
   readonly gatekeeper: Gatekeeper
 }
+
+type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
 
 /** The routes that exist with auth and without. */
 export function routesOf({
@@ -30,7 +33,6 @@ export function routesOf({
   snapshot,
   prober,
   metrics,
-  metricsType,
   gatekeeper,
 }: RouteOptions): Routes<Arrival> {
   const reranking: Routes<Arrival>[string] = {
@@ -61,17 +63,28 @@ export function routesOf({
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
     '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },
-    '/metrics': { GET: async () => exposition(await metrics(), metricsType) },
+    ...(metrics && { '/metrics': { GET: () => scrape(metrics) } }),
   }
   const front = frontPage(namesOf(routes))
-  return { '/': { GET: ({ request }) => front(request) }, ...routes }
+  return {
+    '/': { GET: ({ request }) => front(request) },
+    '/metrics': { GET: noMetrics },
+    ...routes,
+  }
 }
 
-function exposition(text: string, type: string): Reply {
-  const body = new TextEncoder().encode(text)
+async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {
+  const body = new TextEncoder().encode(await exposition())
   return {
     status: 200,
-    headers: ['content-type', type, 'content-length', String(body.length)],
+    headers: ['content-type', contentType, 'content-length', String(body.length)],
     body,
   }
+}
+
+function noMetrics(): never {
+  throw new GatewayError(
+    'LM-1003',
+    'this host has no metrics: createGateway was not given `metrics`',
+  )
 }

@@ -1,6 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
 import type {
-  AddSeries,
   Clock,
   Environment,
   Fingerprint,
@@ -8,6 +7,7 @@ import type {
   Log,
   LogFormat,
   MakeResponse,
+  MetricsPort,
   OpenStore,
   ReadFile,
   Tokenizer,
@@ -17,13 +17,13 @@ import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
 import { systemClock } from './ports/clock.ts'
 import { nodeFingerprint } from './ports/fingerprint.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
+import { nodeMetrics } from './ports/metrics.ts'
 import { nodeResponse } from './ports/plain-response.ts'
-import { addProcessSeries } from './ports/process-series.ts'
 import { readText } from './ports/read-text.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
-import { type ProxyRules, proxyRules } from './upstream/proxy-rules.ts'
+import { proxyRules } from './upstream/proxy-rules.ts'
 
 export type { HostedGateway } from './http/client-exchange.ts'
 export type { HostLimits } from './http/limits.ts'
@@ -42,12 +42,12 @@ export interface NodePorts {
   readonly readFile: ReadFile
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
-  readonly processSeries: AddSeries
+  readonly metrics: () => MetricsPort
   /** A quarter of what the heap may hold, in bytes. */
   readonly bufferLimit: number
   readonly env: Environment
   /** The proxies that the environment sets for outgoing calls, without their credentials. */
-  readonly proxies: ProxyRules['shown']
+  readonly proxies: Readonly<Record<string, string>> | undefined
   /** Resolves when what waits of the log is written, but after 250 ms in any case. */
   flush(): Promise<void>
   /**
@@ -84,7 +84,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     readFile: readText,
     openStore: (settings) => openNodeStore(settings),
     fingerprint: nodeFingerprint(),
-    processSeries: addProcessSeries,
+    metrics: nodeMetrics,
     bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),
     env,
     proxies: rules.shown,

@@ -1,7 +1,7 @@
-import { z } from 'zod'
+import * as z from 'zod'
+import { capabilities } from '../core/capability.ts'
 import { invalid } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
-import { capabilities } from '../core/provider.ts'
 import {
   type UsageFilter,
   type UsageListQuery,

@@ -1,5 +1,6 @@
+import type { Capability } from '../core/capability.ts'
 import { nearestName } from '../core/nearest-name.ts'
-import type { Capability, KindFacts } from '../core/provider.ts'
+import type { KindFacts } from '../core/provider.ts'
 import { isRegion } from './addresses.ts'
 import type { ProviderOutline } from './outline.ts'
 import { kindOfPeer } from './peer-names.ts'

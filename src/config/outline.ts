@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { capabilities } from '../core/provider.ts'
+import * as z from 'zod'
+import { capabilities } from '../core/capability.ts'
 
 /*
  * Rules that join several settings are judged even while other parts of the file are broken, so

@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { capabilities, modalities } from '../core/provider.ts'
+import * as z from 'zod'
+import { capabilities, modalities } from '../core/capability.ts'
 import { baseUrl, originPath, proxyAddress } from './addresses.ts'
 import {
   amount,

@@ -1,4 +1,5 @@
 import type { Millis } from './ids.ts'
+import type { PlatformResponse, PlatformUrl } from './platform.ts'
 
 /** Time, so that tests can hold it. */
 export interface Clock {
@@ -13,6 +14,9 @@ export interface Clock {
 export interface Timer {
   cancel(): void
 }
+
+/** How the host writes lines of the log: for a person, or for a program. */
+export type LogFormat = 'pretty' | 'json'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -115,7 +119,7 @@ export interface ImageFetchPort {
 
 export interface Lookup {
   /** What is to be fetched from the host. */
-  readonly url: URL
+  readonly url: PlatformUrl
   /** Ends the look-up. */
   readonly signal: CancelSignal
 }
@@ -148,7 +152,18 @@ export type Body = WholeBody | BodySource
 export type WholeBody = Uint8Array | string
 
 /** A body that is made while it is sent: it is asked for more when the client has taken the last. */
-export type BodySource = UnderlyingDefaultSource<Uint8Array>
+export interface BodySource {
+  start?(sink: BodySink): unknown
+  pull?(sink: BodySink): void | PromiseLike<void>
+  cancel?(reason?: unknown): void | PromiseLike<void>
+}
+
+/** Takes the bytes of a body as they are made. The controller of a `ReadableStream` is one. */
+export interface BodySink {
+  enqueue(bytes: Uint8Array): void
+  close(): void
+  error(reason?: unknown): void
+}
 
 /** True for a body that is all there. */
 export function isWhole(body: Body): body is WholeBody {
@@ -156,7 +171,7 @@ export function isWhole(body: Body): body is WholeBody {
 }
 
 /** Makes an answer of the host's own class. */
-export type MakeResponse = (parts: ResponseParts) => Response
+export type MakeResponse = (parts: ResponseParts) => PlatformResponse
 
 /** The headers of an answer by their names. */
 export function namedHeaders({ headers }: Pick<ResponseParts, 'headers'>): [string, string][] {

@@ -1,3 +1,4 @@
+import type { Capability, Modality } from './capability.ts'
 import type { ChatCall, OutputDemand } from './chat.ts'
 import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -7,12 +8,6 @@ import type { Clock, Egress, Environment, ReadFile, UpstreamPort, WholeBody } fr
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
 import type { VendorError } from './vendor-error.ts'
-
-export const capabilities = ['chat', 'embed', 'rerank'] as const
-export type Capability = (typeof capabilities)[number]
-
-export const modalities = ['text', 'image'] as const
-export type Modality = (typeof modalities)[number]
 
 /** What configuration must know of a kind to judge a provider of it. */
 export interface KindFacts {

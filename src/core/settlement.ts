@@ -1,11 +1,10 @@
 import type { Account } from './accounts.ts'
+import type { Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
 import type { KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
-import type { Capability, Model } from './provider.ts'
+import type { Metadata } from './metadata.ts'
+import type { Model } from './provider.ts'
 import type { Usage } from './usage.ts'
-
-/** A client's own labels for a request: flat, small, and checked. */
-export type Metadata = Readonly<Record<string, string | number | boolean>>
 
 /** The images of a request. */
 export interface Media {

@@ -1,4 +1,4 @@
-import type { Metadata } from '../core/settlement.ts'
+import type { Metadata } from '../core/metadata.ts'
 
 const maxHeaderBytes = 4096
 const maxKeys = 16

@@ -1,4 +1,4 @@
-import type { Metric, Registry } from 'prom-client'
+import type { Meters, ReadMetric, Sample } from '../core/metrics.ts'
 
 /** What a request asked for, and what came of it. */
 export interface HttpExchange {
@@ -22,17 +22,19 @@ const name = 'gateway_http_request_duration_seconds'
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * How long each HTTP request took. A histogram of prom-client joins its labels into a text at every
- * observation; this one, which is fed by every request, looks its series up.
+ * How long each HTTP request took. A histogram of a common metrics library joins its labels into a
+ * text at every observation; this one, which is fed by every request, looks its series up.
  */
-export class HttpDurations {
+export class HttpDurations implements ReadMetric {
   readonly name = name
+  readonly help =
+    'Time from the arrival of a request to its answer, or to the beginning of a stream.'
+  readonly type = 'histogram'
   readonly #series: Series[] = []
   readonly #index = new Map<string, Map<string, Map<number, Series>>>()
 
-  constructor(registry: Registry) {
-    // A registry uses nothing of a metric but its name, `get` and `reset`.
-    registry.registerMetric(this as unknown as Metric)
+  constructor(meters: Meters) {
+    meters.read(this)
   }
 
   observe(exchange: HttpExchange, seconds: number): void {
@@ -44,20 +46,8 @@ export class HttpDurations {
     series.sum += seconds
   }
 
-  /** The samples of the moment, as a registry asks for them. */
-  async get() {
-    return {
-      name,
-      help: 'Time from the arrival of a request to its answer, or to the beginning of a stream.',
-      type: 'histogram',
-      aggregator: 'sum',
-      values: this.#series.flatMap(samplesOf),
-    }
-  }
-
-  reset(): void {
-    this.#series.length = 0
-    this.#index.clear()
+  samples(): readonly Sample[] {
+    return this.#series.flatMap(samplesOf)
   }
 
   /** A client may make up methods, so those get one series together. */
@@ -82,15 +72,15 @@ function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value):
   return made
 }
 
-function samplesOf({ labels, counts, sum }: Series) {
+function samplesOf({ labels, counts, sum }: Series): Sample[] {
   let count = 0
   const buckets = [...bounds, '+Inf'].map((le, at) => {
     count += counts[at] ?? 0
-    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+    return { name: `${name}_bucket`, labels: { ...labels, le }, value: count }
   })
   return [
     ...buckets,
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: count },
+    { name: `${name}_sum`, labels, value: sum },
+    { name: `${name}_count`, labels, value: count },
   ]
 }

@@ -1,4 +1,5 @@
-import type { Metadata, Recorder } from '../core/settlement.ts'
+import type { Metadata } from '../core/metadata.ts'
+import type { Recorder } from '../core/settlement.ts'
 import type { Series } from './series.ts'
 
 export interface MetricsOptions {

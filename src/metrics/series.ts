@@ -1,10 +1,11 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Meters, Sample } from '../core/metrics.ts'
 import { HttpDurations } from './http-durations.ts'
 
-/** Every series of the gateway, in a registry of its own. */
+/** Every series of the gateway. */
 export type Series = ReturnType<typeof createSeries>
 
 export interface SeriesOptions {
+  readonly meters: Meters
   /** Metadata keys that become labels of the token counter; legal label names. */
   readonly metadataLabels: readonly string[]
   /** The circuits in use, read at each scrape. */
@@ -26,121 +27,99 @@ const requestSeconds = [
 ]
 
 export function createSeries({
+  meters,
   metadataLabels,
   circuits,
   inFlight,
   bufferedBytes,
   health,
 }: SeriesOptions) {
-  const registry = new Registry()
-  const registers = [registry]
-  const tokens = new Counter({
+  const tokens = meters.counter({
     name: 'gateway_tokens_total',
     help: 'Tokens of finished requests, as reported by the upstream or estimated.',
     labelNames: ['capability', 'model', 'provider', 'direction', 'estimated', ...metadataLabels],
-    registers,
   })
-  const duration = new Histogram({
+  const duration = meters.histogram({
     name: 'gateway_request_duration_seconds',
     help: 'Time from a request’s arrival to its end; a stream ends with its last frame.',
     labelNames: ['capability', 'model', 'provider', 'status'],
     buckets: requestSeconds,
-    registers,
   })
-  const timeToFirstToken = new Histogram({
+  const timeToFirstToken = meters.histogram({
     name: 'gateway_time_to_first_token_seconds',
     help: 'Time from a streamed request’s arrival to its first content.',
     labelNames: ['model', 'provider'],
     buckets: requestSeconds,
-    registers,
   })
-  const httpDurations = new HttpDurations(registry)
-  const attempts = new Counter({
+  const httpDurations = new HttpDurations(meters)
+  const attempts = meters.counter({
     name: 'gateway_upstream_attempts_total',
     help: 'Upstream calls by what came of them.',
     labelNames: ['provider', 'model', 'outcome'],
-    registers,
   })
-  const media = new Counter({
+  const media = meters.counter({
     name: 'gateway_media_total',
     help: 'Images in embeddings requests that were served.',
     labelNames: ['capability', 'model', 'provider'],
-    registers,
   })
-  const searchUnits = new Counter({
+  const searchUnits = meters.counter({
     name: 'gateway_rerank_search_units_total',
     help: 'Search units of rerank requests that were served, as reported by the upstream or estimated.',
     labelNames: ['model', 'provider'],
-    registers,
   })
-  const unfinishedStreams = new Counter({
+  const unfinishedStreams = meters.counter({
     name: 'gateway_streams_unfinished_total',
     help: 'Streams that ended with [DONE] although no choice had given a finish reason.',
     labelNames: ['model', 'provider'],
-    registers,
   })
-  const metadataRejected = new Counter({
+  const metadataRejected = meters.counter({
     name: 'gateway_metadata_rejected_total',
     help: 'Metadata headers that were dropped because they broke a rule.',
-    registers,
   })
-  const usageDropped = new Counter({
+  const usageDropped = meters.counter({
     name: 'gateway_usage_log_dropped_total',
     help: 'Rows of the usage log that were dropped because too many waited to be written.',
-    registers,
   })
-  const reloads = new Counter({
+  const reloads = meters.counter({
     name: 'gateway_config_reloads_total',
     help: 'Configurations that took the place of the one before, since the start.',
-    registers,
   })
-  const reloadFailures = new Counter({
+  const reloadFailures = meters.counter({
     name: 'gateway_config_reload_failures_total',
     help: 'Reloads that were refused or failed, and left the configuration as it was.',
-    registers,
   })
-  new Gauge({
+  meters.read({
     name: 'gateway_requests_in_flight',
     help: 'Requests of the data plane that have not ended, streams included.',
-    registers,
-    collect() {
-      this.set(inFlight())
-    },
+    type: 'gauge',
+    samples: () => [{ labels: {}, value: inFlight() }],
   })
-  new Gauge({
+  meters.read({
     name: 'gateway_buffered_bytes',
     help: 'Bytes held for clients and upstreams: request bodies, and answers that wait to be read.',
-    registers,
-    collect() {
-      this.set(bufferedBytes())
-    },
+    type: 'gauge',
+    samples: () => [{ labels: {}, value: bufferedBytes() }],
   })
-  new Gauge({
+  meters.read({
     name: 'gateway_circuit_state',
     help: 'The circuit of a provider and model: 0 closed, 1 open, 2 half-open.',
-    labelNames: ['provider', 'model'],
-    registers,
-    collect() {
-      this.reset()
-      for (const { provider, model, state } of circuits()) {
-        this.set({ provider, model }, circuitValues[state])
-      }
-    },
+    type: 'gauge',
+    samples: () =>
+      Array.from(circuits(), ({ provider, model, state }) => ({
+        labels: { provider, model },
+        value: circuitValues[state],
+      })),
   })
-  new Gauge({
+  meters.read({
     name: 'gateway_provider_up',
     help: 'The last health probe of a provider: 1 up, 0 down. Providers that are not probed are absent.',
-    labelNames: ['provider'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [provider, result] of health()) {
-        if (result) this.set({ provider }, result.status === 'up' ? 1 : 0)
-      }
-    },
+    type: 'gauge',
+    samples: () =>
+      Array.from(health()).flatMap(([provider, result]): Sample[] =>
+        result ? [{ labels: { provider }, value: result.status === 'up' ? 1 : 0 }] : [],
+      ),
   })
   return {
-    registry,
     tokens,
     duration,
     timeToFirstToken,

@@ -1,7 +1,8 @@
+import type { Capability } from '../core/capability.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
 import { nearestName } from '../core/nearest-name.ts'
-import type { Capability, Model, Provider, Route } from '../core/provider.ts'
+import type { Model, Provider, Route } from '../core/provider.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
+import type { Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
-import type { Capability } from '../core/provider.ts'
-import type { Metadata } from '../core/settlement.ts'
+import type { Metadata } from '../core/metadata.ts'
 
 /**
  * The database, as everybody else sees it: rows in, rows out. Each call is one transaction, calls

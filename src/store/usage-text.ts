@@ -1,6 +1,6 @@
+import type { Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { Capability } from '../core/provider.ts'
-import type { Metadata } from '../core/settlement.ts'
+import type { Metadata } from '../core/metadata.ts'
 import { amountOf, moneyOf } from './money.ts'
 import { SpendSums } from './spend-text.ts'
 import {

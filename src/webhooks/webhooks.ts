@@ -1,5 +1,5 @@
-import type { Registry } from 'prom-client'
 import type { Notify } from '../core/account-event.ts'
+import type { Meters } from '../core/metrics.ts'
 import type { Environment } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { webhookSeries } from '../metrics/index.ts'
@@ -25,7 +25,7 @@ export interface WebhooksOptions extends Omit<SenderPorts, 'series'> {
   readonly sealer: Sealer
   readonly env: Environment
   /** Gets the series of webhooks once they are first enabled. */
-  readonly registry: Registry
+  readonly meters: Meters
 }
 
 /** What the admin API shows. */
@@ -156,7 +156,7 @@ export class Webhooks {
 
   /** Puts in force what is known by now. */
   #apply(): void {
-    const { registry, log } = this.#options
+    const { meters, log } = this.#options
     this.#chosen = choose(this.#row, this.#block)
     const { enabled, settings } = this.#chosen
     if (this.#row?.enabled && !settings) {
@@ -164,7 +164,7 @@ export class Webhooks {
     }
     if (!enabled || !settings) return this.#outbox?.close()
     const signing = this.#signingWith(this.#block)
-    this.#outbox ??= new Outbox({ ...this.#options, series: webhookSeries(registry) })
+    this.#outbox ??= new Outbox({ ...this.#options, series: webhookSeries(meters) })
     this.#outbox.use(settings.channel_capacity, policyOf(settings, signing))
     if (signing.kind === 'unsigned') {
       log.write('warn', 'webhook deliveries are unsigned: there is no signing key')

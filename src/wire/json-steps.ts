@@ -13,12 +13,14 @@ export async function parseInSteps(
   cuts: readonly Cut[],
   pause: () => Promise<void>,
 ): Promise<unknown> {
+  // The key of the member that goes on in the next piece: one that no client can guess.
+  const goesOn = crypto.randomUUID()
   let value: unknown
   let last: Cut | undefined
   for (const cut of [...cuts, undefined]) {
     const text = strictUtf8.decode(bytes.subarray(last ? last.at + 1 : 0, cut?.at))
-    const piece: unknown = JSON.parse(opening(last) + text + closing(cut))
-    value = last ? joined(value, piece, { bytes, cut: last }) : piece
+    const piece: unknown = JSON.parse(opening(last, goesOn) + text + closing(cut))
+    value = last ? joined(value, piece, { bytes, cut: last, goesOn }) : piece
     last = cut
     await pause()
   }
@@ -28,10 +30,7 @@ export async function parseInSteps(
 /** Text of a request. A byte order mark is kept, since no JSON text begins with one. */
 export const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The key of the member that goes on in the next piece: one that no client can guess. */
-const goesOn = crypto.randomUUID()
-
-function opening(cut: Cut | undefined): string {
+function opening(cut: Cut | undefined, goesOn: string): string {
   if (!cut) return ''
   const innermost = cut.open.length - 1
   return cut.open
@@ -54,7 +53,7 @@ function closing(cut: Cut | undefined): string {
 function joined(
   whole: unknown,
   piece: unknown,
-  { bytes, cut: { open } }: { bytes: Uint8Array; cut: Cut },
+  { bytes, cut: { open }, goesOn }: { bytes: Uint8Array; cut: Cut; goesOn: string },
 ): unknown {
   let into = whole
   let from = piece

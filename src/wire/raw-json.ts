@@ -13,8 +13,11 @@ export class RawJson {
   }
 }
 
-/** Stands for a text. It begins with a character that texts seldom have, so that it is found quickly. */
-let mark = newMark()
+/**
+ * Stands for a text. It begins with a character that texts seldom have, so that it is found quickly.
+ * Random only once a document holds it: some runtimes have no random values while they load a module.
+ */
+let mark = '~raw-json'
 
 function newMark(): string {
   return `~${crypto.randomUUID().slice(0, 8)}`
@@ -37,7 +40,7 @@ export function jsonText(value: object): string {
   }
   if (from === 0) return json
   if (json.indexOf(mark, from) === -1) return whole + json.slice(from)
-  // By chance, some text of the document holds the mark too.
+  // Some text of the document holds the mark too.
   mark = newMark()
   return jsonText(value)
 }

@@ -3,7 +3,7 @@ import { completion, hello, role, wholeStream } from '../support/answers.ts'
 import { chainOf } from '../support/chain.ts'
 import { expectCommonHeaders } from '../support/contract.ts'
 import { samples, series } from '../support/exposition.ts'
-import { oneProvider, type TestGateway } from '../support/gateway.ts'
+import { errorOf, oneProvider, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { json, LiveUpstream, silent, stream } from '../support/scripted-upstream.ts'
 import { streamed } from '../support/stream-client.ts'
@@ -43,6 +43,19 @@ test('counters that have counted nothing yet are there, at zero', async () => {
   expect(series(text, 'gateway_requests_in_flight')).toEqual([{ labels: {}, value: 0 }])
   expect(text).toContain('# TYPE gateway_tokens_total counter')
   expect(text).not.toContain('gateway_webhook')
+})
+
+test('a host without metrics has no route for them, and the error says why', async () => {
+  const gateway = await watchedGateway(oneProvider, { metrics: undefined })
+  gateway.upstream.next(json(completion()))
+  await run(gateway)
+  const response = await gateway.get('/metrics')
+  expect(response.status).toBe(404)
+  expect(await errorOf(response)).toMatchObject({
+    code: 'LM-1003',
+    message: 'this host has no metrics: createGateway was not given `metrics`',
+  })
+  expect(await (await gateway.get('/')).text()).not.toContain('/metrics')
 })
 
 describe('gateway_tokens_total', () => {

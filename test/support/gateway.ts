@@ -1,3 +1,5 @@
+import { Registry } from 'prom-client'
+import { metricsOn } from '../../adapters/node/ports/metrics.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Log } from '../../src/index.ts'
 import { ManualClock } from './manual-clock.ts'
 import { ScriptedUpstream } from './scripted-upstream.ts'
@@ -46,6 +48,7 @@ export async function testGateway(
     clock,
     upstream: upstream.port,
     log: () => arrayLog(log),
+    metrics: () => metricsOn(new Registry()),
     random: () => 0,
     ...options,
   })

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
+import { metricsOn } from '../../adapters/node/ports/metrics.ts'
 import { nodeUpstream } from '../../adapters/node/ports/upstream.ts'
 import { silentLog, webClock } from '../../src/web-ports.ts'
 import { openWebhooks, type WebhookSettings } from '../../src/webhooks/index.ts'
@@ -29,7 +30,7 @@ async function running(block?: WebhookSettings) {
       store: new MemoryStore(),
       sealer: await Sealer.of(new Uint8Array(32)),
       env: {},
-      registry,
+      meters: metricsOn(registry),
       clock: webClock,
       log: silentLog,
       upstream: upstream.send,

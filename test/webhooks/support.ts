@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client'
+import { metricsOn } from '../../adapters/node/ports/metrics.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import type { Environment } from '../../src/core/ports.ts'
@@ -61,7 +62,7 @@ export async function opened({ block, env = {}, master = 7, random = 0, ...start
       store,
       sealer: await Sealer.of(new Uint8Array(32).fill(master)),
       env,
-      registry,
+      meters: metricsOn(registry),
       clock,
       log: {
         enabled: () => true,

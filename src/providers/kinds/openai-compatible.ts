@@ -1,5 +1,5 @@
+import type { Capability } from '../../core/capability.ts'
 import type {
-  Capability,
   EmbedEndpoint,
   Probe,
   ProviderKind,
