@@ -6,8 +6,9 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build
-RUN npm prune --omit=dev
+RUN npm run build -- --no-types
+# npm installs the database's library for musl too, which this image does not have.
+RUN npm prune --omit=dev && rm -rf node_modules/@libsql/*-musl
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \

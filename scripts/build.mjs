@@ -1,7 +1,28 @@
-// Builds dist/: the library for those who embed the gateway, and the bundled host.
+// Builds dist/: the library for those who embed the gateway, the Node host, and its command.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+
+/**
+ * Lets packages that were written as CommonJS load the modules of Node from an ES module, which has
+ * no `require`.
+ */
+const builtinsOfCommonJs = {
+  name: 'builtins-of-commonjs',
+  setup({ onResolve, onLoad }) {
+    const isBuiltin = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]))
+    onResolve({ filter: /^[a-z0-9:/_]+$/ }, ({ path, kind }) =>
+      kind === 'require-call' && isBuiltin.has(path)
+        ? { path: path.replace(/^(node:)?/, 'node:'), namespace: 'builtin' }
+        : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}')`,
+    }))
+  },
+}
 
 const shared = {
   bundle: true,
@@ -9,53 +30,40 @@ const shared = {
   platform: 'node',
   target: 'node20.19',
   logLevel: 'warning',
+  outdir: 'dist',
+  splitting: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  plugins: [builtinsOfCommonJs],
 }
 
 rmSync('dist', { recursive: true, force: true })
 
-// Both entries share their chunks, so that a port made by one is understood by the other.
+// The library needs nothing but web standards. What the entries share is in chunks, so that a port
+// made by one is understood by the other; the chunks lie beside them, where they look for the files
+// that they read at run time. Packages are bundled: loading them loose would triple the start time.
 await build({
   ...shared,
-  entryPoints: { index: 'src/index.ts', node: 'adapters/node/index.ts' },
-  outdir: 'dist',
-  splitting: true,
-  chunkNames: 'shared/[hash]',
-  packages: 'external',
+  entryPoints: {
+    index: 'src/index.ts',
+    node: 'adapters/node/index.ts',
+    main: 'adapters/node/main.ts',
+  },
+  chunkNames: 'chunk-[hash]',
 })
-
-// Parts that were written as CommonJS call require().
-const withRequire = {
-  js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-}
 
 // The command, which any Node can read: it says which one is needed, or loads the host.
 await build({
   ...shared,
   target: 'node14',
   entryPoints: { gateway: 'adapters/node/bin.mjs' },
-  outdir: 'dist',
-})
-
-// One file for the host: loading the packages loose would triple its start time.
-await build({
-  ...shared,
-  entryPoints: { main: 'adapters/node/main.ts' },
-  outdir: 'dist',
-  minifySyntax: true,
-  sourcemap: 'linked',
-  legalComments: 'none',
-  banner: withRequire,
 })
 
 // The thread that counts tokens. Each table of tokens is a file of its own, read when it is needed.
 await build({
   ...shared,
   entryPoints: { 'tokenizer-worker': 'adapters/node/tokenizer/worker.ts' },
-  outdir: 'dist',
-  splitting: true,
   chunkNames: 'tokens/[name]-[hash]',
-  minifySyntax: true,
-  legalComments: 'none',
 })
 
 // The thread of the database. What it loads natively stays a package; the tables it creates and
@@ -63,11 +71,7 @@ await build({
 await build({
   ...shared,
   entryPoints: { 'store-worker': 'adapters/node/store/worker.ts' },
-  outdir: 'dist',
   external: ['libsql'],
-  minifySyntax: true,
-  legalComments: 'none',
-  banner: withRequire,
 })
 cpSync('src/store/migrations', 'dist/migrations', {
   recursive: true,
@@ -80,4 +84,20 @@ if (!process.argv.includes('--no-types')) {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
     stdio: 'inherit',
   })
+  keepReachable('dist/types', ['src/index.d.ts', 'adapters/node/index.d.ts'])
+}
+
+/** Removes the declarations that neither entry leads to. */
+function keepReachable(folder, entries) {
+  const modules = /(?:from |import\()['"](\.[^'"]+)\.ts['"]/g
+  const kept = new Set(entries.map((entry) => join(folder, entry)))
+  for (const file of kept) {
+    for (const [, specifier] of readFileSync(file, 'utf8').matchAll(modules)) {
+      kept.add(`${join(dirname(file), specifier)}.d.ts`)
+    }
+  }
+  for (const path of readdirSync(folder, { recursive: true })) {
+    const file = join(folder, path)
+    if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(file)
+  }
 }

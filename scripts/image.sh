@@ -12,13 +12,16 @@ mkdir "$work/build"
 git -C "$source" archive HEAD | tar -x -C "$work/build" --exclude=bench --exclude=test
 cd "$work/build"
 npm ci
-npm run build
-npm prune --omit=dev
+npm run build -- --no-types
+npm prune --omit=dev && rm -rf node_modules/@libsql/*-musl
 
 # Final stage
 mkdir "$work/app" "$work/data"
 cp -r package.json demo.toml node_modules dist "$work/app"
 cp demo.toml "$work/config.toml"
+size=$(du -sk "$work/app" | cut -f1)
+echo "image steps: $size kB in the layers of the gateway"
+if [ "$size" -gt 30000 ]; then echo 'image steps: more than 30 MB' >&2; exit 1; fi
 port=${PORT:-18080}
 cd "$work/data"
 NODE_ENV=production GATEWAY_SERVER__HOST=0.0.0.0 GATEWAY_SERVER__PORT=$port \

@@ -16,7 +16,7 @@ import { checkConfig, createGateway } from '../../src/index.ts'
 const readme = readFileSync('README.md', 'utf8')
 const folder = 'test/docs/.examples'
 
-const [hono = '', bare = '', plain = ''] = blocks('ts')
+const [hono = '', bare = '', edge = '', plain = ''] = blocks('ts')
 const commands = blocks('sh').filter((block) => block.startsWith('curl'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -41,6 +41,13 @@ describe('embedding', () => {
     expect(await answer.text()).toContain('You said: hello')
     server.closeAllConnections()
     server.close()
+  })
+
+  test('in an edge runtime', async () => {
+    const { default: worker } = await run('edge', edge)
+    const url = 'http://worker/v1/chat/completions'
+    const answer = await worker.fetch(new Request(url, ask('hello')))
+    expect(await answer.text()).toContain('You said: hello')
   })
 })
 
