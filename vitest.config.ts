@@ -13,6 +13,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
+    // Generous, since a busy machine is no fault: only what hangs runs into them.
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 })

@@ -243,7 +243,7 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
     await vi.waitFor(async () => {
       const { text } = await admin('GET', '/admin/usage/export')
       expect(JSON.parse(text).rows.length).toBeGreaterThan(20)
-    })
+    }, 10_000)
     await send('GET', '/metrics', 'none')
     await send('GET', '/health/providers', 'none')
     await sleep(200)

@@ -190,7 +190,7 @@ describe('a client that closes its connection', () => {
       const { body } = await host.admin('GET', '/admin/usage/export')
       expect(body['rows']).toHaveLength(1)
       return body['rows']
-    })
+    }, 10_000)
     expect(rows).toMatchObject([{ key_id: id, status: 499, error_code: 'LM-6001', cost: 0.000004 }])
     const { body } = await host.admin('GET', `/admin/keys/${id}`)
     expect(body['budget_spent']).toBe(0.000004)
@@ -242,7 +242,7 @@ describe('the official openai package', () => {
       const answer = await host.admin('GET', '/admin/usage?group_by=total')
       expect(answer.body['groups']).toHaveLength(1)
       return answer
-    })
+    }, 10_000)
     expect(body['groups']).toMatchObject([{ requests: 1 }])
   })
 

@@ -58,11 +58,13 @@ function body(length: number, more: object = {}): string {
   return JSON.stringify({ model: 'm', messages, ...more }).padEnd(length, ' ')
 }
 
+const soon = (check: () => void) => vi.waitFor(check, 10_000)
+
 /** A client whose large body has the only place. */
 async function firstOf({ port, asked }: Awaited<ReturnType<typeof hosted>>): Promise<RawClient> {
   const client = rawClient(port)
   client.send(head(2 * MB) + body(2 * MB))
-  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  await soon(() => expect(asked).toHaveLength(1))
   return client
 }
 
@@ -91,7 +93,7 @@ describe('a large body that waits for its turn', () => {
     expect(host.gateway.buffers.bytes).toBe(2 * MB)
 
     answer(host.asked[0])
-    await vi.waitFor(() => expect(host.asked).toHaveLength(2), 10_000)
+    await soon(() => expect(host.asked).toHaveLength(2))
     answer(host.asked[1])
     expect(await second.until('\r\n\r\n')).toContain('HTTP/1.1 200')
     expect(host.gateway.buffers.bytes).toBe(0)
@@ -109,7 +111,7 @@ describe('a large body that waits for its turn', () => {
     expect(second.socket.writableLength).toBeGreaterThan(16 * MB)
     expect(host.gateway.buffers.bytes).toBe(3 * MB)
     answer(host.asked[0])
-    await vi.waitFor(() => expect(host.asked).toHaveLength(2), 10_000)
+    await soon(() => expect(host.asked).toHaveLength(2))
     answer(host.asked[1])
     expect(await second.until('\r\n\r\n')).toContain('HTTP/1.1 200')
   })
@@ -124,7 +126,7 @@ describe('a large body that waits for its turn', () => {
     answer(host.asked[0])
     await second.until('HTTP/1.1 100 Continue')
     second.send(body(2 * MB))
-    await vi.waitFor(() => expect(host.asked).toHaveLength(2))
+    await soon(() => expect(host.asked).toHaveLength(2))
     answer(host.asked[1])
     await second.until('HTTP/1.1 200')
   })
@@ -136,7 +138,7 @@ describe('a large body that waits for its turn', () => {
     second.send(head(2 * MB) + body(1000))
     await still(second.socket)
     second.socket.destroy()
-    await vi.waitFor(() => expect(host.gateway.inFlight).toBe(1))
+    await soon(() => expect(host.gateway.inFlight).toBe(1))
     answer(host.asked[0])
     await first.until('HTTP/1.1 200')
     expect(host.gateway.buffers.bytes).toBe(0)
@@ -165,7 +167,7 @@ describe('the time in which a request must arrive', () => {
     await new Promise((resolve) => setTimeout(resolve, 600))
     expect(second.socket.bytesRead).toBe(0)
     answer(host.asked[0])
-    await vi.waitFor(() => expect(host.asked).toHaveLength(2))
+    await soon(() => expect(host.asked).toHaveLength(2))
     answer(host.asked[1])
     await second.until('HTTP/1.1 200')
   })
@@ -179,7 +181,7 @@ describe('the time in which a request must arrive', () => {
     expect(second.socket.bytesRead).toBe(0)
     answer(host.asked[0])
     expect(await second.whole).toContain('HTTP/1.1 408')
-    await vi.waitFor(() => expect(host.gateway.inFlight).toBe(0))
+    await soon(() => expect(host.gateway.inFlight).toBe(0))
     expect(host.gateway.buffers.bytes).toBe(0)
   })
 })
@@ -190,13 +192,13 @@ describe('what waits for a client that does not read', () => {
     const client = rawClient(host.port)
     client.socket.pause()
     client.send(head(100) + body(100))
-    await vi.waitFor(() => expect(host.asked).toHaveLength(1))
+    await soon(() => expect(host.asked).toHaveLength(1))
     host.asked[0]?.writeHead(200, { 'content-type': 'application/json' })
     host.asked[0]?.end(JSON.stringify(completion('x'.repeat(32 * MB))))
-    await vi.waitFor(() => expect(host.gateway.inFlight).toBe(0), 10_000)
+    await soon(() => expect(host.gateway.inFlight).toBe(0))
     expect(host.gateway.buffers.bytes).toBeGreaterThan(16 * MB)
     client.socket.destroy()
-    await vi.waitFor(() => expect(host.gateway.buffers.bytes).toBe(0))
+    await soon(() => expect(host.gateway.buffers.bytes).toBe(0))
   })
 
   test('is cut off when the buffers are full', async () => {
@@ -208,16 +210,16 @@ describe('what waits for a client that does not read', () => {
       return client
     }
     const clients = [await send(), await send()]
-    await vi.waitFor(() => expect(host.asked).toHaveLength(2))
+    await soon(() => expect(host.asked).toHaveLength(2))
     for (const response of host.asked) {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(completion('x'.repeat(24 * MB))))
     }
-    await vi.waitFor(() => expect(host.gateway.inFlight).toBe(0), 10_000)
-    await vi.waitFor(() => expect(host.gateway.buffers.bytes).toBeLessThan(40 * MB))
+    await soon(() => expect(host.gateway.inFlight).toBe(0))
+    await soon(() => expect(host.gateway.buffers.bytes).toBeLessThan(40 * MB))
     expect(host.gateway.buffers.bytes).toBeGreaterThan(10 * MB)
     for (const { socket } of clients) socket.destroy()
-    await vi.waitFor(() => expect(host.gateway.buffers.bytes).toBe(0))
+    await soon(() => expect(host.gateway.buffers.bytes).toBe(0))
   })
 })
 
@@ -246,17 +248,17 @@ test.each(Object.entries(content))(
       return process.memoryUsage().arrayBuffers
     }
     // Nothing of another test is left that could be freed meanwhile.
-    await vi.waitFor(() => expect(held()).toBeLessThan(4 * MB), 5_000)
+    await soon(() => expect(held()).toBeLessThan(4 * MB))
     const host = await hosted({ kind })
     for (let count = 1; count <= 4; count++) {
       const client = rawClient(host.port)
       client.send(head(8 * MB) + body(8 * MB, { stream: true }))
-      await vi.waitFor(() => expect(host.asked).toHaveLength(count), 10_000)
+      await soon(() => expect(host.asked).toHaveLength(count))
       host.asked.at(-1)?.writeHead(200, { 'content-type': 'text/event-stream' })
       host.asked.at(-1)?.write(frames)
       await client.until('HTTP/1.1 200')
     }
     expect(host.gateway.inFlight).toBe(4)
-    await vi.waitFor(() => expect(held()).toBeLessThan(4 * MB), 5_000)
+    await soon(() => expect(held()).toBeLessThan(4 * MB))
   },
 )

@@ -62,7 +62,7 @@ async function watched(path: string, refreshed = () => {}) {
     triggers,
     /** Waits for the system to report, then lets the stillness pass. */
     async noticed() {
-      await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
+      await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5, timeout: 10_000 })
       await clock.advance(stillness)
       expect(count.refreshes).toBe(1)
       count.refreshes = 0
@@ -246,7 +246,7 @@ test('a file that is emptied and written a moment later is read once, whole', as
   const { clock } = await watched(path, () => void read.push(readFileSync(path, 'utf8')))
   read.length = 0
   writeFileSync(path, '')
-  await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
+  await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5, timeout: 10_000 })
   await clock.advance(100)
   writeFileSync(path, 'whole')
   await wait(50)
@@ -337,7 +337,7 @@ test('after the close nothing is listened to', async () => {
   writeFileSync(path, 'a')
   const { clock, triggers, count } = await watched(path)
   writeFileSync(path, 'b')
-  await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5 })
+  await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5, timeout: 10_000 })
   triggers.close()
   writeFileSync(path, 'c')
   await wait(30)
