@@ -3,6 +3,9 @@ import { GatewayError, invalid } from '../core/errors.ts'
 import { blake3Hex } from '../wire/digest.ts'
 import { type Problem, renderProblem } from './problem.ts'
 
+/** Bytes of a replacement: thousands of models. More would hold the process up while it is parsed. */
+const maxBytes = 1024 * 1024
+
 /** What is said of a text that may become the configuration. */
 export type Judgement = Accepted | { readonly ok: false; readonly problems: readonly Problem[] }
 
@@ -59,12 +62,16 @@ export class ConfigDocument {
 
   /**
    * Replaces the file by a valid configuration and serves it; resolves to the new hash. LM-1001 for
-   * what cannot serve and LM-1004 for a hash that is not the file's; both leave the file untouched.
+   * what cannot serve, LM-1002 for what is over 1 MiB and LM-1004 for a hash that is not the file's;
+   * all leave the file untouched.
    * Should the new configuration fail to take over although it is valid, the file keeps it, and the
    * next reload tries again.
    */
   async put(bytes: Uint8Array, ifMatch: string | null): Promise<string> {
     const expected = expectedHash(ifMatch)
+    if (bytes.length > maxBytes) {
+      throw new GatewayError('LM-1002', `the configuration is over the limit of ${maxBytes} bytes`)
+    }
     const text = utf8(bytes)
     if (text === undefined) throw invalid('the configuration is not valid UTF-8')
     if (isBlank(text)) throw invalid('the configuration is empty')

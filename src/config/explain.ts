@@ -39,8 +39,12 @@ function nearestAbove<Known>(path: Path, known: ReadonlyMap<string, Known>): Kno
   return undefined
 }
 
+/** Characters of the longest text whose problems get lines: to find them takes a kilobyte for each value. */
+const longestLocated = 256 * 1024
+
 /** The line of every setting, table and array entry of a text that is valid TOML. */
 async function linesOf(text: string): Promise<ReadonlyMap<string, number>> {
+  if (text.length > longestLocated) return new Map()
   // Loaded only here: a configuration without problems never needs this parser.
   const { parseTOML } = await import('toml-eslint-parser')
   const lines = new Map<string, number>()

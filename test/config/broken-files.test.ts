@@ -262,3 +262,11 @@ test('a report of text that is no TOML does not repeat the text', async () => {
   expect(problems).toHaveLength(1)
   expect(problems.join()).not.toMatch(/canary|\n/)
 })
+
+test('a text over 256 KiB is refused without lines, which would take too long to find', async () => {
+  const text = `[server]\nprot = 1\nx = [${'1,'.repeat(130 * 1024)}1]`
+  expect(await problemsOf(text)).toEqual([
+    'server.prot: unknown setting; did you mean "port"?',
+    'server.x: unknown setting',
+  ])
+})

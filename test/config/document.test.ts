@@ -160,6 +160,19 @@ describe('replacing', () => {
     expect(file.commits).toBe(0)
   })
 
+  test('a body of more than 1 MiB is refused before it is looked at', async () => {
+    const { document, file, judged } = open('first')
+    await expect(put(document, '#'.repeat(1024 * 1024 + 1), hashOf('first'))).rejects.toMatchObject(
+      {
+        code: 'LM-1002',
+        message: 'the configuration is over the limit of 1048576 bytes',
+      },
+    )
+    expect(judged).toEqual([])
+    expect(file).toMatchObject({ text: 'first', staged: 0 })
+    await put(document, '#'.repeat(1024 * 1024), hashOf('first'))
+  })
+
   test('a body that is no UTF-8 is refused', async () => {
     const { document } = open('first')
     const body = new Uint8Array([0x61, 0xff])
