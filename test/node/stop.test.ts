@@ -129,6 +129,14 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, rowCount)).toBe(300)
   })
 
+  test('whose log has lost its reader saves everything and ends with 0', async () => {
+    const gateway = await started()
+    gateway.process.stdout?.destroy()
+    await ask(gateway, 5)
+    expect(await stopped(gateway)).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(await valueOf(gateway.database, rowCount)).toBe(5)
+  })
+
   test('whose database file was deleted saves what it has into a new one', async () => {
     const gateway = await started()
     await ask(gateway, 3)
