@@ -9,7 +9,7 @@ trap 'kill "${pid:-}" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$wo
 
 # Stage "build"
 mkdir "$work/build"
-git -C "$source" archive HEAD | tar -x -C "$work/build" --exclude=bench --exclude=test
+tar -C "$source" --exclude-from="$source/.dockerignore" -c . | tar -x -C "$work/build"
 cd "$work/build"
 npm ci
 npm run build -- --no-types
