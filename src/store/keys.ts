@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
 import { grantColumns, whereGrantFits } from './grant.ts'
@@ -10,23 +10,23 @@ export async function createKey(
   db: LibSQLDatabase,
   key: NewKey,
 ): Promise<KeyRow | 'unknown-group'> {
-  const cap = capColumns(key.budgetMax)
-  const [, [row]] = await db.batch([
-    db.run(sql`
-      insert into virtual_keys (
-        id, digest, name, group_id, budget_max_usd, budget_max_nano,
-        rpm_limit, tpm_limit, expires_at, disabled, created_at
-      )
-      select
-        ${key.id}, ${key.digest}, ${key.name}, ${key.groupId},
-        ${cap.budgetMaxUsd}, ${cap.budgetMaxNano},
-        ${key.rpmLimit}, ${key.tpmLimit}, ${key.expiresAt}, ${key.disabled}, ${key.createdAt}
-      where ${mayJoin(key.groupId)}
-    `),
-    withId(db, key.id),
-  ])
-  return row ? keyRow(row) : 'unknown-group'
+  const { budgetMax, ...others } = key
+  const row: Record<string, unknown> = {
+    ...newRow,
+    ...others,
+    ...capColumns(budgetMax),
+  } satisfies Record<keyof typeof virtualKeys.$inferSelect, unknown>
+  const columns = Object.entries(getTableColumns(virtualKeys))
+  const values = columns.map(([name, column]) => sql.param(row[name], column))
+  const insert = db
+    .insert(virtualKeys)
+    .select(sql`select ${sql.join(values, sql`, `)} where ${mayJoin(db, key.groupId)}`)
+  const [, [written]] = await db.batch([insert, withId(db, key.id)])
+  return written ? keyRow(written) : 'unknown-group'
 }
+
+/** What the database gives a key. */
+const newRow = { seq: null, budgetSpentUsd: 0, budgetSpentNano: 0, deletedAt: null }
 
 export async function updateKey(
   db: LibSQLDatabase,
@@ -44,7 +44,7 @@ export async function updateKey(
         ...('groupId' in change && { groupId }),
         ...(budgetMax !== undefined && capColumns(budgetMax)),
       })
-      .where(and(isLive(id), mayJoin(groupId)))
+      .where(and(isLive(id), mayJoin(db, groupId)))
       .returning(),
     withId(db, id),
   ])
@@ -97,12 +97,14 @@ function isLive(id: KeyId): SQL | undefined {
 }
 
 /** True of no group, and of a group that exists and is not deleted. */
-function mayJoin(id: GroupId | null): SQL {
+function mayJoin(db: LibSQLDatabase, id: GroupId | null): SQL {
   if (id === null) return sql`true`
-  return sql`exists (
-    select 1 from ${budgetGroups}
-    where ${budgetGroups.id} = ${id} and ${budgetGroups.deletedAt} is null
-  )`
+  return exists(
+    db
+      .select({ one: sql`1` })
+      .from(budgetGroups)
+      .where(and(eq(budgetGroups.id, id), isNull(budgetGroups.deletedAt))),
+  )
 }
 
 export function keyRow(row: typeof virtualKeys.$inferSelect): KeyRow {

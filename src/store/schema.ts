@@ -42,6 +42,9 @@ export const virtualKeys = sqliteTable(
   (table) => [index('virtual_keys_group_id').on(table.groupId)],
 )
 
+/** The index of the usage log on time. */
+export const usageLogByTime = 'usage_log_ts'
+
 export const usageLog = sqliteTable(
   'usage_log',
   {
@@ -76,7 +79,7 @@ export const usageLog = sqliteTable(
     /** JSON; null where the client sent none. */
     metadata: text(),
   },
-  (table) => [index('usage_log_ts').on(table.ts)],
+  (table) => [index(usageLogByTime).on(table.ts)],
 )
 
 export const sealedValues = sqliteTable(

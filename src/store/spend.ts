@@ -1,7 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { writeOnce } from './once.ts'
+import { budgetGroups, virtualKeys } from './schema.ts'
 import { spendText } from './spend-text.ts'
 import type { SpendFlush, SpendText } from './store.ts'
 
@@ -15,20 +16,31 @@ export function spendStatements(
   db: LibSQLDatabase,
   { key, group }: SpendText,
 ): readonly BatchItem<'sqlite'>[] {
-  return [...addTo(db, sql`virtual_keys`, key), ...addTo(db, sql`budget_groups`, group)]
+  return [...addTo(db, virtualKeys, key), ...addTo(db, budgetGroups, group)]
 }
 
-function addTo(db: LibSQLDatabase, table: SQL, amounts: string): BatchItem<'sqlite'>[] {
+function addTo(
+  db: LibSQLDatabase,
+  table: typeof virtualKeys | typeof budgetGroups,
+  amounts: string,
+): BatchItem<'sqlite'>[] {
   if (amounts === '[]') return []
-  const update = sql`
-    update ${table} set
-      budget_spent_usd = budget_spent_usd + added.usd + (budget_spent_nano + added.nano) / 1000000000,
-      budget_spent_nano = (budget_spent_nano + added.nano) % 1000000000
-    from (
-      select value ->> 0 as id, value ->> 1 as usd, value ->> 2 as nano
-      from json_each(${amounts})
-    ) as added
-    where ${table}.id = added.id
-  `
-  return [db.run(update)]
+  const added = db
+    .select({
+      id: sql<string>`value ->> 0`.as('added_id'),
+      usd: sql<number>`value ->> 1`.as('added_usd'),
+      nano: sql<number>`value ->> 2`.as('added_nano'),
+    })
+    .from(sql`json_each(${amounts})`)
+    .as('added')
+  const nanos = sql`(${table.budgetSpentNano} + ${added.nano})`
+  const update = db
+    .update(table)
+    .set({
+      budgetSpentUsd: sql`${table.budgetSpentUsd} + ${added.usd} + ${nanos} / 1000000000`,
+      budgetSpentNano: sql`${nanos} % 1000000000`,
+    })
+    .from(added)
+    .where(eq(table.id, added.id))
+  return [update]
 }

@@ -2,6 +2,7 @@ import type { Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
 import { amountOf, moneyOf } from './money.ts'
+import type { usageLog } from './schema.ts'
 import { SpendSums } from './spend-text.ts'
 import {
   largestBudget,
@@ -18,36 +19,36 @@ import {
  * fastest way out: the driver spends microseconds on every single value.
  */
 
-/** The columns after the id, in the order of the array. */
-export const usageColumns = [
+/** The columns of the table but the id, in the order of the array. */
+export const usageFields = [
   'ts',
-  'request_id',
-  'key_id',
-  'group_id',
+  'requestId',
+  'keyId',
+  'groupId',
   'model',
-  'model_used',
+  'modelUsed',
   'provider',
   'capability',
   'stream',
-  'tokens_in',
-  'tokens_out',
-  'tokens_total',
+  'tokensIn',
+  'tokensOut',
+  'tokensTotal',
   'estimated',
-  'cached_tokens',
-  'cache_write_tokens',
-  'reasoning_tokens',
-  'search_units',
-  'media_count',
-  'media_bytes',
-  'cost_usd',
-  'cost_nano',
-  'latency_ms',
-  'ttft_ms',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'searchUnits',
+  'mediaCount',
+  'mediaBytes',
+  'costUsd',
+  'costNano',
+  'latencyMs',
+  'ttftMs',
   'attempts',
   'status',
-  'error_code',
+  'errorCode',
   'metadata',
-] as const
+] as const satisfies readonly Exclude<keyof typeof usageLog.$inferSelect, 'id'>[]
 
 /** A batch to which rows are added, until it is sent. Of what its rows share hardly anything is kept. */
 export class UsageTable implements UsageBatch {
@@ -56,7 +57,7 @@ export class UsageTable implements UsageBatch {
   /** The first row. */
   #first: UsageValue[] = []
   /** By column: the values of all rows, where they differ. */
-  readonly #varying: (UsageValue[] | undefined)[] = usageColumns.map(() => undefined)
+  readonly #varying: (UsageValue[] | undefined)[] = usageFields.map(() => undefined)
   readonly #spend = new SpendSums()
 
   constructor(id: string) {

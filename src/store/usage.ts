@@ -1,8 +1,24 @@
-import { asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  between,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  lt,
+  max,
+  min,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { moneyOf } from './money.ts'
 import { writeOnce } from './once.ts'
-import { usageLog } from './schema.ts'
+import { usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
 import type {
   UsageFilter,
@@ -12,20 +28,28 @@ import type {
   UsageSumQuery,
   UsageText,
 } from './store.ts'
-import { usageColumns } from './usage-text.ts'
+import { usageFields } from './usage-text.ts'
 
 /** Appends rows and charges what they cost in one transaction: sums of rows and of spend agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
-  const { id, first, varying, rows, spend } = batch
+  const { id, spend } = batch
+  const isEmpty = batch.first.length === 0
+  await writeOnce(db, id, isEmpty ? [] : [insertRows(db, batch), ...spendStatements(db, spend)])
+}
+
+function insertRows(db: LibSQLDatabase, { first, varying, rows }: UsageText) {
   const values = first.map((value) => sql`${value}`)
   for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)
+  // In the order of the table. The id, which no batch holds, is null: SQLite gives the next one.
+  const fields: readonly string[] = usageFields
+  const selected = Object.keys(getTableColumns(usageLog)).map(
+    (name) => values[fields.indexOf(name)] ?? sql`null`,
+  )
   // Materialized, or SQLite would write each row out as text anew for every column.
-  const insert = sql`
+  return db.insert(usageLog).select(sql`
     with rows as materialized (select value as row from json_each(${rows}))
-    insert into usage_log (${sql.raw(usageColumns.join(', '))})
-    select ${sql.join(values, sql`, `)} from rows
-  `
-  await writeOnce(db, id, first.length > 0 ? [db.run(insert), ...spendStatements(db, spend)] : [])
+    select ${sql.join(selected, sql`, `)} from rows
+  `)
 }
 
 export async function purgeUsage(
@@ -33,11 +57,13 @@ export async function purgeUsage(
   before: number,
   limit: number,
 ): Promise<number> {
-  const { rowsAffected } = await db.run(sql`
-    delete from usage_log where id in (
-      select id from usage_log where ts < ${before} order by ts limit ${limit}
-    )
-  `)
+  const oldest = db
+    .select({ id: usageLog.id })
+    .from(usageLog)
+    .where(lt(usageLog.ts, before))
+    .orderBy(usageLog.ts)
+    .limit(limit)
+  const { rowsAffected } = await db.delete(usageLog).where(inArray(usageLog.id, oldest))
   return rowsAffected
 }
 
@@ -45,25 +71,36 @@ export async function purgeUsage(
 export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Promise<string[]> {
   const span = await spanOf(db, query)
   if (!span) return []
-  const columns = usageColumns.map((name) => (name === 'metadata' ? 'json(metadata)' : name))
-  const rows = await db.values<[string]>(sql`
-    select json_array(id, ${sql.raw(columns.join(', '))}) from usage_log
-    where id > ${query.cursor} and ${inSpan(span, query)}
-    order by id limit ${query.limit}
-  `)
-  return rows.map((row) => row[0])
+  const rows = await db
+    .select({ row: rowAsJson })
+    .from(usageLog)
+    .where(and(gt(usageLog.id, query.cursor), inSpan(span, query)))
+    .orderBy(usageLog.id)
+    .limit(query.limit)
+    .values()
+  return rows.map((row) => String(row[0]))
+}
+
+const rowAsJson = sql<string>`json_array(${sql.join(
+  [usageLog.id, ...usageFields.map(jsonOf)],
+  sql`, `,
+)})`
+
+function jsonOf(field: (typeof usageFields)[number]): SQL {
+  const column = usageLog[field]
+  return field === 'metadata' ? sql`json(${column})` : sql`${column}`
 }
 
 export async function sumUsage(db: LibSQLDatabase, query: UsageSumQuery): Promise<UsageSum[]> {
   const span = await spanOf(db, query)
   if (!span) return []
-  const group = groupings[query.groupBy]
+  const group = groupings[query.groupBy].as('grouped')
   const rows = await db
-    .select({ group: sql<string>`${group}`.as('grouped'), ...sums })
+    .select({ group, ...sums })
     .from(usageLog)
-    .where(sql.join([inSpan(span, query), ...filters(query)], sql` and `))
-    .groupBy(sql`grouped`)
-    .orderBy(desc(sums.costUsd), desc(sums.costNano), asc(sql`grouped`))
+    .where(and(inSpan(span, query), ...filters(query)))
+    .groupBy((selected) => selected.group)
+    .orderBy(desc(sums.costUsd), desc(sums.costNano), asc(group))
     .limit(query.limit)
   return rows.map(({ costUsd, costNano, ...row }) => ({ ...row, cost: moneyOf(costUsd, costNano) }))
 }
@@ -80,20 +117,18 @@ interface Span {
  * so reading them from one end of this to the other, in the order they are stored, is faster than
  * looking each up through the index on time; and a page begins at once, wherever the window is.
  */
-async function spanOf(db: LibSQLDatabase, { since, until }: Window): Promise<Span | undefined> {
-  const [row] = await db.values<[number | null, number | null]>(sql`
-    select min(id), max(id) from usage_log indexed by usage_log_ts
-    where ts between ${since} and ${until}
-  `)
-  // The driver's rows have indices but cannot be iterated over.
-  const first = row?.[0] ?? null
-  const last = row?.[1] ?? null
+async function spanOf(db: LibSQLDatabase, window: Window): Promise<Span | undefined> {
+  const [row] = await db
+    .select({ first: min(usageLog.id), last: max(usageLog.id) })
+    .from(sql`${usageLog} indexed by ${sql.identifier(usageLogByTime)}`)
+    .where(between(usageLog.ts, window.since, window.until))
+  const { first = null, last = null } = row ?? {}
   return first === null || last === null ? undefined : { first, last }
 }
 
-function inSpan({ first, last }: Span, { since, until }: Window): SQL {
+function inSpan({ first, last }: Span, { since, until }: Window): SQL | undefined {
   // The plus sign keeps the planner from the index on time.
-  return sql`id between ${first} and ${last} and +ts between ${since} and ${until}`
+  return and(between(usageLog.id, first, last), between(sql`+${usageLog.ts}`, since, until))
 }
 
 function filters({ keyId, groupId, model, provider, capability }: UsageFilter): SQL[] {
@@ -107,31 +142,36 @@ function filters({ keyId, groupId, model, provider, capability }: UsageFilter): 
   return columns.flatMap(([column, value]) => (value === undefined ? [] : [eq(column, value)]))
 }
 
-const groupings: Readonly<Record<UsageGrouping, SQL>> = {
-  model: sql`model`,
-  model_used: sql`coalesce(model_used, '')`,
-  provider: sql`provider`,
-  capability: sql`capability`,
-  key_id: sql`key_id`,
-  group_id: sql`coalesce(group_id, '')`,
-  status: sql`cast(status as text)`,
+const groupings: Readonly<Record<UsageGrouping, SQL<string>>> = {
+  model: sql`${usageLog.model}`,
+  model_used: sql`coalesce(${usageLog.modelUsed}, '')`,
+  provider: sql`${usageLog.provider}`,
+  capability: sql`${usageLog.capability}`,
+  key_id: sql`${usageLog.keyId}`,
+  group_id: sql`coalesce(${usageLog.groupId}, '')`,
+  status: sql`cast(${usageLog.status} as text)`,
   total: sql`'total'`,
 }
 
-/** `total` of whole numbers is exact up to 2^53, and unlike `sum` it does not fail past 2^63. */
+/** The requests of which this is true. */
+const countIf = (condition: SQL) => sql<number>`sum(${condition})`
+
+/** Of whole numbers it is exact up to 2^53, and unlike `sum` it does not fail past 2^63. */
+const total = (column: SQLiteColumn) => sql<number>`total(${column})`
+
 const sums = {
-  requests: sql<number>`count(*)`,
-  requestsOk: sql<number>`sum(status between 200 and 299)`,
-  requestsClientError: sql<number>`sum(status between 400 and 499)`,
-  requestsServerError: sql<number>`sum(status between 500 and 599)`,
-  tokensIn: sql<number>`total(tokens_in)`,
-  tokensOut: sql<number>`total(tokens_out)`,
-  tokensTotal: sql<number>`total(tokens_total)`,
-  estimatedRequests: sql<number>`sum(estimated)`,
-  upstreamRequests: sql<number>`sum(not estimated)`,
-  searchUnits: sql<number>`total(search_units)`,
-  mediaCount: sql<number>`total(media_count)`,
-  mediaBytes: sql<number>`total(media_bytes)`,
-  costUsd: sql<number>`sum(cost_usd) + sum(cost_nano) / 1000000000`,
-  costNano: sql<number>`sum(cost_nano) % 1000000000`,
+  requests: count(),
+  requestsOk: countIf(sql`${usageLog.status} between 200 and 299`),
+  requestsClientError: countIf(sql`${usageLog.status} between 400 and 499`),
+  requestsServerError: countIf(sql`${usageLog.status} between 500 and 599`),
+  tokensIn: total(usageLog.tokensIn),
+  tokensOut: total(usageLog.tokensOut),
+  tokensTotal: total(usageLog.tokensTotal),
+  estimatedRequests: countIf(sql`${usageLog.estimated}`),
+  upstreamRequests: countIf(sql`not ${usageLog.estimated}`),
+  searchUnits: total(usageLog.searchUnits),
+  mediaCount: total(usageLog.mediaCount),
+  mediaBytes: total(usageLog.mediaBytes),
+  costUsd: sql<number>`sum(${usageLog.costUsd}) + sum(${usageLog.costNano}) / 1000000000`,
+  costNano: sql<number>`sum(${usageLog.costNano}) % 1000000000`,
 }

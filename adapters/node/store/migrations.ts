@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableName } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { migrate } from 'drizzle-orm/libsql/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { StoreFault } from '../../../src/store/index.ts'
 
 /** Brings the tables up to date, or creates them. Refuses a database that a newer gateway has changed. */
@@ -20,14 +21,23 @@ export async function migrateDatabase(
   }
 }
 
+/** SQLite's own table of tables. */
+const tables = sqliteTable('sqlite_master', { type: text(), name: text() })
+
+/** Drizzle's own table of the migrations that have been applied, by their time. */
+const migrations = sqliteTable('__drizzle_migrations', {
+  createdAt: numeric('created_at', { mode: 'number' }),
+})
+
 async function isUpToDate(db: LibSQLDatabase, known: readonly number[]): Promise<boolean> {
-  const tables = await db.values(
-    sql`select 1 from sqlite_master where type = 'table' and name = '__drizzle_migrations'`,
-  )
-  if (tables.length === 0) return false
-  const rows = await db.values<[number]>(sql`select created_at from __drizzle_migrations`)
-  const applied = new Set(rows.map((row) => Number(row[0])))
-  if ([...applied].some((at) => !known.includes(at))) {
+  const [table] = await db
+    .select()
+    .from(tables)
+    .where(and(eq(tables.type, 'table'), eq(tables.name, getTableName(migrations))))
+  if (!table) return false
+  const rows = await db.select().from(migrations)
+  const applied = new Set(rows.map(({ createdAt }) => createdAt))
+  if (rows.some(({ createdAt }) => createdAt === null || !known.includes(createdAt))) {
     throw new StoreFault('the database was made by a newer version of the gateway; use that one')
   }
   return known.every((at) => applied.has(at))
