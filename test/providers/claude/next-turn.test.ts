@@ -109,6 +109,20 @@ describe.each(families)('$name', (family) => {
     })
   })
 
+  test.each([
+    ['text', text('Hi')],
+    ['call', call('t1')],
+  ])('a stream opens with the role, also where hidden thinking leads a %s', async (_name, said) => {
+    const { chat, upstream } = await family.gateway({})
+    upstream.next(family.streamed([hidden, said]))
+    const { chunks } = await readStream(await chat({ ...asking, stream: true }))
+    const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))
+    expect(deltas.slice(0, 2)).toEqual([
+      { role: 'assistant', content: '' },
+      { thinking_blocks: [hidden] },
+    ])
+  })
+
   describe('a call that comes back without its thinking', () => {
     const messages = [
       { role: 'user', content: 'Hi' },

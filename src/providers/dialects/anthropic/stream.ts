@@ -125,15 +125,15 @@ export class AnthropicFrames implements FrameDecoder {
         this.#thinking.add(block, start)
         return start.thinking ? [this.#chunks.reasoning(start.thinking)] : []
       case 'text':
-        return this.#after(start.text ? [this.#chunks.text(start.text)] : [])
+        return [...this.#proofs(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
       case 'tool_use': {
         const index = this.#calls++
         this.#openCalls.set(block, { index, given, hasArguments: false })
         const call = { index, id: start.id || newCallId(), name: start.name ?? '' }
-        return this.#after([this.#chunks.toolCall(call)])
+        return [...this.#proofs(), this.#chunks.toolCall(call)]
       }
       default:
-        return this.#after([])
+        return this.#proofs()
     }
   }
 
@@ -141,7 +141,7 @@ export class AnthropicFrames implements FrameDecoder {
     switch (delta.type) {
       case 'text_delta':
         // Some compatible servers open no blocks.
-        return delta.text ? this.#after([this.#chunks.text(delta.text)]) : []
+        return delta.text ? [...this.#proofs(), this.#chunks.text(delta.text)] : []
       case 'thinking_delta':
         if (!delta.thinking) return []
         this.#thinking.add(block, { thinking: delta.thinking })
@@ -161,10 +161,10 @@ export class AnthropicFrames implements FrameDecoder {
     }
   }
 
-  /** What is no thinking goes out behind the thinking that came before it. */
-  #after(frames: Frame[]): Frame[] {
+  /** The thinking that is complete, since what follows is none. */
+  #proofs(): Frame[] {
     const run = this.#thinking.interrupt()
-    return run.length === 0 ? frames : [this.#chunks.thinking(run), ...frames]
+    return run.length === 0 ? [] : [this.#chunks.thinking(run)]
   }
 
   /** A call without fragments has the arguments that its block opened with. */

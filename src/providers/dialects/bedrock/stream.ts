@@ -93,12 +93,12 @@ export class ConverseStream implements FrameDecoder {
   #openCall(block: number, { toolUseId, name }: ToolUse): Frame[] {
     const index = this.#calls.size
     this.#calls.set(block, { index, hasArguments: false })
-    return this.#after([this.#writer.toolCall({ index, id: toolUseId || newCallId(), name })])
+    return [...this.#proofs(), this.#writer.toolCall({ index, id: toolUseId || newCallId(), name })]
   }
 
   /** Texts and reasoning open with their first delta. */
   #readDelta(block: number, { text, toolUse, reasoningContent }: Delta): Frame[] {
-    if (text) return this.#after([this.#writer.text(text)])
+    if (text) return [...this.#proofs(), this.#writer.text(text)]
     if (reasoningContent) return this.#think(block, reasoningContent)
     const call = this.#calls.get(block)
     if (!call || !toolUse?.input) return []
@@ -113,10 +113,10 @@ export class ConverseStream implements FrameDecoder {
     return text ? [this.#writer.reasoning(text)] : []
   }
 
-  /** What is no reasoning goes out behind the proofs of the reasoning before it. */
-  #after(frames: Frame[]): Frame[] {
+  /** The reasoning that is complete, since what follows is none. */
+  #proofs(): Frame[] {
     const run = this.#thinking.interrupt()
-    return run.length === 0 ? frames : [this.#writer.thinking(run), ...frames]
+    return run.length === 0 ? [] : [this.#writer.thinking(run)]
   }
 
   /** A call without arguments has sent none, but is a call with an empty object. */
