@@ -228,6 +228,11 @@ describe('calls and results', () => {
     expect(new Set(calls).size).toBe(3)
     for (const id of calls ?? []) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
   })
+
+  test('ids that Mistral gives go back to it as they were', async () => {
+    const ids = ['D681PevKs', 'abcXYZ019']
+    expect(await idsOf(ids, mistral)).toEqual([ids, ids])
+  })
 })
 
 describe('images and documents', () => {

@@ -37,9 +37,13 @@ export class ToolUseIds {
 }
 
 function legalId(id: string, form: CallIds): string {
-  if (form === 'short') return digest(id, mistralLength)
+  if (form === 'short') return isShort(id) ? id : digest(id, mistralLength)
   if (id.length > longest) return digest(id, longest)
   return id.replace(form === 'dotted' ? /[^a-zA-Z0-9_.:-]/g : /[^a-zA-Z0-9_-]/g, '_')
+}
+
+function isShort(id: string): boolean {
+  return id.length === mistralLength && /^[a-zA-Z0-9]+$/.test(id)
 }
 
 function digest(text: string, length: number): string {
