@@ -153,7 +153,7 @@ function withAudio(
   message: string,
 ): Content {
   if (!audio) return content
-  const { data, mime_type: mimeType } = audio
+  const { data, mime_type: mimeType = googlesSound } = audio
   const placed = { path: `${message}.audio`, raw: { ...audio, type: 'audio' } }
   const sound: Part =
     data && mimeType?.startsWith('audio/')
@@ -162,6 +162,12 @@ function withAudio(
   const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
   return [...texts, sound]
 }
+
+/**
+ * What Google's models speak in. The stream helper of the official SDK keeps the data of sound and not
+ * its media type, and no other vendor sends data.
+ */
+const googlesSound = 'audio/L16;codec=pcm;rate=24000'
 
 function textPart(text: string, message: string): TextPart {
   return { type: 'text', text, path: `${message}.content`, raw: {} }
