@@ -1,0 +1,120 @@
+import type { Chance } from './chance.ts'
+import type { Answer } from './vendor.ts'
+import { object, proof, text } from './words.ts'
+
+/*
+ * Claude, at its own address and on Bedrock, and other models there. A message of the OpenAI format has
+ * one text and a list of calls, so it cannot carry
+ * - where one text block ends and the next begins, and texts behind calls: the texts are joined, in front;
+ * - a text of white space;
+ * - thinking that does not lead the answer: then no thinking comes back;
+ * - arguments that were cut off, in a place for objects: `{"rawInvalidInput": "…"}` comes back;
+ * - an explanation of a refusal beside a text; without a text it comes back as one.
+ */
+
+export type Block =
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | { readonly type: 'text'; readonly text: string }
+  /** The input is JSON text. */
+  | { readonly type: 'tool_use'; readonly id: string; readonly input: string }
+
+interface Said {
+  readonly blocks: readonly Block[]
+  readonly stop: 'end_turn' | 'tool_use' | 'max_tokens' | 'refusal'
+  readonly explanation?: string
+}
+
+/** How a model differs from others that speak through the same API. */
+export interface Habits {
+  readonly callId: (chance: Chance) => string
+  /** Its thinking has proofs; else it is shown, and does not come back. */
+  readonly isProven: boolean
+  /** It may tell why it refuses. */
+  readonly explains: boolean
+}
+
+export function say(
+  chance: Chance,
+  isStreamed: boolean,
+  { callId, isProven, explains }: Habits,
+): Said {
+  if (explains && chance.is(0.04)) {
+    const blocks: Block[] = chance.is(0.5) ? [{ type: 'text', text: text(chance) }] : []
+    return { blocks, stop: 'refusal', explanation: text(chance) }
+  }
+  const thoughts = chance.some(0, 2, () => thought(chance, isProven))
+  const texts = chance.some(0, 2, (): Block => ({ type: 'text', text: oftenText(chance) }))
+  const calls = chance.some(
+    texts.length === 0 ? 1 : 0,
+    3,
+    (): Block => ({ type: 'tool_use', id: callId(chance), input: object(chance) }),
+  )
+  const others = [...texts, ...calls]
+  // The newest models think between their texts and calls too, but never last.
+  const late = chance.is(0.3) ? chance.some(1, 2, () => thought(chance, isProven)) : []
+  for (const block of late) others.splice(chance.below(others.length), 0, block)
+  const blocks = [...thoughts, ...others]
+  const last = blocks.at(-1)
+  if (isStreamed && last?.type === 'tool_use' && chance.is(0.1)) {
+    const [input = ''] = chance.pieces(last.input, 3)
+    return { blocks: [...blocks.slice(0, -1), { ...last, input }], stop: 'max_tokens' }
+  }
+  return { blocks, stop: calls.length > 0 ? 'tool_use' : 'end_turn' }
+}
+
+function thought(chance: Chance, isProven: boolean): Block {
+  if (!isProven) return { type: 'thinking', thinking: text(chance), signature: '' }
+  if (chance.is(0.3)) return { type: 'redacted_thinking', data: proof(chance) }
+  // Where the text of thinking is kept back, the signature comes alone.
+  const thinking = chance.is(0.2) ? '' : text(chance)
+  return { type: 'thinking', thinking, signature: proof(chance) }
+}
+
+function oftenText(chance: Chance): string {
+  return chance.is(0.15) ? chance.pick(['\n\n', ' ']) : text(chance)
+}
+
+export function claudeId(chance: Chance): string {
+  return `toolu_${proof(chance).replace(/[^a-zA-Z0-9]/g, '')}${chance.below(1e9)}`.slice(0, 60)
+}
+
+export function shownOf({ blocks }: Said): Answer['shown'] {
+  return {
+    content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    reasoning: blocks.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
+    calls: blocks.flatMap((block) =>
+      block.type === 'tool_use' ? [{ name: 'f', arguments: block.input || '{}' }] : [],
+    ),
+  }
+}
+
+const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
+
+/** What has no proof is of no use to the vendor. */
+const isKept = (block: Block) => block.type !== 'thinking' || block.signature !== ''
+
+export function backOf(said: Said): readonly Block[] | undefined {
+  const { blocks, explanation = '' } = said
+  const first = blocks.findIndex((block) => !isThought(block))
+  const leads = !blocks.slice(first).some(isThought)
+  const content = shownOf(said).content || explanation
+  const turn = [
+    ...(leads ? blocks.filter(isThought).filter(isKept) : []),
+    ...(content.trim() === '' ? [] : [{ type: 'text', text: content } as const]),
+    ...blocks.flatMap((block) =>
+      block.type === 'tool_use' ? [{ ...block, input: inputBack(block.input) }] : [],
+    ),
+  ]
+  return turn.length > 0 ? turn : undefined
+}
+
+function inputBack(input: string): string {
+  if (input.trim() === '') return '{}'
+  try {
+    JSON.parse(input)
+    return input
+  } catch {
+    return JSON.stringify({ rawInvalidInput: input })
+  }
+}

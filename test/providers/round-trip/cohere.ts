@@ -1,0 +1,173 @@
+import { event, piece } from '../cases/cohere.ts'
+import { answered, cohereGateway } from '../cohere/support.ts'
+import type { Chance } from './chance.ts'
+import { inputsInOrder } from './inputs.ts'
+import type { Vendor } from './vendor.ts'
+import { object, text } from './words.ts'
+
+/*
+ * Command. A message of the OpenAI format cannot carry
+ * - where one text ends and the next begins: they come back as one;
+ * - thoughts that led to a text, for which the vendor has no place in a history either;
+ * - where thoughts end and the plan for the calls begins: both come back as the plan;
+ * - a call without arguments, written as `null` or as nothing: `{}` comes back.
+ */
+
+interface Call {
+  readonly id: string
+  readonly arguments: string
+}
+
+interface Said {
+  readonly thoughts: readonly string[]
+  readonly texts: readonly string[]
+  readonly plan: string
+  readonly calls: readonly Call[]
+}
+
+function say(chance: Chance): Said {
+  const thoughts = chance.some(0, 1, () => text(chance))
+  if (chance.is(0.4)) {
+    return { thoughts, texts: chance.some(1, 2, () => text(chance)), plan: '', calls: [] }
+  }
+  const calls = chance.some(1, 3, () => ({
+    id: `f_${chance.below(1e12).toString(36)}`,
+    arguments: chance.is(0.1) ? chance.pick(['', 'null']) : object(chance),
+  }))
+  return { thoughts, texts: [], plan: chance.is(0.7) ? text(chance) : '', calls }
+}
+
+const isNothing = (written: string) => written === '' || written === 'null'
+
+export const cohere: Vendor = {
+  name: 'cohere',
+  contentType: 'text/event-stream',
+  takesPictures: false,
+  needsReasoning: true,
+  gateway: () => cohereGateway(),
+  answer(chance) {
+    const said = say(chance)
+    const content = said.texts.join('')
+    const reasoning = [...said.thoughts, said.plan].filter(Boolean).join('\n')
+    const calls = said.calls.map((call) => ({
+      ...call,
+      arguments: isNothing(call.arguments) ? '{}' : call.arguments,
+    }))
+    return {
+      whole: JSON.stringify(wholeOf(said)),
+      stream: new TextEncoder().encode(eventsOf(said, chance).join('')),
+      shown: {
+        content,
+        reasoning,
+        calls: calls.map((call) => ({ name: 'f', arguments: call.arguments })),
+      },
+      back:
+        calls.length > 0
+          ? { ...(reasoning !== '' && { tool_plan: reasoning }), calls }
+          : { content },
+    }
+  },
+  turns(body) {
+    return messagesIn(body).flatMap(({ role, content, tool_plan, tool_calls }) => {
+      if (role !== 'assistant') return []
+      const calls = tool_calls?.map((call) => ({ id: call.id, arguments: call.function.arguments }))
+      return [
+        {
+          ...(content !== undefined && { content }),
+          ...(tool_plan !== undefined && { tool_plan }),
+          ...(calls && { calls }),
+        },
+      ]
+    })
+  },
+  inputs(body) {
+    const turns = runsOf(messagesIn(body))
+    return inputsInOrder(
+      turns.map((run) => ({
+        calls: run.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []),
+        results: run.flatMap(({ tool_call_id: id, content = '' }) =>
+          id === undefined ? [] : [{ id, input: { text: content, png: undefined } }],
+        ),
+        said: run.flatMap(({ role, content }) => (role === 'user' ? (content ?? []) : [])),
+      })),
+    )
+  },
+}
+
+interface CohereMessage {
+  readonly role: string
+  readonly content?: string
+  readonly tool_plan?: string
+  readonly tool_call_id?: string
+  readonly tool_calls?: readonly {
+    readonly id: string
+    readonly function: { readonly arguments: string }
+  }[]
+}
+
+function messagesIn(body: string): readonly CohereMessage[] {
+  return (JSON.parse(body) as { messages: CohereMessage[] }).messages
+}
+
+/** Messages of the model alone, and what is said to it together. */
+function runsOf(messages: readonly CohereMessage[]): CohereMessage[][] {
+  const runs: CohereMessage[][] = []
+  for (const message of messages) {
+    const isModel = message.role === 'assistant'
+    const isNew = isModel || runs.at(-1)?.[0]?.role === 'assistant'
+    if (isNew || runs.length === 0) runs.push([])
+    runs.at(-1)?.push(message)
+  }
+  return runs
+}
+
+const callOf = (call: Call, written: string) => ({
+  id: call.id,
+  type: 'function',
+  function: { name: 'f', arguments: written },
+})
+
+function wholeOf({ thoughts, texts, plan, calls }: Said): object {
+  const content = [
+    ...thoughts.map((thinking) => ({ type: 'thinking', thinking })),
+    ...texts.map((said) => ({ type: 'text', text: said })),
+  ]
+  return answered({
+    ...(content.length > 0 && { content }),
+    ...(plan !== '' && { tool_plan: plan }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => callOf(call, call.arguments)) }),
+  })
+}
+
+function eventsOf({ thoughts, texts, plan, calls }: Said, chance: Chance): string[] {
+  const blocks = [
+    ...thoughts.map((said) => ['thinking', said] as const),
+    ...texts.map((said) => ['text', said] as const),
+  ]
+  return [
+    event('message-start', { id: 'co-1', delta: { message: { role: 'assistant' } } }),
+    ...blocks.flatMap(([type, said], index) => [
+      piece('content-start', { content: { type, [type]: '' } }, { index }),
+      ...chance
+        .pieces(said)
+        .map((part) => piece('content-delta', { content: { [type]: part } }, { index })),
+      event('content-end', { index }),
+    ]),
+    ...(plan === '' ? [] : chance.pieces(plan)).map((tool_plan) =>
+      piece('tool-plan-delta', { tool_plan }),
+    ),
+    ...calls.flatMap((call, index) => [
+      piece('tool-call-start', { tool_calls: callOf(call, '') }, { index }),
+      ...(call.arguments === '' ? [] : chance.pieces(call.arguments)).map((part) =>
+        piece('tool-call-delta', { tool_calls: { function: { arguments: part } } }, { index }),
+      ),
+      event('tool-call-end', { index }),
+    ]),
+    event('message-end', {
+      delta: {
+        finish_reason: calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE',
+        usage: { tokens: { input_tokens: 10, output_tokens: 5 } },
+      },
+    }),
+  ]
+}

@@ -1,0 +1,225 @@
+import { textsAt } from '../../../src/wire/json-text.ts'
+import { counts, googleGateway } from '../google/support.ts'
+import type { Chance } from './chance.ts'
+import { inputsInOrder } from './inputs.ts'
+import type { Vendor } from './vendor.ts'
+import { object, proof, RawText, text, written } from './words.ts'
+
+/*
+ * Gemini, before and since it signs its calls. A message of the OpenAI format cannot carry
+ * - thoughts, which the vendor does not want back;
+ * - where one text ends and the next begins, and which of them was signed: the texts are joined, and the
+ *   last signature stands on them;
+ * - the place of sound and images among the texts: they follow them, and calls follow the images.
+ */
+
+interface Part {
+  readonly text?: string
+  readonly thought?: true
+  readonly thoughtSignature?: string
+  readonly inlineData?: { readonly mimeType: string; readonly data: string }
+  readonly functionCall?: Call
+}
+
+interface Call {
+  readonly id?: string
+  readonly name: string
+  /** JSON text. */
+  readonly args: string
+}
+
+interface Model {
+  readonly upstreamId: string
+  readonly hasIds: boolean
+}
+
+function say(chance: Chance, { hasIds }: Model): Part[] {
+  const signature = () => ({ thoughtSignature: proof(chance) })
+  const thoughts = chance.some(0, 2, (): Part => ({ text: text(chance), thought: true }))
+  const texts = chance.some(0, 2, (): Part => ({ text: text(chance) }))
+  const images = chance.some(
+    0,
+    chance.is(0.2) ? 1 : 0,
+    (): Part => ({
+      inlineData: { mimeType: 'image/png', data: proof(chance) },
+      ...(chance.is(0.5) && signature()),
+    }),
+  )
+  const least = texts.length + images.length === 0 ? 1 : 0
+  const calls = chance.some(
+    least,
+    3,
+    (at): Part => ({
+      functionCall: {
+        ...(hasIds && { id: `fc-${chance.below(1e9)}-${at}` }),
+        name: 'f',
+        args: object(chance),
+      },
+      ...(at === 0 && hasIds && signature()),
+    }),
+  )
+  const last = texts.at(-1)
+  const signed =
+    last && chance.is(0.5) ? [...texts.slice(0, -1), { ...last, ...signature() }] : texts
+  const sounds = chance.some(
+    0,
+    chance.is(0.1) ? 1 : 0,
+    (): Part => ({
+      inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: proof(chance) },
+    }),
+  )
+  return [...chance.shuffled([...thoughts, ...signed]), ...sounds, ...images, ...calls]
+}
+
+function backOf(parts: readonly Part[]): readonly Part[] {
+  const texts = parts.filter((part) => part.text !== undefined && !part.thought)
+  const said = texts.map((part) => part.text).join('')
+  const thoughtSignature = texts.findLast((part) => part.thoughtSignature)?.thoughtSignature
+  return [
+    ...(said === '' ? [] : [{ text: said, ...(thoughtSignature && { thoughtSignature }) }]),
+    ...parts.filter(({ inlineData }) => inlineData),
+    ...parts.filter(({ functionCall }) => functionCall),
+  ]
+}
+
+const textOf = (parts: readonly Part[], isThought: boolean) =>
+  parts.map((part) => ((part.thought === true) === isThought ? (part.text ?? '') : '')).join('')
+
+function vendor(name: string, model: Model): Vendor {
+  return {
+    name,
+    contentType: 'text/event-stream',
+    takesPictures: model.hasIds,
+    needsReasoning: false,
+    gateway: async () => {
+      const gateway = await googleGateway({ upstreamId: model.upstreamId })
+      // The tests speak of model `m`.
+      return {
+        ...gateway,
+        chat: (body, init) => gateway.chat({ ...(body as object), model: 'g' }, init),
+      }
+    },
+    answer(chance) {
+      const parts = say(chance, model)
+      return {
+        whole: written(response(parts, { finishReason: 'STOP' }), chance.is(0.5) ? 2 : undefined),
+        stream: new TextEncoder().encode(eventsOf(parts, chance).join('')),
+        shown: {
+          content: textOf(parts, false),
+          reasoning: textOf(parts, true),
+          calls: parts.flatMap(({ functionCall: call }) =>
+            call ? [{ name: call.name, arguments: call.args }] : [],
+          ),
+        },
+        back: backOf(parts),
+      }
+    },
+    turns(body) {
+      const args = textsAt(body, 'contents.*.parts.*.functionCall.args')
+      return contentsIn(body).flatMap(({ role, parts }, c) =>
+        role === 'model'
+          ? [
+              parts.map(({ functionCall: call, ...part }, p) => {
+                if (!call) return part
+                const given = args.get(`contents.${c}.parts.${p}.functionCall.args`)
+                return { ...part, functionCall: { ...call, args: given } }
+              }),
+            ]
+          : [],
+      )
+    },
+    inputs(body) {
+      // Without ids results answer calls by their order.
+      return inputsInOrder(
+        turnsOf(contentsIn(body)).map((parts) => ({
+          calls: parts
+            .flatMap(({ functionCall: call }) => (call ? [call] : []))
+            .map(({ id }, at) => id ?? `${at}`),
+          results: parts
+            .flatMap(({ functionResponse: result }) => (result ? [result] : []))
+            .map(({ id, response: { output }, parts: media }, at) => ({
+              id: id ?? `${at}`,
+              input: { text: output, png: media?.[0]?.inlineData?.data },
+            })),
+          said: parts.flatMap(({ text: said, role }) => (role === 'user' ? (said ?? []) : [])),
+        })),
+      )
+    },
+  }
+}
+
+interface SentPart extends Part {
+  readonly functionResponse?: {
+    readonly id?: string
+    readonly response: { readonly output: string }
+    readonly parts?: readonly Part[]
+  }
+}
+
+interface Content {
+  readonly role: string
+  readonly parts: readonly SentPart[]
+}
+
+function contentsIn(body: string): readonly Content[] {
+  return (JSON.parse(body) as { contents: Content[] }).contents
+}
+
+/** Results stand in a content of their own, and the user's words in the next. */
+function turnsOf(contents: readonly Content[]): (SentPart & { readonly role: string })[][] {
+  const turns: (SentPart & { readonly role: string })[][] = []
+  let latest = ''
+  for (const { role, parts } of contents) {
+    if (role !== latest) turns.push([])
+    latest = role
+    turns.at(-1)?.push(...parts.map((part) => ({ ...part, role })))
+  }
+  return turns
+}
+
+function response(parts: readonly Part[], candidate: object): object {
+  const raw = parts.map(({ functionCall: call, ...part }) =>
+    call ? { ...part, functionCall: { ...call, args: new RawText(call.args) } } : part,
+  )
+  return {
+    candidates: [{ content: { role: 'model', parts: raw }, index: 0, ...candidate }],
+    usageMetadata: counts,
+    responseId: 'r-1',
+  }
+}
+
+/** Texts come in pieces, and a signature with the last of them or in an empty text behind it. */
+function eventsOf(parts: readonly Part[], chance: Chance): string[] {
+  const pieces = parts.flatMap((part): Part[] => {
+    const { text: said, thoughtSignature, ...others } = part
+    if (said === undefined) return [part]
+    const texts = chance.pieces(said).map((piece): Part => ({ text: piece, ...others }))
+    if (thoughtSignature === undefined) return texts
+    if (chance.is(0.5)) return [...texts, { text: '', thoughtSignature }]
+    return [
+      ...texts.slice(0, -1),
+      ...texts.slice(-1).map((last) => ({ ...last, thoughtSignature })),
+    ]
+  })
+  const ending = chance.is(0.5) ? [{ text: '' }] : []
+  const all = [...pieces, ...ending]
+  const events: Part[][] = []
+  for (const piece of all) {
+    if (events.length === 0 || chance.is(0.7)) events.push([])
+    events.at(-1)?.push(piece)
+  }
+  return events.map((together, at) => {
+    const isLast = at === events.length - 1
+    return `data: ${written(response(together, isLast ? { finishReason: 'STOP' } : {}))}\r\n\r\n`
+  })
+}
+
+export const gemini2: Vendor = vendor('google, before signatures', {
+  upstreamId: 'gemini-2.5-flash',
+  hasIds: false,
+})
+
+export const gemini3: Vendor = vendor('google, with signatures', {
+  upstreamId: 'gemini-3-flash-preview',
+  hasIds: true,
+})

@@ -1,0 +1,11 @@
+/** One turn of a request to a vendor. */
+export interface Turn<Item> {
+  readonly role: string
+  readonly content: string | readonly Item[]
+}
+
+/** A lone text may be a string. */
+export function blocksOf<Item>(content: string | readonly Item[]): readonly Item[] {
+  // A text block is an item of every such list.
+  return typeof content === 'string' ? [{ type: 'text', text: content } as Item] : content
+}
