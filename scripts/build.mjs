@@ -1,9 +1,10 @@
 // Builds dist/: the library for those who embed the gateway, the Node host, and its command.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { noticesOf } from './notices.mjs'
 
 /**
  * Lets packages that were written as CommonJS load the modules of Node from an ES module, which has
@@ -35,6 +36,7 @@ const shared = {
   minifySyntax: true,
   legalComments: 'none',
   plugins: [builtinsOfCommonJs],
+  metafile: true,
 }
 
 rmSync('dist', { recursive: true, force: true })
@@ -42,7 +44,7 @@ rmSync('dist', { recursive: true, force: true })
 // The library needs nothing but web standards. What the entries share is in chunks, so that a port
 // made by one is understood by the other; the chunks lie beside them, where they look for the files
 // that they read at run time. Packages are bundled: loading them loose would triple the start time.
-await build({
+const host = await build({
   ...shared,
   entryPoints: {
     index: 'src/index.ts',
@@ -60,7 +62,7 @@ await build({
 })
 
 // The thread that counts tokens. Each table of tokens is a file of its own, read when it is needed.
-await build({
+const tokenizer = await build({
   ...shared,
   entryPoints: { 'tokenizer-worker': 'adapters/node/tokenizer/worker.ts' },
   chunkNames: 'tokens/[name]-[hash]',
@@ -68,7 +70,7 @@ await build({
 
 // The thread of the database. What it loads natively stays a package; the tables it creates and
 // changes are read at run time.
-await build({
+const store = await build({
   ...shared,
   entryPoints: { 'store-worker': 'adapters/node/store/worker.ts' },
   external: ['libsql'],
@@ -78,6 +80,8 @@ cpSync('src/store/migrations', 'dist/migrations', {
   filter: (path) => !path.endsWith('_snapshot.json'),
 })
 
+const bundles = [host, tokenizer, store].map(({ metafile }) => metafile)
+writeFileSync('dist/notices.txt', noticesOf(bundles))
 chmodSync('dist/gateway.js', 0o755)
 
 if (!process.argv.includes('--no-types')) {
