@@ -43,6 +43,11 @@ export const dropped: Outcome = { verdict: 'dropped' }
 export const ignored: Outcome = { verdict: 'ignored' }
 export const refused: Outcome = { verdict: 'refused' }
 
+/** For a refusal that says what is taken instead. */
+export function refusedAllBut(taken: string): Outcome {
+  return { verdict: 'refused', remark: `only ${taken}` }
+}
+
 /** Remote addresses, which the plane refuses before any link is asked. */
 export const refusedAddress: Outcome = { verdict: 'refused', code: 'LM-2004' }
 /** Files of another vendor, likewise. */

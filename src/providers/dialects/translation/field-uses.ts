@@ -1,7 +1,7 @@
 import type { OpenAiRequest } from '../openai/request.ts'
 import { isObject } from '../openai/usage.ts'
 import type { Feature } from './table.ts'
-import { type Use, without } from './use.ts'
+import { type Strip, type Use, without } from './use.ts'
 
 /** What a request asks for by its fields, tools aside. A value that asks for what happens anyway is no use. */
 export function fieldUses(request: OpenAiRequest): Use[] {
@@ -19,7 +19,7 @@ interface Field {
   readonly field: string
   /** The feature that this value is; undefined for a value that asks for nothing. */
   readonly feature: (request: OpenAiRequest, value: unknown) => Feature | undefined
-  readonly strip?: Use['strip']
+  readonly strip?: Strip
 }
 
 /** Fields whose every value is one and the same to the table. */

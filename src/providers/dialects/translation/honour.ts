@@ -6,7 +6,7 @@ import { messageUses } from './message-uses.ts'
 import type { Family, Row } from './row.ts'
 import { type Feature, losses, table } from './table.ts'
 import { toolUses } from './tool-uses.ts'
-import type { Use } from './use.ts'
+import type { Strip, Use } from './use.ts'
 
 /** A request without what an API cannot carry. */
 export interface Honoured {
@@ -30,17 +30,22 @@ export function honour<Named extends Family>(
   holds: HoldsFor<Named>,
 ): Honoured {
   const dropped: string[] = []
-  let kept = request
+  const lost = new Set<string>()
+  const strips = new Set<Strip>()
   for (const { feature, path, strip } of usesOf(request, losses[family])) {
-    const { verdict, isWeakened } = outcomeFor(table[feature][family], holds)
+    const { verdict, remark, isWeakened } = outcomeFor(table[feature][family], holds)
     if (verdict === 'refused') {
-      throw new CannotExpress(`${path}: the ${family} API takes no ${feature}`, path)
+      const rule = `the ${family} API takes no ${feature}`
+      throw new CannotExpress(`${path}: ${rule}${remark ? `, ${remark}` : ''}`, path)
     }
     if (verdict === 'dropped') dropped.push(path)
     if (strip && (verdict === 'dropped' || verdict === 'ignored') && !isWeakened) {
-      kept = { ...kept, ...strip(kept) }
+      strips.add(strip)
+      lost.add(path)
     }
   }
+  let kept = request
+  for (const strip of strips) kept = { ...kept, ...strip(kept, lost) }
   return { request: kept, dropped }
 }
 

@@ -3,32 +3,39 @@ import type { OpenAiRequest } from '../openai/request.ts'
 import { callableTools, definitionOf, type FunctionTool } from '../openai/tools.ts'
 import { isObject } from '../openai/usage.ts'
 import type { Feature } from './table.ts'
-import { isPlainName, type Use, without } from './use.ts'
+import { isPlainName, type Strip, type Use, without } from './use.ts'
 
 /** What a request asks for by its tools. */
 export function toolUses(request: OpenAiRequest): Use[] {
   const callable = callableTools(request)
   return [
-    ...request.tools.flatMap((tool) => strictUses(tool, request)),
+    ...strictUses(request.tools),
     ...nameUses(request, callable),
     ...choiceUses(request),
     ...parallelUses(request, callable),
   ]
 }
 
-function strictUses(tool: FunctionTool, { tools }: OpenAiRequest): Use[] {
-  if (!tool.strict) return []
-  const features: Feature[] = ['function.strict']
-  if (!isClosed({ type: 'object', ...tool.parameters })) {
-    features.push('function.strict with an open object in its parameters')
-  }
-  if (!tools.every(({ strict }) => strict)) features.push('function.strict of some functions only')
-  const path = `${definitionOf(tool)}.strict`
-  const strip: Use['strip'] = (request) => ({
-    tools: request.tools.map((one) => (one.path === tool.path ? { ...one, strict: false } : one)),
+function strictUses(tools: readonly FunctionTool[]): Use[] {
+  const strict = tools.filter((tool) => tool.strict)
+  const areAll = strict.length === tools.length
+  return strict.flatMap((tool) => {
+    const features: Feature[] = ['function.strict']
+    if (!isClosed({ type: 'object', ...tool.parameters })) {
+      features.push('function.strict with an open object in its parameters')
+    }
+    if (!areAll) features.push('function.strict of some functions only')
+    return features.map((feature) => ({ feature, path: strictPath(tool), strip: loosened }))
   })
-  return features.map((feature) => ({ feature, path, strip }))
 }
+
+function strictPath(tool: FunctionTool): string {
+  return `${definitionOf(tool)}.strict`
+}
+
+const loosened: Strip = ({ tools }, lost) => ({
+  tools: tools.map((tool) => (lost.has(strictPath(tool)) ? { ...tool, strict: false } : tool)),
+})
 
 /** Every object of a schema forbids further members. */
 function isClosed(schema: unknown): boolean {
@@ -88,7 +95,8 @@ function choiceFeatures(request: OpenAiRequest): Feature[] {
 function namesStrangers({ toolChoice: choice, tools }: OpenAiRequest): boolean {
   if (choice?.kind !== 'function' && choice?.kind !== 'allowed') return false
   const names = choice.kind === 'function' ? [choice.name] : choice.names
-  return !names.every((name) => tools.some((tool) => tool.name === name))
+  const known = new Set(tools.map(({ name }) => name))
+  return !names.every((name) => known.has(name))
 }
 
 function parallelUses(request: OpenAiRequest, callable: readonly FunctionTool[]): Use[] {

@@ -6,9 +6,12 @@ export interface Use {
   readonly feature: Feature
   /** The dotted path, for error messages. */
   readonly path: string
-  /** The members of the request as they are without it; absent where no translation reads it. */
-  readonly strip?: ((request: OpenAiRequest) => Partial<OpenAiRequest>) | undefined
+  /** Takes it out of a request; absent where no translation reads it. */
+  readonly strip?: Strip | undefined
 }
+
+/** The members of a request as they are without what stands at these paths. */
+export type Strip = (request: OpenAiRequest, lost: ReadonlySet<string>) => Partial<OpenAiRequest>
 
 type Clearable = Pick<
   OpenAiRequest,
@@ -48,7 +51,7 @@ const nothing: Clearable = {
 }
 
 /** Strips one member: it reads as absent. */
-export function without(member: keyof Clearable): () => Partial<OpenAiRequest> {
+export function without(member: keyof Clearable): Strip {
   const stripped = { [member]: nothing[member] }
   return () => stripped
 }

@@ -1,5 +1,4 @@
 import {
-  type Cell,
   carried,
   except,
   ignored,
@@ -7,6 +6,7 @@ import {
   type Outcome,
   refused,
   refusedAddress,
+  refusedAllBut,
   refusedReference,
 } from '../cell.ts'
 import { everywhere, type Rows } from '../row.ts'
@@ -22,11 +22,10 @@ const document = (source: string): Outcome =>
 const converse = (block: 'image' | 'document'): Outcome =>
   mapped(`${claude}.${block}`, block === 'image' ? 'an `image`' : 'a `document`')
 
-const inResult = (at: string, remark: string): Outcome => mapped(at, remark)
-const textOnly: Cell<'textResults'> = except(
-  inResult('contents.2.parts.0.functionResponse.parts', 'in the `functionResponse`'),
-  { textResults: refused },
-)
+const claudeImages = refusedAllBut('JPEG, PNG, GIF, WebP and PDF')
+const claudeFiles = refusedAllBut('PDF and plain text')
+const converseImages = refusedAllBut('JPEG, PNG, GIF, WebP and documents')
+const converseFiles = refusedAllBut('PDF, CSV, DOC, DOCX, XLS, XLSX, HTML, TXT and MD')
 
 /** The parts of a message's content. Those of users are listed one by one. */
 export const parts = {
@@ -55,15 +54,15 @@ export const parts = {
     cohere: carried(claude),
   },
   'image_url with a text or an office document': {
-    anthropic: refused,
+    anthropic: claudeImages,
     gemini: inline,
     bedrock: converse('document'),
     cohere: carried(claude),
   },
   'image_url with data of another type': {
-    anthropic: refused,
+    anthropic: claudeImages,
     gemini: inline,
-    bedrock: refused,
+    bedrock: converseImages,
     cohere: carried(claude),
   },
   'image_url with data that is not base64': {
@@ -115,26 +114,26 @@ export const parts = {
     cohere: refused,
   },
   'file with another text or an office document': {
-    anthropic: refused,
+    anthropic: claudeFiles,
     gemini: inline,
     bedrock: converse('document'),
     cohere: refused,
   },
   'file of another type whose filename says that it is a document': {
-    anthropic: refused,
+    anthropic: claudeFiles,
     gemini: inline,
     bedrock: converse('document'),
     cohere: refused,
   },
   'file of another type': {
-    anthropic: refused,
+    anthropic: claudeFiles,
     gemini: inline,
-    bedrock: refused,
+    bedrock: converseFiles,
     cohere: refused,
   },
   'file without a media type': everywhere(refused),
   'file without a media type whose filename says that it is a document': {
-    anthropic: refused,
+    anthropic: claudeFiles,
     gemini: refused,
     bedrock: { ...converse('document'), remark: 'a `document`, by its `filename`' },
     cohere: refused,
@@ -168,9 +167,12 @@ export const parts = {
     cohere: refused,
   },
   'part other than text in a tool message': {
-    anthropic: inResult('messages.2.content.0.content.1', 'in the `tool_result`'),
-    gemini: textOnly,
-    bedrock: inResult('messages.2.content.0.toolResult.content.1', 'in the `toolResult`'),
+    anthropic: mapped('messages.2.content.0.content.1', 'in the `tool_result`'),
+    gemini: except(
+      mapped('contents.2.parts.0.functionResponse.parts', 'in the `functionResponse`'),
+      { textResults: refused },
+    ),
+    bedrock: mapped('messages.2.content.0.toolResult.content.1', 'in the `toolResult`'),
     cohere: refused,
   },
 } as const satisfies Rows
