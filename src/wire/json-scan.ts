@@ -47,6 +47,7 @@ export function layoutOf<Name extends string>(
   let deepest = 0
   let values = 0
   let commas = 0
+  let literals = 0
   let inArray = false
   let close = length
   let empty = true
@@ -82,6 +83,11 @@ export function layoutOf<Name extends string>(
         if (++values > limits.values) at = length
         break
       case comma:
+        if (bytes[at - 1] === commaByte) {
+          // Not JSON, which the parser finds at once: it need not wait for the rest of the scan.
+          at = length
+          break
+        }
         commas++
         if (depth === 1 && valueStart >= 0) endValue(at)
         if (at >= nextCut && depth > 0 && depth < knownLevels) {
@@ -107,7 +113,9 @@ export function layoutOf<Name extends string>(
         at = length
         break
       case literal:
-        if (inArray && ++values > limits.values) at = length
+        literals++
+        if (inArray) values++
+        if (values > limits.values || literals > limits.values) at = length
         break
     }
   }
@@ -117,6 +125,7 @@ export function layoutOf<Name extends string>(
 const openBracket = 0x5b
 const backslash = 0x5c
 const quoteByte = 0x22
+const commaByte = 0x2c
 
 /** What a byte means outside of strings. */
 const plain = 0
