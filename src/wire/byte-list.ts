@@ -1,5 +1,7 @@
 /** Shorter pieces are copied together: by itself, a piece of a few bytes takes a hundred. */
 const shortPiece = 4 * 1024
+/** As long as there are no more pieces than this, none is copied. */
+const fewPieces = 16
 
 /** Bytes that come in pieces of any size, in about as much memory as they are long. */
 export class ByteList {
@@ -16,7 +18,7 @@ export class ByteList {
   /** The bytes must not change afterwards. */
   push(bytes: Uint8Array): void {
     this.#length += bytes.length
-    if (bytes.length >= shortPiece || this.#pieces.length === 0) {
+    if (bytes.length >= shortPiece || this.#pieces.length < fewPieces) {
       this.#pieces.push(bytes)
       this.#slab = none
       this.#used = 0
