@@ -112,7 +112,7 @@ function start(program, args) {
 }
 
 function run(program, args, cwd = '.') {
-  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(program, args, { cwd, stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
 function expectAtMost(megabytes, what, bytes) {
