@@ -2,6 +2,7 @@ import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
 import type { Scenario } from './scenarios.ts'
+import type { HopCosts } from './stream-hops.ts'
 import { frameRate, type Results, rate, type Verdict } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
 
@@ -41,6 +42,16 @@ export function scenarioTable(scenario: Scenario, results: Rounds): string {
     return [subject, ...cells]
   })
   return `${scenario.title}  [${scenario.name}]\n${align([['', ...titles], ...rows])}\n`
+}
+
+export function hopsTable(costs: HopCosts): string {
+  const rows = Object.entries(costs).map(([streams, hops]) => [
+    streams,
+    ...Object.values(hops).map((cost) => cost.toFixed(2)),
+  ])
+  const hops = Object.keys(Object.values(costs)[0] ?? {})
+  const title = 'the hops of a stream, in microseconds for a network chunk of 4 frames  [hops]'
+  return `${title}\n${align([['', ...hops], ...rows])}\n`
 }
 
 const embeddingsColumns: Readonly<Record<string, (row: EmbeddingsRow) => string>> = {

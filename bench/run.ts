@@ -6,9 +6,17 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { EmbeddingsFigures } from './embeddings.ts'
 import { nextMessage, startScript, stopAll, stopAllAtExit } from './processes.ts'
-import { embeddingsTable, jsonReport, scenarioTable, usageTable, verdictTable } from './report.ts'
+import {
+  embeddingsTable,
+  hopsTable,
+  jsonReport,
+  scenarioTable,
+  usageTable,
+  verdictTable,
+} from './report.ts'
 import { type Plan, type Rounds, runScenario } from './rounds.ts'
 import { keyedScenario, type Scenario, scenarios } from './scenarios.ts'
+import type { HopCosts } from './stream-hops.ts'
 import { startAll } from './subjects.ts'
 import { judge, type Results } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
@@ -21,6 +29,8 @@ const startName = 'start'
 /** And the measuring of long conversations. */
 const turnsName = 'turns100'
 
+/** And that of the hops of a stream's chain. */
+const hopsName = 'hops'
 /** And that of large embedding answers. */
 const embeddingsName = 'embeddings'
 /** And that of a long usage log. */
@@ -29,6 +39,7 @@ const usageName = 'usage'
 const known = [
   startName,
   turnsName,
+  hopsName,
   embeddingsName,
   usageName,
   ...scenarios.map(({ name }) => name),
@@ -72,9 +83,10 @@ async function bench(): Promise<string[]> {
   }
   const start = wanted.includes(startName) ? field.start : undefined
   const hundredTurns = wanted.includes(turnsName) ? await measureTurns() : undefined
+  const hops = wanted.includes(hopsName) ? await measureHops() : undefined
   const embeddings = wanted.includes(embeddingsName) ? await measureEmbeddings() : undefined
   const usage = wanted.includes(usageName) ? await measureUsage() : undefined
-  print(chosen, { start, scenarios: results, hundredTurns, embeddings, usage })
+  print(chosen, { start, scenarios: results, hundredTurns, hops, embeddings, usage })
   return [...(field.start ? [] : ['gateway: not built, not measured']), ...errorsIn(results)]
 }
 
@@ -82,6 +94,12 @@ async function measureTurns(): Promise<Readonly<Record<string, number>>> {
   progress('100 turns with tools')
   // Its only message: milliseconds by kind.
   return (await nextMessage(startScript('hundred-turns'))) as Readonly<Record<string, number>>
+}
+
+async function measureHops(): Promise<HopCosts> {
+  progress('the hops of a stream')
+  // Its only message.
+  return (await nextMessage(startScript('stream-hops'))) as HopCosts
 }
 
 async function measureEmbeddings(): Promise<EmbeddingsFigures> {
@@ -106,6 +124,7 @@ function print(chosen: readonly Scenario[], results: Results): void {
   for (const scenario of chosen) {
     console.log(scenarioTable(scenario, results.scenarios[scenario.name] ?? {}))
   }
+  if (results.hops) console.log(hopsTable(results.hops))
   if (results.embeddings) console.log(embeddingsTable(results.embeddings))
   if (results.usage) console.log(usageTable(results.usage))
   if (verdicts.length > 0) console.log(verdictTable(verdicts))

@@ -19,6 +19,7 @@ import type {
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
+import type { StreamClasses } from './core/streams.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { createFetch } from './fetch.ts'
 import { Activity, Prober } from './health/index.ts'
@@ -35,7 +36,7 @@ import { createRouter } from './router.ts'
 import { routesOf } from './routes.ts'
 import { buildSnapshot } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
-import { silentLog, webClock, webResponse, webUpstream } from './web-ports.ts'
+import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web-ports.ts'
 import { Buffers } from './wire/buffers.ts'
 import { Intake } from './wire/intake.ts'
 
@@ -52,6 +53,8 @@ export interface GatewayOptions {
   readonly upstream?: UpstreamPort | undefined
   /** Makes the answers; those of `webResponse` by default. */
   readonly response?: MakeResponse | undefined
+  /** The classes that the chains of streams are made of; those of `webStreams` by default. */
+  readonly streams?: StreamClasses | undefined
   /** Fetches remote images for embeddings, where the configuration allows it. */
   readonly imageFetch?: ImageFetchPort | undefined
   /** What bodies and queues may take together, in bytes, unless it is configured; 512 MiB by default. */
@@ -131,6 +134,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock = webClock,
     upstream = webUpstream,
     response = webResponse,
+    streams = webStreams,
     random = Math.random,
   } = options
   const load = loader(options)
@@ -212,6 +216,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     snapshot,
     clock,
     log,
+    streams,
     imageFetch: options.imageFetch,
     tokenizer: options.tokenizer,
     breakers,

@@ -14,7 +14,6 @@ export type {
 export type { AuthOverview, Overview, ProviderOverview } from './core/overview.ts'
 export type {
   Body,
-  BodySource,
   ByteSource,
   CancelSignal,
   Clock,
@@ -37,6 +36,18 @@ export type {
   UpstreamRequest,
   UpstreamResponse,
 } from './core/ports.ts'
+export type {
+  Readable,
+  Reader,
+  Source,
+  SourceController,
+  Stage,
+  StageController,
+  Strategy,
+  StreamClasses,
+  Transformer,
+  Writable,
+} from './core/streams.ts'
 export { version } from './core/version.ts'
 export {
   type ConfigVerdict,
@@ -48,4 +59,4 @@ export {
   type Unsaved,
 } from './gateway.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
-export { webResponse } from './web-ports.ts'
+export { webResponse, webStreams } from './web-ports.ts'

@@ -8,8 +8,10 @@ import {
   namedHeaders,
   type UpstreamPort,
 } from './core/ports.ts'
+import type { StreamClasses } from './core/streams.ts'
 import { BoundedQueue } from './wire/bounded-queue.ts'
 import { codedOnly, codingIn, undecodable } from './wire/content-coding.ts'
+import { webStream } from './wire/web-stream.ts'
 
 /*
  * Ports on nothing but web standards, for embedding where no host has better ones.
@@ -29,15 +31,16 @@ export const webClock: Clock = {
 
 export const silentLog: Log = { enabled: () => false, write: () => {} }
 
+/** The platform's own streams. Their declaration knows no stages but their own, and chains have no others. */
+export const webStreams = { ReadableStream, TransformStream } as unknown as StreamClasses
+
 /** Answers of the platform's own class. */
 export const webResponse: MakeResponse = (parts) => {
   const { status, body } = parts
-  const streamed = body === null || isWhole(body) ? body : new ReadableStream(body, unbuffered)
+  const streamed = body === null || isWhole(body) ? body : webStream(body)
   // The types of some hosts exclude views of shared memory, which nothing here makes.
   return new Response(streamed as BodyInit | null, { status, headers: namedHeaders(parts) })
 }
-
-const unbuffered = { highWaterMark: 0 }
 
 /**
  * Upstream calls through the global `fetch`. It cannot tell a slow connect, so it has no connect

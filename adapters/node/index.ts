@@ -10,6 +10,7 @@ import type {
   MetricsPort,
   OpenStore,
   ReadFile,
+  StreamClasses,
   Tokenizer,
   UpstreamPort,
 } from '../../src/index.ts'
@@ -23,6 +24,7 @@ import { readText } from './ports/read-text.ts'
 import { openNodeStore } from './ports/store.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
+import { nodeStreams } from './streams/index.ts'
 import { proxyRules } from './upstream/proxy-rules.ts'
 
 export type { HostedGateway } from './http/client-exchange.ts'
@@ -37,6 +39,7 @@ export interface NodePorts {
   readonly upstream: UpstreamPort
   readonly log: (format: LogFormat) => Log
   readonly response: MakeResponse
+  readonly streams: StreamClasses
   readonly imageFetch: ImageFetchPort
   readonly tokenizer: Tokenizer
   readonly readFile: ReadFile
@@ -79,6 +82,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
       return log
     },
     response: nodeResponse,
+    streams: nodeStreams,
     imageFetch: nodeImageFetch({ rules }),
     tokenizer,
     readFile: readText,

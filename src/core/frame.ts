@@ -63,8 +63,3 @@ export interface FrameDecoder {
    */
   brokenOff?(): Frame[]
 }
-
-/** A step of the pipeline: frames in, frames out, at once. It does not know its neighbours. */
-export interface Stage {
-  push(frames: Frame[]): Frame[]
-}

@@ -1,5 +1,6 @@
 import type { Millis } from './ids.ts'
 import type { PlatformResponse, PlatformUrl } from './platform.ts'
+import type { Readable } from './streams.ts'
 
 /** Time, so that tests can hold it. */
 export interface Clock {
@@ -148,22 +149,8 @@ export interface ResponseParts {
 }
 
 /** Bytes, text that is ASCII only (hosts send that in one piece with the headers), or a stream. */
-export type Body = WholeBody | BodySource
+export type Body = WholeBody | Readable<Uint8Array>
 export type WholeBody = Uint8Array | string
-
-/** A body that is made while it is sent: it is asked for more when the client has taken the last. */
-export interface BodySource {
-  start?(sink: BodySink): unknown
-  pull?(sink: BodySink): void | PromiseLike<void>
-  cancel?(reason?: unknown): void | PromiseLike<void>
-}
-
-/** Takes the bytes of a body as they are made. The controller of a `ReadableStream` is one. */
-export interface BodySink {
-  enqueue(bytes: Uint8Array): void
-  close(): void
-  error(reason?: unknown): void
-}
 
 /** True for a body that is all there. */
 export function isWhole(body: Body): body is WholeBody {

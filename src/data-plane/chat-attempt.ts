@@ -1,31 +1,27 @@
-import { failureOf, UpstreamFault } from '../core/failure.ts'
-import type { Frame, FrameDecoder } from '../core/frame.ts'
-import type { ByteSource, UpstreamResponse } from '../core/ports.ts'
+import type { UpstreamFailure } from '../core/failure.ts'
+import type { UpstreamResponse } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint } from '../core/provider.ts'
+import type { StreamClasses } from '../core/streams.ts'
 import type { Attempt, AttemptContext } from '../resilience/index.ts'
-import { CommitGate } from '../stream/commit-gate.ts'
-import type { Share } from '../wire/buffers.ts'
 import type { Scope } from '../wire/deadline.ts'
 import { attempt, type CallSetting, failed, wholeBody } from './attempt.ts'
 import type { ParsedChat } from './chat-input.ts'
-
-/** A stream that has shown its first content, with everything it takes to go on. */
-export interface LiveStream {
-  readonly source: ByteSource
-  readonly decoder: FrameDecoder
-  /** The frames up to and including the first content. */
-  readonly frames: Frame[]
-}
+import { type PeekedStream, peek } from './reply-stream.ts'
 
 export type ChatReply =
   | { readonly kind: 'answer'; readonly answer: ChatAnswer }
-  | { readonly kind: 'stream'; readonly live: LiveStream }
+  | { readonly kind: 'stream'; readonly stream: PeekedStream }
+
+/** What the calls of one chat request are made with. */
+export interface ChatSetting extends CallSetting {
+  readonly streams: StreamClasses
+}
 
 /** One upstream call: up to the whole answer, or up to the first content of a stream. */
 export function attemptChat(
   call: ParsedChat,
   { link, scope, mayResend }: AttemptContext,
-  { clock, share }: CallSetting,
+  { clock, share, streams }: ChatSetting,
 ): Promise<Attempt<ChatReply>> {
   // The route was chosen for its chat capability, so there is an endpoint.
   const endpoint = link.chat as ChatEndpoint
@@ -45,7 +41,8 @@ export function attemptChat(
     async read(response, header) {
       if (call.stream) {
         if (mediaType(response) !== (endpoint.streamType ?? 'text/event-stream')) return notAStream
-        return openStream(response.body, endpoint.frames(call, header), { scope, share })
+        const decoder = endpoint.frames(call, header)
+        return commit(peek(response.body, decoder, { streams, share }), scope)
       }
       const reading = endpoint.answer(await wholeBody(response, { scope, share }), call, header)
       if (!reading.ok) return reading
@@ -59,37 +56,11 @@ const notAStream = failed({
   detail: 'the answer to a streamed request is no event stream',
 })
 
-/** How much a stream may send before its first content. */
-const mostWithoutContent = 8 * 1024 * 1024
-
-/** Peeks until the first content, so that a stream which fails before it can be replaced. */
-async function openStream(
-  source: ByteSource,
-  decoder: FrameDecoder,
-  { scope, share }: { readonly scope: Scope; readonly share: Share },
-): Promise<Attempt<ChatReply>> {
-  const gate = new CommitGate(mostWithoutContent)
-  const held = share.hold()
-  try {
-    for (;;) {
-      const bytes = await scope.race(source.read()).catch(endOfOpened)
-      held.add(bytes?.length ?? 0)
-      let verdict = gate.push(bytes === undefined ? decoder.end() : decoder.push(bytes))
-      if (verdict.state === 'held' && bytes === undefined) verdict = gate.end()
-      switch (verdict.state) {
-        case 'failed':
-          return failed(verdict.failure)
-        case 'open':
-          return {
-            ok: true,
-            opened: true,
-            value: { kind: 'stream', live: { source, decoder, frames: verdict.frames } },
-          }
-      }
-    }
-  } finally {
-    held.release()
-  }
+/** Waits for the first content, so that a stream which fails before it can be replaced. */
+async function commit(stream: PeekedStream, scope: Scope): Promise<Attempt<ChatReply>> {
+  const failure = await scope.race(stream.opened)
+  if (failure) return failed(endOfOpened(failure))
+  return { ok: true, opened: true, value: { kind: 'stream', stream } }
 }
 
 /** The content type without its parameters. */
@@ -99,10 +70,7 @@ function mediaType(response: UpstreamResponse): string {
 }
 
 /** An opened stream that breaks off before its content has simply ended too early. */
-function endOfOpened(error: unknown): never {
-  const failure = failureOf(error)
+function endOfOpened(failure: UpstreamFailure): UpstreamFailure {
   const { kind } = failure
-  throw new UpstreamFault(
-    kind === 'network' ? { kind: 'closed-early', reason: failure.reason } : failure,
-  )
+  return kind === 'network' ? { kind: 'closed-early', reason: failure.reason } : failure
 }

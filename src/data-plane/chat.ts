@@ -10,14 +10,14 @@ import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
 import { type Countable, countableChat, estimateChat } from '../tokens/index.ts'
-import { attemptChat, type ChatReply, type LiveStream } from './chat-attempt.ts'
+import { attemptChat, type ChatReply } from './chat-attempt.ts'
 import { type ParsedChat, readChat } from './chat-input.ts'
 import { chatDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { checkExpressible, whyUnable } from './expressible.ts'
 import { checkImages, checkReferences } from './images.ts'
 import { presentable } from './presentable.ts'
-import { StreamReply } from './stream-reply.ts'
+import { type PeekedStream, ReplyStream } from './reply-stream.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
@@ -51,7 +51,7 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
     case 'answer':
       return answerWhole(call, served, served.value.answer, exchange)
     case 'stream':
-      return answerStream(call, served, served.value.live, exchange)
+      return answerStream(call, served, served.value.stream, exchange)
     default:
       return served.value satisfies never
   }
@@ -76,7 +76,7 @@ function answerWhole(
 function answerStream(
   call: ParsedChat,
   { link, scope, over }: Served<ChatReply>,
-  live: LiveStream,
+  stream: PeekedStream,
   exchange: Exchange,
 ): Reply {
   exchange.committed()
@@ -92,12 +92,11 @@ function answerStream(
     estimate: (outputBytes) => estimateChat(countPrompt(), outputBytes),
     keepsOutput: count !== undefined,
   })
-  const reply = new StreamReply({
-    live,
+  const { body } = new ReplyStream(stream, {
+    streams: exchange.streams,
     doneOptional: endpoint.doneOptional,
     tap,
     scope,
-    share: exchange.share,
     clock: exchange.clock,
     heartbeat: exchange.snapshot.heartbeat,
     terminalFrame: (failure) => errorFrame(errorOfEnd(failure, link), exchange.id),
@@ -118,7 +117,7 @@ function answerStream(
   return {
     status: 200,
     headers: [...streamHeaders, ...exchange.headersOf(link)],
-    body: reply,
+    body,
   }
 }
 

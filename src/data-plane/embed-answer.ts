@@ -1,6 +1,7 @@
 import type { Encoding } from '../core/embeddings.ts'
 import { UpstreamFault } from '../core/failure.ts'
-import type { Body, BodySource } from '../core/ports.ts'
+import type { Body } from '../core/ports.ts'
+import { type Readable, type Source, type StreamClasses, unbuffered } from '../core/streams.ts'
 import type { Usage } from '../core/usage.ts'
 import { base64Length, writeBase64 } from '../wire/base64.ts'
 import type { Buffers, Share } from '../wire/buffers.ts'
@@ -25,6 +26,7 @@ export interface Sending {
   readonly pace: Pace
   /** Counts the vectors that are still to be sent. */
   readonly buffers: Buffers
+  readonly streams: StreamClasses
 }
 
 /** A body up to this length is made at once, a longer one in such pieces while it is sent. */
@@ -38,9 +40,12 @@ export function renderEmbeddings(answer: EmbedAnswer, sending: Sending): Rendere
   return { length, body: inSteps(rendering, sending) }
 }
 
-function inSteps(rendering: Rendering, { pace, buffers }: Sending): BodySource {
+function inSteps(
+  rendering: Rendering,
+  { pace, buffers, streams: { ReadableStream } }: Sending,
+): Readable<Uint8Array> {
   let share: Share | undefined
-  return {
+  const source: Source<Uint8Array> = {
     start(controller) {
       share = buffers.open(() => controller.error(new UpstreamFault({ kind: 'slow-client' })))
       share.addUnread(rendering.length)
@@ -56,6 +61,7 @@ function inSteps(rendering: Rendering, { pace, buffers }: Sending): BodySource {
     },
     cancel: () => share?.close(),
   }
+  return new ReadableStream(source, unbuffered)
 }
 
 /** What stands before a vector, the vector, and what stands behind it. */

@@ -8,6 +8,7 @@ import type { Metadata } from '../core/metadata.ts'
 import type { Clock, Encoding, HeaderList, ImageFetchPort, Log } from '../core/ports.ts'
 import type { Model, Route } from '../core/provider.ts'
 import type { FailedLink, Media, Settlement } from '../core/settlement.ts'
+import type { StreamClasses } from '../core/streams.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Attempt, ChainSetting, LostLink, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
@@ -26,6 +27,7 @@ export interface ExchangeOptions {
   readonly scope: Scope
   readonly clock: Clock
   readonly log: Log
+  readonly streams: StreamClasses
   /** Absent where the host cannot fetch images. */
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
@@ -74,6 +76,7 @@ export class Exchange {
   readonly scope: Scope
   readonly clock: Clock
   readonly log: Log
+  readonly streams: StreamClasses
   readonly imageFetch: ImageFetchPort | undefined
   readonly resilience: Resilience
   /** On the clock that never jumps. */
@@ -102,6 +105,7 @@ export class Exchange {
     this.scope = options.scope
     this.clock = options.clock
     this.log = options.log
+    this.streams = options.streams
     this.imageFetch = options.imageFetch
     this.resilience = options.resilience
     this.arrived = options.clock.elapsed()

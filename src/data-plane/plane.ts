@@ -6,6 +6,7 @@ import type { CancelSignal, Clock, ImageFetchPort, Log, Tokenizer } from '../cor
 import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { Recorder } from '../core/settlement.ts'
+import type { StreamClasses } from '../core/streams.ts'
 import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
@@ -21,6 +22,7 @@ export interface DataPlaneOptions {
   readonly snapshot: () => Snapshot
   readonly clock: Clock
   readonly log: Log
+  readonly streams: StreamClasses
   readonly imageFetch: ImageFetchPort | undefined
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
@@ -91,7 +93,7 @@ export class DataPlane {
 
   #open(capability: Capability, request: Request, arrival: Arrival): Exchange {
     const { id, signal } = arrival
-    const { snapshot, clock, log, imageFetch, breakers, intake } = this.#options
+    const { snapshot, clock, log, streams, imageFetch, breakers, intake } = this.#options
     const { random, record, attempted } = this.#options
     const view = snapshot()
     const scope = new Scope(clock)
@@ -106,6 +108,7 @@ export class DataPlane {
       scope,
       clock,
       log,
+      streams,
       imageFetch,
       resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
       metadata: this.#metadata(request, arrival),

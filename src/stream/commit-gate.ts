@@ -1,66 +1,82 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import { type Frame, latestIdentity } from '../core/frame.ts'
+import type { StageController, Transformer } from '../core/streams.ts'
+import type { Hold } from '../wire/buffers.ts'
 import { ByteList } from '../wire/byte-list.ts'
 
 /**
  * Holds a stream back until its first content frame, so that an upstream that fails before it has
- * said anything can still be replaced, with nothing of it shown to the client.
+ * said anything can still be replaced, with nothing of it shown to the client. It works ahead of its
+ * reader, or nothing would ever open it.
  */
-export class CommitGate {
+export class CommitGate implements Transformer<Frame[], Frame[]> {
+  /** Resolves when the gate opens: with undefined, or with the failure that came in place of content. */
+  readonly opened: Promise<UpstreamFailure | undefined>
+  #settle: (failure: UpstreamFailure | undefined) => void = () => {}
   readonly #limit: number
-  readonly #held: Frame[] = []
+  readonly #unread: Hold
+  #isOpen = false
   /** What the quiet frames since the last other one report, and their bytes. */
   #quiet: Frame | undefined
   readonly #quietBytes = new ByteList()
   #heldBytes = 0
 
   /** Over `limit` bytes without content the stream is no answer, and is not held any longer. */
-  constructor(limit: number) {
+  constructor(limit: number, unread: Hold) {
     this.#limit = limit
+    this.#unread = unread
+    this.opened = new Promise((resolve) => {
+      this.#settle = resolve
+    })
   }
 
-  /** `open` with every frame so far once there is content; `failed` at an error or an early end. */
-  push(frames: readonly Frame[]): GateVerdict {
-    let open = false
-    for (const frame of frames) {
-      if (open) {
-        this.#held.push(frame)
-        continue
-      }
-      this.#hold(frame)
-      if (frame.kind === 'content') open = true
-      else if (frame.kind === 'error') {
-        return { state: 'failed', failure: frame.failure ?? { kind: 'closed-early' } }
-      } else if (frame.kind === 'done') return this.end()
-    }
-    if (open) return { state: 'open', frames: this.#held }
-    if (this.#heldBytes <= this.#limit) return { state: 'held' }
-    return { state: 'failed', failure: { kind: 'malformed', detail: 'the stream has no content' } }
+  transform(frames: Frame[], out: StageController<Frame[]>): void {
+    if (this.#isOpen) return out.enqueue(frames)
+    const last = frames.findIndex(({ kind }) => kind !== 'quiet')
+    const decisive = frames[last]
+    for (const frame of last < 0 ? frames : frames.slice(0, last)) this.#holdQuiet(frame)
+    if (decisive?.kind === 'content') return this.#open(frames.slice(last), out)
+    const isTooLong = this.#heldBytes > this.#limit
+    const failure = decisive ? (decisive.failure ?? closedEarly) : isTooLong ? noContent : undefined
+    if (!failure) return
+    this.#fail(failure)
+    out.terminate()
   }
 
-  /** The verdict when the upstream ended and the gate has not opened. */
-  end(): GateVerdict {
-    return { state: 'failed', failure: { kind: 'closed-early' } }
+  flush(): void {
+    if (!this.#isOpen) this.#fail(closedEarly)
   }
 
-  /** Quiet frames in a row are held as one, since a frame of a few bytes takes a hundred. */
-  #hold(frame: Frame): void {
-    this.#heldBytes += frame.bytes.length
-    if (frame.kind === 'quiet') {
-      this.#quietBytes.push(frame.bytes)
-      this.#quiet = this.#quiet ? joined(this.#quiet, frame) : frame
-      return
-    }
-    if (this.#quiet) this.#held.push({ ...this.#quiet, bytes: this.#quietBytes.takeAll() })
+  #open(frames: Frame[], out: StageController<Frame[]>): void {
+    this.#isOpen = true
+    const held = this.#quiet ? [{ ...this.#quiet, bytes: this.#quietBytes.takeAll() }] : []
+    this.#release()
+    out.enqueue([...held, ...frames])
+    this.#settle(undefined)
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.#release()
+    this.#settle(failure)
+  }
+
+  #release(): void {
+    this.#unread.release()
     this.#quiet = undefined
-    this.#held.push(frame)
+  }
+
+  /** Quiet frames are held as one, since a frame of a few bytes takes a hundred. */
+  #holdQuiet(frame: Frame): void {
+    const { length } = frame.bytes
+    this.#heldBytes += length
+    this.#unread.add(length)
+    this.#quietBytes.push(frame.bytes)
+    this.#quiet = this.#quiet ? joined(this.#quiet, frame) : frame
   }
 }
 
-export type GateVerdict =
-  | { readonly state: 'held' }
-  | { readonly state: 'open'; readonly frames: Frame[] }
-  | { readonly state: 'failed'; readonly failure: UpstreamFailure }
+const closedEarly: UpstreamFailure = { kind: 'closed-early' }
+const noContent: UpstreamFailure = { kind: 'malformed', detail: 'the stream has no content' }
 
 /** What two frames report together: the later one's word counts. */
 function joined(first: Frame, second: Frame): Frame {
@@ -74,5 +90,6 @@ function joined(first: Frame, second: Frame): Frame {
         : (second.identity ?? first.identity),
     output: (first.output ?? '') + (second.output ?? ''),
     outputBytes: first.outputBytes + second.outputBytes,
+    finished: second.finished ?? first.finished,
   }
 }

@@ -1,48 +1,62 @@
+import type { Frame } from '../core/frame.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
+import type { StageController, Transformer } from '../core/streams.ts'
 
 /**
  * A comment with ONE line end: some official SDKs take the blank line of a longer one for the end
  * of an empty event.
  */
-export const ping: Uint8Array = new TextEncoder().encode(': ping\n')
+const ping: Frame = Object.freeze({
+  bytes: new TextEncoder().encode(': ping\n'),
+  kind: 'quiet',
+  outputBytes: 0,
+})
 
-/** Calls `beat` whenever nothing was written for `interval`. One timer at a time, not one a write. */
-export class Heartbeat {
+/**
+ * Passes frames on, and a ping whenever the client has waited for bytes for `interval`. A client that
+ * does not read gets none, or they would pile up. One timer at a time, not one a frame.
+ */
+export class Heartbeat implements Transformer<Frame[], Frame[]> {
   readonly #clock: Clock
   readonly #interval: Millis
-  readonly #beat: () => void
   #lastWrite: Millis
   #timer: Timer | undefined
 
   /** An `interval` of 0 never beats. */
-  constructor(clock: Clock, interval: Millis, beat: () => void) {
+  constructor(clock: Clock, interval: Millis) {
     this.#clock = clock
     this.#interval = interval
-    this.#beat = beat
     this.#lastWrite = clock.elapsed()
-    if (interval > 0) this.#arm(interval)
   }
 
-  /** Something was written just now. */
-  wrote(): void {
-    this.#lastWrite = this.#clock.elapsed()
+  start(out: StageController<Frame[]>): void {
+    if (this.#interval > 0) this.#arm(this.#interval, out)
   }
 
+  transform(frames: Frame[], out: StageController<Frame[]>): void {
+    if (frames.some(({ bytes }) => bytes.length > 0)) this.#lastWrite = this.#clock.elapsed()
+    out.enqueue(frames)
+  }
+
+  flush(): void {
+    this.stop()
+  }
+
+  /** Beats no more. */
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined
   }
 
-  #arm(delay: Millis): void {
+  #arm(delay: Millis, out: StageController<Frame[]>): void {
     this.#timer = this.#clock.schedule(delay, () => {
-      const idle = this.#clock.elapsed() - this.#lastWrite
-      if (idle >= this.#interval) {
-        this.#lastWrite = this.#clock.elapsed()
-        this.#beat()
+      const now = this.#clock.elapsed()
+      if (now - this.#lastWrite >= this.#interval) {
+        this.#lastWrite = now
+        if ((out.desiredSize ?? 0) > 0) out.enqueue([ping])
       }
-      // The beat may have stopped us.
-      if (this.#timer) this.#arm(this.#lastWrite + this.#interval - this.#clock.elapsed())
+      this.#arm(this.#lastWrite + this.#interval - now, out)
     })
   }
 }

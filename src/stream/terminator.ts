@@ -1,19 +1,30 @@
 import type { UpstreamFailure } from '../core/failure.ts'
-import type { Frame, Stage } from '../core/frame.ts'
-import { doneFrame, noBytes } from './chunk-writer.ts'
+import type { Frame } from '../core/frame.ts'
+import type { ByteSource } from '../core/ports.ts'
+import type { StageController, Transformer } from '../core/streams.ts'
+import { doneFrame, failedFrame } from './chunk-writer.ts'
+
+export interface TerminatorOptions {
+  /** A clean end after all finish reasons is complete, and gets its `[DONE]` here. */
+  readonly doneOptional: boolean
+  /** The last frame for a client whose stream has failed. */
+  readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
+  /** The body that ends here: after a complete answer its connection is good for the next one. */
+  readonly upstream: Pick<ByteSource, 'drain'>
+}
 
 /**
- * Watches for the end of a committed stream: `[DONE]`, after which nothing passes, or an error
- * frame, whose bytes are withheld because the client gets a terminal frame in its place.
+ * Ends a committed stream, once: at `[DONE]`, after which nothing passes, or at a failure, whose
+ * frame goes out with the bytes of a terminal frame.
  */
-export class Terminator implements Stage {
-  readonly #doneOptional: boolean
+export class Terminator implements Transformer<Frame[], Frame[]> {
+  readonly #options: TerminatorOptions
+  #out: StageController<Frame[]> | undefined
   #finished: Frame['finished']
   #outcome: StreamEnd | undefined
 
-  /** `doneOptional`: a clean end after all finish reasons is complete, and gets its `[DONE]` here. */
-  constructor(doneOptional: boolean) {
-    this.#doneOptional = doneOptional
+  constructor(options: TerminatorOptions) {
+    this.#options = options
   }
 
   /** How the stream has ended, once it has. */
@@ -21,35 +32,47 @@ export class Terminator implements Stage {
     return this.#outcome
   }
 
-  push(frames: Frame[]): Frame[] {
+  start(out: StageController<Frame[]>): void {
+    this.#out = out
+  }
+
+  transform(frames: Frame[], out: StageController<Frame[]>): void {
     for (const [index, frame] of frames.entries()) {
       if (frame.finished) this.#finished = frame.finished
-      if (frame.kind === 'done') {
-        this.#outcome = this.#complete()
-        return frames.slice(0, index + 1)
-      }
-      if (frame.kind === 'error') {
-        this.#outcome = { complete: false, failure: frame.failure ?? { kind: 'closed-early' } }
-        // It may still hold the usage of what has failed.
-        return [...frames.slice(0, index), { ...frame, bytes: noBytes }]
-      }
+      if (frame.kind !== 'done' && frame.kind !== 'error') continue
+      const last = frame.kind === 'done' ? this.#complete(frame) : this.#broken(frame)
+      out.enqueue([...frames.slice(0, index), last])
+      return out.terminate()
     }
-    return frames
+    out.enqueue(frames)
   }
 
-  /** The upstream's body has ended and no terminator was seen. */
-  end(): Frame[] {
-    if (this.#outcome) return []
-    if (this.#doneOptional && this.#finished === 'all') {
-      this.#outcome = this.#complete()
-      return [doneFrame]
-    }
-    this.#outcome = { complete: false, failure: { kind: 'closed-early' } }
-    return []
+  flush(out: StageController<Frame[]>): void {
+    const isComplete = this.#options.doneOptional && this.#finished === 'all'
+    out.enqueue([
+      isComplete ? this.#complete(doneFrame) : this.#broken(failedFrame({ kind: 'closed-early' })),
+    ])
   }
 
-  #complete(): StreamEnd {
-    return { complete: true, finished: this.#finished !== undefined }
+  /** Ends the stream now, for a reason from outside. A client that has left gets no terminal frame. */
+  fail(failure: UpstreamFailure): void {
+    if (this.#outcome) return
+    if (failure.kind === 'client-cancelled') this.#outcome = { complete: false, failure }
+    else this.#out?.enqueue([this.#broken(failedFrame(failure))])
+    this.#out?.terminate()
+  }
+
+  #complete(last: Frame): Frame {
+    this.#outcome = { complete: true, finished: this.#finished !== undefined }
+    this.#options.upstream.drain()
+    return last
+  }
+
+  /** The frame may still hold the usage of what has failed. */
+  #broken(frame: Frame): Frame {
+    const { failure = { kind: 'closed-early' } } = frame
+    this.#outcome = { complete: false, failure }
+    return { ...frame, bytes: this.#options.terminalFrame(failure) }
   }
 }
 

@@ -2,9 +2,9 @@ import {
   type ChunkIdentity,
   type Frame,
   latestIdentity,
-  type Stage,
   type StreamIdentity,
 } from '../core/frame.ts'
+import type { StageController, Transformer } from '../core/streams.ts'
 import { judgeUsage, type ReportedUsage, type Usage } from '../core/usage.ts'
 import { usageChunk } from './chunk-writer.ts'
 
@@ -27,7 +27,7 @@ const mostKept = 1024 * 1024
  * has not read by then, or not in this form, gets a chunk of its own before the terminator, so no
  * client is left without a count.
  */
-export class UsageTap implements Stage {
+export class UsageTap implements Transformer<Frame[], Frame[]> {
   readonly #options: UsageTapOptions
   #reported: ReportedUsage | undefined
   /** The client has not been shown what was reported. */
@@ -42,7 +42,7 @@ export class UsageTap implements Stage {
     if (options.keepsOutput) this.#output = ''
   }
 
-  push(frames: Frame[]): Frame[] {
+  transform(frames: Frame[], out: StageController<Frame[]>): void {
     for (const frame of frames) {
       if (frame.usage) {
         // Running totals and repeats: the last report counts, reports are never added up.
@@ -54,10 +54,10 @@ export class UsageTap implements Stage {
       if (this.#output !== undefined && frame.output) this.#keep(this.#output + frame.output)
     }
     const last = frames.at(-1)
-    if (last?.kind !== 'done') return frames
+    if (last?.kind !== 'done') return out.enqueue(frames)
     this.#judged = this.usage
     const isRead = this.#judged.estimatedSide === undefined && !this.#isOwed
-    return isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#judged), last]
+    out.enqueue(isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#judged), last])
   }
 
   /** All that was generated so far; undefined where it is not kept, or has become too long. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { nodeResponse } from '../../adapters/node/ports/plain-response.ts'
-import type { BodySource } from '../../src/index.ts'
+import { NodeReadableStream } from '../../adapters/node/streams/index.ts'
+import { unbuffered } from '../../src/core/streams.ts'
+import type { Source } from '../../src/index.ts'
 
 const json = () =>
   nodeResponse({
@@ -8,6 +10,8 @@ const json = () =>
     headers: ['content-type', 'application/json', 'x-a', 'b'],
     body: '{"a":1}',
   })
+
+const streamOf = (source: Source<Uint8Array>) => new NodeReadableStream(source, unbuffered)
 
 describe('an answer of the host’s own class', () => {
   test('is a Response to everybody who looks into it', async () => {
@@ -21,18 +25,20 @@ describe('an answer of the host’s own class', () => {
   })
 
   test('has a body that can be read as a stream', async () => {
-    const body: BodySource = {
+    const source: Source<Uint8Array> = {
       start(controller) {
         controller.enqueue(new TextEncoder().encode('ab'))
         controller.close()
       },
     }
-    expect(await nodeResponse({ status: 200, headers: [], body }).text()).toBe('ab')
+    expect(await nodeResponse({ status: 200, headers: [], body: streamOf(source) }).text()).toBe(
+      'ab',
+    )
   })
 
   test('begins its stream once, however often somebody looks into it', async () => {
     let starts = 0
-    const body: BodySource = {
+    const source: Source<Uint8Array> = {
       start(controller) {
         starts++
         setImmediate(() => {
@@ -41,7 +47,7 @@ describe('an answer of the host’s own class', () => {
         })
       },
     }
-    const response = nodeResponse({ status: 200, headers: ['x-a', 'b'], body })
+    const response = nodeResponse({ status: 200, headers: ['x-a', 'b'], body: streamOf(source) })
     expect(response.headers.get('x-a')).toBe('b')
     expect(response.ok).toBe(true)
     expect(await response.text()).toBe('late')

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { BodySource, CancelSignal } from '../../src/index.ts'
+import type { CancelSignal, Source } from '../../src/index.ts'
 import { rawClient } from './support/raw-client.ts'
 import { activeTime, deferred } from './support/servers.ts'
 import {
@@ -18,7 +18,7 @@ const bytes = (content: string) => new TextEncoder().encode(content)
 describe('a streamed answer', () => {
   test('arrives in the pieces and the order of the source', async () => {
     const pieces = ['start ', 'one ', 'two ', 'three']
-    const source: BodySource = {
+    const source: Source<Uint8Array> = {
       start: (controller) => controller.enqueue(bytes(pieces.shift() ?? '')),
       async pull(controller) {
         await new Promise(setImmediate)
@@ -33,7 +33,7 @@ describe('a streamed answer', () => {
 
   test('leaves at once, piece by piece', async () => {
     const more = deferred()
-    const source: BodySource = {
+    const source: Source<Uint8Array> = {
       start: (controller) => controller.enqueue(bytes('first')),
       async pull(controller) {
         await more.promise
@@ -50,7 +50,7 @@ describe('a streamed answer', () => {
   })
 
   test('takes what its source brings without being asked', async () => {
-    const source: BodySource = {
+    const source: Source<Uint8Array> = {
       start(controller) {
         setImmediate(() => controller.enqueue(bytes('ping')))
         setTimeout(() => controller.close(), 10)
@@ -63,7 +63,7 @@ describe('a streamed answer', () => {
   test('is asked for one piece at a time, and for no more once it has ended', async () => {
     let pulling = 0
     let pulls = 0
-    const source: BodySource = {
+    const source: Source<Uint8Array> = {
       async pull(controller) {
         pulls++
         expect(++pulling).toBe(1)
@@ -81,7 +81,7 @@ describe('a streamed answer', () => {
 
   test('is not asked for while its client does not read', async () => {
     let sent = 0
-    const source: BodySource = {
+    const source: Source<Uint8Array> = {
       pull(controller) {
         sent += 65_536
         controller.enqueue(new Uint8Array(65_536))

@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { UpstreamFailure } from '../../src/core/failure.ts'
 import type { Frame } from '../../src/core/frame.ts'
+import { failedFrame } from '../../src/stream/chunk-writer.ts'
 import { CommitGate } from '../../src/stream/commit-gate.ts'
+import { content, everyKind, openShare, passed, quiet, textsOf } from '../support/streams.ts'
 
-const bytes = (text: string) => new TextEncoder().encode(text)
-const text = (frames: readonly Frame[]) =>
-  frames.map((frame) => new TextDecoder().decode(frame.bytes))
-
-const quiet = (said: string, more: Partial<Frame> = {}): Frame => ({
-  bytes: bytes(said),
-  kind: 'quiet',
-  outputBytes: 0,
-  ...more,
-})
-const content: Frame = { bytes: bytes('content'), kind: 'content', outputBytes: 7 }
 const usage = (promptTokens: number) => ({
   promptTokens,
   completionTokens: 1,
@@ -20,54 +12,74 @@ const usage = (promptTokens: number) => ({
   estimated: false,
 })
 
-/** Every frame that comes out once there is content. */
-function opened(...pushes: readonly (readonly Frame[])[]): readonly Frame[] {
-  const gate = new CommitGate(1_000_000)
-  for (const frames of pushes.slice(0, -1)) expect(gate.push(frames)).toEqual({ state: 'held' })
-  const verdict = gate.push(pushes.at(-1) ?? [])
-  if (verdict.state !== 'open') throw new Error(`the gate is ${verdict.state}`)
-  return verdict.frames
-}
-
-describe('frames that are held until there is content', () => {
-  test('come out as one where they are quiet, with all of their bytes', () => {
-    const frames = opened([quiet('a'), quiet('b')], [quiet('c')], [quiet('d'), content])
-    expect(text(frames)).toEqual(['abcd', 'content'])
-  })
-
-  test('keep what the last of them has reported', () => {
-    const identity = (id: string) => ({ id, created: 1, model: 'm' })
-    const [first] = opened([
-      quiet('a', { identity: identity('1'), usage: usage(1) }),
-      quiet('b', { usage: usage(2) }),
-      quiet('c', { identity: identity('2') }),
-      content,
-    ])
-    expect(first).toMatchObject({ identity: identity('2'), usage: usage(2) })
-  })
-
-  test('keep the word of the latest usage on whether the client has read it', () => {
-    const owed = quiet('', { usage: usage(3), owesUsage: true })
-    const read = quiet('u', { usage: usage(4) })
-    expect(opened([owed, quiet('a'), content])[0]).toMatchObject({ owesUsage: true })
-    expect(opened([owed, read, content])[0]).toMatchObject({ owesUsage: undefined })
-  })
-
-  test('behind the content are as they came', () => {
-    const frames = opened([content, quiet('a'), quiet('b'), content])
-    expect(text(frames)).toEqual(['content', 'a', 'b', 'content'])
-  })
-})
-
-describe('a stream without content', () => {
-  const noContent = {
-    state: 'failed',
-    failure: { kind: 'malformed', detail: 'the stream has no content' },
+describe.each(everyKind)('the commit gate in %s', (_, streams) => {
+  /** What has passed the gate, and what it opened with. */
+  async function gated(chunks: Frame[][], limit = 1_000_000) {
+    const share = openShare()
+    const gate = new CommitGate(limit, share.hold())
+    const frames = await passed(streams, gate, chunks)
+    expect(share.unread).toBe(0)
+    return { frames, failure: await gate.opened }
   }
 
-  test('may be as long as the limit', () => {
-    const gate = new CommitGate(4)
-    expect(gate.push([quiet('ab'), quiet('cd')])).toEqual({ state: 'held' })
-    expect(gate.push([quiet('e')])).toEqual(noContent)
+  async function firstOf(...chunks: Frame[][]): Promise<Frame | undefined> {
+    const { frames } = await gated(chunks)
+    return frames[0]?.[0]
+  }
+
+  const failureOf = async (...chunks: Frame[][]) => {
+    const { frames, failure } = await gated(chunks)
+    expect(frames).toEqual([])
+    return failure
+  }
+
+  test('holds quiet frames until there is content, and gives them out as one', async () => {
+    const { frames, failure } = await gated([
+      [quiet('a'), quiet('b')],
+      [quiet('c')],
+      [quiet('d'), content('hello'), quiet('e')],
+      [quiet('f')],
+    ])
+    expect(textsOf(frames)).toEqual([['abcd', 'hello', 'e'], ['f']])
+    expect(failure).toBeUndefined()
+  })
+
+  test('keeps the latest that the quiet frames have reported', async () => {
+    const identity = (id: string) => ({ id, created: 1, model: 'm' })
+    const first = await firstOf(
+      [
+        quiet('a', { identity: identity('1'), usage: usage(1) }),
+        quiet('b', { usage: usage(2), finished: 'some' }),
+        quiet('c', { identity: identity('2') }),
+      ],
+      [content('hello')],
+    )
+    expect(first).toMatchObject({ identity: identity('2'), usage: usage(2), finished: 'some' })
+  })
+
+  test('keeps the word of the latest usage on whether the client has read it', async () => {
+    const owed = quiet('', { usage: usage(3), owesUsage: true })
+    const read = quiet('u', { usage: usage(4) })
+    expect(await firstOf([owed, quiet('a')], [content('hello')])).toMatchObject({ owesUsage: true })
+    expect((await firstOf([owed, read], [content('hello')]))?.owesUsage).toBeUndefined()
+  })
+
+  test('opens with the failure that comes in place of content', async () => {
+    const failure: UpstreamFailure = { kind: 'error-frame', message: 'overloaded' }
+    expect(await failureOf([quiet('a')], [failedFrame(failure), content('late')])).toEqual(failure)
+  })
+
+  test.each([
+    ['ends', []],
+    ['says that it is done', [{ ...quiet('d'), kind: 'done' as const }]],
+  ])('a stream that %s before its content has ended too early', async (__, last) => {
+    expect(await failureOf([quiet('a')], last)).toEqual({ kind: 'closed-early' })
+  })
+
+  test('a stream may be as long as the limit before its content', async () => {
+    const failure = { kind: 'malformed', detail: 'the stream has no content' }
+    const held = [[quiet('ab'), quiet('cd')]]
+    expect(await gated([...held, [content('hello')]], 4)).toMatchObject({ failure: undefined })
+    expect(await gated([...held, [quiet('e')]], 4)).toEqual({ frames: [], failure })
   })
 })

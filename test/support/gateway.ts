@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client'
 import { metricsOn } from '../../adapters/node/ports/metrics.ts'
+import { nodeStreams } from '../../adapters/node/streams/index.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Log } from '../../src/index.ts'
 import { ManualClock } from './manual-clock.ts'
 import { ScriptedUpstream } from './scripted-upstream.ts'
@@ -47,6 +48,7 @@ export async function testGateway(
     env: { P_KEY: providerKey },
     clock,
     upstream: upstream.port,
+    streams: nodeStreams,
     log: () => arrayLog(log),
     metrics: () => metricsOn(new Registry()),
     random: () => 0,

@@ -6,6 +6,7 @@ import { isWhole } from '../../../src/core/ports.ts'
 import type { Gateway, RequestContext } from '../../../src/index.ts'
 import { Cancel } from '../../../src/wire/cancel.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
+import { Outlet } from '../streams/index.ts'
 import { Backlog } from './backlog.ts'
 import { BodyTime } from './body-time.ts'
 import { discardRest } from './discard.ts'
@@ -184,7 +185,7 @@ interface Addressee {
   readonly backlog: Backlog
 }
 
-/** Answers of the host's own class go out from their parts, those of other makers through the adapter. */
+/** Answers of the host's own classes go out from their parts, those of other makers through the adapter. */
 function send(
   answer: Response | PlainResponse,
   { request, response, backlog }: Addressee,
@@ -192,6 +193,7 @@ function send(
   if (!(answer instanceof PlainResponse)) return sendNodeResponse(answer, response, request, true)
   const { status, headers, body } = answer.parts
   if (body !== null && !isWhole(body)) {
+    if (!(body instanceof Outlet)) return sendNodeResponse(answer.full, response, request, true)
     // Node only reads the list; its declaration does not say so.
     response.writeHead(status, headers as string[])
     return pour(body, response, backlog)

@@ -1,6 +1,7 @@
 import { Response } from '@whatwg-node/fetch'
 import { isWhole, namedHeaders, type ResponseParts } from '../../../src/core/ports.ts'
 import type { MakeResponse } from '../../../src/index.ts'
+import { webStream } from '../../../src/wire/web-stream.ts'
 
 /**
  * An answer that the host writes out from its parts. To everybody else it is the adapter's
@@ -27,11 +28,9 @@ export class PlainResponse {
 
 function fullResponse(parts: ResponseParts): Response {
   const { status, body } = parts
-  const read = body === null || isWhole(body) ? body : new ReadableStream(body, unbuffered)
+  const read = body === null || isWhole(body) ? body : webStream(body)
   return new Response(read as BodyInit | null, { status, headers: namedHeaders(parts) })
 }
-
-const unbuffered = { highWaterMark: 0 }
 
 const members: readonly (keyof Response)[] = [
   'ok',

@@ -1,7 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/node/index.ts'
 import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
-import type { BodySource, HostSettings, LogLevel, RequestContext } from '../../../src/index.ts'
+import { NodeReadableStream } from '../../../adapters/node/streams/index.ts'
+import { unbuffered } from '../../../src/core/streams.ts'
+import type { HostSettings, LogLevel, RequestContext, Source } from '../../../src/index.ts'
 import { openIntake } from '../../support/open-intake.ts'
 
 export interface LogLine {
@@ -82,7 +84,8 @@ interface TextInit {
 }
 
 /** An answer that `write` feeds, and that knows whether its reader has left. */
-export function stream(body: BodySource): Response {
+export function stream(source: Source<Uint8Array>): Response {
+  const body = new NodeReadableStream(source, unbuffered)
   return nodeResponse({ status: 200, headers: ['content-type', 'text/event-stream'], body })
 }
 

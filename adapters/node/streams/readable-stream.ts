@@ -1,0 +1,52 @@
+import {
+  oneAhead,
+  type Source,
+  type SourceController,
+  type Strategy,
+} from '../../../src/core/streams.ts'
+import { Outlet } from './outlet.ts'
+
+/** A `ReadableStream` of Node's own: the beginning of a chain. It is also the controller of its source. */
+export class NodeReadableStream<Chunk> extends Outlet<Chunk> implements SourceController<Chunk> {
+  readonly #source: Source<Chunk>
+  /** The source is at work: it is asked once at a time. */
+  #isPulling = true
+  /** It has given something since it was asked last: without that, asking again would lead nowhere. */
+  #gave = true
+
+  constructor(source: Source<Chunk>, { highWaterMark }: Strategy = oneAhead) {
+    super(highWaterMark)
+    this.#source = source
+    source.start?.(this)
+    this.#pulled()
+  }
+
+  override enqueue(chunk: Chunk): void {
+    this.#gave = true
+    super.enqueue(chunk)
+    if (!this.#isPulling) this.ask()
+  }
+
+  protected pull(): void {
+    if (this.#isPulling || !this.#gave || !this.#source.pull) return
+    this.#isPulling = true
+    this.#gave = false
+    try {
+      Promise.resolve(this.#source.pull(this)).then(this.#pulled, this.#failed)
+    } catch (reason) {
+      this.error(reason)
+    }
+  }
+
+  protected stop(reason: unknown): void {
+    // There is no one left to tell of its failure.
+    Promise.resolve(this.#source.cancel?.(reason)).catch(() => {})
+  }
+
+  readonly #pulled = () => {
+    this.#isPulling = false
+    this.ask()
+  }
+
+  readonly #failed = (reason: unknown) => this.error(reason)
+}

@@ -1,0 +1,109 @@
+/**
+ * What each hop of a stream's chain costs by itself, without sockets: the processor time of streams
+ * of 100 frames, four to a network chunk, through the first stages of the chain, with ever one more.
+ * A process of its own, which sends the microseconds a chunk of each hop to its parent and ends.
+ */
+import { nodeStreams } from '../adapters/node/streams/index.ts'
+import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
+import { openAiFrames } from '../src/providers/dialects/openai/stream.ts'
+import { ClientBytes } from '../src/stream/client-bytes.ts'
+import { CommitGate } from '../src/stream/commit-gate.ts'
+import { FrameReader } from '../src/stream/frame-reader.ts'
+import { Heartbeat } from '../src/stream/heartbeat.ts'
+import { Terminator } from '../src/stream/terminator.ts'
+import { UpstreamBody } from '../src/stream/upstream-body.ts'
+import { UsageTap } from '../src/stream/usage-tap.ts'
+import { webClock, webStreams } from '../src/web-ports.ts'
+import { Buffers } from '../src/wire/buffers.ts'
+import { streamedWords } from './scenarios.ts'
+
+/** Microseconds a network chunk, by the kind of streams and the name of the hop. */
+export type HopCosts = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+const warmUps = 300
+const runs = 1_500
+const framesPerChunk = 4
+const chunks = networkChunks()
+const share = new Buffers(() => Number.POSITIVE_INFINITY).open(() => {})
+const estimated = { promptTokens: 1, completionTokens: 1, totalTokens: 2, estimated: true } as const
+
+process.send?.({
+  platform: await hopCosts(webStreams),
+  node: await hopCosts(nodeStreams),
+} satisfies HopCosts)
+
+async function hopCosts(streams: StreamClasses): Promise<Record<string, number>> {
+  const hops = ['body', 'frames', 'commit gate', 'heartbeat', 'terminator', 'usage', 'bytes']
+  const costs: Record<string, number> = {}
+  let before = 0
+  for (const [last, name] of hops.entries()) {
+    await carry(streams, last, warmUps)
+    const cost = await carry(streams, last, runs)
+    costs[name] = cost - before
+    before = cost
+  }
+  return costs
+}
+
+/** Carries `count` streams as far as the hop `last`. Returns the microseconds a chunk. */
+async function carry(streams: StreamClasses, last: number, count: number): Promise<number> {
+  const start = process.cpuUsage()
+  for (let run = 0; run < count; run++) {
+    const heartbeat = new Heartbeat(webClock, 15_000)
+    const reader = chainOf(streams, heartbeat, last).getReader()
+    while (!(await reader.read()).done);
+    heartbeat.stop()
+  }
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / count / chunks.length
+}
+
+function chainOf(
+  { ReadableStream, TransformStream }: StreamClasses,
+  heartbeat: Heartbeat,
+  last: number,
+): Readable<unknown> {
+  const stages = [
+    () => new TransformStream(new FrameReader(openAiFrames('not-asked'), share.hold())),
+    () => new TransformStream(new CommitGate(1e6, share.hold()), undefined, oneAhead),
+    () => new TransformStream(heartbeat, undefined, oneAhead),
+    () => new TransformStream(terminator()),
+    () => new TransformStream(usageTap()),
+    () => new TransformStream(new ClientBytes({ sent() {}, left() {} }), undefined, oneAhead),
+  ] as const
+  const body: Readable<unknown> = new ReadableStream(new UpstreamBody(upstream()), unbuffered)
+  return stages.slice(0, last).reduce((chain, stage) => chain.pipeThrough(stage() as never), body)
+}
+
+/** Chunks that come one by one, each after a turn of its own. */
+function upstream() {
+  let next = 0
+  return {
+    read: () => Promise.resolve(chunks[next++]),
+    cancel() {},
+    drain() {},
+  }
+}
+
+function terminator(): Terminator {
+  const terminalFrame = () => new Uint8Array(0)
+  return new Terminator({ doneOptional: false, terminalFrame, upstream: { drain() {} } })
+}
+
+function usageTap(): UsageTap {
+  const identity = () => ({ id: 'c', created: 1, model: 'm' })
+  return new UsageTap({ asked: true, identity, estimate: () => estimated, keepsOutput: false })
+}
+
+function networkChunks(): Uint8Array[] {
+  const identity = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  const frames = streamedWords.map((content) => {
+    const choices = [{ index: 0, delta: { content }, finish_reason: null }]
+    return `data: ${JSON.stringify({ ...identity, choices })}\n\n`
+  })
+  frames.push('data: [DONE]\n\n')
+  const encoder = new TextEncoder()
+  return Array.from({ length: Math.ceil(frames.length / framesPerChunk) }, (_, at) =>
+    encoder.encode(frames.slice(at * framesPerChunk, (at + 1) * framesPerChunk).join('')),
+  )
+}

@@ -1,0 +1,114 @@
+import type { UpstreamFailure } from '../core/failure.ts'
+import type { Frame, FrameDecoder } from '../core/frame.ts'
+import type { Millis } from '../core/ids.ts'
+import type { ByteSource, Clock } from '../core/ports.ts'
+import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../core/streams.ts'
+import { type ChainEnd, ClientBytes } from '../stream/client-bytes.ts'
+import { CommitGate } from '../stream/commit-gate.ts'
+import { FrameReader } from '../stream/frame-reader.ts'
+import { Heartbeat } from '../stream/heartbeat.ts'
+import { type StreamEnd, Terminator } from '../stream/terminator.ts'
+import { UpstreamBody } from '../stream/upstream-body.ts'
+import type { UsageTap } from '../stream/usage-tap.ts'
+import type { Share } from '../wire/buffers.ts'
+import type { Scope } from '../wire/deadline.ts'
+
+/*
+ * The path of a stream, from the upstream to the client:
+ * bytes → frames → commit gate → heartbeat → terminator → usage → bytes.
+ */
+
+/** How much a stream may send before its first content, in bytes. */
+const maxWithoutContent = 8 * 1024 * 1024
+
+/** The first half of the path: up to the gate, which a stream passes with its first content. */
+export interface PeekedStream {
+  readonly upstream: ByteSource
+  readonly frames: Readable<Frame[]>
+  /** Resolves to undefined once there is content, or to the failure that came in its place. */
+  readonly opened: Promise<UpstreamFailure | undefined>
+}
+
+/** Reads ahead of any client until the gate opens. */
+export function peek(
+  upstream: ByteSource,
+  decoder: FrameDecoder,
+  { streams: { ReadableStream, TransformStream }, share }: Peeking,
+): PeekedStream {
+  const gate = new CommitGate(maxWithoutContent, share.hold())
+  const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
+    .pipeThrough(new TransformStream(new FrameReader(decoder, share.hold())))
+    .pipeThrough(new TransformStream(gate, undefined, oneAhead))
+  return { upstream, frames, opened: gate.opened }
+}
+
+export interface Peeking {
+  readonly streams: StreamClasses
+  /** Counts what waits to be understood, or for content. */
+  readonly share: Share
+}
+
+export interface ReplyStreamOptions {
+  readonly streams: StreamClasses
+  readonly tap: UsageTap
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly heartbeat: Millis
+  readonly doneOptional: boolean
+  /** The last frame for a client whose stream has failed. */
+  readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
+  /** Called once, at the end of the stream. */
+  readonly onEnd: (end: StreamEnd) => void
+}
+
+/**
+ * The second half: a committed stream on its way to the client. It ends once, by whichever comes
+ * first: `[DONE]`, a failure, the client's leaving, the end of the scope.
+ */
+export class ReplyStream implements ChainEnd {
+  readonly body: Readable<Uint8Array>
+  readonly #upstream: ByteSource
+  readonly #heartbeat: Heartbeat
+  readonly #terminator: Terminator
+  #stopListening: () => void = () => {}
+  #onEnd: ((end: StreamEnd) => void) | undefined
+
+  constructor({ upstream, frames }: PeekedStream, options: ReplyStreamOptions) {
+    const { TransformStream } = options.streams
+    this.#upstream = upstream
+    this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
+    const { doneOptional, terminalFrame } = options
+    this.#terminator = new Terminator({ doneOptional, terminalFrame, upstream })
+    this.#onEnd = options.onEnd
+    this.body = frames
+      .pipeThrough(new TransformStream(this.#heartbeat, undefined, oneAhead))
+      .pipeThrough(new TransformStream(this.#terminator))
+      .pipeThrough(new TransformStream(options.tap))
+      .pipeThrough(new TransformStream(new ClientBytes(this), undefined, oneAhead))
+    this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
+  }
+
+  sent(): void {
+    this.#end()
+  }
+
+  left(): void {
+    this.#fail({ kind: 'client-cancelled' })
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.#terminator.fail(failure)
+    this.#end()
+  }
+
+  #end(): void {
+    const { outcome } = this.#terminator
+    const onEnd = this.#onEnd
+    if (!outcome || !onEnd) return
+    this.#onEnd = undefined
+    this.#heartbeat.stop()
+    this.#stopListening()
+    if (!outcome.complete) this.#upstream.cancel()
+    onEnd(outcome)
+  }
+}

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest'
+import { oneAhead, type StageController, type Transformer } from '../../src/core/streams.ts'
+import { settled } from '../support/manual-clock.ts'
+import { isPending } from '../support/pending.ts'
+import { collected, everyKind, FedStream, streamOf } from '../support/streams.ts'
+
+/*
+ * What chains rely on. It is tested with the platform's streams too, which say what is right.
+ */
+
+const tenfold: Transformer<number, number> = {
+  transform: (chunk, out) => out.enqueue(chunk * 10),
+}
+
+describe.each(everyKind)('%s', (_, streams) => {
+  const { ReadableStream, TransformStream } = streams
+
+  /** A stage by its transformer, fed by hand. */
+  function staged(transformer: Transformer<number, number>) {
+    const fed = new FedStream<number>(streams)
+    const stage = new TransformStream(transformer)
+    return { fed, reader: fed.stream.pipeThrough(stage).getReader() }
+  }
+
+  test('pass chunks through every stage, in order and to the end', async () => {
+    const next: Transformer<number, number> = {
+      transform: (chunk, out) => out.enqueue(chunk + 1),
+      flush: (out) => out.enqueue(99),
+    }
+    const stream = streamOf(streams, [1, 2, 3])
+      .pipeThrough(new TransformStream(tenfold))
+      .pipeThrough(new TransformStream(next))
+    expect(await collected(stream)).toEqual([11, 21, 31, 99])
+  })
+
+  test('take several chunks, or none, for one', async () => {
+    const repeat: Transformer<number, number> = {
+      transform: (chunk, out) => {
+        for (let count = 0; count < chunk; count++) out.enqueue(chunk)
+      },
+    }
+    const stream = streamOf(streams, [2, 0, 0, 1]).pipeThrough(new TransformStream(repeat))
+    expect(await collected(stream)).toEqual([2, 2, 1])
+  })
+
+  test('ask the source for no more than is wanted', async () => {
+    let pulls = 0
+    const source = {
+      pull(controller: { enqueue(chunk: number): void }) {
+        controller.enqueue(++pulls)
+      },
+    }
+    const stream = new ReadableStream<number>(source, { highWaterMark: 0 })
+    await settled()
+    expect(pulls).toBe(0)
+    const reader = stream.getReader()
+    expect(await reader.read()).toEqual({ done: false, value: 1 })
+    await settled()
+    expect(pulls).toBe(1)
+  })
+
+  test('ask the source once at a time, and not again before it has given something', async () => {
+    let pulls = 0
+    let give = () => {}
+    const source = {
+      pull(controller: { enqueue(chunk: number): void }) {
+        pulls++
+        give = () => controller.enqueue(pulls)
+      },
+    }
+    const reader = new ReadableStream<number>(source, { highWaterMark: 0 }).getReader()
+    const first = reader.read()
+    const second = reader.read()
+    await settled()
+    expect(pulls).toBe(1)
+    give()
+    expect(await first).toEqual({ done: false, value: 1 })
+    await settled()
+    expect(pulls).toBe(2)
+    give()
+    expect(await second).toEqual({ done: false, value: 2 })
+  })
+
+  test('work one chunk ahead where a stage is to', async () => {
+    const seen: number[] = []
+    const gate: Transformer<number, number> = {
+      transform(chunk, out) {
+        seen.push(chunk)
+        if (chunk > 2) out.enqueue(chunk)
+      },
+    }
+    const chunks = streamOf(streams, [1, 2, 3, 4, 5])
+    const stream = chunks.pipeThrough(new TransformStream(gate, undefined, oneAhead))
+    await settled()
+    expect(seen).toEqual([1, 2, 3])
+    expect(await collected(stream)).toEqual([3, 4, 5])
+  })
+
+  test('say how much is wanted', async () => {
+    let out: StageController<number> | undefined
+    const stage: Transformer<number, number> = {
+      start: (controller) => {
+        out = controller
+      },
+      transform: (chunk, controller) => controller.enqueue(chunk),
+    }
+    const fed = new FedStream<number>(streams)
+    fed.stream.pipeThrough(new TransformStream(stage, undefined, oneAhead))
+    expect(out?.desiredSize).toBe(1)
+    out?.enqueue(1)
+    expect(out?.desiredSize).toBe(0)
+  })
+
+  test('end cleanly where a stage terminates, and cancel what comes before it', async () => {
+    const until: Transformer<number, number> = {
+      transform(chunk, out) {
+        out.enqueue(chunk)
+        if (chunk === 2) out.terminate()
+      },
+    }
+    const { fed, reader } = staged(until)
+    const reads = [reader.read(), reader.read(), reader.read()]
+    fed.push(1)
+    fed.push(2)
+    const results = await Promise.all(reads)
+    expect(results.map(({ value }) => value)).toEqual([1, 2, undefined])
+    await settled()
+    expect(fed.isCancelled).toBe(true)
+  })
+
+  test('say it to every stage, and to the source, when the reader leaves', async () => {
+    const cancelled: string[] = []
+    const stage = (name: string): Transformer<number, number> => ({
+      ...tenfold,
+      cancel: () => cancelled.push(name),
+    })
+    const fed = new FedStream<number>(streams)
+    const reader = fed.stream
+      .pipeThrough(new TransformStream(stage('first')))
+      .pipeThrough(new TransformStream(stage('last')))
+      .getReader()
+    const read = reader.read()
+    await reader.cancel()
+    await settled()
+    expect(await read).toMatchObject({ done: true })
+    expect(cancelled.sort()).toEqual(['first', 'last'])
+    expect(fed.isCancelled).toBe(true)
+  })
+
+  test('fail for the reader, and for the source, where a stage throws', async () => {
+    const fault = new Error('a mistake')
+    const { fed, reader } = staged({
+      transform() {
+        throw fault
+      },
+    })
+    const read = reader.read()
+    fed.push(1)
+    await expect(read).rejects.toBe(fault)
+    await settled()
+    expect(fed.isCancelled).toBe(true)
+    await expect(reader.read()).rejects.toBe(fault)
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('a mistake')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('a mistake'))],
+  ])('fail for the reader where the source %s', async (__, pull) => {
+    const stream = new ReadableStream<number>({ pull }, { highWaterMark: 0 })
+    const through = stream.pipeThrough(new TransformStream(tenfold))
+    await expect(through.getReader().read()).rejects.toThrow('a mistake')
+  })
+
+  test('drop what nobody has read when the source fails', async () => {
+    let fail = () => {}
+    const stream = new ReadableStream<number>({
+      start(controller) {
+        controller.enqueue(1)
+        fail = () => controller.error(new Error('broken'))
+      },
+    })
+    fail()
+    await expect(stream.getReader().read()).rejects.toThrow('broken')
+  })
+
+  test('take nothing more once they have ended', async () => {
+    const refused: unknown[] = []
+    const stream = new ReadableStream<number>({
+      start(controller) {
+        controller.enqueue(1)
+        controller.close()
+        for (const late of [() => controller.enqueue(2), () => controller.close()]) {
+          try {
+            late()
+          } catch (error) {
+            refused.push(error)
+          }
+        }
+      },
+    })
+    expect(await collected(stream)).toEqual([1])
+    expect(refused).toEqual([expect.any(TypeError), expect.any(TypeError)])
+  })
+
+  test('have one reader', () => {
+    const { stream } = new FedStream<number>(streams)
+    stream.getReader()
+    expect(() => stream.getReader()).toThrow(TypeError)
+    expect(() => stream.pipeThrough(new TransformStream(tenfold))).toThrow(TypeError)
+  })
+
+  test('wait for what is not there yet', async () => {
+    const { fed, reader } = staged(tenfold)
+    const read = reader.read()
+    expect(await isPending(read)).toBe(true)
+    fed.push(4)
+    expect(await read).toEqual({ done: false, value: 40 })
+    fed.end()
+    expect(await reader.read()).toMatchObject({ done: true })
+  })
+})
+
+test('streams of Node take no stages of another kind', () => {
+  const [[, platform], [, node]] = everyKind as [(typeof everyKind)[0], (typeof everyKind)[0]]
+  const stage = new platform.TransformStream(tenfold)
+  expect(() => new FedStream<number>(node).stream.pipeThrough(stage)).toThrow('another kind')
+})

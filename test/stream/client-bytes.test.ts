@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import type { Frame } from '../../src/core/frame.ts'
+import { oneAhead } from '../../src/core/streams.ts'
+import { doneFrame, failedFrame } from '../../src/stream/chunk-writer.ts'
+import { ClientBytes } from '../../src/stream/client-bytes.ts'
+import { settled } from '../support/manual-clock.ts'
+import { content, everyKind, FedStream, passed, quiet, textOf } from '../support/streams.ts'
+
+describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
+  function ending() {
+    const ends: string[] = []
+    const end = { sent: () => ends.push('sent'), left: () => ends.push('left') }
+    return { stage: new ClientBytes(end), ends }
+  }
+
+  async function sent(...chunks: Frame[][]) {
+    const { stage, ends } = ending()
+    return { pieces: await passed(streams, stage, chunks), ends }
+  }
+
+  test('are those of a chunk as one piece', async () => {
+    const { pieces } = await sent([content('a'), quiet(''), quiet('b')], [quiet('c')], [quiet('')])
+    expect(pieces.map(textOf)).toEqual(['ab', 'c'])
+  })
+
+  test('are not copied where they stand side by side', async () => {
+    const all = new TextEncoder().encode('abcd')
+    const [a, b] = [all.subarray(0, 2), all.subarray(2)]
+    const { pieces } = await sent([quiet('', { bytes: a }), quiet('', { bytes: b })])
+    expect(pieces.map(textOf)).toEqual(['abcd'])
+    expect(pieces[0]?.buffer).toBe(all.buffer)
+  })
+
+  test.each([
+    ['done', doneFrame],
+    ['error', failedFrame({ kind: 'shutdown' })],
+  ])('have all been sent with a frame of kind %s', async (__, last) => {
+    expect((await sent([content('a')])).ends).toEqual([])
+    expect((await sent([content('a')], [last])).ends).toEqual(['sent'])
+  })
+
+  test('are not wanted any more when the reader leaves', async () => {
+    const { stage, ends } = ending()
+    const fed = new FedStream<Frame[]>(streams)
+    const through = new streams.TransformStream(stage, undefined, oneAhead)
+    await fed.stream.pipeThrough(through).cancel()
+    expect(ends).toEqual(['left'])
+    await settled()
+    expect(fed.isCancelled).toBe(true)
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import type { Frame } from '../../src/core/frame.ts'
+import { oneAhead } from '../../src/core/streams.ts'
+import { Heartbeat } from '../../src/stream/heartbeat.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { isPending } from '../support/pending.ts'
+import { everyKind, FedStream, quiet, textsOf } from '../support/streams.ts'
+
+const ping = [[': ping\n']]
+
+describe.each(everyKind)('the heartbeat in %s', (_, streams) => {
+  function beating(interval = 100) {
+    const clock = new ManualClock()
+    const fed = new FedStream<Frame[]>(streams)
+    const heartbeat = new Heartbeat(clock, interval)
+    const stage = new streams.TransformStream(heartbeat, undefined, oneAhead)
+    const reader = fed.stream.pipeThrough(stage).getReader()
+    const next = async () => textsOf([(await reader.read()).value ?? []])
+    return { clock, fed, heartbeat, next }
+  }
+
+  test('passes frames on, and a ping when none has come for the interval', async () => {
+    const { clock, fed, next } = beating()
+    const first = next()
+    fed.push([quiet('a'), quiet('b')])
+    expect(await first).toEqual([['a', 'b']])
+    const second = next()
+    await clock.advance(99)
+    expect(await isPending(second)).toBe(true)
+    await clock.advance(1)
+    expect(await second).toEqual(ping)
+  })
+
+  test('counts from the last frame that has bytes', async () => {
+    const { clock, fed, next } = beating()
+    await clock.advance(60)
+    const first = next()
+    fed.push([quiet('a')])
+    expect(await first).toEqual([['a']])
+    await clock.advance(60)
+    const second = next()
+    fed.push([quiet('')])
+    expect(await second).toEqual([['']])
+    const third = next()
+    await clock.advance(39)
+    expect(await isPending(third)).toBe(true)
+    await clock.advance(1)
+    expect(await third).toEqual(ping)
+  })
+
+  test('sends at most one ping to a reader that does not read', async () => {
+    const { clock, fed, next } = beating()
+    await clock.advance(1_000)
+    fed.push([quiet('a')])
+    fed.end()
+    const texts = [await next(), await next(), await next()].flat(2).join('')
+    expect(texts).toMatch(/^(?:: ping\n)?a$/)
+  })
+
+  test('never beats with an interval of 0', () => {
+    expect(beating(0).clock.pending).toBe(0)
+  })
+
+  test('ends with its stream, or when it is stopped', async () => {
+    const whole = beating()
+    const end = whole.next()
+    whole.fed.end()
+    expect(await end).toEqual([[]])
+    expect(whole.clock.pending).toBe(0)
+    const stopped = beating()
+    stopped.heartbeat.stop()
+    expect(stopped.clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import type { UpstreamFailure } from '../../src/core/failure.ts'
+import type { Frame } from '../../src/core/frame.ts'
+import { oneAhead } from '../../src/core/streams.ts'
+import { doneFrame, failedFrame } from '../../src/stream/chunk-writer.ts'
+import { Terminator } from '../../src/stream/terminator.ts'
+import { settled } from '../support/manual-clock.ts'
+import {
+  collected,
+  content,
+  everyKind,
+  FedStream,
+  passed,
+  quiet,
+  textsOf,
+} from '../support/streams.ts'
+
+const done = 'data: [DONE]\n\n'
+const shutdown: UpstreamFailure = { kind: 'shutdown' }
+
+describe.each(everyKind)('the terminator in %s', (_, streams) => {
+  function terminator(doneOptional = false) {
+    const drained: true[] = []
+    const stage = new Terminator({
+      doneOptional,
+      terminalFrame: ({ kind }) => new TextEncoder().encode(`failed: ${kind}`),
+      upstream: { drain: () => drained.push(true) },
+    })
+    return { stage, drained }
+  }
+
+  async function terminated(chunks: Frame[][], doneOptional = false) {
+    const { stage, drained } = terminator(doneOptional)
+    const texts = textsOf(await passed(streams, stage, chunks))
+    return { texts, outcome: stage.outcome, drained: drained.length }
+  }
+
+  /** One whose stream is still being fed. */
+  function running() {
+    const { stage } = terminator()
+    const fed = new FedStream<Frame[]>(streams)
+    const through = new streams.TransformStream(stage, undefined, oneAhead)
+    return { stage, fed, frames: collected(fed.stream.pipeThrough(through)) }
+  }
+
+  test('ends at [DONE], and passes nothing behind it', async () => {
+    const chunks = [[content('a')], [quiet('b', { finished: 'all' }), doneFrame, content('c')]]
+    expect(await terminated([...chunks, [content('d')]])).toEqual({
+      texts: [['a'], ['b', done]],
+      outcome: { complete: true, finished: true },
+      drained: 1,
+    })
+  })
+
+  test('says when no choice has given its finish reason', async () => {
+    const { outcome } = await terminated([[content('a'), doneFrame]])
+    expect(outcome).toEqual({ complete: true, finished: false })
+  })
+
+  test('ends at a failure with the terminal frame, which keeps the usage of what failed', async () => {
+    const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, estimated: false }
+    const failed = failedFrame({ kind: 'error-frame', message: 'overloaded' }, usage)
+    const { stage, drained } = terminator()
+    const frames = await passed(streams, stage, [[content('a'), failed, content('b')]])
+    expect(textsOf(frames)).toEqual([['a', 'failed: error-frame']])
+    expect(frames[0]?.[1]).toMatchObject({ kind: 'error', usage })
+    expect(stage.outcome).toEqual({ complete: false, failure: failed.failure })
+    expect(drained).toEqual([])
+  })
+
+  test('takes a body that ends without [DONE] for one that ended too early', async () => {
+    expect(await terminated([[content('a', { finished: 'all' })]])).toEqual({
+      texts: [['a'], ['failed: closed-early']],
+      outcome: { complete: false, failure: { kind: 'closed-early' } },
+      drained: 0,
+    })
+  })
+
+  test('writes the [DONE] of an upstream that has none, once every choice has finished', async () => {
+    const whole = await terminated([[content('a', { finished: 'all' })]], true)
+    expect(whole).toMatchObject({ texts: [['a'], [done]], outcome: { complete: true } })
+    const half = await terminated([[content('a', { finished: 'some' })]], true)
+    expect(half.texts).toEqual([['a'], ['failed: closed-early']])
+  })
+
+  test('ends at once when it is told to, and cancels what comes before it', async () => {
+    const { stage, fed, frames } = running()
+    stage.fail(shutdown)
+    stage.fail({ kind: 'slow-client' })
+    expect(textsOf(await frames)).toEqual([['failed: shutdown']])
+    await settled()
+    expect(fed.isCancelled).toBe(true)
+    expect(stage.outcome).toEqual({ complete: false, failure: shutdown })
+  })
+
+  test('writes no frame for a client that has left', async () => {
+    const { stage, frames } = running()
+    stage.fail({ kind: 'client-cancelled' })
+    expect(await frames).toEqual([])
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import type { UpstreamFailure } from '../../src/core/failure.ts'
+import { unbuffered } from '../../src/core/streams.ts'
+import { UpstreamBody } from '../../src/stream/upstream-body.ts'
+import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
+import { collected, everyKind, textOf } from '../support/streams.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+describe.each(everyKind)('the body of an upstream in %s', (_, { ReadableStream }) => {
+  function opened() {
+    const released: string[] = []
+    const queue = new BoundedQueue(1_000, { onRelease: (how) => released.push(how) })
+    const stream = new ReadableStream(new UpstreamBody(queue), unbuffered)
+    return { queue, stream, released }
+  }
+
+  test('gives the bytes in order, to their end', async () => {
+    const { queue, stream } = opened()
+    const chunks = collected(stream)
+    queue.push(bytes('a'))
+    await Promise.resolve()
+    queue.push(bytes('b'))
+    queue.end()
+    const texts = (await chunks).map((chunk) => chunk instanceof Uint8Array && textOf(chunk))
+    expect(texts.join('')).toBe('ab')
+  })
+
+  test('gives a failure as its last chunk, behind the bytes that came before', async () => {
+    const { queue, stream } = opened()
+    const failure: UpstreamFailure = { kind: 'network', reason: 'ECONNRESET' }
+    queue.push(bytes('a'))
+    queue.fail(failure)
+    expect(await collected(stream)).toEqual([bytes('a'), failure])
+  })
+
+  test('is released when its reader leaves, in the middle of a read too', async () => {
+    const { stream, released } = opened()
+    const reader = stream.getReader()
+    const read = reader.read()
+    await reader.cancel()
+    expect(await read).toMatchObject({ done: true })
+    expect(released).toEqual(['cancel'])
+  })
+})

@@ -1,0 +1,105 @@
+import { nodeStreams } from '../../adapters/node/streams/index.ts'
+import type { Frame } from '../../src/core/frame.ts'
+import {
+  oneAhead,
+  type Readable,
+  type SourceController,
+  type StreamClasses,
+  type Transformer,
+  unbuffered,
+} from '../../src/core/streams.ts'
+import { webStreams } from '../../src/index.ts'
+import { Buffers, type Share } from '../../src/wire/buffers.ts'
+
+/** Every stage works in the streams of either kind. */
+export const everyKind: readonly (readonly [string, StreamClasses])[] = [
+  ['streams of the platform', webStreams],
+  ['streams of Node', nodeStreams],
+]
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export function quiet(text: string, more: Partial<Frame> = {}): Frame {
+  return { bytes: encoder.encode(text), kind: 'quiet', outputBytes: 0, ...more }
+}
+
+export function content(text: string, more: Partial<Frame> = {}): Frame {
+  return { ...quiet(text, more), kind: 'content', output: text, outputBytes: text.length }
+}
+
+export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
+
+/** What the client would read of each frame, by the chunk that it comes in. */
+export function textsOf(chunks: readonly (readonly Frame[])[]): string[][] {
+  return chunks.map((frames) => frames.map(({ bytes }) => textOf(bytes)))
+}
+
+/** A share of buffers without a limit. */
+export function openShare(): Share {
+  return new Buffers(() => Number.POSITIVE_INFINITY).open(() => {})
+}
+
+/** A stream that a test feeds by hand. */
+export class FedStream<Chunk> {
+  readonly stream: Readable<Chunk>
+  isCancelled = false
+  #controller: SourceController<Chunk> | undefined
+
+  constructor({ ReadableStream }: StreamClasses) {
+    this.stream = new ReadableStream<Chunk>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        cancel: () => {
+          this.isCancelled = true
+        },
+      },
+      unbuffered,
+    )
+  }
+
+  push(chunk: Chunk): void {
+    this.#controller?.enqueue(chunk)
+  }
+
+  end(): void {
+    this.#controller?.close()
+  }
+}
+
+/** A stream that gives `chunks`, one whenever it is asked, and ends. */
+export function streamOf<Chunk>(
+  { ReadableStream }: StreamClasses,
+  chunks: readonly Chunk[],
+): Readable<Chunk> {
+  const left = [...chunks]
+  const pull = (controller: SourceController<Chunk>) => {
+    const chunk = left.shift()
+    if (chunk === undefined) controller.close()
+    else controller.enqueue(chunk)
+  }
+  return new ReadableStream<Chunk>({ pull }, unbuffered)
+}
+
+export async function collected<Chunk>(stream: Readable<Chunk>): Promise<Chunk[]> {
+  const reader = stream.getReader()
+  const chunks: Chunk[] = []
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return chunks
+    chunks.push(value)
+  }
+}
+
+/** All that comes out of one stage for these chunks and their end. */
+export function passed<In, Out>(
+  streams: StreamClasses,
+  stage: Transformer<In, Out>,
+  chunks: readonly In[],
+): Promise<Out[]> {
+  const { TransformStream } = streams
+  const through = new TransformStream(stage, undefined, oneAhead)
+  return collected(streamOf(streams, chunks).pipeThrough(through))
+}
