@@ -32,8 +32,9 @@ export function createFetch(options: FetchOptions): Fetch {
     const arrived = clock.elapsed()
     const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
     const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
-    const found = await find(request)
-    const cross = crossOrigin(request, corsOrigins())
+    const target = targetOf(request.url, context?.base)
+    const found = await find(target)
+    const cross = crossOrigin(request.headers, target, corsOrigins())
     let reply: Reply
     try {
       reply = await replyTo(request, { found, cross, log, arrival })
@@ -53,11 +54,12 @@ export function createFetch(options: FetchOptions): Fetch {
 
 /** Undefined while no other origin is let in. */
 function crossOrigin(
-  { headers, url }: Request,
+  headers: Headers,
+  target: string,
   origins: readonly string[],
 ): CrossOrigin | undefined {
   if (origins.length === 0) return undefined
-  return { origins, origin: headers.get('origin') ?? undefined, target: targetOf(url) }
+  return { origins, origin: headers.get('origin') ?? undefined, target }
 }
 
 interface Routed {

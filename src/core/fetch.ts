@@ -7,6 +7,11 @@ export interface RequestContext {
   readonly signal?: CancelSignal | undefined
   /** The address of the client. It goes to the log, never to a provider. */
   readonly client?: string | undefined
+  /**
+   * A leading part of the path that the host has mounted the gateway on: `/llm`. The gateway does
+   * not see it; a path that does not begin with it is taken as it is.
+   */
+  readonly base?: string | undefined
 }
 
 /** Answers a request. Never rejects, and the body of its answer never errors. */

@@ -92,7 +92,7 @@ export class Desk {
       headers,
       ...(call.body !== undefined && { body: bodyOf(call.body), duplex: 'half' }),
     } as RequestInit)
-    const found = await this.#find(request)
+    const found = await this.#find(path)
     const answer = async () => found.serve(request, adminContext(call.signal))
     const reply = await answer().catch((error: unknown) =>
       errorReply(asGatewayError(error), 'request' as RequestId),

@@ -33,8 +33,9 @@ beforeEach(() => {
   )
   call = async (method, path, body) => {
     const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) }
-    const request = new Request(`http://gateway.test/admin/provider-keys/${path}`, init)
-    return (await find(request)).serve(request, adminContext())
+    const target = `/admin/provider-keys/${path}`
+    const request = new Request(`http://gateway.test${target}`, init)
+    return (await find(target)).serve(request, adminContext())
   }
 })
 

@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest'
+import { testGateway } from '../support/gateway.ts'
+
+describe('a gateway that is mounted on /llm', () => {
+  test.each([
+    ['/llm', 200],
+    ['/llm/', 200],
+    ['/llm/v1/models?after=m', 200],
+    ['/v1/models', 200],
+    ['/llmv1/models', 404],
+    ['/llm/v2/models', 404],
+    ['/llm/../admin/keys', 400],
+  ])('answers %s with %i', async (path, status) => {
+    const { gateway } = await testGateway()
+    // A `Request` would resolve the dots by itself.
+    const request = new Request('http://gateway.test/')
+    Object.defineProperty(request, 'url', { value: `http://gateway.test${path}` })
+    expect(await gateway.fetch(request, { base: '/llm' })).toMatchObject({ status })
+  })
+
+  test('finds routes with parameters below it', async () => {
+    const { gateway } = await testGateway()
+    const request = new Request('http://gateway.test/llm/v1/models/m')
+    const answer = await gateway.fetch(request, { base: '/llm' })
+    expect(await answer.json()).toMatchObject({ id: 'm' })
+  })
+})
