@@ -11,7 +11,7 @@ import {
 import type { StreamClasses } from './core/streams.ts'
 import { BoundedQueue } from './wire/bounded-queue.ts'
 import { codedOnly, codingIn, undecodable } from './wire/content-coding.ts'
-import { webStream } from './wire/web-stream.ts'
+import { webStream } from './wire/convert-stream.ts'
 
 /*
  * Ports on nothing but web standards, for embedding where no host has better ones.

@@ -153,7 +153,7 @@ export type Body = WholeBody | Readable<Uint8Array>
 export type WholeBody = Uint8Array | string
 
 /** True for a body that is all there. */
-export function isWhole(body: Body): body is WholeBody {
+export function isWhole(body: string | object): body is WholeBody {
   return typeof body === 'string' || body instanceof Uint8Array
 }
 

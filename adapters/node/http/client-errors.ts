@@ -11,7 +11,10 @@ export interface ClientErrorOptions {
   readonly listen: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** Answers everything that Node would answer by itself, or not at all, in the gateway's form. */
+/**
+ * Answers everything that Node would answer by itself, or not at all, in the gateway's form. None of
+ * it gets to the adapter.
+ */
 export function answerClientErrors(server: Server, options: ClientErrorOptions): void {
   const { gateway } = options
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Request } from '@whatwg-node/fetch'
-import { sendNodeResponse } from '@whatwg-node/server'
+import { createServerAdapter, type NodeRequest, sendNodeResponse } from '@whatwg-node/server'
 import { internal } from '../../../src/core/errors.ts'
-import { isWhole } from '../../../src/core/ports.ts'
 import type { Gateway, RequestContext } from '../../../src/index.ts'
 import { Cancel } from '../../../src/wire/cancel.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
-import { Outlet } from '../streams/index.ts'
 import { Backlog } from './backlog.ts'
 import { BodyTime } from './body-time.ts'
 import { discardRest } from './discard.ts'
 import type { HostLimits } from './limits.ts'
-import { pour } from './pour.ts'
+import { type AnswerParts, Outgoing } from './outgoing.ts'
 import { answerOptions, refuse, refuseSocket, tooSlow } from './refusal.ts'
 import { readHead } from './request-head.ts'
 import type { Traffic } from './traffic.ts'
@@ -34,15 +31,20 @@ export interface Hosting {
 }
 
 /** Of all addresses: the Host header is the client's own text, and must not become part of one. */
-const origin = 'http://gateway'
+const origin = { host: 'gateway' }
+
+// Its listener is left out: that one answers a failure with its stack.
+const { handleNodeRequestAndResponse: handle } = createServerAdapter<ClientExchange>(
+  (request, exchange) => exchange.serve(request),
+)
 
 /**
  * One request of a client, from its head to the last byte of its answer. It is also the context
  * that the gateway gets: the signal aborts when the client has left.
  *
- * Requests are made with the adapter's class, but its listener
- * is left out: that one answers a failure with its stack, and takes path, query and body from what
- * Express has made of them.
+ * The adapter makes the `Request` and sends the answer. What the other files here do around it, it
+ * does not: it takes whatever host and path it is given, starts all that a client pipelines at once,
+ * waits for slow readers and drains unread bodies without an end, and knows no limits.
  */
 export class ClientExchange implements Turn, RequestContext {
   readonly signal = new Cancel()
@@ -108,9 +110,17 @@ export class ClientExchange implements Turn, RequestContext {
     return true
   }
 
+  serve(request: Request): Promise<Response> {
+    return this.#hosting.gateway.fetch(request, this)
+  }
+
+  get base(): string {
+    return this.#hosting.base
+  }
+
   async #answer(): Promise<void> {
     const [request, response] = [this.#request, this.#response]
-    const { gateway, limits, traffic } = this.#hosting
+    const { gateway, traffic } = this.#hosting
     try {
       const head = readHead(request)
       if ('problem' in head || head.target === '*') {
@@ -118,19 +128,31 @@ export class ClientExchange implements Turn, RequestContext {
         const unserved = { request, response, gateway }
         return 'problem' in head ? refuse(unserved, head.problem) : answerOptions(unserved)
       }
-      const answer = await gateway.fetch(this.#fetchRequest(head.target), this)
+      const incoming = this.#incoming(head.target)
+      const answer = await handle(incoming, response, this)
       this.#disposeOfBody()
       if (traffic.isDraining) response.setHeader('connection', 'close')
-      const backlog = new Backlog(response, gateway.buffers)
-      const sent = send(answer, { request, response, backlog })
-      // Afterwards: for streams the adapter switches the timeout off. What is out needs none.
-      if (!response.writableEnded || response.writableLength > 0) {
-        response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
-      }
-      await sent
+      await this.#send(answer, incoming)
     } catch (error) {
       this.#fail(error)
     }
+  }
+
+  #send(answer: Response, incoming: NodeRequest): Promise<void> | void {
+    const [response, { gateway, limits }] = [this.#response, this.#hosting]
+    const backlog = new Backlog(response, gateway.buffers)
+    const outgoing = new Outgoing(partsOf(answer), backlog)
+    // The client has left in the meantime.
+    if (!this.#done || response.destroyed) return outgoing.body?.destroy()
+    // It has all that the adapter reads of a response.
+    const shown = outgoing as unknown as Response
+    const sent = sendNodeResponse(shown, response, incoming, true)
+    backlog.count()
+    // What is out needs no timeout.
+    if (!response.writableEnded || response.writableLength > 0) {
+      response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
+    }
+    return sent
   }
 
   /** Whoever reads the body listens for it first. */
@@ -155,17 +177,15 @@ export class ClientExchange implements Turn, RequestContext {
     if (this.#response.writableLength > 0) this.#response.destroy()
   }
 
-  #fetchRequest(target: string): Request {
-    const { method = 'GET', headers } = this.#request
-    const { base } = this.#hosting
-    const path = base !== '' && isBelow(base, target) ? target.slice(base.length) : target
-    const address = `${origin}${path.startsWith('/') ? '' : '/'}${path}`
-    // The adapter takes Node's headers and message as they are, which its declaration leaves out.
-    const init: unknown =
-      method === 'GET' || method === 'HEAD'
-        ? { method, headers }
-        : { method, headers, body: this.#request }
-    return new Request(address, init as RequestInit)
+  /** What the adapter makes a `Request` of: the target that has been judged, and nothing else. */
+  #incoming(target: string): NodeRequest {
+    const { method, headers } = this.#request
+    return {
+      method,
+      headers,
+      body: this.#request,
+      raw: { method: 'GET', url: target, headers: origin } as IncomingMessage,
+    }
   }
 
   /** The gateway never fails; a header that is not legal, or a host's own mistake, ends up here. */
@@ -179,39 +199,13 @@ export class ClientExchange implements Turn, RequestContext {
   }
 }
 
-interface Addressee {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly backlog: Backlog
-}
-
-/** Answers of the host's own classes go out from their parts, those of other makers through the adapter. */
-function send(
-  answer: Response | PlainResponse,
-  { request, response, backlog }: Addressee,
-): Promise<void> | void {
-  if (!(answer instanceof PlainResponse)) return sendNodeResponse(answer, response, request, true)
-  const { status, headers, body } = answer.parts
-  if (body !== null && !isWhole(body)) {
-    if (!(body instanceof Outlet)) return sendNodeResponse(answer.full, response, request, true)
-    // Node only reads the list; its declaration does not say so.
-    response.writeHead(status, headers as string[])
-    return pour(body, response, backlog)
-  }
-  if (response.destroyed) return
-  // Node itself would choose the chunked form for a length that nobody has told.
-  const isTold = body === null || headers.includes('content-length')
-  const told = isTold ? headers : [...headers, 'content-length', `${Buffer.byteLength(body)}`]
-  // Text is ASCII, and in this encoding nobody has to count its bytes.
-  response.writeHead(status, told as string[]).end(body, 'latin1')
-  backlog.count()
+/** Answers of the host's own class give their parts away, those of other makers are asked for them. */
+function partsOf(answer: Response): AnswerParts {
+  if (answer instanceof PlainResponse) return answer.parts
+  const { status, headers, body } = answer
+  return { status, headers: [...headers].flat(), body }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-}
-
-function isBelow(base: string, target: string): boolean {
-  const next = target[base.length]
-  return target.startsWith(base) && (next === undefined || next === '/' || next === '?')
 }

@@ -9,7 +9,10 @@ import { GatewayError, invalid } from '../../../src/core/errors.ts'
  */
 export type Head = { readonly target: string } | { readonly problem: GatewayError }
 
-/** Reads where a request goes. Only what is plainly a host and a path is let through. */
+/**
+ * Reads where a request goes. Only what is plainly a host and a path is let through: the adapter makes
+ * an address of any text, and one host may hide the path.
+ */
 export function readHead(request: IncomingMessage): Head {
   const { method, url = '', headers } = request
   if (!hasOneGoodHost(request))

@@ -1,7 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import type { Socket } from 'node:net'
 
-/** How many requests a host is serving, over which connections, and whether it is about to stop. */
+/**
+ * How many requests a host is serving, over which connections, and whether it is about to stop: the
+ * adapter knows one request at a time.
+ */
 export class Traffic {
   readonly #events = new EventEmitter()
   readonly #open = new Set<Socket>()

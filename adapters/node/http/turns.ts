@@ -17,8 +17,8 @@ export interface Turn {
 const turnsOf = new WeakMap<Duplex, Turns>()
 
 /**
- * The requests of one connection, one after the other. Node itself would start everything that a
- * client pipelines at once, thousands if need be.
+ * The requests of one connection, one after the other. Node and the adapter would start everything
+ * that a client pipelines at once, thousands if need be.
  */
 export class Turns {
   readonly #socket: Duplex

@@ -1,7 +1,7 @@
 import { Response } from '@whatwg-node/fetch'
 import { isWhole, namedHeaders, type ResponseParts } from '../../../src/core/ports.ts'
 import type { MakeResponse } from '../../../src/index.ts'
-import { webStream } from '../../../src/wire/web-stream.ts'
+import { webStream } from '../../../src/wire/convert-stream.ts'
 
 /**
  * An answer that the host writes out from its parts. To everybody else it is the adapter's
