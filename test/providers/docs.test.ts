@@ -16,3 +16,18 @@ describe.each(readdirSync(folder))('%s', (file) => {
     }
   })
 })
+
+test('the table of kinds in the manual says what each serves, and which need an address', () => {
+  const page = readFileSync(new URL('../configuration.md', folder), 'utf8')
+  const section = page.slice(page.indexOf('## Provider kinds'))
+  const rows = [...section.matchAll(/^\| `(\w+)`.*/gm)].map(([row, name = '']) => {
+    const [chat = '', embed = '', rerank = '', address = ''] = row.split('|').slice(2)
+    const served = Object.entries({ chat, embed, rerank }).filter(([, cell]) => cell.trim() !== '')
+    return [name, { serves: served.map(([capability]) => capability), address: address.trim() }]
+  })
+  const facts = kinds.map(({ name, capabilities, defaultBaseUrl }) => {
+    const address = defaultBaseUrl === undefined ? 'required' : 'optional'
+    return [name, { serves: capabilities, address: expect.stringContaining(address) }]
+  })
+  expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(facts))
+})
