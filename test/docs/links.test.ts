@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/README.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join('docs', file)),
+]
+
+/** The anchors of a page, as they are made of its headings. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)
+  return new Set(
+    Array.from(headings, ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+test.each(pages)('every link of %s leads to a page and a heading that exist', (page) => {
+  const text = readFileSync(page, 'utf8').replace(/^```[^]*?^```$/gm, '')
+  const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g))
+  const broken = links.filter(([, path = '', anchor]) => {
+    const target = path === '' ? page : join(dirname(page), path)
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor))
+  })
+  expect(broken.map(([link]) => link)).toEqual([])
+})
