@@ -61,6 +61,8 @@ const madeImages = z.looseObject({
 
 /** The images of an assistant's earlier message, which a model that is to change them must see. */
 export function pastImages(raw: Raw, path: string): RequestPart[] {
+  // A schema takes its time for every message, and few hold an image.
+  if (raw['images'] === undefined) return []
   const { data, error } = madeImages.safeParse(raw, inOurWords)
   if (error) throw inexpressibleField(error, path)
   return (data.images ?? []).map((image, index) => {

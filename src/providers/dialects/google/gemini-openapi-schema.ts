@@ -34,17 +34,18 @@ class OpenApiWriter {
   }
 
   #write(schema: unknown, trail: Trail): Raw {
-    const branches = this.#branchesOf(schema, {}, trail)
+    const branches = this.#branchesOf(schema, undefined, trail)
     const [only] = branches
     // A union must stand alone: Vertex AI refuses any keyword beside `anyOf`.
     return only && branches.length === 1 ? only : { anyOf: branches }
   }
 
   /** A schema as the alternatives it allows, most often one. What stands `beside` it holds too. */
-  #branchesOf(schema: unknown, beside: Raw, trail: Trail): readonly Raw[] {
+  #branchesOf(schema: unknown, beside: Raw | undefined, trail: Trail): readonly Raw[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
     if (!resolved) return [this.#loss({ type: 'OBJECT' })]
-    const { anyOf, oneOf, ...own } = mergeSchemas([beside, resolved.schema])
+    const whole = beside ? mergeSchemas([beside, resolved.schema]) : resolved.schema
+    const { anyOf, oneOf, ...own } = whole
     const union = anyOf ?? oneOf
     if (Array.isArray(union)) return this.#unionOf(union, own, resolved.trail)
     const { types, isNullable } = typesOf(own)
@@ -59,7 +60,7 @@ class OpenApiWriter {
     // A single branch is the schema itself, and what stands beside it describes it better.
     const written =
       some.length === 1
-        ? this.#branchesOf({ ...beside, allOf: some }, {}, trail)
+        ? this.#branchesOf({ ...beside, allOf: some }, undefined, trail)
         : some.flatMap((branch) => this.#branchesOf(branch, beside, trail))
     return union.some(isNull) ? written.map(nullable) : written
   }
@@ -138,7 +139,7 @@ class OpenApiWriter {
     const names = new Set(members.map(([name]) => name))
     // A name that has no property would be refused.
     const named = (list: unknown) =>
-      Array.isArray(list) ? list.filter((name) => names.has(name)) : []
+      Array.isArray(list) ? [...new Set(list)].filter((name) => names.has(name)) : []
     const needed = named(required)
     const ordered = named(propertyOrdering)
     return {

@@ -1,5 +1,5 @@
-import * as z from 'zod'
 import type { Raw } from '../openai/messages.ts'
+import { isObject } from '../openai/usage.ts'
 import type { GeminiPart } from './gemini-response.ts'
 
 /*
@@ -28,12 +28,10 @@ export function signatureOf({
 }
 
 /** The signature that a client gives back; what is no base64 did not come from here. */
-export function givenSignature(raw: Raw): string | undefined {
-  return carrier.safeParse(raw).data?.extra_content.google.thought_signature
+export function givenSignature({ extra_content: extra }: Raw): string | undefined {
+  const google = isObject(extra) ? extra['google'] : undefined
+  const signature = isObject(google) ? google['thought_signature'] : undefined
+  return typeof signature === 'string' && base64.test(signature) ? signature : undefined
 }
 
-const carrier = z.looseObject({
-  extra_content: z.looseObject({
-    google: z.looseObject({ thought_signature: z.string().regex(/^[\w+/-]+={0,2}$/) }),
-  }),
-})
+const base64 = /^[\w+/-]+={0,2}$/
