@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { CannotExpress } from '../../../src/core/cannot-express.ts'
 import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
-import { argumentsOf, textOf } from '../../../src/providers/dialects/openai/messages.ts'
+import { textOf } from '../../../src/providers/dialects/openai/messages.ts'
 import { readRequest } from '../../../src/providers/dialects/openai/request.ts'
 import { callableTools } from '../../../src/providers/dialects/openai/tools.ts'
 import { layoutOf } from '../../../src/wire/json-scan.ts'
+import { jsonText } from '../../../src/wire/raw-json.ts'
 
 const callOf = (text: string) => {
   const bytes = new TextEncoder().encode(text)
@@ -296,22 +297,28 @@ describe('messages', () => {
   })
 
   test.each([
-    ['', {}],
-    [' \n', {}],
-    ['null', {}],
-    ['{"a":[1]}', { a: [1] }],
-    ['[1]', undefined],
-    ['5', undefined],
-    ['{"a":', undefined],
-    ['{"a":'.repeat(128) + '1' + '}'.repeat(128), expect.any(Object)],
-    ['{"a":'.repeat(129) + '1' + '}'.repeat(129), undefined],
-    ['{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000), undefined],
-  ])('the arguments %j are %j', (text, expected) => {
+    ['', '{}'],
+    [' \n', '{}'],
+    ['null', '{}'],
+    ['{"a":[1]}', '{"a":[1]}'],
+    [' {"a": 1.0}\n', '{"a": 1.0}'],
+    ['[1]', '{"rawInvalidInput":"[1]"}'],
+    ['5', '{"rawInvalidInput":"5"}'],
+    ['{"a":', '{"rawInvalidInput":"{\\"a\\":"}'],
+    [nested(128), nested(128)],
+    [nested(129), JSON.stringify({ rawInvalidInput: nested(129) })],
+    [nested(50_000), JSON.stringify({ rawInvalidInput: nested(50_000) })],
+  ])('as an object, the arguments %j are %j', (text, expected) => {
     const [message] = messagesOf({
       role: 'assistant',
       tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],
     })
     const [made] = message?.role === 'assistant' ? message.calls : []
-    expect(made && argumentsOf(made)).toEqual(expected)
+    expect(made && jsonText(made.object)).toBe(expected)
   })
 })
+
+/** The text of a JSON value that is this many objects deep. */
+function nested(depth: number): string {
+  return '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)
+}

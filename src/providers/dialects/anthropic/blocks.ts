@@ -8,8 +8,8 @@ import {
   type PartBlocks,
   settleMarks,
 } from '../claude/cache-marks.ts'
-import { objectArguments } from '../openai/arguments.ts'
-import { cannotCarry, type Message, type PastCall } from '../openai/messages.ts'
+import { cannotCarry, type Message } from '../openai/messages.ts'
+import type { PastCall } from '../openai/past-call.ts'
 import { type Block, documentBlock, imageBlock } from './media.ts'
 import type { ToolIds } from './tool-ids.ts'
 
@@ -47,7 +47,7 @@ export function toolUse(call: PastCall, ids: ToolIds): readonly Markable[] {
     type: 'tool_use',
     id: ids.opened(call.id),
     name: call.name,
-    input: objectArguments(call),
+    input: call.object,
   }
   return [block, ...marksOn(call.raw)]
 }

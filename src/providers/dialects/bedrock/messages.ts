@@ -10,8 +10,8 @@ import {
   settleMarks,
 } from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking.ts'
-import { objectArguments } from '../openai/arguments.ts'
-import { cannotCarry, type Message, type PastCall, type Raw } from '../openai/messages.ts'
+import { cannotCarry, type Message, type Raw } from '../openai/messages.ts'
+import type { PastCall } from '../openai/past-call.ts'
 import { type Block, cachePoint } from './block.ts'
 import { isTextDocument, MediaBlocks } from './media.ts'
 import type { BedrockModel } from './model.ts'
@@ -106,7 +106,7 @@ class Translator {
       toolUse: {
         toolUseId: this.#ids.opened(call.id),
         name: call.name,
-        input: objectArguments(call),
+        input: call.object,
       },
     }
   }

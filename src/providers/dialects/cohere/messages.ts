@@ -1,4 +1,5 @@
-import { cannotCarry, type Message, type Part, type PastCall, textOf } from '../openai/messages.ts'
+import { cannotCarry, type Message, type Part, textOf } from '../openai/messages.ts'
+import type { PastCall } from '../openai/past-call.ts'
 
 /** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
 export function cohereMessages(messages: readonly Message[]): object[] {

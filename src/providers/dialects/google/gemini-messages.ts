@@ -1,6 +1,6 @@
 import { CannotExpress } from '../../../core/cannot-express.ts'
-import { objectArguments } from '../openai/arguments.ts'
-import { type Message, type PastCall, partsOf, textOf } from '../openai/messages.ts'
+import { type Message, partsOf, textOf } from '../openai/messages.ts'
+import type { PastCall } from '../openai/past-call.ts'
 import { pastImages } from './gemini-media.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { contentPart, contentParts, type RequestPart } from './gemini-parts.ts'
@@ -78,6 +78,7 @@ interface Turn {
 
 function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Turn[] {
   const names = new Map<string, string>()
+  const resultOptions = { ...options, names }
   return messages.map((message) => {
     switch (message.role) {
       case 'user':
@@ -92,7 +93,7 @@ function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Tur
         return { speaker: 'model', parts }
       }
       case 'tool':
-        return { speaker: 'tools', parts: [resultPart(message, { ...options, names })] }
+        return { speaker: 'tools', parts: [resultPart(message, resultOptions)] }
       default:
         return message satisfies never
     }
@@ -155,10 +156,9 @@ function withPreamble(
 
 function callPart(call: PastCall, { model }: ConversationOptions): RequestPart {
   const { id, name } = call
-  const args = objectArguments(call)
   const thoughtSignature = givenSignature(call.raw)
   return {
-    functionCall: { ...(model.takesCallIds && { id }), name, args },
+    functionCall: { ...(model.takesCallIds && { id }), name, args: call.object },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
   }
 }

@@ -3,7 +3,7 @@ import { asSent, loose } from '../../../core/as-sent.ts'
 import { CannotExpress } from '../../../core/cannot-express.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../../core/chat.ts'
 import { inexpressibleField } from '../../../core/invalid-field.ts'
-import { layoutOf } from '../../../wire/json-scan.ts'
+import { PastCall } from './past-call.ts'
 import { isObject } from './usage.ts'
 
 /** The client's own object, for members that only one vendor reads. Never to be changed. */
@@ -51,15 +51,6 @@ export type Part =
 
 /** As the client wrote it: one string, or parts; undefined for null and nothing. */
 export type Content = string | readonly Part[] | undefined
-
-/** A call that an earlier answer made. A legacy `function_call` and custom calls look like others. */
-export type PastCall = Placed & {
-  /** The client's id; made up from the position, the same every time, where there is none. */
-  readonly id: string
-  readonly name: string
-  /** JSON text as the model wrote it: may be empty or broken. */
-  readonly arguments: string
-}
 
 /** One message. `system` stands for `developer` too, `tool` for the legacy `function`. */
 export type Message =
@@ -204,11 +195,11 @@ function readCall(raw: Raw, { path, standIn, writtenAt }: CallPlace): PastCall {
     const { id, custom } = read(customCall, raw, path)
     // Free text has no place where arguments are an object.
     const text = JSON.stringify({ input: custom.input ?? '' })
-    return { id: id || standIn, name: custom.name, arguments: text, path, raw }
+    return new PastCall({ id: id || standIn, name: custom.name, arguments: text, path, raw })
   }
   const { id, function: called } = read(pastCall, raw, path)
   const text = argumentsAt(called.arguments, `${path}.function.arguments`, writtenAt)
-  return { id: id || standIn, name: called.name, arguments: text, path, raw }
+  return new PastCall({ id: id || standIn, name: called.name, arguments: text, path, raw })
 }
 
 function legacyCall(
@@ -218,7 +209,7 @@ function legacyCall(
 ): PastCall {
   const path = `messages.${message}.function_call`
   const text = argumentsAt(raw.arguments, `${path}.arguments`, writtenAt)
-  return { id: idAt(message, 0), name: raw.name, arguments: text, path, raw }
+  return new PastCall({ id: idAt(message, 0), name: raw.name, arguments: text, path, raw })
 }
 
 /** An object stands for its own text, as the client wrote it. */
@@ -304,28 +295,6 @@ export function textOf(message: Message): string {
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('')
 }
-
-/** The arguments of a call as the object they should be; none is `{}`, undefined when they are no object. */
-export function argumentsOf({ arguments: text }: PastCall): Raw | undefined {
-  if (text.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (value === null) return {}
-    return isObject(value) && !isTooDeep(text) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** As deep as a request may nest: writing an object that is much deeper overflows the stack. */
-const maxDepth = 128
-
-function isTooDeep(json: string): boolean {
-  // Each level takes two characters, so that few texts have to be looked at.
-  return json.length > 2 * maxDepth && layoutOf(encoder.encode(json), []).depth > maxDepth
-}
-
-const encoder = new TextEncoder()
 
 function read<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
   const parsed = asSent(schema, value)

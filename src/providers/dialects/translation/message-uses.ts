@@ -1,5 +1,5 @@
-import { isObjectText } from '../openai/arguments.ts'
-import type { Message, Part, PastCall } from '../openai/messages.ts'
+import type { Message, Part } from '../openai/messages.ts'
+import type { PastCall } from '../openai/past-call.ts'
 import { mediaFeature } from './media-uses.ts'
 import type { Feature } from './table.ts'
 import { isPlainName, type Use } from './use.ts'
@@ -36,7 +36,7 @@ function callUses(call: PastCall, matters: (feature: Feature) => boolean): Use[]
   const torn = 'arguments that are no JSON object'
   const odd = 'call whose name is other than 1 to 64 letters, digits, _ and -'
   return [
-    ...(matters(torn) && !isObjectText(call)
+    ...(matters(torn) && !call.hasObject
       ? [{ feature: torn, path: `${definitionOf(call)}.arguments` } as const]
       : []),
     ...(isPlainName(call.name)
