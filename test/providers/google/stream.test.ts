@@ -150,6 +150,25 @@ describe('what is said', () => {
     ])
   })
 
+  test.each(['12345678901234567890', '1.0', '1e400', '-0', '"NaN"'])(
+    'the number %s in such a piece reaches the client as it is',
+    async (written) => {
+      const piece = (functionCall: object) => event(answered([{ functionCall }]))
+      const partialArgs = [
+        { jsonPath: '$.before', stringValue: 'x' },
+        { jsonPath: '$.id', numberValue: 7e7 },
+        { jsonPath: '$.id.text', stringValue: 'no place' },
+      ]
+      const chunks = await chunksOf(
+        piece({ name: 'f', partialArgs, willContinue: true }).replace('70000000', written),
+        piece({}),
+        end,
+      )
+      const [, last] = deltas(chunks).flatMap((delta) => (delta?.['tool_calls'] ?? []) as object[])
+      expect(last).toMatchObject({ function: { arguments: `{"before":"x","id":${written}}` } })
+    },
+  )
+
   test('calls are numbered over the whole stream', async () => {
     const chunks = await chunksOf(call, call, end)
     const calls = deltas(chunks).flatMap((delta) => (delta?.['tool_calls'] ?? []) as object[])

@@ -1,4 +1,5 @@
 import { newCallId } from '../../../core/ids.ts'
+import { jsonText, RawJson } from '../../../wire/raw-json.ts'
 import type { ToolCall } from '../openai/completion.ts'
 import type { GeminiCall, PartialArg } from './gemini-response.ts'
 import { type Signed, signed } from './gemini-signature.ts'
@@ -38,14 +39,14 @@ export class ArgumentPieces {
       }
       place[step] ??= typeof next === 'number' ? [] : Object.create(null)
       const inner = place[step]
-      if (typeof inner !== 'object' || inner === null) return
+      if (typeof inner !== 'object' || inner === null || inner instanceof RawJson) return
       // Made here, as an earlier or as this piece named it.
       place = inner as Container
     }
   }
 
   get json(): string {
-    return JSON.stringify(this.#root)
+    return jsonText(this.#root)
   }
 }
 

@@ -1,18 +1,23 @@
 import * as z from 'zod'
 import { textsAt, withoutSpace } from '../../../wire/json-text.ts'
+import { RawJson } from '../../../wire/raw-json.ts'
 import { argumentsIn } from '../openai/arguments.ts'
 
 const partialArg = z.object({
   jsonPath: z.string(),
   stringValue: z.string().nullish(),
-  numberValue: z.number().nullish(),
+  // The text that stands there, which `parseGemini` fills in.
+  numberValue: z
+    .unknown()
+    .optional()
+    .transform((): RawJson | undefined => undefined),
   boolValue: z.boolean().nullish(),
 })
 
 const functionCall = z.object({
   id: z.string().nullish(),
   name: z.string().nullish(),
-  // The text that stands there, which `parseGemini` fills in.
+  // Likewise.
   args: z
     .unknown()
     .optional()
@@ -70,15 +75,23 @@ export function parseGemini(json: string, value: unknown): GeminiResponse | unde
   return data
 }
 
+const call = 'candidates.*.content.parts.*.functionCall'
+
 /** The service prints whole answers for the eye: the space between tokens is not the model's. */
 function fillInArguments({ candidates }: GeminiResponse, json: string): void {
   let texts: ReadonlyMap<string, string> | undefined
+  let numbers: ReadonlyMap<string, string> | undefined
   for (const [c, { content }] of candidates?.entries() ?? []) {
-    for (const [p, { functionCall: call }] of content?.parts?.entries() ?? []) {
-      if (!call) continue
-      texts ??= textsAt(json, 'candidates.*.content.parts.*.functionCall.args')
-      const text = texts.get(`candidates.${c}.content.parts.${p}.functionCall.args`)
-      call.args = withoutSpace(argumentsIn(text))
+    for (const [p, { functionCall: made }] of content?.parts?.entries() ?? []) {
+      if (!made) continue
+      const path = `candidates.${c}.content.parts.${p}.functionCall`
+      texts ??= textsAt(json, `${call}.args`)
+      made.args = withoutSpace(argumentsIn(texts.get(`${path}.args`)))
+      for (const [n, piece] of made.partialArgs?.entries() ?? []) {
+        numbers ??= textsAt(json, `${call}.partialArgs.*.numberValue`)
+        const number = numbers.get(`${path}.partialArgs.${n}.numberValue`)
+        if (number !== undefined && number !== 'null') piece.numberValue = new RawJson(number)
+      }
     }
   }
 }
