@@ -5,6 +5,7 @@ export interface Outcome {
   readonly content: string | null
   readonly reasoning: string
   readonly refusal: string
+  readonly annotations: readonly object[]
   readonly calls: readonly ToolCall[]
   readonly finish: string | null
   readonly usage: Record<string, unknown> | undefined
@@ -23,6 +24,7 @@ interface Message {
   readonly content: string | null
   readonly reasoning_content?: string
   readonly refusal?: string | null
+  readonly annotations?: readonly object[]
   readonly tool_calls?: readonly ToolCall[]
 }
 
@@ -41,7 +43,8 @@ export interface Chunk {
   readonly model: string
   readonly choices: readonly {
     readonly index: number
-    readonly delta: Partial<Omit<Message, 'tool_calls'>> & {
+    readonly delta: Partial<Omit<Message, 'annotations' | 'tool_calls'>> & {
+      readonly annotations?: readonly { readonly index: number }[]
       readonly tool_calls?: readonly CallDelta[]
     }
     readonly finish_reason: string | null
@@ -100,6 +103,7 @@ export function assemble(chunks: readonly Chunk[]): Outcome {
   const [first] = chunks
   const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] =
     []
+  const annotations: object[] = []
   let [content, reasoning, refusal] = ['', '', '']
   let spoke = false
   let finish: string | null = null
@@ -124,6 +128,10 @@ export function assemble(chunks: readonly Chunk[]): Outcome {
       content += delta.content ?? ''
       reasoning += delta.reasoning_content ?? ''
       refusal += delta.refusal ?? ''
+      for (const { index: place, ...annotation } of delta.annotations ?? []) {
+        expect(place, 'annotations are numbered from 0').toBe(annotations.length)
+        annotations.push(annotation)
+      }
       for (const piece of delta.tool_calls ?? []) addCall(calls, piece)
     }
   }
@@ -132,6 +140,7 @@ export function assemble(chunks: readonly Chunk[]): Outcome {
     content: said,
     reasoning,
     refusal,
+    annotations,
     calls,
     finish,
     usage,
@@ -171,6 +180,7 @@ export function outcomeOf(answer: unknown): Outcome {
     content: message.content,
     reasoning: message.reasoning_content ?? '',
     refusal: message.refusal ?? '',
+    annotations: message.annotations ?? [],
     calls: message.tool_calls ?? [],
     finish: finish_reason,
     usage,

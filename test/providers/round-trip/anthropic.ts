@@ -33,7 +33,12 @@ export const anthropic: Vendor = {
       event('message_stop'),
     ]
     return {
-      whole: written(message(said.blocks.map(anthropicBlock), stop)),
+      whole: written(
+        message(
+          said.blocks.map((block) => anthropicBlock(block, chance)),
+          stop,
+        ),
+      ),
       stream: new TextEncoder().encode(events.join('')),
       shown: shownOf(said),
       back: backOf(said),
@@ -95,10 +100,25 @@ function anthropicInput(content: AnthropicInput['content']): Input {
   }
 }
 
-function anthropicBlock(block: Block): object {
-  return block.type === 'tool_use'
-    ? { ...block, name: 'f', input: new RawText(block.input) }
-    : block
+function anthropicBlock(block: Block, chance: Chance): object {
+  switch (block.type) {
+    case 'tool_use':
+      return { ...block, name: 'f', input: new RawText(block.input) }
+    case 'text':
+      return chance.is(0.2) ? { ...block, citations: [citation] } : block
+    case 'thinking':
+    case 'redacted_thinking':
+      return block
+  }
+}
+
+const citation = {
+  type: 'char_location',
+  cited_text: 'cited',
+  document_index: 0,
+  document_title: 'A document',
+  start_char_index: 0,
+  end_char_index: 5,
 }
 
 function anthropicEvents(block: Block, index: number, chance: Chance): string[] {
@@ -134,7 +154,10 @@ function anthropicDeltas(block: Block, chance: Chance): object[] {
     case 'redacted_thinking':
       return []
     case 'text':
-      return chance.pieces(block.text).map((piece) => ({ type: 'text_delta', text: piece }))
+      return [
+        ...chance.pieces(block.text).map((piece) => ({ type: 'text_delta', text: piece })),
+        ...(chance.is(0.2) ? [{ type: 'citations_delta', citation }] : []),
+      ]
     case 'tool_use':
       return ['', ...chance.pieces(block.input)].map((piece) => ({
         type: 'input_json_delta',

@@ -7,6 +7,7 @@ import { object, proof, text } from './words.ts'
  * one text and a list of calls, so it cannot carry
  * - where one text block ends and the next begins, and texts behind calls: the texts are joined, in front;
  * - a text of white space;
+ * - what a text cites, which can only be documents that the gateway never sends;
  * - thinking that does not lead the answer: then no thinking comes back;
  * - arguments that were cut off, in a place for objects: `{"rawInvalidInput": "…"}` comes back;
  * - an explanation of a refusal beside a text; without a text it comes back as one.
@@ -79,8 +80,9 @@ export function claudeId(chance: Chance): string {
   return `toolu_${proof(chance).replace(/[^a-zA-Z0-9]/g, '')}${chance.below(1e9)}`.slice(0, 60)
 }
 
-export function shownOf({ blocks }: Said): Answer['shown'] {
+export function shownOf({ blocks, explanation = '' }: Said): Answer['shown'] {
   return {
+    refusal: explanation,
     content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
     reasoning: blocks.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
     calls: blocks.flatMap((block) =>

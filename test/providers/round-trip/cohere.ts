@@ -10,7 +10,8 @@ import { object, text } from './words.ts'
  * - where one text ends and the next begins: they come back as one;
  * - thoughts that led to a text, for which the vendor has no place in a history either;
  * - where thoughts end and the plan for the calls begins: both come back as the plan;
- * - a call without arguments, written as `null` or as nothing: `{}` comes back.
+ * - a call without arguments, written as `null` or as nothing: `{}` comes back;
+ * - what an answer cites: the client is shown it, and the vendor has no place for it in a history.
  */
 
 interface Call {
@@ -23,18 +24,83 @@ interface Said {
   readonly texts: readonly string[]
   readonly plan: string
   readonly calls: readonly Call[]
+  readonly citations: readonly Citation[]
+}
+
+/** A stretch of one of the texts, or of what is no part of the answer. */
+interface Citation {
+  readonly block: number
+  readonly start: number
+  readonly end: number
+  readonly type: 'TEXT_CONTENT' | 'PLAN' | 'THINKING_CONTENT'
+  readonly source: { readonly id: string; readonly title?: string; readonly url?: string }
 }
 
 function say(chance: Chance): Said {
   const thoughts = chance.some(0, 1, () => text(chance))
   if (chance.is(0.4)) {
-    return { thoughts, texts: chance.some(1, 2, () => text(chance)), plan: '', calls: [] }
+    const texts = chance.some(1, 2, () => text(chance))
+    const citations = chance.some(0, 3, () => citationIn(texts, chance))
+    return { thoughts, texts, plan: '', calls: [], citations }
   }
   const calls = chance.some(1, 3, () => ({
     id: `f_${chance.below(1e12).toString(36)}`,
     arguments: chance.is(0.1) ? chance.pick(['', 'null']) : object(chance),
   }))
-  return { thoughts, texts: [], plan: chance.is(0.7) ? text(chance) : '', calls }
+  return { thoughts, texts: [], plan: chance.is(0.7) ? text(chance) : '', calls, citations: [] }
+}
+
+function citationIn(texts: readonly string[], chance: Chance): Citation {
+  const block = chance.below(texts.length)
+  const { length } = [...(texts[block] ?? '')]
+  const start = chance.below(length)
+  return {
+    block,
+    start,
+    end: start + 1 + chance.below(length - start),
+    type: chance.pick(['TEXT_CONTENT', 'TEXT_CONTENT', 'PLAN', 'THINKING_CONTENT']),
+    source: {
+      id: `doc:${chance.below(9)}`,
+      ...(chance.is(0.5) && { title: text(chance) }),
+      ...(chance.is(0.5) && { url: 'https://example.org/a' }),
+    },
+  }
+}
+
+/** The cited words, which the vendor counts in characters. */
+function citedText({ texts }: Said, { block, start, end }: Citation): string {
+  return [...(texts[block] ?? '')].slice(start, end).join('')
+}
+
+/** As the vendor has it: in the block of that number, thoughts included. */
+function vendorCitation(said: Said, citation: Citation): object {
+  const { block, start, end, type, source } = citation
+  const { id, ...document } = source
+  return {
+    start,
+    end,
+    type,
+    text: citedText(said, citation),
+    content_index: said.thoughts.length + block,
+    sources: [{ type: 'document', id, document: { id, ...document } }],
+  }
+}
+
+/** As the client has it: in the whole text. */
+function annotation(said: Said, citation: Citation): object {
+  const { block, start, end, source } = citation
+  const offset = [...said.texts.slice(0, block).join('')].length
+  return {
+    type: 'url_citation',
+    url_citation: {
+      start_index: offset + start,
+      end_index: offset + end,
+      url: source.url ?? '',
+      title: source.title ?? '',
+      text: citedText(said, citation),
+      source_id: source.id,
+    },
+  }
 }
 
 const isNothing = (written: string) => written === '' || written === 'null'
@@ -59,6 +125,9 @@ export const cohere: Vendor = {
       shown: {
         content,
         reasoning,
+        annotations: said.citations
+          .filter(({ type }) => type === 'TEXT_CONTENT')
+          .map((citation) => annotation(said, citation)),
         calls: calls.map((call) => ({ name: 'f', arguments: call.arguments })),
       },
       back:
@@ -127,31 +196,38 @@ const callOf = (call: Call, written: string) => ({
   function: { name: 'f', arguments: written },
 })
 
-function wholeOf({ thoughts, texts, plan, calls }: Said): object {
+function wholeOf(said: Said): object {
+  const { thoughts, texts, plan, calls, citations } = said
   const content = [
     ...thoughts.map((thinking) => ({ type: 'thinking', thinking })),
-    ...texts.map((said) => ({ type: 'text', text: said })),
+    ...texts.map((one) => ({ type: 'text', text: one })),
   ]
   return answered({
     ...(content.length > 0 && { content }),
     ...(plan !== '' && { tool_plan: plan }),
     ...(calls.length > 0 && { tool_calls: calls.map((call) => callOf(call, call.arguments)) }),
+    ...(citations.length > 0 && { citations: citations.map((one) => vendorCitation(said, one)) }),
   })
 }
 
-function eventsOf({ thoughts, texts, plan, calls }: Said, chance: Chance): string[] {
+function eventsOf(said: Said, chance: Chance): string[] {
+  const { thoughts, texts, plan, calls, citations } = said
   const blocks = [
-    ...thoughts.map((said) => ['thinking', said] as const),
-    ...texts.map((said) => ['text', said] as const),
+    ...thoughts.map((one) => ['thinking', one] as const),
+    ...texts.map((one) => ['text', one] as const),
   ]
   return [
     event('message-start', { id: 'co-1', delta: { message: { role: 'assistant' } } }),
-    ...blocks.flatMap(([type, said], index) => [
+    ...blocks.flatMap(([type, one], index) => [
       piece('content-start', { content: { type, [type]: '' } }, { index }),
       ...chance
-        .pieces(said)
+        .pieces(one)
         .map((part) => piece('content-delta', { content: { [type]: part } }, { index })),
       event('content-end', { index }),
+    ]),
+    ...citations.flatMap((one, index) => [
+      piece('citation-start', { citations: vendorCitation(said, one) }, { index }),
+      event('citation-end', { index }),
     ]),
     ...(plan === '' ? [] : chance.pieces(plan)).map((tool_plan) =>
       piece('tool-plan-delta', { tool_plan }),

@@ -111,9 +111,10 @@ function contentOf({ text: said, png }: Input): unknown {
 }
 
 function expectShown(outcome: Outcome, { shown }: Answer): void {
-  const { content, reasoning, calls } = outcome
+  const { content, reasoning, refusal, annotations, calls } = outcome
+  const seen = { content: content ?? '', reasoning, refusal, annotations }
   const called = calls.map((call) => call.function)
-  expect({ content: content ?? '', reasoning, calls: called }).toEqual(shown)
+  expect({ ...seen, calls: called }).toEqual({ refusal: '', annotations: [], ...shown })
 }
 
 function expectSame(seen: object, wanted: object): void {

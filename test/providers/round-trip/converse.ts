@@ -24,7 +24,12 @@ function converse(name: string, upstreamId: string, habits: Habits): Vendor {
         awsEvent('metadata', { usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }),
       ]
       return {
-        whole: written(answered(said.blocks.map(converseBlock), { stopReason: said.stop })),
+        whole: written(
+          answered(
+            said.blocks.map((block) => converseBlock(block, chance)),
+            { stopReason: said.stop },
+          ),
+        ),
         stream: Uint8Array.from(events.flatMap((bytes) => [...bytes])),
         shown: shownOf(said),
         back: backOf(said),
@@ -110,7 +115,9 @@ function claudeWords(
     : { type: 'redacted_thinking', data: redactedContent }
 }
 
-function converseBlock(block: Block): object {
+const citation = { title: 'A document', source: 'd1', sourceContent: [{ text: 'cited' }] }
+
+function converseBlock(block: Block, chance: Chance): object {
   switch (block.type) {
     case 'thinking': {
       const { thinking, signature } = block
@@ -121,7 +128,9 @@ function converseBlock(block: Block): object {
     case 'redacted_thinking':
       return { reasoningContent: { redactedContent: block.data } }
     case 'text':
-      return { text: block.text }
+      return chance.is(0.2)
+        ? { citationsContent: { content: [{ text: block.text }], citations: [citation] } }
+        : { text: block.text }
     case 'tool_use':
       return { toolUse: { toolUseId: block.id, name: 'f', input: new RawText(block.input) } }
   }
@@ -148,7 +157,10 @@ function converseDeltas(block: Block, chance: Chance): object[] {
     case 'redacted_thinking':
       return [{ reasoningContent: { redactedContent: block.data } }]
     case 'text':
-      return chance.pieces(block.text).map((piece) => ({ text: piece }))
+      return [
+        ...chance.pieces(block.text).map((piece) => ({ text: piece })),
+        ...(chance.is(0.2) ? [{ citation }] : []),
+      ]
     case 'tool_use':
       return chance.pieces(block.input).map((input) => ({ toolUse: { input } }))
   }

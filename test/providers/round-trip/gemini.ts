@@ -2,7 +2,7 @@ import { textsAt } from '../../../src/wire/json-text.ts'
 import { counts, googleGateway } from '../google/support.ts'
 import type { Chance } from './chance.ts'
 import { inputsInOrder } from './inputs.ts'
-import type { Vendor } from './vendor.ts'
+import type { Answer, Vendor } from './vendor.ts'
 import { object, proof, RawText, text, written } from './words.ts'
 
 /*
@@ -71,6 +71,25 @@ function say(chance: Chance, { hasIds }: Model): Part[] {
   return [...chance.shuffled([...thoughts, ...signed]), ...sounds, ...images, ...calls]
 }
 
+/** A prompt that the service let no model see, and its words for it, where it has any. */
+function blocked(chance: Chance): Answer {
+  const refusal = chance.is(0.5) ? text(chance) : ''
+  const whole = JSON.stringify({
+    promptFeedback: {
+      blockReason: chance.pick(['SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT']),
+      ...(refusal && { blockReasonMessage: refusal }),
+    },
+    usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 },
+  })
+  return {
+    whole,
+    stream: new TextEncoder().encode(`data: ${whole}\r\n\r\n`),
+    shown: { content: '', reasoning: '', refusal, calls: [] },
+    // What the service said stands in the message, as the answer that was refused.
+    back: refusal === '' ? undefined : [{ text: refusal }],
+  }
+}
+
 function backOf(parts: readonly Part[]): readonly Part[] {
   const texts = parts.filter((part) => part.text !== undefined && !part.thought)
   const said = texts.map((part) => part.text).join('')
@@ -100,6 +119,7 @@ function vendor(name: string, model: Model): Vendor {
       }
     },
     answer(chance) {
+      if (chance.is(0.05)) return blocked(chance)
       const parts = say(chance, model)
       return {
         whole: written(response(parts, { finishReason: 'STOP' }), chance.is(0.5) ? 2 : undefined),

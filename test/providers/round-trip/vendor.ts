@@ -19,6 +19,10 @@ export interface Answer {
 export interface Shown {
   readonly content: string
   readonly reasoning: string
+  /** The vendor's words for why it does not answer. */
+  readonly refusal?: string
+  /** What the answer cites. */
+  readonly annotations?: readonly object[]
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
 }
 
