@@ -451,6 +451,8 @@ describe('media', () => {
     [{ type: 'file', file: { file_data: 'data:text/csv;base64,AAAA' } }],
     [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
     [{ type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }],
+    [{ image_url: { url: 'data:image/png;base64,AAAA' } }],
+    [{}],
   ])('%j has no counterpart, and content is never left out', async (part) => {
     const messages = [user([text('a'), part])]
     const expected = { code: 'LM-1001', param: 'messages.0.content.1' }

@@ -241,8 +241,8 @@ type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
 
 function readPart(raw: RawPart, path: string): Part {
   const { image_url: image } = raw
-  switch (raw.type) {
-    case undefined:
+  // Of parts without a type only a text is known.
+  switch (raw.type ?? (typeof raw.text === 'string' ? 'text' : undefined)) {
     case 'text':
       return { type: 'text', text: raw.text ?? '', path, raw }
     case 'refusal':
