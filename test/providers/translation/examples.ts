@@ -333,6 +333,17 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'image_url with a file of Anthropic': image('anthropic-file:f1'),
   'image_url with a file of Google': image('gs://bucket/cat.png'),
   'image_url with another text': image('cat.png'),
+  'image_url.detail of another name': {
+    fields: messages({
+      role: 'user',
+      content: [look, { type: 'image_url', image_url: { url: png, detail: 'original' } }],
+    }),
+    without: messages({
+      role: 'user',
+      content: [look, { type: 'image_url', image_url: { url: png } }],
+    }),
+    param: 'messages.0.content.1.image_url.detail',
+  },
   'image_url.detail': {
     fields: messages({
       role: 'user',

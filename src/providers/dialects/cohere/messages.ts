@@ -1,5 +1,6 @@
 import { cannotCarry, type Message, type Part, textOf } from '../openai/messages.ts'
 import type { PastCall } from '../openai/past-call.ts'
+import { isKnownDetail } from '../translation/media-uses.ts'
 
 /** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
 export function cohereMessages(messages: readonly Message[]): object[] {
@@ -51,15 +52,13 @@ function userContent(message: Message): string | object[] {
   return blocks.length > 0 ? blocks : ''
 }
 
-const details = new Set<string | undefined>(['auto', 'low', 'high'])
-
 function userBlock(part: Part, message: Message): object[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'image': {
       const { url, detail } = part
-      const known = details.has(detail) && { detail }
+      const known = isKnownDetail(detail) && { detail }
       return [{ type: 'image_url', image_url: { url, ...known } }]
     }
     case 'audio':

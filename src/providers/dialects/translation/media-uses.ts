@@ -53,6 +53,11 @@ function fileFeature({ id, data, name = '' }: FilePart): Feature {
     : 'file of another type'
 }
 
+/** The details that every API with this field knows. */
+export function isKnownDetail(detail: string | undefined): boolean {
+  return detail === 'auto' || detail === 'low' || detail === 'high'
+}
+
 /** An object of Cloud Storage, or a file of the Files API by its short or its full name. */
 export function isGoogles(address: string): boolean {
   return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(

@@ -1,6 +1,6 @@
 import type { Message, Part } from '../openai/messages.ts'
 import type { PastCall } from '../openai/past-call.ts'
-import { mediaFeature } from './media-uses.ts'
+import { isKnownDetail, mediaFeature } from './media-uses.ts'
 import type { Feature } from './table.ts'
 import { isPlainName, type Use } from './use.ts'
 
@@ -68,7 +68,13 @@ function partUses(part: Part, { role }: Message): Use[] {
   return [
     ...(role === 'user' ? [] : [{ feature: places[role], path }]),
     { feature: media, path: fieldOf(part, media) },
+    ...detailUses(part),
   ]
+}
+
+function detailUses(part: Part): Use[] {
+  if (part.type !== 'image' || part.detail === undefined || isKnownDetail(part.detail)) return []
+  return [{ feature: 'image_url.detail of another name', path: `${part.path}.image_url.detail` }]
 }
 
 /** What of a part is at fault, as near as its feature tells. */

@@ -1,5 +1,6 @@
 import {
   carried,
+  dropped,
   except,
   ignored,
   mapped,
@@ -99,7 +100,13 @@ export const parts = {
     anthropic: ignored,
     gemini: ignored,
     bedrock: ignored,
-    cohere: carried(`${claude}.image_url.detail`, 'if `auto`, `low` or `high`'),
+    cohere: carried(`${claude}.image_url.detail`),
+  },
+  'image_url.detail of another name': {
+    anthropic: ignored,
+    gemini: ignored,
+    bedrock: ignored,
+    cohere: dropped,
   },
   'file with a PDF': {
     anthropic: document('`base64`'),
