@@ -45,13 +45,16 @@ export function prettyFormat(hasColors: boolean): LineFormat {
     const rest = Object.entries(fields)
       .filter(([name, value]) => value !== undefined && !words.shown.has(name))
       .map(([name, value]) => `${paint('dim', `${name}=`)}${shownValue(value)}`)
-    return `${[paint('dim', clockTime()), ...words.text, ...rest].join(' ')}\n`
+    const parts = [paint('dim', clockTime()), ...words.text, ...rest, ...(words.last ?? [])]
+    return `${parts.join(' ')}\n`
   }
 }
 
-/** The leading words of a line, and the fields that they show. */
+/** The words of a line, and the fields that they show. */
 interface Words {
   readonly text: readonly string[]
+  /** Those that follow the other fields. */
+  readonly last?: readonly string[]
   readonly shown: ReadonlySet<string>
 }
 
@@ -77,6 +80,7 @@ const shownOfRequest: ReadonlySet<string> = new Set([
   'tokens_out',
   'estimated',
   'key_id',
+  'failed',
 ])
 
 /** `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`: of a finished request. */
@@ -93,7 +97,17 @@ function requestWords(fields: LogLine['fields'], paint: Paint): Words {
     tokenWords(fields),
     key === undefined ? '' : `key ${plain(key).slice(0, 8)}`,
   ]
-  return { text: text.filter((word) => word !== ''), shown: shownOfRequest }
+  const last = Array.isArray(fields['failed']) ? [failedWords(fields['failed'], paint)] : []
+  return { text: text.filter((word) => word !== ''), last, shown: shownOfRequest }
+}
+
+/** `failed: fast→local could not be reached (ECONNREFUSED), 3 attempts; …`: links, in order. */
+function failedWords(failed: readonly LogLine['fields'][], paint: Paint): string {
+  const links = failed.map(({ model, provider, reason, attempts }) => {
+    const times = Number(attempts) > 1 ? `, ${plain(attempts)} attempts` : ''
+    return `${plain(model)}→${plain(provider)} ${escaped(String(reason))}${times}`
+  })
+  return `${paint('dim', 'failed:')} ${links.join('; ')}`
 }
 
 /** Model and provider; with another model in between where a fallback has served. */

@@ -1,19 +1,55 @@
-import { type UpstreamFailure, vendorErrorOf } from './failure.ts'
+import { type TimeLimit, type UpstreamFailure, vendorErrorOf } from './failure.ts'
+import { type NetworkFailure, networkProblem } from './network-failure.ts'
 
-/** A failure in a few words for the log: its kind, status and code, none of the upstream's text. */
+/**
+ * What happened, as a predicate to the provider's name: `answered with status 429
+ * (insufficient_quota)`. None of the upstream's text.
+ */
 export function reasonOf(failure: UpstreamFailure): string {
+  // Its predicate has the code already.
+  if (failure.kind === 'network') return networkProblem(failure)
   const code = codeOf(failure)
-  return code === undefined ? plainReason(failure) : `${plainReason(failure)} ${code}`
+  return code === undefined ? plainReason(failure) : `${plainReason(failure)} (${code})`
 }
 
-function plainReason(failure: UpstreamFailure): string {
+function plainReason(failure: Exclude<UpstreamFailure, NetworkFailure>): string {
   switch (failure.kind) {
     case 'status':
-      return `status ${failure.status}`
+      return `answered with status ${failure.status}`
     case 'timeout':
-      return `timeout ${failure.limit}`
+      return timeoutReason(failure.limit)
+    case 'malformed':
+      return 'sent a malformed answer'
+    case 'closed-early':
+      return 'ended its stream early'
+    case 'error-frame':
+      return 'reported an error in its stream'
+    case 'no-credential':
+      return 'has no usable credential'
+    case 'circuit-open':
+      return 'has an open circuit'
+    case 'client-cancelled':
+    case 'slow-client':
+    case 'shutdown':
+    case 'abandoned':
+      return 'was not needed any more'
     default:
-      return failure.kind
+      return failure satisfies never
+  }
+}
+
+function timeoutReason(limit: TimeLimit): string {
+  switch (limit) {
+    case 'connect':
+      return 'took too long to connect'
+    case 'first-token':
+      return 'sent no content in time'
+    case 'read':
+      return 'fell silent for too long'
+    case 'total':
+      return 'was not done within the total timeout'
+    default:
+      return limit satisfies never
   }
 }
 

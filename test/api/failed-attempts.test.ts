@@ -52,14 +52,24 @@ describe('the log says why', () => {
       provider: 'p4',
       attempts: 3,
       failed: [
-        { model: 'm', provider: 'p', reason: 'network ECONNREFUSED', attempts: 1 },
+        {
+          model: 'm',
+          provider: 'p',
+          reason: 'could not be reached or broke off (ECONNREFUSED)',
+          attempts: 1,
+        },
         {
           model: 'm2',
           provider: 'p2',
           reason: 'cannot express messages.0.content.0',
           attempts: 0,
         },
-        { model: 'm3', provider: 'p3', reason: 'status 429 insufficient_quota', attempts: 1 },
+        {
+          model: 'm3',
+          provider: 'p3',
+          reason: 'answered with status 429 (insufficient_quota)',
+          attempts: 1,
+        },
       ],
     })
   })
@@ -118,8 +128,8 @@ describe('the log says why', () => {
       provider: 'p',
       attempts: 0,
       failed: [
-        { provider: 'p', reason: 'no-credential', attempts: 0 },
-        { provider: 'p2', reason: 'no-credential EACCES', attempts: 0 },
+        { provider: 'p', reason: 'has no usable credential', attempts: 0 },
+        { provider: 'p2', reason: 'has no usable credential (EACCES)', attempts: 0 },
       ],
     })
     expect(JSON.stringify(gateway.log)).not.toContain('canary')
@@ -133,7 +143,7 @@ describe('the log says why', () => {
       { level: 'warn', fields: { provider: 'p', attempt: 1, failure: 'closed-early' } },
     ])
     expect(settlement(gateway.log)).toMatchObject({
-      failed: [{ model: 'm', provider: 'p', reason: 'closed-early', attempts: 1 }],
+      failed: [{ model: 'm', provider: 'p', reason: 'ended its stream early', attempts: 1 }],
     })
   })
 

@@ -39,7 +39,7 @@ describe('every request of a capability leaves one line', () => {
           latency_ms: 100,
           ttft_ms: undefined,
           attempts: 3,
-          failed: [{ model: 'm', provider: 'p', reason: 'status 401', attempts: 2 }],
+          failed: [{ model: 'm', provider: 'p', reason: 'answered with status 401', attempts: 2 }],
           tokens_in: 9,
           tokens_out: 2,
           estimated: false,

@@ -90,6 +90,17 @@ describe('the log for people', () => {
       await shown('info', 'request', { status: 401, capability: 'embed', latency_ms: 0 }),
     ).toBe('401 embed 0 ms')
   })
+
+  test('says in words which links failed, and why', async () => {
+    const failed = [
+      { model: 'fast', provider: 'local', reason: 'could not be reached (X)', attempts: 3 },
+      { model: 'a b', provider: 'cloud', reason: 'cannot express \u001b', attempts: 0 },
+    ]
+    expect(await shown('info', 'request', { ...finished, attempts: 4, failed })).toBe(
+      '200 chat fast→local 39 ms 4 attempts 12+5 tok key 5f0c3a7e request_id=r-1 ' +
+        'failed: fast→local could not be reached (X), 3 attempts; "a b"→cloud cannot express \\u001b',
+    )
+  })
 })
 
 test('no line holds a line break or an escape code of a field', async () => {
