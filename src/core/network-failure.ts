@@ -20,12 +20,20 @@ export function refusedByProxy(status: number): string {
 /** The reason of an answer that begins with a `100 Continue`. */
 export const unaskedContinue = 'UNASKED_100_CONTINUE'
 
+/** True when the process or its system could open no more files: no fault of a provider. */
+export function isOutOfFiles({ reason }: NetworkFailure): boolean {
+  return reason === 'EMFILE' || reason === 'ENFILE'
+}
+
 /**
  * What happened, as a predicate to the provider's name: `could not be reached (ECONNREFUSED)`. A
  * reason that is no code is left out, since it might hold an address.
  */
 export function networkProblem(failure: NetworkFailure): string {
   const { reason, phase, proxy } = failure
+  if (isOutOfFiles(failure)) {
+    return `could not be reached: the gateway can open no more files${inBrackets(reason)}`
+  }
   const known = causes[reason]
   switch (phase) {
     case 'connecting':

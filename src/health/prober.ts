@@ -1,6 +1,6 @@
 import { failureOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
-import { networkProblem } from '../core/network-failure.ts'
+import { isOutOfFiles, networkProblem } from '../core/network-failure.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { Probe, Provider } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -117,12 +117,13 @@ export class Prober {
     return { status: 'up', checkedAt, latency: null, detail: null }
   }
 
-  async #probe(provider: Provider): Promise<ProbeResult> {
+  async #probe(provider: Provider): Promise<ProbeResult | undefined> {
     const { clock } = this.#options
     const started = clock.elapsed()
     const scope = this.#scope.open()
     scope.endAfter(longestProbe, { kind: 'timeout', limit: 'read' })
     const detail = await problemOf(provider, scope).finally(() => scope.close())
+    if (detail === undefined) return undefined
     return {
       status: detail === null ? 'up' : 'down',
       checkedAt: unixSeconds(clock),
@@ -142,8 +143,8 @@ function probeOf({ kind, baseUrl, healthPath }: Provider): Probe {
   return { url: new URL(healthPath, probe.url).href, expects: 'success' }
 }
 
-/** Why a provider counts as down; null when it is up. */
-async function problemOf(provider: Provider, scope: Scope): Promise<string | null> {
+/** Why a provider counts as down; null when it is up, undefined when it could not be asked. */
+async function problemOf(provider: Provider, scope: Scope): Promise<string | null | undefined> {
   const { url, expects } = probeOf(provider)
   const cancel = new Cancel()
   scope.onEnd(() => cancel.abort())
@@ -162,6 +163,7 @@ async function problemOf(provider: Provider, scope: Scope): Promise<string | nul
     return expects === 'answer' || (status >= 200 && status < 300) ? null : `status ${status}`
   } catch (error) {
     const failure = scope.ended ?? failureOf(error)
-    return failure.kind === 'network' ? networkProblem(failure) : 'no answer in time'
+    if (failure.kind !== 'network') return 'no answer in time'
+    return isOutOfFiles(failure) ? undefined : networkProblem(failure)
   }
 }

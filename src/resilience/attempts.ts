@@ -1,4 +1,5 @@
 import { type UpstreamFailure, verdictOn } from '../core/failure.ts'
+import { isOutOfFiles } from '../core/network-failure.ts'
 import type { Model } from '../core/provider.ts'
 import { type Scope, timerResolution } from '../wire/deadline.ts'
 import type { BreakerPolicy } from './breaker.ts'
@@ -98,6 +99,7 @@ export function isProviderFault(failure: UpstreamFailure): boolean {
     case 'timeout':
       return failure.limit !== 'total'
     case 'network':
+      return !isOutOfFiles(failure)
     case 'malformed':
     case 'closed-early':
     case 'error-frame':

@@ -124,6 +124,17 @@ describe('a provider that answers is up and is not probed', () => {
   })
 })
 
+test('a probe that the gateway has no file descriptor for tells nothing', async () => {
+  let outOfFiles = false
+  const lack = broken({ kind: 'network', reason: 'EMFILE', phase: 'connecting' })
+  const { clock, health, probes } = await probed({
+    probe: (sent) => (outOfFiles ? lack(sent) : json({})(sent)),
+  })
+  outOfFiles = true
+  await clock.advance(interval)
+  expect([await health(), probes().length]).toEqual(['up 0 0 null', 2])
+})
+
 describe('a provider that does not answer is probed in every interval', () => {
   test.each([
     ['fails its answers', json({}, { status: 500 })],

@@ -406,6 +406,29 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
   })
 })
 
+describe('a call that the gateway has no file descriptor for', () => {
+  test.each(['EMFILE', 'ENFILE'])(
+    'fails with %s and a log line, and opens no circuit',
+    async (reason) => {
+      const gateway = await watchedGateway(
+        chainOf([{}], 'circuit_failure_threshold = 1\nretry_max_attempts = 2\nretry_base_ms = 0'),
+      )
+      gateway.upstream.always(broken({ kind: 'network', reason, phase: 'connecting' }))
+      for (let round = 0; round < 2; round++) {
+        const error = await expectErrorShape(await answerOf(gateway))
+        expect(error).toMatchObject({
+          code: 'LM-3003',
+          message: `provider p could not be reached: the gateway can open no more files (${reason})`,
+        })
+      }
+      const lines = gateway.log.filter(({ message }) => message === 'attempt failed')
+      expect(lines.map(({ fields }) => fields?.['code'])).toEqual([reason, reason, reason, reason])
+      gateway.upstream.always(answer)
+      expect((await gateway.chat(request)).status).toBe(200)
+    },
+  )
+})
+
 describe('a link that fails gives way to the next', () => {
   const failures: readonly (readonly [string, Responder, LinkSettings, number])[] = [
     ['a refused connection, after its retries', broken(), {}, 4],
