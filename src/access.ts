@@ -49,7 +49,13 @@ import {
   type Store,
   StoreFault,
 } from './store/index.ts'
-import { openWebhooks, UnsignedWebhooks, type Webhooks } from './webhooks/index.ts'
+import {
+  openWebhooks,
+  UnsignedWebhooks,
+  unsigned,
+  type Webhooks,
+  whyUnsigned,
+} from './webhooks/index.ts'
 import type { Intake } from './wire/intake.ts'
 
 /** Who may use the gateway, and what that costs them. */
@@ -137,6 +143,20 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
   } catch (error) {
     throw bootError(error)
   }
+}
+
+/** What keeps a gateway from starting in this environment, but for what the database would show. */
+export async function startProblems(
+  { auth, webhooks }: Config,
+  env: Environment,
+): Promise<readonly string[]> {
+  if (!auth.enabled) return []
+  const noMaster = await openMaster(env['GATEWAY_MASTER_KEY']).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const found = [noMaster, whyUnsigned(webhooks, { env, stored: unsigned })].map(bootError)
+  return found.flatMap((error) => (error instanceof ConfigError ? error.problems : []))
 }
 
 interface KeyedOptions extends Omit<AccessOptions, 'openStore'> {

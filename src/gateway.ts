@@ -1,4 +1,4 @@
-import { openAccess } from './access.ts'
+import { openAccess, startProblems } from './access.ts'
 import { ConfigError } from './boot-error.ts'
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblem } from './config/index.ts'
 import { type ConfigFile, textAsFile } from './core/config-file.ts'
@@ -300,7 +300,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 export type ConfigVerdict =
-  | { readonly ok: true; readonly overview: Overview }
+  | {
+      readonly ok: true
+      readonly overview: Overview
+      /** Keys that the start needs and the environment does not have, or not as they must be. */
+      readonly startProblems: readonly string[]
+    }
   | { readonly ok: false; readonly problems: readonly string[] }
 
 /**
@@ -315,7 +320,11 @@ export async function checkConfig(
   try {
     const { config, warnings } = await accepted(loadConfig({ text, env, kinds, readFile }))
     const snapshot = buildSnapshot(config, { env, clock: webClock, upstream: webUpstream })
-    return { ok: true, overview: overviewOf({ config, snapshot, warnings }) }
+    return {
+      ok: true,
+      overview: overviewOf({ config, snapshot, warnings }),
+      startProblems: await startProblems(config, env),
+    }
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, problems: error.problems }
     throw error

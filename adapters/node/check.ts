@@ -1,8 +1,9 @@
-import { checkConfig, type Environment, type Overview } from '../../src/index.ts'
+import { checkConfig, type Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { logLevel, logLevelRule } from './log.ts'
 import { overviewLines } from './overview-text.ts'
 import { readText } from './ports/read-text.ts'
+import { ProxySettingError, proxyRules } from './upstream/proxy-rules.ts'
 
 export interface Check {
   /** What the configuration is called in the output. */
@@ -10,23 +11,27 @@ export interface Check {
   /** Its text. */
   readonly config: string
   readonly env: Environment
-  /** Fails when a credential is missing. */
+  /** Fails when a credential or a key that the start needs is missing or malformed. */
   readonly strict: boolean
 }
 
 /**
  * Judges a configuration and resolves to the lines that describe it. Fails with exit code 2 for
- * what keeps it from serving, and under `strict` for a credential that is missing.
+ * what keeps it from serving, and under `strict` for a key that is missing.
  */
 export async function check({ name, config, env, strict }: Check): Promise<readonly string[]> {
   const verdict = await checkConfig(config, env, readText)
   const problems = [
     ...(verdict.ok ? [] : verdict.problems),
     ...(logLevel(env) ? [] : [logLevelRule]),
+    ...proxyProblems(env),
   ]
   if (!verdict.ok || problems.length > 0) throw new CommandFailure(2, ...problems)
-  const { overview } = verdict
-  const missing = missingSecrets(overview, env)
+  const { overview, startProblems } = verdict
+  const missing = [
+    ...overview.providers.flatMap(({ missing: message }) => message ?? []),
+    ...startProblems.map((problem) => `the gateway would not start: ${problem}`),
+  ]
   if (strict && missing.length > 0) throw new CommandFailure(2, ...missing)
   const counts = `${counted(overview.providers.length, 'provider')}, ${counted(overview.models, 'model')}`
   const warnings = new Set([...overview.warnings, ...missing])
@@ -37,14 +42,14 @@ export async function check({ name, config, env, strict }: Check): Promise<reado
   ]
 }
 
-/** Credentials without which requests fail, and the key without which the gateway does not start. */
-function missingSecrets({ providers, auth }: Overview, env: Environment): readonly string[] {
-  const missing = providers.flatMap(({ missing: message }) => message ?? [])
-  const master =
-    auth.enabled && !env['GATEWAY_MASTER_KEY']
-      ? ['auth is on and GATEWAY_MASTER_KEY is unset, so the gateway cannot start']
-      : []
-  return [...missing, ...master]
+function proxyProblems(env: Environment): readonly string[] {
+  try {
+    proxyRules(env)
+    return []
+  } catch (error) {
+    if (error instanceof ProxySettingError) return [error.message]
+    throw error
+  }
 }
 
 function counted(count: number, noun: string): string {

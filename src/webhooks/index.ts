@@ -1,2 +1,9 @@
 export type { WebhookSettings } from './settings.ts'
-export { openWebhooks, UnsignedWebhooks, type WebhookState, Webhooks } from './webhooks.ts'
+export { unsigned } from './signing.ts'
+export {
+  openWebhooks,
+  UnsignedWebhooks,
+  type WebhookState,
+  Webhooks,
+  whyUnsigned,
+} from './webhooks.ts'

@@ -11,11 +11,14 @@ export type Signing =
 
 export const unsigned: Signing = Object.freeze({ kind: 'unsigned' })
 
+/** Where signing keys are: in the environment, and in the database. */
+export interface SigningKeys {
+  readonly env: Environment
+  readonly stored: Signing
+}
+
 /** The variable that the file names wins over the stored secret, as long as it is set. */
-export function signingOf(
-  variable: string | undefined,
-  { env, stored }: { readonly env: Environment; readonly stored: Signing },
-): Signing {
+export function signingOf(variable: string | undefined, { env, stored }: SigningKeys): Signing {
   const secret = variable === undefined ? undefined : env[variable]
   return secret === undefined || secret === '' ? stored : { kind: 'signed', secret }
 }

@@ -12,6 +12,7 @@ import {
   deleteSecret,
   openSecret,
   type Signing,
+  type SigningKeys,
   sealSecret,
   signingOf,
   unsigned,
@@ -44,6 +45,13 @@ export class UnsignedWebhooks extends Error {
   constructor(variable: string) {
     super(`the variable ${variable} is unset or empty, and no signing key is stored`)
   }
+}
+
+/** Why deliveries under a table of the file would be unsigned against its word; undefined if not. */
+export function whyUnsigned(block: WebhookBlock, keys: SigningKeys): UnsignedWebhooks | undefined {
+  const variable = block?.signing_key_env
+  const isUnsigned = signingOf(variable, keys).kind === 'unsigned'
+  return variable !== undefined && isUnsigned ? new UnsignedWebhooks(variable) : undefined
 }
 
 /** Reads what is stored. Rejects with `UnsignedWebhooks` where deliveries were meant to be signed. */
@@ -94,11 +102,8 @@ export class Webhooks {
 
   /** Throws `UnsignedWebhooks` for a table of the file under which nothing could be delivered. */
   check(block: WebhookBlock): void {
-    const variable = block?.signing_key_env
-    const isUnsigned = this.#signingWith(block).kind === 'unsigned'
-    if (variable !== undefined && isUnsigned && choose(this.#row, block).enabled) {
-      throw new UnsignedWebhooks(variable)
-    }
+    const problem = whyUnsigned(block, this.#keys)
+    if (problem && choose(this.#row, block).enabled) throw problem
   }
 
   /** Takes the file's table. Throws `UnsignedWebhooks`, and then nothing has changed. */
@@ -140,7 +145,11 @@ export class Webhooks {
   }
 
   #signingWith(block: WebhookBlock): Signing {
-    return signingOf(block?.signing_key_env, { env: this.#options.env, stored: this.#key })
+    return signingOf(block?.signing_key_env, this.#keys)
+  }
+
+  get #keys(): SigningKeys {
+    return { env: this.#options.env, stored: this.#key }
   }
 
   async #store({ enabled, settings }: Pick<Chosen, 'enabled' | 'settings'>): Promise<void> {

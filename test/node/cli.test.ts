@@ -109,7 +109,8 @@ describe('--check-config', () => {
   const missing = [
     'provider openai has no credential: the variable OPENAI_API_KEY is unset or empty',
     'provider mistral has no credential: set api_key_env to the variable that holds its key',
-    'auth is on and GATEWAY_MASTER_KEY is unset, so the gateway cannot start',
+    'the gateway would not start: GATEWAY_MASTER_KEY: is not set; with auth on it must be 64 hex ' +
+      'digits, as `openssl rand -hex 32` prints them',
   ]
 
   test('shows each provider of a valid configuration with its credential, and no secret', async () => {
@@ -139,6 +140,42 @@ describe('--check-config', () => {
       stderr: `${missing.join('\n')}\n`,
     })
     expect(await finished(gateway(args, { config: demo() }))).toMatchObject({ code: 0 })
+  })
+
+  test('names the keys that the start needs and that are unset or malformed', async () => {
+    const config = `
+      [auth]
+      enabled = true
+      [webhooks]
+      url = "https://hooks.test/"
+      signing_key_env = "HOOK_SECRET"
+    `
+    const unset =
+      'the gateway would not start: webhooks.signing_key_env: the variable HOOK_SECRET is unset or ' +
+      'empty, and no signing key is stored'
+    const malformed =
+      'the gateway would not start: GATEWAY_MASTER_KEY: must be 64 hex digits, as `openssl rand ' +
+      '-hex 32` prints them'
+    const bad = { GATEWAY_MASTER_KEY: 'canary', HOOK_SECRET: '' }
+    const good = { GATEWAY_MASTER_KEY: 'c0ffee12'.repeat(8), HOOK_SECRET: 'canary' }
+    const check = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+      finished(gateway(['--check-config', ...args], { config, env }))
+    const lax = await check(bad)
+    expect(lax).toMatchObject({ code: 0, stderr: '' })
+    for (const problem of [malformed, unset]) expect(lax.stdout).toContain(`warning: ${problem}\n`)
+    expect(lax.stdout).not.toContain('canary')
+    const stderr = `${malformed}\n${unset}\n`
+    expect(await check(bad, '--strict')).toEqual({ code: 2, stdout: '', stderr })
+    expect(await check(good, '--strict')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('judges the proxy variables together with the file', async () => {
+    const env = { https_proxy: 'socks5://user:canary@proxy:1080' }
+    expect(await finished(gateway(['--check-config', '--demo'], { env }))).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'HTTPS_PROXY must be an http or https URL\n',
+    })
   })
 
   test('judges GATEWAY_LOG_LEVEL together with the file', async () => {
