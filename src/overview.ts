@@ -50,9 +50,7 @@ function stateOf(credential: Credential): string {
     case 'none':
       return 'not needed'
     case 'missing':
-      return credential.variable === undefined
-        ? 'api_key_env is not set'
-        : `${credential.variable} is unset`
+      return credential.state
     default:
       return credential satisfies never
   }

@@ -38,6 +38,8 @@ export interface ProviderKind extends KindFacts {
   readonly references?: ReferenceOwner
   /** Makes the function that puts the credential on requests, once, when a snapshot is built. */
   readonly authorizer: (context: CredentialContext) => Authorize
+  /** Why a secret is of no use, without anything of it; by default it must fit into a header. */
+  readonly secretProblem?: (secret: string, env: Environment) => string | undefined
   /** A secret found in the vendor's own environment variables, where no variable is configured. */
   readonly ambientSecret?: (env: Environment) => string | undefined
   /** What an operator should know of a model that was configured like this; undefined for nothing. */
@@ -137,8 +139,8 @@ export type Credential =
   | {
       readonly kind: 'missing'
       readonly message: string
-      /** The variable that should hold it; undefined when the file names none. */
-      readonly variable: string | undefined
+      /** The same in a few words: `OPENAI_API_KEY is unset`. */
+      readonly state: string
     }
 
 export interface Provider {

@@ -1,6 +1,7 @@
 import type { ProviderConfig } from '../config/index.ts'
 import type { Environment } from '../core/ports.ts'
 import type { Credential, ProviderKind } from '../core/provider.ts'
+import { headerTextProblem } from '../wire/header-text.ts'
 
 interface Secrets {
   readonly env: Environment
@@ -10,8 +11,8 @@ interface Secrets {
 
 /**
  * The credential in force: the configured variable, else the stored key, else what the vendor's own
- * tools would find. A named variable that is unset or empty, or a vendor's own address with nothing
- * to show it, fails the requests that come here, and no other.
+ * tools would find. A named variable that is unset, empty or of no use, or a vendor's own address with
+ * nothing to show it, fails the requests that come here, and no other.
  */
 export function findCredential(
   entry: ProviderConfig,
@@ -19,17 +20,25 @@ export function findCredential(
   { env, storedKeys }: Secrets,
 ): Credential {
   const { name, api_key_env: variable } = entry
-  const configured = variable === undefined ? undefined : env[variable]
-  if (configured) return { kind: 'secret', value: configured, origin: 'environment' }
+  const fromEnvironment = (value: string, place: string): Credential => {
+    const { secretProblem = headerTextProblem } = kind
+    const problem = secretProblem(value, env)
+    if (problem === undefined) return { kind: 'secret', value, origin: 'environment' }
+    const message = `provider ${name} has no usable credential in ${place}: ${problem}`
+    return { kind: 'missing', message, state: `${place} is not usable` }
+  }
+  // Files that hold a secret often end in a line break.
+  const configured = variable === undefined ? undefined : env[variable]?.trim()
+  if (variable !== undefined && configured) return fromEnvironment(configured, variable)
   const stored = storedKeys?.get(name)
   if (stored) return { kind: 'secret', value: stored, origin: 'store' }
   const ambient = variable === undefined ? kind.ambientSecret?.(env) : undefined
-  if (ambient) return { kind: 'secret', value: ambient, origin: 'environment' }
+  if (ambient) return fromEnvironment(ambient, 'the environment')
   if (variable !== undefined) {
     const message = `provider ${name} has no credential: the variable ${variable} is unset or empty`
-    return { kind: 'missing', message, variable }
+    return { kind: 'missing', message, state: `${variable} is unset` }
   }
   if (entry.base_url !== undefined || kind.keyless) return { kind: 'none' }
   const message = `provider ${name} has no credential: set api_key_env to the variable that holds its key`
-  return { kind: 'missing', message, variable: undefined }
+  return { kind: 'missing', message, state: 'api_key_env is not set' }
 }

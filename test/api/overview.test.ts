@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testGateway } from '../support/gateway.ts'
 import { masterKey, pricedProvider } from '../support/keyed-gateway.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { reloadingGateway, withAuth } from '../support/reloading-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const warning = 'provider p has no credential: the variable P_KEY is unset or empty'
@@ -28,6 +29,73 @@ test('the overview of a gateway shows where each credential comes from', async (
   ])
   expect(auth).toEqual({ enabled: false })
   expect(JSON.stringify(gateway.overview)).not.toContain('canary')
+})
+
+describe('a key of the environment', () => {
+  const provider = (kind: string, more = 'api_key_env = "KEY"') =>
+    `[[providers]]\nname = "p"\nkind = "${kind}"\n${more}\nmodels = [{ id = "m" }]\n`
+  const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+  test.each([
+    ['openai', 'authorization', 'Bearer canary'],
+    ['anthropic', 'x-api-key', 'canary'],
+    ['google', 'x-goog-api-key', 'canary'],
+    ['bedrock', 'authorization', 'Bearer canary'],
+  ])('of %s is sent without the white space around it', async (kind, header, value) => {
+    const gateway = await watchedGateway(provider(kind), { env: { KEY: ' \tcanary\r\n' } })
+    gateway.upstream.always(json({}, { status: 400 }))
+    await gateway.chat(request)
+    expect(gateway.upstream.requests[0]?.headers).toMatchObject({ [header]: value })
+  })
+
+  test('that the tools of AWS read is trimmed too', async () => {
+    const env = { AWS_BEARER_TOKEN_BEDROCK: 'canary\n' }
+    const gateway = await watchedGateway(provider('bedrock', 'base_url = "eu-west-1"'), { env })
+    gateway.upstream.always(json({}, { status: 400 }))
+    await gateway.chat(request)
+    expect(gateway.upstream.requests[0]?.headers).toMatchObject({ authorization: 'Bearer canary' })
+  })
+
+  const control = 'it holds a control character, such as a line break, which no header can carry'
+  const foreign = 'it holds a character outside Latin-1, which no header can carry'
+
+  test.each([
+    ['openai', 'canary\ncanary', control],
+    ['anthropic', 'canary\u0000', control],
+    ['cohere', 'canary…', foreign],
+    ['bedrock', 'canary\u007fcanary', control],
+    ['bedrock', '{"api_key":', 'it starts like JSON and is no valid object'],
+    ['vertex_ai', '{"type":', 'the credentials are not valid JSON'],
+    ['vertex_ai', 'canary\ncanary', 'it is neither JSON, a path, a key nor a token'],
+  ])(
+    'of %s that is of no use (%j) is named, not shown, and not sent',
+    async (kind, key, problem) => {
+      const gateway = await watchedGateway(
+        provider(
+          kind,
+          'api_key_env = "KEY"\nbase_url = "https://p.test/v1/projects/p/locations/l"',
+        ),
+        { env: { KEY: key } },
+      )
+      const message = `provider p has no usable credential in KEY: ${problem}`
+      const { overview } = gateway.gateway
+      expect(overview.warnings).toContain(message)
+      expect(overview.providers).toMatchObject([
+        { credential: 'KEY is not usable', missing: message },
+      ])
+      const { error } = await (await gateway.chat(request)).json()
+      expect(error).toMatchObject({ code: 'LM-3006', message })
+      expect(gateway.upstream.requests).toEqual([])
+      expect(JSON.stringify([overview, gateway.log])).not.toContain('canary')
+    },
+  )
+
+  test('that is nothing but white space is none', async () => {
+    const { gateway } = await watchedGateway(provider('openai'), { env: { KEY: ' \n' } })
+    expect(gateway.overview.warnings).toEqual([
+      'provider p has no credential: the variable KEY is unset or empty',
+    ])
+  })
 })
 
 test('a key that is stored is a credential', async () => {

@@ -142,6 +142,22 @@ describe('--check-config', () => {
     expect(await finished(gateway(args, { config: demo() }))).toMatchObject({ code: 0 })
   })
 
+  test('names a provider key that no header can carry, and fails under --strict', async () => {
+    const config = '[[providers]]\nname = "p"\nkind = "openai"\napi_key_env = "KEY"\n'
+    const problem =
+      'provider p has no usable credential in KEY: it holds a control character, such as a line ' +
+      'break, which no header can carry'
+    const check = (key: string, ...args: string[]) =>
+      finished(gateway(['--check-config', ...args], { config, env: { KEY: key } }))
+    const { stdout } = await check('canary\ncanary')
+    expect(stdout).toContain('! KEY is not usable\n')
+    expect(stdout).toContain(`warning: ${problem}\n`)
+    expect(stdout).not.toContain('canary')
+    const stderr = `${problem}\n`
+    expect(await check('canary\ncanary', '--strict')).toEqual({ code: 2, stdout: '', stderr })
+    expect(await check('canary\n', '--strict')).toMatchObject({ code: 0 })
+  })
+
   test('names the keys that the start needs and that are unset or malformed', async () => {
     const config = `
       [auth]

@@ -22,6 +22,7 @@ import {
 import { converseAnswer } from '../dialects/bedrock/answer.ts'
 import {
   ambientAwsSecret,
+  awsSecretProblem,
   maskCredential,
   readAwsSecret,
 } from '../dialects/bedrock/aws-credential.ts'
@@ -46,6 +47,7 @@ export const bedrock: ProviderKind = Object.freeze({
   takesRegion: true,
   remoteImages: false,
   authorizer,
+  secretProblem: awsSecretProblem,
   ambientSecret: ambientAwsSecret,
   warning: regionWarning,
   chat: bedrockChat,

@@ -13,8 +13,7 @@ export const google: ProviderKind = Object.freeze({
   remoteImages: false,
   references: 'google',
   // Not `?key=`, which would end up in logs.
-  authorizer: ({ secret, ...context }) =>
-    keyHeader('x-goog-api-key')({ ...context, secret: secret.trim() }),
+  authorizer: keyHeader('x-goog-api-key'),
   chat: (target) =>
     geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),
   embed: ({ baseUrl, upstreamId }) => geminiEmbed(googleModelUrl(baseUrl, upstreamId)),

@@ -2,7 +2,7 @@ import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
 import { googleAuthorizer } from '../dialects/google/credentials.ts'
 import { geminiChat } from '../dialects/google/gemini-chat.ts'
 import type { GeminiDialect } from '../dialects/google/gemini-request.ts'
-import { noCredential } from '../dialects/google/secret.ts'
+import { googleSecretProblem, noCredential } from '../dialects/google/secret.ts'
 import { vertexModelUrl, vertexProbe } from '../dialects/google/vertex-address.ts'
 import { vertexEmbed } from '../dialects/google/vertex-embed.ts'
 
@@ -14,6 +14,7 @@ export const vertexAi: ProviderKind = Object.freeze({
   remoteImages: false,
   references: 'google',
   authorizer: googleAuthorizer,
+  secretProblem: googleSecretProblem,
   probe: vertexProbe,
   chat: vertexChat,
   embed: vertexEmbed,

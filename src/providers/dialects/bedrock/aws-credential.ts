@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Environment } from '../../../core/ports.ts'
+import { headerTextProblem } from '../../../wire/header-text.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 
@@ -40,13 +41,32 @@ export function readAwsSecret(value: string, env: Environment): AwsCredential {
  * there. Undefined when there is none.
  */
 export function ambientAwsSecret(env: Environment): string | undefined {
-  const apiKey = env['AWS_BEARER_TOKEN_BEDROCK']
+  const apiKey = valueIn(env, 'AWS_BEARER_TOKEN_BEDROCK')
   if (apiKey) return JSON.stringify({ api_key: apiKey })
-  const id = env['AWS_ACCESS_KEY_ID']
-  const secret = env['AWS_SECRET_ACCESS_KEY']
+  const id = valueIn(env, 'AWS_ACCESS_KEY_ID')
+  const secret = valueIn(env, 'AWS_SECRET_ACCESS_KEY')
   if (!id || !secret) return undefined
-  const token = env['AWS_SESSION_TOKEN'] || undefined
+  const token = valueIn(env, 'AWS_SESSION_TOKEN')
   return JSON.stringify({ access_key_id: id, secret_access_key: secret, session_token: token })
+}
+
+function valueIn(env: Environment, name: string): string | undefined {
+  return env[name]?.trim() || undefined
+}
+
+/** Why a secret is of no use to requests; undefined when it is. Nothing of it is repeated. */
+export function awsSecretProblem(value: string, env: Environment): string | undefined {
+  const credential = readAwsSecret(value, env)
+  switch (credential.kind) {
+    case 'api-key':
+      return headerTextProblem(credential.key)
+    case 'access-key':
+      return headerTextProblem(`${credential.id}${credential.sessionToken ?? ''}`)
+    case 'unusable':
+      return credential.reason
+    default:
+      return credential satisfies never
+  }
 }
 
 /** Hides what is secret of a credential: AWS quotes session tokens in its signature errors. */
@@ -96,9 +116,9 @@ function readJson(text: string): AwsCredential {
 }
 
 function withEnvironment(id: string, env: Environment): AwsCredential {
-  const secret = env['AWS_SECRET_ACCESS_KEY']
+  const secret = valueIn(env, 'AWS_SECRET_ACCESS_KEY')
   if (secret) {
-    return { kind: 'access-key', id, secret, sessionToken: env['AWS_SESSION_TOKEN'] || undefined }
+    return { kind: 'access-key', id, secret, sessionToken: valueIn(env, 'AWS_SESSION_TOKEN') }
   }
   return { kind: 'unusable', reason: 'an access key id alone needs AWS_SECRET_ACCESS_KEY' }
 }

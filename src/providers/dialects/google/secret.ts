@@ -48,6 +48,12 @@ export function readGoogleSecret(secret: string): GoogleSecret {
   return { kind: 'token', token: text }
 }
 
+/** Why a secret is of no use, as far as it shows by itself; undefined when it may be. */
+export function googleSecretProblem(secret: string): string | undefined {
+  const read = readGoogleSecret(secret)
+  return read.kind === 'unusable' ? read.problem : undefined
+}
+
 /** Reads the JSON that Google Cloud hands out for a service account or a signed-in user. */
 export function readGoogleCredentials(text: string): GoogleCredentials | UnusableSecret {
   let value: unknown

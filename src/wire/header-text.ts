@@ -1,0 +1,10 @@
+/** Why a text cannot be the value of a header; undefined when it can. Nothing of it is repeated. */
+export function headerTextProblem(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) {
+    return 'it holds a control character, such as a line break, which no header can carry'
+  }
+  if (/[^\p{Cc}\x20-\xff]/u.test(text)) {
+    return 'it holds a character outside Latin-1, which no header can carry'
+  }
+  return undefined
+}
