@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { rawClient } from '../node/support/raw-client.ts'
+import { blocksOf } from './shell.ts'
+
+/*
+ * The TypeScript examples of the page are run as they stand there.
+ */
+
+const folder = 'test/docs/.embed-examples'
+const completions = '/v1/chat/completions'
+
+beforeAll(() => {
+  mkdirSync(folder, { recursive: true })
+  for (const { info, text } of blocksOf('docs/embed.md')) {
+    const [language, name] = info.split(' ')
+    if (language === 'ts') writeFileSync(resolve(folder, `${name}.ts`), text)
+  }
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('in Express', () => {
+  test('the gateway and a body parser behind it serve side by side', async () => {
+    const { app } = await example('express')
+    const url = await listening(createServer(app as RequestListener))
+    const answer = await fetch(`${url}/llm${completions}`, ask('hello', true))
+    expect(await answer.text()).toMatch(/^data: [^]*data: \[DONE\]\n\n$/)
+    const echo = await fetch(`${url}/echo`, ask('hello'))
+    expect(await echo.json()).toMatchObject({ model: 'demo' })
+  })
+})
+
+describe('in Next.js', () => {
+  test('the route handler serves, streams and stops with its request', async () => {
+    const { GET, POST, runtime } = await example('next')
+    expect(runtime).toBe('nodejs')
+    // What it exports as handlers is called with a request, and answers with a response.
+    const [get, post] = [GET, POST] as ((request: Request) => Promise<Response>)[]
+    const models = await get?.(new Request('http://next/v1/models'))
+    expect(models).toBeInstanceOf(Response)
+    expect(await models?.json()).toMatchObject({ data: [{ id: 'demo' }] })
+    const answer = await post?.(new Request(`http://next${completions}`, ask('hello', true)))
+    expect(await answer?.text()).toMatch(/^data: [^]*data: \[DONE\]\n\n$/)
+  })
+})
+
+describe('a request with an Upgrade header', () => {
+  const post = (upgrade: string) => {
+    const { body } = ask('hello')
+    return (
+      `POST /llm${completions} HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\n` +
+      `upgrade: ${upgrade}\r\nhttp2-settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n` +
+      `content-length: ${String(body).length}\r\n\r\n${body}`
+    )
+  }
+  const handshake =
+    'GET /llm/v1/realtime HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
+    'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+
+  test('is as any other without a listener: an offer of HTTP/2 is served, a handshake is 404', async () => {
+    const { app } = await example('express')
+    const { port } = new URL(await listening(createServer(app as RequestListener)))
+    const client = rawClient(Number(port))
+    client.send(post('h2c'))
+    expect(await client.until('You said: hello')).toMatch(/^HTTP\/1\.1 200 /)
+    client.send(handshake)
+    expect(await client.until('LM-1003')).toContain('HTTP/1.1 404 ')
+    client.socket.destroy()
+  })
+
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const canChoose = major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21)
+
+  test.skipIf(!canChoose)(
+    'reaches the gateway beside a listener for WebSockets, when the server chooses',
+    async () => {
+      const { server } = await example('upgrade')
+      // The example exports a server of node:http.
+      const host = server as Server
+      host.on('upgrade', (_, socket) => socket.end('HTTP/1.1 101 Mine\r\n\r\n'))
+      const { port } = new URL(await listening(host))
+      const java = rawClient(Number(port))
+      java.send(post('h2c'))
+      expect(await java.until('You said: hello')).toMatch(/^HTTP\/1\.1 200 /)
+      java.socket.destroy()
+      const browser = rawClient(Number(port))
+      browser.send(handshake)
+      expect(await browser.until('Mine')).toContain('101')
+    },
+  )
+})
+
+test('the end of a gateway saves everything and leaves nothing running', async () => {
+  const { stop } = await example('end')
+  await (stop as () => Promise<void>)()
+})
+
+async function example(name: string): Promise<Record<string, unknown>> {
+  return import(/* @vite-ignore */ resolve(folder, `${name}.ts`))
+}
+
+async function listening(server: Server): Promise<string> {
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // A server that listens on TCP has an address of this form.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function ask(content: string, stream = false): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', stream, messages: [{ role: 'user', content }] }),
+  }
+}
