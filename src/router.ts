@@ -146,7 +146,6 @@ function wrongMethod(methods: readonly string[]): GatewayError {
 function noRoute(path: string, known: readonly string[]): GatewayError {
   const plain = path.replace(/\/{2,}/g, '/').replace(/^(\/v1)+/, '')
   const meant = known.find((route) => route !== '/' && route.replace('/v1', '') === plain)
-  const hint =
-    meant === undefined ? 'see the documentation for the routes' : `did you mean ${meant}?`
+  const hint = meant === undefined ? 'GET / lists those there are' : `did you mean ${meant}?`
   return new GatewayError('LM-1003', `no such route; ${hint}`)
 }

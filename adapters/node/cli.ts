@@ -38,6 +38,7 @@ function program(): Command {
     .description('One OpenAI-compatible interface in front of many model providers.')
     // Settings of the root command are passed on to those below it, so they come first.
     .exitOverride()
+    .showHelpAfterError('see --help')
     .enablePositionalOptions()
     .version(version, '-v, --version', 'print the version')
     .addHelpText('after', notes)
@@ -71,7 +72,7 @@ function addServeOptions(command: Command): void {
     .option('--demo', 'serve the demo configuration')
     .option('--allow-second', 'serve although another gateway works on the same database')
     .option('--check-config', 'judge the configuration, show its providers, and exit')
-    .option('--strict', 'with --check-config: exit with 2 when a credential is missing')
+    .option('--strict', 'with --check-config: exit with 2 when a key is missing or of no use')
 }
 
 const notes = `

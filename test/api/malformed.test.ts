@@ -378,6 +378,12 @@ describe('what a message says', () => {
     expect(error.message).toContain(`did you mean ${meant}?`)
   })
 
+  test('a path that resembles none: where the routes are listed', async () => {
+    const { get } = await watchedGateway(config)
+    const error = await expectErrorShape(await get('/v1/absent'))
+    expect(error.message).toBe('no such route; GET / lists those there are')
+  })
+
   test('the field at fault stands in the message too', async () => {
     const { chat } = await watchedGateway(config)
     const error = await expectErrorShape(await chat({ ...valid, stream: 'true' }))

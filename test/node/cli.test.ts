@@ -54,7 +54,8 @@ describe('usage', () => {
   )
 
   test.each([
-    [['--colour'], 'unknown option'],
+    [['--colour'], "unknown option '--colour'\nsee --help\n"],
+    [['keys', 'create', '--name', 'a', '--budget', '5'], "unknown option '--budget'\nsee --help\n"],
     [['--config'], 'argument missing'],
     [['--cofig', 'a.toml'], '--config'],
     [['srve'], "unknown command 'srve'; did you mean 'serve'?"],
