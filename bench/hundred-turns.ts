@@ -12,7 +12,7 @@ import { Pace } from '../src/wire/pace.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const requests = 400
-/** Until then the time of other threads that compile is a quarter of what is measured. */
+/** In a fresh process other threads still work on its code, and their time counts. */
 const warmUpRounds = 10
 const body = new TextEncoder().encode(JSON.stringify(conversation()))
 
