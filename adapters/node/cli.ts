@@ -9,6 +9,7 @@ import { demoInvitation } from './demo-invitation.ts'
 import { checkHealth } from './health.ts'
 import { addKeysCommand } from './keys-command.ts'
 import { openNodeStore } from './ports/store.ts'
+import { print, printFailure } from './print.ts'
 import { start } from './start.ts'
 
 /**
@@ -20,7 +21,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await program().parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    return exitCodeOf(error)
+    return await exitCodeOf(error)
   }
 }
 
@@ -116,7 +117,7 @@ async function runServe(command: Command): Promise<void> {
     env,
     allowSecond,
     onListening: (address, { auth }) => {
-      if (demo) print(demoInvitation({ address, needsKey: auth.enabled }))
+      if (demo) void print(demoInvitation({ address, needsKey: auth.enabled }))
     },
   })
 }
@@ -139,17 +140,13 @@ function portOf(text: string): string {
   throw new InvalidArgumentError('must be a whole number from 1 to 65535')
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
-}
-
-function exitCodeOf(error: unknown): number {
+async function exitCodeOf(error: unknown): Promise<number> {
   // Help and version end here as well, with 0; commander itself has reported the rest.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandFailure) {
-    process.stderr.write(`${error.lines.join('\n')}\n`)
+    await printFailure(error.lines.join('\n'))
     return error.exitCode
   }
-  process.stderr.write(`the gateway has failed: ${JSON.stringify(outline(error))}\n`)
+  await printFailure(`the gateway has failed: ${JSON.stringify(outline(error))}`)
   return 1
 }

@@ -14,6 +14,7 @@ import {
 } from '../../src/store/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { configOption, configText, defaultConfig } from './config-text.ts'
+import { print } from './print.ts'
 
 /** Adds `keys create` and `keys list`, which work on the database itself, beside a running gateway. */
 export function addKeysCommand(root: Command, openStore: OpenStore): void {
@@ -71,14 +72,14 @@ async function create(store: Store, wanted: WantedKey): Promise<void> {
   if (row === 'unknown-group') {
     throw new CommandFailure(2, `--group-id: there is no group ${JSON.stringify(wanted.groupId)}`)
   }
-  print({ ...rendered(row), key: plaintext })
+  await printJson({ ...rendered(row), key: plaintext })
   // For a person only: a script has read the documentation, and takes any word here for trouble.
   if (process.stderr.isTTY) process.stderr.write(`${reloadNote}\n`)
 }
 
 async function list(store: Store): Promise<void> {
   const { keys } = await store.accounts()
-  print({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(rendered) })
+  await printJson({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(rendered) })
 }
 
 function rendered(record: KeyRow): object {
@@ -133,6 +134,6 @@ function countOf(text: string): number {
   throw new InvalidArgumentError('must be a whole number that is not negative')
 }
 
-function print(value: object): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+function printJson(value: object): Promise<void> {
+  return print(JSON.stringify(value, null, 2))
 }

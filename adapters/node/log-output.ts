@@ -1,5 +1,6 @@
 import { fstatSync, write } from 'node:fs'
 import type { Millis } from '../../src/core/ids.ts'
+import { readerPatience, surviveReader, unblock } from './print.ts'
 
 /** A place that lines are written to, one write at a time. It never blocks the thread. */
 export interface LogOutput {
@@ -13,8 +14,6 @@ export interface LogOutput {
 const chunk = 65_536
 /** So many characters may wait for a reader that is slow or stuck. */
 const maxWaiting = 8 * 1024 * 1024
-/** How long `flush` waits for such a reader. */
-const flushLimit: Millis = 250
 
 export interface LineWriter {
   add(line: string): void
@@ -65,7 +64,7 @@ export function lineWriter(output: LogOutput, lost: (lines: number) => string): 
     },
     flush: () =>
       new Promise((resolve) => {
-        const limit = setTimeout(resolve, flushLimit)
+        const limit = setTimeout(resolve, readerPatience)
         flushed.push(() => {
           clearTimeout(limit)
           resolve()
@@ -83,7 +82,7 @@ function lineCount(text: string): number {
 export function standardOutput(): LogOutput {
   const { stdout } = process
   if (fstatSync(stdout.fd).isFile()) return fileOutput(stdout.fd)
-  if (!stdout.listeners('error').includes(ignore)) stdout.on('error', ignore)
+  surviveReader(stdout)
   if (stdout.isTTY) unblock(stdout)
   return {
     delay: stdout.isTTY ? 0 : delay,
@@ -93,16 +92,6 @@ export function standardOutput(): LogOutput {
 
 /** An output that people do not look at while it is written. */
 const delay: Millis = 100
-
-/** A reader that has gone away must not end the process. */
-function ignore(): void {}
-
-/** Node writes to terminals synchronously: one that is paused with Ctrl-S would pause the process. */
-function unblock(terminal: NodeJS.WriteStream): void {
-  // Node has no public name for it.
-  const { _handle: handle } = terminal as { _handle?: { setBlocking?(value: boolean): void } }
-  handle?.setBlocking?.(false)
-}
 
 /** A file by its descriptor. Writing to it takes a thread of the pool, which always comes back. */
 export function fileOutput(file: number): LogOutput {

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { version } from '../../src/index.ts'
 import {
   buildPackage,
@@ -9,7 +12,7 @@ import {
   type Setting,
 } from './support/command.ts'
 import { httpServer, tcpServer, timed } from './support/servers.ts'
-import { freePort } from './support/shipped-gateway.ts'
+import { configFolder, freePort } from './support/shipped-gateway.ts'
 
 let built: Package
 
@@ -360,6 +363,51 @@ describe('serving', () => {
     expect(await finished(child)).toMatchObject({ code: 1 })
     expect(await reading).toBe('cut')
   })
+})
+
+describe('an output that is read slowly', () => {
+  /** What --check-config has to say of it is longer than any pipe holds. */
+  const many = Array.from(
+    { length: 3_000 },
+    (_, at) => `
+      [[providers]]
+      name = "a provider with the number ${at}"
+      kind = "openai"
+      api_key_env = "KEY_OF_${at}"
+    `,
+  ).join('')
+
+  test('is complete', async () => {
+    const running = gateway(['--check-config'], { config: many })
+    running.process.stdout?.pause()
+    const exited = new Promise((resolve) => running.process.once('exit', resolve))
+    await Promise.race([exited, sleep(1_500)])
+    running.process.stdout?.resume()
+    const { code, stdout } = await finished(running)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/KEY_OF_2999 is unset or empty\n$/)
+  })
+
+  test('by nobody ends nothing but the output', async () => {
+    const running = gateway(['--check-config'], { config: many })
+    running.process.stdout?.destroy()
+    expect(await finished(running)).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test.runIf(process.platform === 'linux')(
+    'on a terminal that is paused does not keep a failure from its end',
+    async () => {
+      const { home, path } = configFolder(many)
+      const code = join(home, 'code')
+      const line = `${built.executable} --check-config --strict --config ${path}; echo $? > ${code}`
+      // The terminal takes no more once nobody reads what comes out of it.
+      const terminal = command(['-qec', `${process.execPath} ${line}`, '/dev/null'], {
+        executable: 'script',
+      })
+      terminal.process.stdout?.pause()
+      await vi.waitFor(() => expect(readFileSync(code, 'utf8')).toBe('2\n'), 5_000)
+    },
+  )
 })
 
 function gateway(args: readonly string[], setting?: Setting): Command {

@@ -229,12 +229,21 @@ describe('the command line', () => {
 async function gateway(...args: readonly string[]) {
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      output[name] += String(text)
-      return true
+    capture(name, (text) => {
+      output[name] += text
     })
   }
   return { code: await runGateway([...args, '--config', config]), ...output }
+}
+
+/** Takes what is printed in the place of the process's own output. */
+function capture(name: 'stdout' | 'stderr', take: (text: string) => void): void {
+  vi.spyOn(process[name], 'write').mockImplementation((text, ...rest: unknown[]) => {
+    take(String(text))
+    const done = rest.at(-1)
+    if (typeof done === 'function') done()
+    return true
+  })
 }
 
 /** Runs `keys` with these arguments and the configuration of the test. */
@@ -252,9 +261,8 @@ async function run(
   before: readonly string[] = [],
 ) {
   const output = { stdout: '' }
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    output.stdout += String(text)
-    return true
+  capture('stdout', (text) => {
+    output.stdout += text
   })
   const root = new Command('gateway')
     .exitOverride()

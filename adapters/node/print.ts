@@ -1,0 +1,39 @@
+import type { WriteStream } from 'node:tty'
+import type { Millis } from '../../src/core/ids.ts'
+
+/** How long a process that ends waits for a reader that is slow or stuck. */
+export const readerPatience: Millis = 250
+
+/** Prints a text on standard output. Resolves when its reader has taken all of it, or has gone away. */
+export function print(text: string): Promise<void> {
+  return written(process.stdout, text)
+}
+
+/**
+ * Prints the reason of a failure on standard error. Resolves when its reader has taken it, but after
+ * 250 ms in any case: a terminal that is paused must not keep the process from its end.
+ */
+export async function printFailure(text: string): Promise<void> {
+  if (process.stderr.isTTY) unblock(process.stderr)
+  const limit = new Promise((resolve) => setTimeout(resolve, readerPatience))
+  await Promise.race([written(process.stderr, text), limit])
+}
+
+function written(output: WriteStream, text: string): Promise<void> {
+  surviveReader(output)
+  return new Promise((resolve) => output.write(`${text}\n`, () => resolve()))
+}
+
+/** A reader that has gone away must not end the process. */
+export function surviveReader(output: WriteStream): void {
+  if (!output.listeners('error').includes(ignore)) output.on('error', ignore)
+}
+
+function ignore(): void {}
+
+/** Node writes to terminals synchronously: one that is paused with Ctrl-S would pause the process. */
+export function unblock(terminal: WriteStream): void {
+  // Node has no public name for it.
+  const { _handle: handle } = terminal as { _handle?: { setBlocking?(value: boolean): void } }
+  handle?.setBlocking?.(false)
+}
