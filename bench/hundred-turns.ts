@@ -45,6 +45,7 @@ function endpointOf(name: string, model: string): ChatEndpoint {
     modelId: 'm',
     maxOutputTokens: undefined,
     streamUsage: 'not-asked',
+    passesAddresses: false,
     clock: webClock,
     env: { AWS_REGION: 'us-east-1' },
     secret: 'key',

@@ -84,6 +84,8 @@ export interface Target {
   /** The most that the model may write; undefined: not configured. */
   readonly maxOutputTokens: number | undefined
   readonly streamUsage: StreamUsage
+  /** Media at https addresses are passed on for the vendor to fetch. */
+  readonly passesAddresses: boolean
   readonly clock: Clock
   readonly env: Environment
   /** The provider's credential, for kinds whose addresses depend on it. */
@@ -155,6 +157,8 @@ export interface Provider {
   readonly credential: Credential
   readonly authorize: Authorize
   readonly strict: boolean
+  /** Media at https addresses are passed on, although the kind takes none by itself. */
+  readonly passesAddresses: boolean
   readonly connectTimeout: Millis
   /** True when the provider overrides the connect timeout, and so has a client of its own. */
   readonly ownClient: boolean

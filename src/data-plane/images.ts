@@ -47,11 +47,18 @@ export function checkReferences(request: ChatRequest, { id, provider }: Model): 
   }
 }
 
-function checkRemote({ path }: ImagePart, { chain }: Route): void {
-  const local = chain.find((link) => !link.provider.kind.remoteImages)
+function checkRemote({ url, path }: ImagePart, { chain }: Route): void {
+  const local = chain.find((link) => !takesAddress(link, url))
   if (local === undefined) return
-  const message = `model ${local.id} takes images as data URIs only, not as remote addresses`
+  const { id, provider } = local
+  const message = provider.passesAddresses
+    ? `model ${id} takes images as data URIs and at https addresses only`
+    : `model ${id} takes images as data URIs only, not as remote addresses`
   throw new GatewayError('LM-2004', message, { param: path })
+}
+
+function takesAddress({ provider }: Model, url: string): boolean {
+  return provider.kind.remoteImages || (provider.passesAddresses && /^https:/i.test(url))
 }
 
 const googleReferences = [

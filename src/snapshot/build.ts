@@ -119,6 +119,7 @@ function buildProvider(
     authorize:
       kept?.authorize ?? buildAuthorizer(kind, credential, { baseUrl, clock, env, send, readFile }),
     strict: entry.strict,
+    passesAddresses: entry.remote_images,
     connectTimeout: entry.connect_timeout_ms ?? config.resilience.connect_timeout_ms,
     ownClient: entry.connect_timeout_ms !== undefined,
     firstTokenTimeout: entry.first_token_timeout_ms ?? config.server.first_token_timeout_ms,
@@ -157,6 +158,7 @@ function targetOf(
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
     streamUsage: streamUsageOf(owner, config),
+    passesAddresses: provider.passesAddresses,
     clock,
     env,
     secret: credential.kind === 'secret' ? credential.value : undefined,

@@ -26,6 +26,15 @@ models = [
   { id = "gemini-then-seer", modalities = ["text", "image"], fallbacks = ["seer"] },
 ]
 [[providers]]
+name = "fetching"
+kind = "google"
+api_key_env = "P_KEY"
+remote_images = true
+models = [
+  { id = "fetcher", modalities = ["text", "image"] },
+  { id = "fetcher-then-google", modalities = ["text", "image"], fallbacks = ["gemini"] },
+]
+[[providers]]
 name = "a"
 kind = "anthropic"
 api_key_env = "P_KEY"
@@ -100,6 +109,20 @@ const refused: readonly Row[] = [
     name: 'a remote image in capitals',
     model: 'gemini',
     url: 'HTTP://IMAGES.TEST/',
+    code: 'LM-2004',
+    says: 'model gemini',
+  },
+  {
+    name: 'an image at an http address for a provider with remote_images',
+    model: 'fetcher',
+    url: 'http://images.test/cat.png',
+    code: 'LM-2004',
+    says: 'https addresses only',
+  },
+  {
+    name: 'a remote image for a fallback without remote_images',
+    model: 'fetcher-then-google',
+    url: remote,
     code: 'LM-2004',
     says: 'model gemini',
   },
@@ -216,6 +239,41 @@ describe('an image that every link can take is forwarded as it came', () => {
       withParts('gemini-then-seer', image({ url: 'gs://bucket/cat.png' })),
     )
     expect(response.status).toBe(200)
+  })
+})
+
+describe('remote_images', () => {
+  const answer = json({
+    candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
+  })
+
+  test.each([
+    ['an image', image({ url: remote }), { mimeType: 'image/png', fileUri: remote }],
+    [
+      'a document',
+      { type: 'file', file: { file_data: 'https://files.test/a.pdf?page=1' } },
+      { mimeType: 'application/pdf', fileUri: 'https://files.test/a.pdf?page=1' },
+    ],
+    [
+      'a video, by the id of a file',
+      { type: 'file', file: { file_id: 'https://files.test/watch?v=1', format: 'video/mp4' } },
+      { mimeType: 'video/mp4', fileUri: 'https://files.test/watch?v=1' },
+    ],
+  ])('passes the address of %s to Google', async (_, part, fileData) => {
+    const { chat, upstream } = await watchedGateway(config)
+    upstream.next(answer)
+    expect((await chat(withParts('fetcher', part))).status).toBe(200)
+    expect(upstream.body()).toMatchObject({
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }, { fileData }] }],
+    })
+  })
+
+  test('is needed for a file at an address too', async () => {
+    const { chat, upstream } = await watchedGateway(config)
+    const file = { file_data: 'https://files.test/a.pdf' }
+    const error = await expectErrorShape(await chat(withParts('gemini', { type: 'file', file })))
+    expect(error).toMatchObject({ code: 'LM-1001', param: 'messages.1.content.1.file' })
+    expect(upstream.requests).toEqual([])
   })
 })
 

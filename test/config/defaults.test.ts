@@ -65,6 +65,7 @@ test('a provider and a model need nothing but their names and a kind', async () 
       kind: 'openai',
       strict: false,
       stream_usage: 'auto',
+      remote_images: false,
       models: [{ id: 'gpt-4o', capabilities: ['chat'], modalities: ['text'], fallbacks: [] }],
     },
   ])
@@ -138,6 +139,7 @@ test('every setting of a file reaches the configuration', async () => {
         api_version: '2024-06-01',
         strict: true,
         stream_usage: true,
+        remote_images: false,
         connect_timeout_ms: 1,
         first_token_timeout_ms: 2,
         total_timeout_ms: 3,

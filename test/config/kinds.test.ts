@@ -139,6 +139,14 @@ describe('settings of one kind', () => {
     },
   )
 
+  test('remote_images is refused outside of the kinds of Google', async () => {
+    const line = 'remote_images = true'
+    expect(await problemsOf(provider('openai', line))).toEqual([
+      'providers[0].remote_images (line 4): kind "openai" does not take this setting',
+    ])
+    expect(await problemsOf(provider('google', line))).toEqual([])
+  })
+
   test('stream_usage takes nothing else', async () => {
     expect(await problemsOf(provider('openai', 'stream_usage = "yes"'))).toEqual([
       'providers[0].stream_usage (line 4): must be true, false or "auto"',

@@ -17,8 +17,14 @@ export const kinds: readonly KindFacts[] = [
     aliases: ['gemini'],
     capabilities: ['chat', 'embed'],
     defaultBaseUrl: 'https://google.test',
+    ownSettings: ['remote_images'],
   },
-  { name: 'vertex_ai', capabilities: ['chat', 'embed'], takesRegion: true },
+  {
+    name: 'vertex_ai',
+    capabilities: ['chat', 'embed'],
+    takesRegion: true,
+    ownSettings: ['remote_images'],
+  },
   {
     name: 'bedrock',
     takesRegion: true,

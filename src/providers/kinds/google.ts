@@ -11,6 +11,7 @@ export const google: ProviderKind = Object.freeze({
   capabilities: ['chat', 'embed'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
   remoteImages: false,
+  ownSettings: ['remote_images'],
   references: 'google',
   // Not `?key=`, which would end up in logs.
   authorizer: keyHeader('x-goog-api-key'),

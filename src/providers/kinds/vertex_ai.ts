@@ -12,6 +12,7 @@ export const vertexAi: ProviderKind = Object.freeze({
   takesRegion: true,
   capabilities: ['chat', 'embed'],
   remoteImages: false,
+  ownSettings: ['remote_images'],
   references: 'google',
   authorizer: googleAuthorizer,
   secretProblem: googleSecretProblem,

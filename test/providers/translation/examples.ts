@@ -370,6 +370,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
     filename: 'a.csv',
   }),
   'file whose file_data is no base64 data URI': file({ file_data: 'aGVsbG8=' }, '.file.file_data'),
+  'file with an https address': file({ file_data: 'https://example.com/a.pdf' }, '.file'),
   'file with a file_id': file({ file_id: 'file-1' }),
   'file of Google': file({ file_id: 'gs://bucket/a.pdf' }),
   'file without file_data and file_id': file({ filename: 'a.pdf' }, '.file'),

@@ -8,6 +8,8 @@ export interface Link {
   readonly holds?: readonly Condition[]
   /** Further lines of the model. */
   readonly more?: string
+  /** Further lines of the provider. */
+  readonly settings?: string
   /** What a request must hold too. */
   readonly fields?: object
 }
@@ -72,6 +74,7 @@ export const exceptional: Readonly<Record<Family, Readonly<Partial<Record<Condit
     oneAnswer: gemini('gemini-3-flash', []),
     noTiers: gemini('gemini-2.5-flash', [], 'vertex_ai'),
     textResults: gemini('gemini-2.5-flash', []),
+    fetchedByGoogle: { ...gemini('gemini-2.5-flash', []), settings: 'remote_images = true' },
   },
   bedrock: {
     fixedSampling: bedrock('us.anthropic.claude-opus-4-8-v1:0'),

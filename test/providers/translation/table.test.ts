@@ -157,6 +157,7 @@ function gatewayFor({
   kind,
   upstreamId,
   more = '',
+  settings = '',
   isStrict = false,
 }: Asked): Promise<TestGateway> {
   const config = `
@@ -165,6 +166,7 @@ name = "p"
 kind = "${kind}"
 api_key_env = "P_KEY"
 strict = ${isStrict}
+${settings}
 ${kind === 'vertex_ai' ? 'base_url = "https://p.test/v1/projects/p/locations/l"' : ''}
 [[providers.models]]
 id = "m"

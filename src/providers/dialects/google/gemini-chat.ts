@@ -18,8 +18,8 @@ export interface GeminiChatOptions {
 
 /** Chat with a Gemini model, on whichever of Google's services. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
-  const { upstreamId, maxOutputTokens: most } = target
-  const addressee = { model: geminiModel(upstreamId), dialect, most }
+  const { upstreamId, maxOutputTokens: most, passesAddresses } = target
+  const addressee = { model: geminiModel(upstreamId), dialect, most, passesAddresses }
   const wholeUrl = methodUrl(modelUrl, 'generateContent')
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without it a stream comes as one JSON list.

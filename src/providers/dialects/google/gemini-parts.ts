@@ -9,7 +9,7 @@ import {
   type Raw,
 } from '../openai/messages.ts'
 import { isObject } from '../openai/usage.ts'
-import { isGoogles } from '../translation/media-uses.ts'
+import { isGoogles, isHttps } from '../translation/media-uses.ts'
 
 /** A part of a content, with one of the fields that hold data. */
 export interface RequestPart {
@@ -68,12 +68,13 @@ function inlineFile({ data = '' }: FilePart): RequestPart | undefined {
   return { inlineData: { mimeType: file.mediaType, data: file.payload } }
 }
 
-/** A file that Google stores, by the id or in the place of the data that a file part has. */
+/** A file that Google stores or fetches, by the id or in the place of the data that a file part has. */
 function storedFile(
   { id, data, raw }: FilePart,
   defaultMimeType: string | undefined,
 ): RequestPart | undefined {
-  const address = [id, data].find((text) => text !== undefined && isGoogles(text))
+  const isReference = (text: string) => isGoogles(text) || isHttps(text)
+  const address = [id, data].find((text) => text !== undefined && isReference(text))
   const told = isObject(raw['file']) ? raw['file'] : {}
   return address === undefined ? undefined : fileData(address, { told, defaultMimeType })
 }

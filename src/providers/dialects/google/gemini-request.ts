@@ -26,6 +26,8 @@ export interface GeminiAddressee {
   readonly dialect: GeminiDialect
   /** The configured bound of the model. */
   readonly most: number | undefined
+  /** Google may fetch media at https addresses. */
+  readonly passesAddresses: boolean
 }
 
 /** A request in the words of `generateContent`. */
@@ -43,7 +45,7 @@ export function geminiRequest(asked: OpenAiRequest, addressee: GeminiAddressee):
 
 function geminiConditions(
   request: OpenAiRequest,
-  { model, dialect }: GeminiAddressee,
+  { model, dialect, passesAddresses }: GeminiAddressee,
 ): Holds<GeminiCondition> {
   return {
     ignoresSampling: !model.takesSampling,
@@ -54,6 +56,7 @@ function geminiConditions(
     oneAnswer: !model.takesCandidateCount,
     noTiers: !dialect.takesServiceTier,
     textResults: !model.takesMediaInToolResults,
+    fetchedByGoogle: passesAddresses,
   }
 }
 

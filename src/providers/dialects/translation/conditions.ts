@@ -20,6 +20,7 @@ export const conditions = {
   oneAnswer: 'from 3.0 on',
   noTiers: 'on `vertex_ai`',
   textResults: 'on models before 3.0',
+  fetchedByGoogle: 'with `remote_images`',
   noThinkingBlocks: 'on models that take none back',
   noCacheMarks: 'on models other than Claude and Nova',
 } as const
@@ -40,6 +41,7 @@ export type GeminiCondition =
   | 'oneAnswer'
   | 'noTiers'
   | 'textResults'
+  | 'fetchedByGoogle'
 
 export type BedrockCondition =
   | AnthropicCondition

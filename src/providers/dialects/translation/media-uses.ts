@@ -34,6 +34,9 @@ function imageFeature({ url }: ImageUrlPart): Feature {
 
 function fileFeature({ id, data, name = '' }: FilePart): Feature {
   if ([id, data].some((text) => text !== undefined && isGoogles(text))) return 'file of Google'
+  if ([id, data].some((text) => text !== undefined && isHttps(text))) {
+    return 'file with an https address'
+  }
   if (data === undefined) {
     return id === undefined ? 'file without file_data and file_id' : 'file with a file_id'
   }
@@ -63,6 +66,11 @@ export function isGoogles(address: string): boolean {
   return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
     address,
   )
+}
+
+/** An address that a vendor may fetch. */
+export function isHttps(address: string): boolean {
+  return /^https:\/\//i.test(address)
 }
 
 const imageTypes: ReadonlySet<string> = new Set([

@@ -83,6 +83,7 @@ function fieldOf({ type, path }: Part, feature: Feature): string {
     case 'file whose file_data is no base64 data URI':
       return `${path}.file.file_data`
     case 'file without a media type':
+    case 'file with an https address':
     case 'file without file_data and file_id':
       return `${path}.file`
     default:

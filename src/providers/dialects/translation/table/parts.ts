@@ -16,6 +16,7 @@ const claude = 'messages.0.content.1'
 const gemini = 'contents.0.parts.1'
 const inline = mapped(`${gemini}.inlineData`, '`inlineData`')
 const stored = mapped(`${gemini}.fileData`, '`fileData`')
+const fetched = mapped(`${gemini}.fileData`, 'the vendor fetches it, https only')
 
 /** A document of Claude's API, by the type of its source. */
 const document = (source: string): Outcome =>
@@ -74,7 +75,7 @@ export const parts = {
   },
   'image_url with an http(s) address': {
     anthropic: mapped(`${claude}.source`, 'the vendor fetches it'),
-    gemini: refusedAddress,
+    gemini: except(refusedAddress, { fetchedByGoogle: fetched }),
     bedrock: refusedAddress,
     cohere: carried(claude, 'the vendor fetches it'),
   },
@@ -146,6 +147,12 @@ export const parts = {
     cohere: refused,
   },
   'file whose file_data is no base64 data URI': everywhere(refused),
+  'file with an https address': {
+    anthropic: refused,
+    gemini: except(refused, { fetchedByGoogle: fetched }),
+    bedrock: refused,
+    cohere: refused,
+  },
   'file with a file_id': {
     anthropic: document('its `file_id`'),
     gemini: refused,
