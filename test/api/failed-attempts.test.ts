@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completion, hello, role } from '../support/answers.ts'
 import { byProvider, chainOf } from '../support/chain.ts'
+import { type ClientKey, clientKey, keyedGateway, prompt } from '../support/keyed-gateway.ts'
 import { broken, json, stream } from '../support/scripted-upstream.ts'
 import { settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -156,7 +157,7 @@ describe('the log says why', () => {
   })
 })
 
-describe('x-gateway-attempts is on every answer of the data plane', () => {
+describe('x-gateway-attempts is on every answer of the capability routes', () => {
   test.each([
     ['malformed', { model: 'm' }, '0'],
     ['an unknown model', { ...request, model: 'x' }, '0'],
@@ -167,5 +168,27 @@ describe('x-gateway-attempts is on every answer of the data plane', () => {
     const pending = gateway.chat(body)
     await gateway.clock.advance(10_000)
     expect((await pending).headers.get('x-gateway-attempts')).toBe(attempts)
+  })
+
+  test('without an upstream call it is 0, and with a 401 it is absent', async () => {
+    const gateway = await keyedGateway()
+    const refusedWith = async (key: ClientKey) => {
+      const answer = await gateway.ask(key, prompt())
+      return [answer.status, answer.headers.get('x-gateway-attempts')]
+    }
+    expect(await refusedWith(await gateway.key({ budget_max: 0 }))).toEqual([402, '0'])
+    expect(await refusedWith(await gateway.key({ rpm_limit: 0 }))).toEqual([429, '0'])
+    expect(await refusedWith(clientKey('none', 'none'))).toEqual([401, null])
+  })
+
+  test.each([
+    ['GET', '/v1/models'],
+    ['GET', '/v1/models/m'],
+    ['GET', '/v1/chat/completions'],
+    ['POST', '/v1/chat'],
+    ['GET', '/health'],
+  ])('%s %s does not carry it', async (method, path) => {
+    const { get } = await watchedGateway(chainOf([{}]))
+    expect((await get(path, { method })).headers.has('x-gateway-attempts')).toBe(false)
   })
 })
