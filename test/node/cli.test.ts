@@ -113,6 +113,7 @@ describe('--check-config', () => {
   const missing = [
     'provider openai has no credential: the variable OPENAI_API_KEY is unset or empty',
     'provider mistral has no credential: set api_key_env to the variable that holds its key',
+    'a provider key that was stored through the admin API does not count here: the check does not open the database',
     'the gateway would not start: GATEWAY_MASTER_KEY: is not set; with auth on it must be 64 hex ' +
       'digits, as `openssl rand -hex 32` prints them',
   ]
