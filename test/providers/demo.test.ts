@@ -525,6 +525,34 @@ describe('response_format', () => {
       'a schema 120 deep',
       JSON.parse(`${'{"type":"array","items":'.repeat(60)}{}${'}'.repeat(60)}`),
     ],
+    [
+      'members that refer to each other',
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { type: 'object', properties: { ...everyMember({ $ref: '#/$defs/a' }) } } },
+      },
+    ],
+    [
+      'a long constant that is referred to often',
+      {
+        type: 'object',
+        properties: { ...everyMember({ $ref: '#/$defs/a' }) },
+        $defs: { a: { const: 'x'.repeat(1_000_000) } },
+      },
+    ],
+    [
+      'names that are required again and again',
+      {
+        $ref: '#/$defs/a',
+        $defs: {
+          a: {
+            type: 'object',
+            required: Array(50_000).fill('k0'),
+            properties: { k0: { $ref: '#/$defs/a' } },
+          },
+        },
+      },
+    ],
   ])('json_schema with %s is some JSON all the same', async (_, schema) => {
     const gateway = await watchedGateway(config())
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
@@ -552,6 +580,11 @@ test('it is an upstream like any other: an unknown path is 404', async () => {
   const call = upstreamOf({})
   expect((await call('/v1/nowhere')).status).toBe(404)
 })
+
+/** Fifty members of this schema. */
+function everyMember(schema: object): object {
+  return Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, schema]))
+}
 
 /** The demo without a gateway in front of it. */
 function upstreamOf(settings: Partial<DemoSettings>) {

@@ -103,6 +103,19 @@ const message = (parts: string) => `{"model":"m","messages":[{"role":"user","con
 const calls = (text: string) =>
   `{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[${text}]}]}`
 
+/** A request with a function for each of these schemas. */
+function declaring(...schemas: readonly object[]): string {
+  const tools = schemas.map((parameters, at) => ({
+    type: 'function',
+    function: { name: `f${at}`, parameters },
+  }))
+  return JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools })
+}
+
+function named(count: number, member: (at: number) => unknown): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, member(at)]))
+}
+
 /** What is read further at one door alone. */
 const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Uint8Array>>>> = {
   chat: {
@@ -123,6 +136,37 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
     'as many messages with calls as may be': () => {
       const call = '{"function":{"name":"f","arguments":"{}"}}'
       return `{"model":"m","messages":[${times(most / 9, () => `{"role":"assistant","tool_calls":[${call}]}`)}]}`
+    },
+    'a schema that refers to a wide one, again and again': () =>
+      declaring({
+        $defs: { wide: { type: 'object', properties: named(15_000, () => true) } },
+        properties: named(2_000, () => ({ $ref: '#/$defs/wide' })),
+      }),
+    'a schema that merges a wide one, again and again': () =>
+      declaring({
+        $defs: { wide: { properties: named(15_000, () => true) } },
+        allOf: Array.from({ length: 2_000 }, () => ({ $ref: '#/$defs/wide' })),
+      }),
+    'a schema of many branches beside many members': () =>
+      declaring({
+        properties: named(15_000, () => true),
+        anyOf: Array.from({ length: 4_900 }, () => ({})),
+      }),
+    'a schema that refers to a long text, again and again': () =>
+      declaring({
+        $defs: { long: { type: 'string', description: 'x'.repeat(3_000_000) } },
+        properties: named(3_000, () => ({ $ref: '#/$defs/long' })),
+      }),
+    'a schema that merges a long text, again and again': () =>
+      declaring({
+        $defs: { long: { required: ['x'.repeat(3_000_000)] } },
+        properties: named(3_000, () => ({ allOf: [{ $ref: '#/$defs/long' }, {}] })),
+      }),
+    'many schemas that double': () => {
+      const step = (at: number) => ({ properties: { a: toStep(at + 1), b: toStep(at + 1) } })
+      const toStep = (at: number) => ({ $ref: `#/$defs/k${at}` })
+      const doubling = { $defs: { ...named(12, step), k12: {} }, ...toStep(0) }
+      return declaring(...Array.from({ length: 450 }, () => doubling))
     },
     'numbers as content': () =>
       filled('{"model":"m","messages":[{"role":"user","content":[1', ',1', ']}]}'),

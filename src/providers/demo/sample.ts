@@ -6,27 +6,34 @@ type Schema = Readonly<Record<string, unknown>>
 interface Place {
   readonly root: unknown
   readonly depth: number
+  /** How much of the document may still be read, shared by all places of one sample. */
+  readonly rest: { schemas: number }
 }
 
 /** How far nested schemas are followed; a recursive one ends here. */
 const maxDepth = 16
+/** References multiply: a few members that refer to each other would take for ever. */
+const maxSchemas = 1000
+/** So much text counts as one schema. */
+const textUnit = 64
 
 /**
  * A small value that a JSON schema of the common kinds allows. An agent may act on it, so it is as
  * harmless as the schema lets it be: required members only, `false`, 0, one item.
  */
 export function sampleOf(schema: unknown): unknown {
-  return sample(schema, { root: schema, depth: 0 })
+  return sample(schema, { root: schema, depth: 0, rest: { schemas: maxSchemas } })
 }
 
-function sample(given: unknown, { root, depth }: Place): unknown {
-  if (!isObject(given) || depth > maxDepth) return null
-  const inner: Place = { root, depth: depth + 1 }
+function sample(given: unknown, { root, depth, rest }: Place): unknown {
+  if (!isObject(given) || depth > maxDepth || rest.schemas <= 0) return null
+  rest.schemas--
+  const inner: Place = { root, depth: depth + 1, rest }
   const target = targetOf(given['$ref'], root)
   if (target !== undefined) return sample(target, inner)
-  if (given['const'] !== undefined) return given['const']
+  if (given['const'] !== undefined) return counted(given['const'], inner)
   for (const options of [given['enum'], given['examples']]) {
-    if (Array.isArray(options) && options.length > 0) return options[0]
+    if (Array.isArray(options) && options.length > 0) return counted(options[0], inner)
   }
   for (const branches of [given['anyOf'], given['oneOf'], given['allOf']]) {
     if (Array.isArray(branches) && branches.length > 0) return sample(branches[0], inner)
@@ -47,6 +54,12 @@ function sample(given: unknown, { root, depth }: Place): unknown {
     default:
       return isObject(given['properties']) ? sampleObject(given, inner) : null
   }
+}
+
+/** Text of the document that is read, perhaps not for the first time. */
+function counted<Value>(value: Value, { rest }: Place): Value {
+  rest.schemas -= (JSON.stringify(value)?.length ?? 0) / textUnit
+  return value
 }
 
 /** What a reference such as `#/$defs/unit` points at. */
@@ -95,7 +108,7 @@ function sampleArray({ items, prefixItems, maxItems }: Schema, place: Place): un
 
 function sampleObject({ properties, required }: Schema, place: Place): object {
   if (!isObject(properties)) return {}
-  const names = Array.isArray(required) ? required : Object.keys(properties)
+  const names = counted(Array.isArray(required) ? required : Object.keys(properties), place)
   const members = names.filter(
     (name): name is string => typeof name === 'string' && name in properties,
   )

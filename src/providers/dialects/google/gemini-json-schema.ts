@@ -1,22 +1,29 @@
 import type { Raw } from '../openai/messages.ts'
 import { isObject } from '../openai/usage.ts'
-import { boundsOf, mergeSchemas, SchemaReader, type Trail, trailhead } from './schema-reader.ts'
+import {
+  boundsOf,
+  type CopyBudget,
+  mergeSchemas,
+  SchemaReader,
+  type Trail,
+  trailhead,
+} from './schema-reader.ts'
 
 /**
  * A JSON schema in the subset of JSON Schema that Gemini models know from generation 2.5 on.
  * References stay; `definitions` become `$defs`, `const` an `enum` of one. `place` is the schema's
  * dotted path in the request.
  */
-export function jsonSchema(root: Raw, place: string): Raw {
-  return new JsonSchemaWriter(root, place).write(root, trailhead)
+export function jsonSchema(root: Raw, place: string, budget: CopyBudget): Raw {
+  return new JsonSchemaWriter(new SchemaReader(root, place, budget)).write(root, trailhead)
 }
 
 /** Writes schemas in which what is undefined is to vanish. */
 class JsonSchemaWriter {
   readonly #reader: SchemaReader
 
-  constructor(root: Raw, place: string) {
-    this.#reader = new SchemaReader(root, place)
+  constructor(reader: SchemaReader) {
+    this.#reader = reader
   }
 
   write(schema: Raw, trail: Trail): Raw {

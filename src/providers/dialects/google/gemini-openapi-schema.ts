@@ -1,6 +1,6 @@
 import type { Raw } from '../openai/messages.ts'
 import { isObject } from '../openai/usage.ts'
-import { boundsOf, mergeSchemas, SchemaReader, type Trail, trailhead } from './schema-reader.ts'
+import { boundsOf, type CopyBudget, SchemaReader, type Trail, trailhead } from './schema-reader.ts'
 
 export interface OpenApiSchema {
   /** Undefined for an object without properties, which is no schema upstream but an error. */
@@ -14,8 +14,8 @@ export interface OpenApiSchema {
  * know would be refused; those that only validate are left out without being called a loss.
  * `place` is the schema's dotted path in the request.
  */
-export function openApiSchema(root: Raw, place: string): OpenApiSchema {
-  const writer = new OpenApiWriter(root, place)
+export function openApiSchema(root: Raw, place: string, budget: CopyBudget): OpenApiSchema {
+  const writer = new OpenApiWriter(new SchemaReader(root, place, budget))
   const openApi = writer.writeRoot(root)
   return { openApi, isLossless: writer.isLossless }
 }
@@ -24,8 +24,8 @@ class OpenApiWriter {
   readonly #reader: SchemaReader
   isLossless = true
 
-  constructor(root: Raw, place: string) {
-    this.#reader = new SchemaReader(root, place)
+  constructor(reader: SchemaReader) {
+    this.#reader = reader
   }
 
   writeRoot(root: Raw): Raw | undefined {
@@ -34,17 +34,17 @@ class OpenApiWriter {
   }
 
   #write(schema: unknown, trail: Trail): Raw {
-    const branches = this.#branchesOf(schema, undefined, trail)
+    const branches = this.#branchesOf(schema, {}, trail)
     const [only] = branches
     // A union must stand alone: Vertex AI refuses any keyword beside `anyOf`.
     return only && branches.length === 1 ? only : { anyOf: branches }
   }
 
   /** A schema as the alternatives it allows, most often one. What stands `beside` it holds too. */
-  #branchesOf(schema: unknown, beside: Raw | undefined, trail: Trail): readonly Raw[] {
+  #branchesOf(schema: unknown, beside: Raw, trail: Trail): readonly Raw[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
-    if (!resolved) return [this.#loss({ type: 'OBJECT' })]
-    const whole = beside ? mergeSchemas([beside, resolved.schema]) : resolved.schema
+    const whole = resolved && this.#beside(beside, resolved.schema)
+    if (!whole) return [this.#loss({ type: 'OBJECT' })]
     const { anyOf, oneOf, ...own } = whole
     const union = anyOf ?? oneOf
     if (Array.isArray(union)) return this.#unionOf(union, own, resolved.trail)
@@ -54,13 +54,17 @@ class OpenApiWriter {
     return isNullable ? written.map(nullable) : written
   }
 
+  #beside(beside: Raw, schema: Raw): Raw | undefined {
+    return isFilled(beside) ? this.#reader.merge([beside, schema]) : schema
+  }
+
   #unionOf(union: readonly unknown[], beside: Raw, trail: Trail): readonly Raw[] {
     const some = union.filter((branch) => branch !== false && !isNull(branch))
     if (some.length === 0) return [{ type: 'NULL' }]
     // A single branch is the schema itself, and what stands beside it describes it better.
     const written =
       some.length === 1
-        ? this.#branchesOf({ ...beside, allOf: some }, undefined, trail)
+        ? this.#branchesOf({ ...beside, allOf: some }, {}, trail)
         : some.flatMap((branch) => this.#branchesOf(branch, beside, trail))
     return union.some(isNull) ? written.map(nullable) : written
   }

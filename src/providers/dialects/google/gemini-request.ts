@@ -5,7 +5,12 @@ import type { GeminiCondition, Holds } from '../translation/conditions.ts'
 import { honour } from '../translation/honour.ts'
 import { geminiConversation } from './gemini-messages.ts'
 import type { GeminiModel } from './gemini-model.ts'
-import { functionSchema, responseSchema } from './gemini-schema.ts'
+import {
+  functionSchema,
+  responseSchema,
+  type SchemaBudgets,
+  schemaBudgets,
+} from './gemini-schema.ts'
 import { thinkingConfig } from './gemini-thinking.ts'
 
 /** Where the services that speak this dialect differ. */
@@ -60,17 +65,24 @@ function geminiConditions(
   }
 }
 
+/** What all schemas of a request are written with. */
+interface Schemas {
+  readonly model: GeminiModel
+  readonly budgets: SchemaBudgets
+}
+
 /** Members that are undefined do not reach the wire. */
 function bodyOf(request: OpenAiRequest, { model, dialect, most }: GeminiAddressee): object {
   const { defaultMimeType } = dialect
+  const schemas = { model, budgets: schemaBudgets() }
   return {
     ...geminiConversation(request.messages, { model, defaultMimeType }),
-    ...toolFields(request, model),
+    ...toolFields(request, schemas),
     generationConfig: filled({
       ...limits(request, most),
       ...sampling(request),
       ...logprobs(request, dialect),
-      ...format(request, model),
+      ...format(request, schemas),
       responseModalities: modalities(request),
       thinkingConfig: thinkingConfig(request, model),
     }),
@@ -120,13 +132,13 @@ function modalities({ modalities: wanted = [] }: OpenAiRequest): string[] | unde
   return isMore ? wanted.map((modality) => modality.toUpperCase()) : undefined
 }
 
-function format(request: OpenAiRequest, model: GeminiModel): object {
+function format(request: OpenAiRequest, schemas: Schemas): object {
   const { responseFormat } = request
   if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }
   if (responseFormat.kind !== 'json_schema' || !responseFormat.schema) return json
   const hasTools = declaredTools(request).length > 0
-  return { ...json, ...responseSchema(responseFormat.schema, { model, hasTools }) }
+  return { ...json, ...responseSchema(responseFormat.schema, { ...schemas, hasTools }) }
 }
 
 /** With `allowed_tools` in mode auto the others are held back: AUTO takes no list of names. */
@@ -136,24 +148,24 @@ function declaredTools(request: OpenAiRequest): readonly FunctionTool[] {
   return isNarrowed ? callableTools(request) : request.tools
 }
 
-function toolFields(request: OpenAiRequest, model: GeminiModel): object {
+function toolFields(request: OpenAiRequest, schemas: Schemas): object {
   const functionCallingConfig = callingConfig(request)
   const tools = declaredTools(request)
   if (tools.length === 0) return {}
   // One tool object holds all functions: some models refuse several.
   return {
-    tools: [{ functionDeclarations: tools.map((tool) => declaration(tool, model)) }],
+    tools: [{ functionDeclarations: tools.map((tool) => declaration(tool, schemas)) }],
     toolConfig: functionCallingConfig && { functionCallingConfig },
   }
 }
 
-function declaration(tool: FunctionTool, model: GeminiModel): object {
+function declaration(tool: FunctionTool, schemas: Schemas): object {
   const { name, description, parameters } = tool
   const place = `${definitionOf(tool)}.parameters`
   return {
     name,
     description: description || undefined,
-    ...(parameters && functionSchema(parameters, { model, place })),
+    ...(parameters && functionSchema(parameters, { ...schemas, place })),
   }
 }
 

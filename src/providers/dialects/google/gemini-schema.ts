@@ -2,6 +2,7 @@ import type { Raw } from '../openai/messages.ts'
 import { jsonSchema } from './gemini-json-schema.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { openApiSchema } from './gemini-openapi-schema.ts'
+import { CopyBudget } from './schema-reader.ts'
 
 /*
  * Gemini takes schemas in two forms, each in a field of its own: a subset of OpenAPI 3.0 that all
@@ -9,28 +10,44 @@ import { openApiSchema } from './gemini-openapi-schema.ts'
  * everything, because it is the better tried one.
  */
 
+/** What all schemas of one request share. The second form is for what is too much for the first. */
+export interface SchemaBudgets {
+  readonly openApi: CopyBudget
+  readonly json: CopyBudget
+}
+
+export function schemaBudgets(): SchemaBudgets {
+  return { openApi: new CopyBudget(), json: new CopyBudget() }
+}
+
+/** What decides on the form of a schema. */
+interface SchemaSetting {
+  readonly model: GeminiModel
+  readonly budgets: SchemaBudgets
+}
+
 /** The fields of a function declaration that hold its parameters; none for a function without any. */
 export function functionSchema(
   schema: Raw,
-  { model, place }: { readonly model: GeminiModel; readonly place: string },
+  { model, budgets, place }: SchemaSetting & { readonly place: string },
 ): object {
-  const { openApi, isLossless } = openApiSchema(schema, place)
+  const { openApi, isLossless } = openApiSchema(schema, place, budgets.openApi)
   if (!openApi) return {}
   return isLossless || !model.takesJsonSchema
     ? { parameters: openApi }
-    : { parametersJsonSchema: jsonSchema(schema, place) }
+    : { parametersJsonSchema: jsonSchema(schema, place, budgets.json) }
 }
 
 /** The fields of `generationConfig` that hold the schema of the answer. */
 export function responseSchema(
   schema: Raw,
-  { model, hasTools }: { readonly model: GeminiModel; readonly hasTools: boolean },
+  { model, budgets, hasTools }: SchemaSetting & { readonly hasTools: boolean },
 ): object {
   const place = 'response_format.json_schema.schema'
-  const { openApi, isLossless } = openApiSchema(schema, place)
+  const { openApi, isLossless } = openApiSchema(schema, place, budgets.openApi)
   if (!openApi) return {}
   // Together with tools only this form is known to work.
   return hasTools || (!isLossless && model.takesJsonSchema)
-    ? { responseJsonSchema: jsonSchema(schema, place) }
+    ? { responseJsonSchema: jsonSchema(schema, place, budgets.json) }
     : { responseSchema: openApi }
 }

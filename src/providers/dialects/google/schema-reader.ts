@@ -16,20 +16,90 @@ export interface Resolved {
   readonly trail: Trail
 }
 
-/** References multiply: a few definitions that use each other twice would fill the memory. */
+/** Schemas in one, those that references lead to included. */
 const mostNodes = 5000
 const mostDepth = 128
+
+/** Members and list items, a fraction of a microsecond each; so many bytes of text count as one. */
+const mostCopied = 100_000
+const textUnit = 64
+
+/**
+ * How much all schemas of a request may copy of themselves: a part that is read again through a
+ * reference, or merged into another one. References and unions multiply, so that a short schema
+ * could take minutes and fill the memory.
+ */
+export class CopyBudget {
+  #left = mostCopied
+  readonly #read = new Set<object>()
+
+  get isSpent(): boolean {
+    return this.#left <= 0
+  }
+
+  /** Counts a part of the request; the first time is free. */
+  read(schema: Raw): void {
+    if (this.#read.has(schema)) this.copy(schema)
+    else this.#read.add(schema)
+  }
+
+  /** Counts a copy of what stands in this schema itself. */
+  copy(schema: Raw): void {
+    if (this.#left > 0) this.#left -= 1 + sizeOf(schema)
+  }
+}
+
+function sizeOf(schema: Raw): number {
+  let size = 0
+  for (const keyword in schema) size += sizeOfName(keyword) + sizeOfValue(schema[keyword], keyword)
+  return size
+}
+
+function sizeOfName(name: string): number {
+  return 1 + name.length / textUnit
+}
+
+function sizeOfValue(value: unknown, keyword: string): number {
+  if (typeof value === 'string') return value.length / textUnit
+  if (typeof value !== 'object') return 0
+  const members = membersIn(value)
+  // Schemas inside are counted when they are read themselves.
+  return holders.has(keyword) ? members : members + JSON.stringify(value).length / textUnit
+}
+
+/** Keywords whose values hold schemas. */
+const holders: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'items',
+  'prefixItems',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  '$defs',
+  'definitions',
+])
+
+function membersIn(value: unknown): number {
+  if (Array.isArray(value)) return value.length
+  let size = 0
+  if (isObject(value)) for (const name in value) size += sizeOfName(name)
+  return size
+}
 
 /** Reads one JSON schema, for dialects that must write it in another form. */
 export class SchemaReader {
   readonly #root: Raw
   readonly #place: string
+  readonly #budget: CopyBudget
   #nodes = 0
 
   /** `place`: the dotted path of the schema in the request. */
-  constructor(root: Raw, place: string) {
+  constructor(root: Raw, place: string, budget: CopyBudget) {
     this.#root = root
     this.#place = place
+    this.#budget = budget
   }
 
   /**
@@ -39,11 +109,14 @@ export class SchemaReader {
    */
   resolve(schema: Raw, { open, depth }: Trail): Resolved | undefined {
     this.#nodes++
-    if (this.#nodes > mostNodes || depth > mostDepth) return undefined
+    this.#budget.read(schema)
+    if (this.#budget.isSpent || this.#nodes > mostNodes || depth > mostDepth) return undefined
     const { $ref: pointer, allOf, ...own } = schema
     if (typeof pointer === 'string') {
       if (open.includes(pointer)) return undefined
       const target = this.#targetOf(pointer)
+      this.#budget.copy(target)
+      if (this.#budget.isSpent) return undefined
       const inlined = { ...target, ...own, ...(allOf !== undefined && { allOf }) }
       return this.resolve(inlined, { open: [...open, pointer], depth: depth + 1 })
     }
@@ -57,8 +130,14 @@ export class SchemaReader {
       members.push(resolved.schema)
       for (const followed of resolved.trail.open) opened.add(followed)
     }
-    const merged = mergeSchemas([...members, own])
-    return { schema: merged, trail: { open: [...opened], depth: depth + 1 } }
+    const merged = this.merge([...members, own])
+    return merged && { schema: merged, trail: { open: [...opened], depth: depth + 1 } }
+  }
+
+  /** One schema of several; undefined when the whole has grown beyond all measure. */
+  merge(schemas: readonly Raw[]): Raw | undefined {
+    for (const schema of schemas) this.#budget.copy(schema)
+    return this.#budget.isSpent ? undefined : mergeSchemas(schemas)
   }
 
   /** What a pointer such as `#/$defs/Name` points to; a schema that allows anything is empty. */
