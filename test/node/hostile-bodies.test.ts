@@ -37,6 +37,16 @@ id = "j"
 upstream_id = "gemini-2.5-flash"
 modalities = ["text", "image"]
 cost_per_1m_input = 1
+[[providers]]
+name = "bedrock"
+kind = "bedrock"
+base_url = "http://bedrock.test"
+api_key_env = "BEDROCK_KEY"
+[[providers.models]]
+id = "b"
+upstream_id = "mistral.mistral-large-2407-v1:0"
+modalities = ["text", "image"]
+cost_per_1m_input = 1
 `
 
 /** In milliseconds. On an idle machine the longest takes 100; before there were limits, some took 3,000. */
@@ -48,7 +58,7 @@ let key: string
 beforeAll(async () => {
   gateway = await createGateway({
     config,
-    env: { GATEWAY_MASTER_KEY: masterKey },
+    env: { GATEWAY_MASTER_KEY: masterKey, BEDROCK_KEY: 'key' },
     clock: systemClock,
     upstream: json(completion()),
     openStore: async () => new MemoryStore(),
@@ -90,7 +100,7 @@ describe('no body holds the event loop, nor is it an internal error', () => {
   const chat = hostileBodies.filter(({ door }) => door === 'chat')
 
   const translated = chat.flatMap(({ name, body }) =>
-    ['t', 'j'].map((model) => [name, model, body] as const),
+    ['t', 'j', 'b'].map((model) => [name, model, body] as const),
   )
 
   test.each(translated)('%s for the translated model %s', async (_, model, body) => {

@@ -168,6 +168,22 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
       const doubling = { $defs: { ...named(12, step), k12: {} }, ...toStep(0) }
       return declaring(...Array.from({ length: 450 }, () => doubling))
     },
+    'an address of many questions': () =>
+      filled(
+        '{"model":"m","messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"gs://b/o',
+        '?',
+        '\\nx"}}]}]}',
+      ),
+    'calls of one id': () =>
+      calls(times(most / 24, () => '{"id":"c","function":{"name":"f","arguments":"{}"}}')),
+    'documents of one name': () =>
+      message(
+        times(
+          most / 24,
+          () =>
+            '{"type":"file","file":{"filename":"a","file_data":"data:application/pdf;base64,QUJD"}}',
+        ),
+      ),
     'numbers as content': () =>
       filled('{"model":"m","messages":[{"role":"user","content":[1', ',1', ']}]}'),
     'numbers as messages': () => filled('{"model":"m","messages":[1', ',1', ']}'),

@@ -37,6 +37,8 @@ export function isTextDocument({ document }: Block): boolean {
 /** Turns inline data into image and document blocks, for one request: documents need names of their own. */
 export class MediaBlocks {
   readonly #names = new Set<string>()
+  /** How often each name has been made another one. */
+  readonly #copies = new Map<string, number>()
 
   image({ url, path }: ImageUrlPart): Block {
     const place = `${path}.image_url`
@@ -72,8 +74,10 @@ export class MediaBlocks {
   /** Names may not repeat. */
   #newName(filename: string | undefined): string {
     const name = plainName(filename ?? '') || `document-${this.#names.size + 1}`
+    let copies = this.#copies.get(name) ?? 1
     let unique = name
-    for (let copy = 2; this.#names.has(unique); copy++) unique = `${name} (${copy})`
+    while (this.#names.has(unique)) unique = `${name} (${++copies})`
+    this.#copies.set(name, copies)
     this.#names.add(unique)
     return unique
   }
@@ -81,14 +85,18 @@ export class MediaBlocks {
 
 /** Browsers that know no type for a file send it without one. */
 function extensionOf(filename: string | undefined): string | undefined {
-  const extension = filename?.split('.').at(-1)?.toLowerCase()
+  const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   return [...documentFormats.values()].find((format) => format === extension)
 }
 
+/** Nothing is read behind it but the extension. */
+const longestFilename = 1000
+
 /** Without its extension, in the alphabet that Converse allows, with room for a number behind it. */
 function plainName(filename: string): string {
+  const end = filename.lastIndexOf('.')
   return filename
-    .replace(/\.[^.]*$/, '')
+    .slice(0, end < 0 ? longestFilename : Math.min(end, longestFilename))
     .replace(/[^a-zA-Z0-9()[\]-]+/g, ' ')
     .slice(0, 190)
     .trim()

@@ -14,6 +14,8 @@ export class ToolUseIds {
   readonly #form: CallIds
   readonly #latest = new Map<string, string>()
   readonly #taken = new Set<string>()
+  /** How often each id of the client has been made another one. */
+  readonly #copies = new Map<string, number>()
 
   constructor(form: CallIds) {
     this.#form = form
@@ -22,9 +24,11 @@ export class ToolUseIds {
   /** The id of a call. */
   opened(id: string): string {
     let legal = legalId(id, this.#form)
-    for (let copy = 2; this.#taken.has(legal); copy++) {
-      legal = digest(`${id} ${copy}`, this.#form === 'short' ? mistralLength : longest)
+    let copies = this.#copies.get(id) ?? 1
+    while (this.#taken.has(legal)) {
+      legal = digest(`${id} ${++copies}`, this.#form === 'short' ? mistralLength : longest)
     }
+    this.#copies.set(id, copies)
     this.#taken.add(legal)
     this.#latest.set(id, legal)
     return legal

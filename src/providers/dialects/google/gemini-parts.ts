@@ -110,7 +110,8 @@ function toldMimeType({ format, mime_type: mimeType }: Raw): string | undefined 
 }
 
 function mimeTypeByName(address: string): string | undefined {
-  const [, extension = ''] = /\.(\w+)$/.exec(address.replace(/[?#].*$/, '')) ?? []
+  const [path = ''] = address.split(/[?#]/, 1)
+  const [, extension = ''] = /\.(\w+)$/.exec(path) ?? []
   return mimeTypes.get(extension.toLowerCase())
 }
 
