@@ -1,7 +1,7 @@
 import { newCompletionId } from '../../../core/ids.ts'
 import type { ChatReading, Target } from '../../../core/provider.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
-import { isCountOrNone, type ReportedUsage } from '../../../core/usage.ts'
+import { isCount, isCountOrNone, type ReportedUsage } from '../../../core/usage.ts'
 import { jsonIn } from '../../../wire/json.ts'
 import {
   type CompletionChoice,
@@ -87,21 +87,17 @@ function textOf(parts: readonly GeminiPart[]): string {
   return parts.map(({ text }) => text ?? '').join('')
 }
 
-const usageFields = [
-  'promptTokenCount',
-  'toolUsePromptTokenCount',
-  'candidatesTokenCount',
-  'thoughtsTokenCount',
-  'totalTokenCount',
-  'cachedContentTokenCount',
-] as const
-
 /** `usageMetadata`, in which zeros are often left out. Undefined when it cannot be used. */
 export function usageOf(metadata: unknown): ReportedUsage | undefined {
   if (!isObject(metadata)) return undefined
-  const told = usageFields.map((field) => metadata[field] ?? undefined)
-  if (!told.every(isCountOrNone)) return undefined
-  const [prompt, toolUse = 0, candidates = 0, thoughts, total, cached] = told
+  const prompt = metadata['promptTokenCount'] ?? undefined
+  const toolUse = metadata['toolUsePromptTokenCount'] ?? 0
+  const candidates = metadata['candidatesTokenCount'] ?? 0
+  const thoughts = metadata['thoughtsTokenCount'] ?? undefined
+  const total = metadata['totalTokenCount'] ?? undefined
+  const cached = metadata['cachedContentTokenCount'] ?? undefined
+  if (!isCountOrNone(prompt) || !isCount(toolUse) || !isCount(candidates)) return undefined
+  if (!isCountOrNone(thoughts) || !isCountOrNone(total) || !isCountOrNone(cached)) return undefined
   const generated = candidates + (thoughts ?? 0)
   // Without anything generated the total says nothing of either side.
   const rest = total !== undefined && generated > 0 ? total - generated : undefined

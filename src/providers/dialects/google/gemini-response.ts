@@ -81,19 +81,20 @@ const call = 'candidates.*.content.parts.*.functionCall'
 function fillInArguments({ candidates }: GeminiResponse, json: string): void {
   let texts: ReadonlyMap<string, string> | undefined
   let numbers: ReadonlyMap<string, string> | undefined
-  for (const [c, { content }] of candidates?.entries() ?? []) {
-    for (const [p, { functionCall: made }] of content?.parts?.entries() ?? []) {
-      if (!made) continue
+  // No iterators: most events hold no call, and there are many.
+  candidates?.forEach(({ content }, c) => {
+    content?.parts?.forEach(({ functionCall: made }, p) => {
+      if (!made) return
       const path = `candidates.${c}.content.parts.${p}.functionCall`
       texts ??= textsAt(json, `${call}.args`)
       made.args = withoutSpace(argumentsIn(texts.get(`${path}.args`)))
-      for (const [n, piece] of made.partialArgs?.entries() ?? []) {
+      made.partialArgs?.forEach((piece, n) => {
         numbers ??= textsAt(json, `${call}.partialArgs.*.numberValue`)
         const number = numbers.get(`${path}.partialArgs.${n}.numberValue`)
         if (number !== undefined && number !== 'null') piece.numberValue = new RawJson(number)
-      }
-    }
-  }
+      })
+    })
+  })
 }
 
 /** A candidate with its place among the choices, and the vendor's words where it refused to answer. */
