@@ -1,7 +1,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import config from './vitest.config.ts'
 
-/** The tests that find most in half a minute: no processes, no documentation, no long random searches. */
+/** Most tests in half a minute: without processes, documentation and long random searches. */
 export default mergeConfig(
   config,
   defineConfig({

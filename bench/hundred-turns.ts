@@ -12,7 +12,7 @@ import { Pace } from '../src/wire/pace.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const requests = 400
-/** In a fresh process other threads still work on its code, and their time counts. */
+/** In a fresh process the compiler's threads are still at work, and their time counts. */
 const warmUpRounds = 10
 const body = new TextEncoder().encode(JSON.stringify(conversation()))
 

@@ -1,6 +1,6 @@
 /**
  * What each hop of a stream's chain costs by itself, without sockets: the processor time of streams
- * of 100 frames, four to a network chunk, through the first stages of the chain, with ever one more.
+ * of 100 frames, four to a network chunk, through the first stages of the chain, one more each time.
  * A process of its own, which sends the microseconds a chunk of each hop to its parent and ends.
  */
 import { nodeStreams } from '../adapters/node/streams/index.ts'

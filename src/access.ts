@@ -145,7 +145,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
   }
 }
 
-/** What keeps a gateway from starting in this environment, but for what the database would show. */
+/** What keeps a gateway from starting in this environment, apart from the database. */
 export async function startProblems(
   { auth, webhooks }: Config,
   env: Environment,

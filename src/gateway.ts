@@ -303,7 +303,7 @@ export type ConfigVerdict =
   | {
       readonly ok: true
       readonly overview: Overview
-      /** Keys that the start needs and the environment does not have, or not as they must be. */
+      /** Keys that the start needs and that the environment lacks, or has in a wrong form. */
       readonly startProblems: readonly string[]
     }
   | { readonly ok: false; readonly problems: readonly string[] }

@@ -40,7 +40,7 @@ const origin = 'http://gateway'
 
 export function createRouter<Context>(routes: Routes<Context>): Find<Context> {
   // The router parses every address and then tries one route after the other. Most requests name
-  // their route to the letter, and need neither: that saves a small one 3 % of all its time.
+  // their route to the letter and skip both, which saves 3 % of the time of a small request.
   const literal = new Map<string, Found<Context>>()
   const router = Router<RoutedRequest, []>()
   for (const [path, methods] of Object.entries(routes)) {

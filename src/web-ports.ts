@@ -11,7 +11,7 @@ import {
 import type { StreamClasses } from './core/streams.ts'
 import { BoundedQueue } from './wire/bounded-queue.ts'
 import { codedOnly, codingIn, undecodable } from './wire/content-coding.ts'
-import { webStream } from './wire/convert-stream.ts'
+import { toWebStream } from './wire/convert-stream.ts'
 
 /*
  * Ports on nothing but web standards, for embedding where no host has better ones.
@@ -31,13 +31,13 @@ export const webClock: Clock = {
 
 export const silentLog: Log = { enabled: () => false, write: () => {} }
 
-/** The platform's own streams. Their declaration knows no stages but their own, and chains have no others. */
+/** The platform's streams. Their types accept only their own stages, and a chain has no others. */
 export const webStreams = { ReadableStream, TransformStream } as unknown as StreamClasses
 
 /** Answers of the platform's own class. */
 export const webResponse: MakeResponse = (parts) => {
   const { status, body } = parts
-  const streamed = body === null || isWhole(body) ? body : webStream(body)
+  const streamed = body === null || isWhole(body) ? body : toWebStream(body)
   // The types of some hosts exclude views of shared memory, which nothing here makes.
   return new Response(streamed as BodyInit | null, { status, headers: namedHeaders(parts) })
 }

@@ -17,7 +17,7 @@ export interface Check {
 
 /**
  * Judges a configuration and resolves to the lines that describe it. Fails with exit code 2 for
- * what keeps it from serving, and under `strict` for a key that is missing.
+ * what keeps it from serving, and under `strict` for a missing key.
  */
 export async function check({ name, config, env, strict }: Check): Promise<readonly string[]> {
   const verdict = await checkConfig(config, env, readText)

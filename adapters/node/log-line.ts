@@ -53,7 +53,7 @@ export function prettyFormat(hasColors: boolean): LineFormat {
 /** The words of a line, and the fields that they show. */
 interface Words {
   readonly text: readonly string[]
-  /** Those that follow the other fields. */
+  /** The words that follow the other fields. */
   readonly last?: readonly string[]
   readonly shown: ReadonlySet<string>
 }

@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import type { Millis } from '../../src/core/ids.ts'
 
-/** How long a process that ends waits for a reader that is slow or stuck. */
+/** How long an ending process waits for a slow or stuck reader. */
 export const readerPatience: Millis = 250
 
 /** Prints a text on standard output. Resolves when its reader has taken all of it, or has gone away. */
@@ -10,8 +10,8 @@ export function print(text: string): Promise<void> {
 }
 
 /**
- * Prints the reason of a failure on standard error. Resolves when its reader has taken it, but after
- * 250 ms in any case: a terminal that is paused must not keep the process from its end.
+ * Prints the reason of a failure on standard error. Resolves when its reader has taken the text, but
+ * after 250 ms at the latest: a paused terminal must not keep the process from ending.
  */
 export async function printFailure(text: string): Promise<void> {
   if (process.stderr.isTTY) unblock(process.stderr)

@@ -3,10 +3,10 @@ import { type NetworkFailure, networkProblem } from './network-failure.ts'
 
 /**
  * What happened, as a predicate to the provider's name: `answered with status 429
- * (insufficient_quota)`. None of the upstream's text.
+ * (insufficient_quota)`. It does not quote the upstream.
  */
 export function reasonOf(failure: UpstreamFailure): string {
-  // Its predicate has the code already.
+  // The predicate of a network failure has the code already.
   if (failure.kind === 'network') return networkProblem(failure)
   const code = codeOf(failure)
   return code === undefined ? plainReason(failure) : `${plainReason(failure)} (${code})`

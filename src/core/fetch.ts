@@ -8,8 +8,8 @@ export interface RequestContext {
   /** The address of the client. It goes to the log, never to a provider. */
   readonly client?: string | undefined
   /**
-   * A leading part of the path that the host has mounted the gateway on: `/llm`. The gateway does
-   * not see it; a path that does not begin with it is taken as it is.
+   * The leading part of the path on which the host has mounted the gateway: `/llm`. The gateway
+   * cuts it off, and takes a path that does not begin with it as it is.
    */
   readonly base?: string | undefined
 }

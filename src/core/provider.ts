@@ -38,7 +38,7 @@ export interface ProviderKind extends KindFacts {
   readonly references?: ReferenceOwner
   /** Makes the function that puts the credential on requests, once, when a snapshot is built. */
   readonly authorizer: (context: CredentialContext) => Authorize
-  /** Why a secret is of no use, without anything of it; by default it must fit into a header. */
+  /** Why a secret cannot be used, without quoting it. By default it must fit into a header. */
   readonly secretProblem?: (secret: string, env: Environment) => string | undefined
   /** A secret found in the vendor's own environment variables, where no variable is configured. */
   readonly ambientSecret?: (env: Environment) => string | undefined
@@ -84,7 +84,7 @@ export interface Target {
   /** The most that the model may write; undefined: not configured. */
   readonly maxOutputTokens: number | undefined
   readonly streamUsage: StreamUsage
-  /** Media at https addresses are passed on for the vendor to fetch. */
+  /** Passes media at https addresses on, for the vendor to fetch. */
   readonly passesAddresses: boolean
   readonly clock: Clock
   readonly env: Environment
@@ -157,7 +157,7 @@ export interface Provider {
   readonly credential: Credential
   readonly authorize: Authorize
   readonly strict: boolean
-  /** Media at https addresses are passed on, although the kind takes none by itself. */
+  /** Passes media at https addresses on, although the kind does not by default. */
   readonly passesAddresses: boolean
   readonly connectTimeout: Millis
   /** True when the provider overrides the connect timeout, and so has a client of its own. */

@@ -3,12 +3,12 @@
  * host may bring classes of its own. The platform's `ReadableStream` and `TransformStream` fit.
  */
 
-/** Chunks that are made when they are asked for. One reader. */
+/** A source of chunks, made on demand, for one reader. */
 export interface Readable<Chunk> {
   /** Passes every chunk through `stage`. Returns what comes out of it. */
   pipeThrough<Out>(stage: Stage<Chunk, Out>): Readable<Out>
   getReader(): Reader<Chunk>
-  /** The reader has left: everything upstream of it ends. */
+  /** Ends everything upstream of the reader, which has left. */
   cancel(reason?: unknown): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export interface Reader<Chunk> {
   cancel(reason?: unknown): Promise<void>
 }
 
-/** One step of a chain: what is written to it comes out of it changed. */
+/** One step of a chain. It reads chunks on one side and gives changed ones on the other. */
 export interface Stage<In, Out> {
   readonly readable: Readable<Out>
   readonly writable: Writable<In>
@@ -26,7 +26,7 @@ export interface Stage<In, Out> {
 /** Where a chain is attached to a stage. Only streams of the same host write to it. */
 export interface Writable<Chunk> {
   abort(reason?: unknown): Promise<void>
-  /** Never there: keeps the kind of chunk in the type. */
+  /** Never set. It keeps the kind of chunk in the type. */
   readonly chunk?: (chunk: Chunk) => void
 }
 
@@ -43,11 +43,11 @@ export interface SourceController<Chunk> {
   readonly desiredSize: number | null
   enqueue(chunk: Chunk): void
   close(): void
-  /** Ends the stream with a failure. Chunks that nobody has taken by then are dropped. */
+  /** Ends the stream with a failure, and drops the chunks that are still waiting. */
   error(reason?: unknown): void
 }
 
-/** What a stage does. It runs to its end at once: what takes time belongs into a source. */
+/** What a stage does, synchronously. Work that takes time belongs in a source. */
 export interface Transformer<In, Out> {
   start?(controller: StageController<Out>): void
   transform(chunk: In, controller: StageController<Out>): void
@@ -60,7 +60,7 @@ export interface Transformer<In, Out> {
 export interface StageController<Out> {
   readonly desiredSize: number | null
   enqueue(chunk: Out): void
-  /** Ends the stream cleanly: nothing comes out any more, and the chain before the stage is cancelled. */
+  /** Ends the stream cleanly, and cancels the chain before the stage. */
   terminate(): void
 }
 
@@ -82,8 +82,8 @@ export interface StreamClasses {
   ) => Stage<In, Out>
 }
 
-/** For a stream that makes nothing before it is asked. */
+/** For a stream that makes a chunk only when its reader asks for one. */
 export const unbuffered: Strategy = { highWaterMark: 0 }
 
-/** For a stage that works before anything reads from it. */
+/** For a stage that works before it has a reader. */
 export const oneAhead: Strategy = { highWaterMark: 1 }

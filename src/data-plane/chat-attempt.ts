@@ -12,7 +12,7 @@ export type ChatReply =
   | { readonly kind: 'answer'; readonly answer: ChatAnswer }
   | { readonly kind: 'stream'; readonly stream: PeekedStream }
 
-/** What the calls of one chat request are made with. */
+/** What the upstream calls of one chat request need. */
 export interface ChatSetting extends CallSetting {
   readonly streams: StreamClasses
 }

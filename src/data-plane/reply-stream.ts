@@ -18,7 +18,7 @@ import type { Scope } from '../wire/deadline.ts'
  * bytes → frames → commit gate → heartbeat → terminator → usage → bytes.
  */
 
-/** How much a stream may send before its first content, in bytes. */
+/** The most bytes that a stream may send before its first content. */
 const maxWithoutContent = 8 * 1024 * 1024
 
 /** The first half of the path: up to the gate, which a stream passes with its first content. */
@@ -44,7 +44,7 @@ export function peek(
 
 export interface Peeking {
   readonly streams: StreamClasses
-  /** Counts what waits to be understood, or for content. */
+  /** Counts the bytes that wait for the rest of a frame, or for content. */
   readonly share: Share
 }
 

@@ -11,7 +11,7 @@ interface Secrets {
 
 /**
  * The credential in force: the configured variable, else the stored key, else what the vendor's own
- * tools would find. A named variable that is unset, empty or of no use, or a vendor's own address with
+ * tools would find. A named variable that is unset, empty or unusable, or a vendor's own address with
  * nothing to show it, fails the requests that come here, and no other.
  */
 export function findCredential(

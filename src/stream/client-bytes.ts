@@ -2,15 +2,15 @@ import type { Frame } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { concat } from '../wire/byte-list.ts'
 
-/** Learns of the end of a chain: either of them may be called, and more than once. */
+/** Gets a call at the end of a chain: either or both, and more than once. */
 export interface ChainEnd {
-  /** The last frame has gone out. */
+  /** The chain has sent its last frame. */
   sent(): void
   /** The reader has left. */
   left(): void
 }
 
-/** The bytes of frames, those of one network chunk as one piece: it costs the client's socket one write. */
+/** Joins the bytes of the frames of one network chunk, so that they take one write to the socket. */
 export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   readonly #end: ChainEnd
 
@@ -30,7 +30,7 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   }
 }
 
-/** Frames that stand side by side in memory, as verbatim ones mostly do, are one view, not a copy. */
+/** Adjacent frames in memory, as verbatim ones mostly are, become one view without a copy. */
 function mergeBytes(frames: readonly Frame[]): Uint8Array {
   const first = frames[0]?.bytes ?? new Uint8Array(0)
   const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)

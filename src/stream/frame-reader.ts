@@ -10,7 +10,7 @@ import { failedFrame } from './chunk-writer.ts'
  */
 export class FrameReader implements Transformer<Uint8Array | UpstreamFailure, Frame[]> {
   readonly #decoder: FrameDecoder
-  /** Counts the bytes that the decoder keeps: the beginning of something. */
+  /** Counts the bytes of an incomplete frame, which the decoder keeps. */
   readonly #kept: Hold
 
   constructor(decoder: FrameDecoder, kept: Hold) {

@@ -15,7 +15,7 @@ const ping: Frame = Object.freeze({
 
 /**
  * Passes frames on, and a ping whenever the client has waited for bytes for `interval`. A client that
- * does not read gets none, or they would pile up. One timer at a time, not one a frame.
+ * does not read gets none, since they would pile up. There is one timer at a time, not one per frame.
  */
 export class Heartbeat implements Transformer<Frame[], Frame[]> {
   readonly #clock: Clock
@@ -43,7 +43,7 @@ export class Heartbeat implements Transformer<Frame[], Frame[]> {
     this.stop()
   }
 
-  /** Beats no more. */
+  /** Stops the timer. */
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined

@@ -5,7 +5,7 @@ import type { StageController, Transformer } from '../core/streams.ts'
 import { doneFrame, failedFrame } from './chunk-writer.ts'
 
 export interface TerminatorOptions {
-  /** A clean end after all finish reasons is complete, and gets its `[DONE]` here. */
+  /** A clean end after all finish reasons is complete, and the terminator adds `[DONE]`. */
   readonly doneOptional: boolean
   /** The last frame for a client whose stream has failed. */
   readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
@@ -68,7 +68,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     return last
   }
 
-  /** The frame may still hold the usage of what has failed. */
+  /** The frame may still carry the usage of the failed stream. */
   #broken(frame: Frame): Frame {
     const { failure = { kind: 'closed-early' } } = frame
     this.#outcome = { complete: false, failure }

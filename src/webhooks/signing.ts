@@ -11,7 +11,7 @@ export type Signing =
 
 export const unsigned: Signing = Object.freeze({ kind: 'unsigned' })
 
-/** Where signing keys are: in the environment, and in the database. */
+/** The two places of signing keys: the environment and the database. */
 export interface SigningKeys {
   readonly env: Environment
   readonly stored: Signing

@@ -47,7 +47,7 @@ export class UnsignedWebhooks extends Error {
   }
 }
 
-/** Why deliveries under a table of the file would be unsigned against its word; undefined if not. */
+/** Why a table of the file demands signatures that no key can make; undefined when it does not. */
 export function whyUnsigned(block: WebhookBlock, keys: SigningKeys): UnsignedWebhooks | undefined {
   const variable = block?.signing_key_env
   const isUnsigned = signingOf(variable, keys).kind === 'unsigned'

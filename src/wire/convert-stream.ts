@@ -1,16 +1,16 @@
 import { type Readable, type Source, unbuffered } from '../core/streams.ts'
 
-/** A stream that nobody reads yet, of whatever class. */
+/** A stream of any class that does not have a reader yet. */
 export type Unread = Pick<Readable<Uint8Array>, 'getReader'>
 
-/** The same stream as one of the platform's own class, for what takes no other. */
-export function webStream(stream: Unread): ReadableStream<Uint8Array> {
+/** The same stream as the platform's `ReadableStream`. */
+export function toWebStream(stream: Unread): ReadableStream<Uint8Array> {
   if (stream instanceof ReadableStream) return stream
-  return new ReadableStream(sourceOf(stream), unbuffered)
+  return new ReadableStream(toSource(stream), unbuffered)
 }
 
-/** What a stream of another class takes the same chunks from. */
-export function sourceOf(stream: Unread): Source<Uint8Array> {
+/** The chunks of `stream` as the source of a stream of another class. */
+export function toSource(stream: Unread): Source<Uint8Array> {
   const reader = stream.getReader()
   return {
     async pull(controller) {

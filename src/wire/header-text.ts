@@ -1,4 +1,4 @@
-/** Why a text cannot be the value of a header; undefined when it can. Nothing of it is repeated. */
+/** Why a text cannot be a header value, without quoting it; undefined when it can. */
 export function headerTextProblem(text: string): string | undefined {
   if (/\p{Cc}/u.test(text)) {
     return 'it holds a control character, such as a line break, which no header can carry'

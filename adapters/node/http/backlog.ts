@@ -3,7 +3,7 @@ import type { Buffers, Share } from '../../../src/wire/buffers.ts'
 
 /**
  * Counts what waits in an answer for its client, beyond what Node holds of every answer for a moment.
- * The answer is cut off when room has to be made for others. The adapter writes without counting.
+ * The answer is cut off when room has to be made for others. The adapter does not count.
  */
 export class Backlog {
   readonly #response: ServerResponse

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 /**
  * The time that the body of a request has to arrive. It does not run while the gateway does not read:
- * before it has asked for the body, and while it takes nothing of what has come. Node's own limit does
- * run then, and the adapter has none.
+ * before it has asked for the body, and while it takes nothing of what has come. Node's own limit
+ * does run then, and the adapter has none.
  */
 export class BodyTime {
   readonly #request: IncomingMessage

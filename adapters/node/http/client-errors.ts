@@ -12,8 +12,8 @@ export interface ClientErrorOptions {
 }
 
 /**
- * Answers everything that Node would answer by itself, or not at all, in the gateway's form. None of
- * it gets to the adapter.
+ * Answers everything that Node would answer by itself, or not at all, in the gateway's form. The
+ * adapter sees none of it.
  */
 export function answerClientErrors(server: Server, options: ClientErrorOptions): void {
   const { gateway } = options

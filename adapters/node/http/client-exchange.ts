@@ -33,7 +33,7 @@ export interface Hosting {
 /** Of all addresses: the Host header is the client's own text, and must not become part of one. */
 const origin = { host: 'gateway' }
 
-// Its listener is left out: that one answers a failure with its stack.
+// The adapter's own listener answers an exception with its stack trace, so it stays unused.
 const { handleNodeRequestAndResponse: handle } = createServerAdapter<ClientExchange>(
   (request, exchange) => exchange.serve(request),
 )
@@ -42,9 +42,9 @@ const { handleNodeRequestAndResponse: handle } = createServerAdapter<ClientExcha
  * One request of a client, from its head to the last byte of its answer. It is also the context
  * that the gateway gets: the signal aborts when the client has left.
  *
- * The adapter makes the `Request` and sends the answer. What the other files here do around it, it
- * does not: it takes whatever host and path it is given, starts all that a client pipelines at once,
- * waits for slow readers and drains unread bodies without an end, and knows no limits.
+ * The adapter makes the `Request` and sends the answer. The other files of this folder add what the
+ * adapter lacks: it accepts any host and path, starts all pipelined requests at once, waits for slow
+ * readers and drains unread bodies without a limit, and does not bound connections.
  */
 export class ClientExchange implements Turn, RequestContext {
   readonly signal = new Cancel()
@@ -141,14 +141,14 @@ export class ClientExchange implements Turn, RequestContext {
   #send(answer: Response, incoming: NodeRequest): Promise<void> | void {
     const [response, { gateway, limits }] = [this.#response, this.#hosting]
     const backlog = new Backlog(response, gateway.buffers)
-    const outgoing = new Outgoing(partsOf(answer), backlog)
+    const outgoing = new Outgoing(extractParts(answer), backlog)
     // The client has left in the meantime.
     if (!this.#done || response.destroyed) return outgoing.body?.destroy()
-    // It has all that the adapter reads of a response.
+    // `Outgoing` has every field that the adapter reads of a response.
     const shown = outgoing as unknown as Response
     const sent = sendNodeResponse(shown, response, incoming, true)
     backlog.count()
-    // What is out needs no timeout.
+    // An answer that is sent needs no timeout.
     if (!response.writableEnded || response.writableLength > 0) {
       response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
     }
@@ -177,7 +177,7 @@ export class ClientExchange implements Turn, RequestContext {
     if (this.#response.writableLength > 0) this.#response.destroy()
   }
 
-  /** What the adapter makes a `Request` of: the target that has been judged, and nothing else. */
+  /** The request as the adapter sees it: with the checked target and a constant host. */
   #incoming(target: string): NodeRequest {
     const { method, headers } = this.#request
     return {
@@ -199,8 +199,8 @@ export class ClientExchange implements Turn, RequestContext {
   }
 }
 
-/** Answers of the host's own class give their parts away, those of other makers are asked for them. */
-function partsOf(answer: Response): AnswerParts {
+/** Reads the parts of an answer, which only the host's own class keeps in that form. */
+function extractParts(answer: Response): AnswerParts {
   if (answer instanceof PlainResponse) return answer.parts
   const { status, headers, body } = answer
   return { status, headers: [...headers].flat(), body }

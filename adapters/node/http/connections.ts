@@ -16,8 +16,8 @@ export interface ConnectionOptions {
 
 /**
  * Bounds the connections of a server. While one of them is idle, a new one gets its place. While all
- * of them have a request, there are a few places more, for requests to `/health` only. Neither Node
- * nor the adapter makes such a difference.
+ * of them have a request, there are a few places more, for requests to `/health` only. Node
+ * and the adapter do not distinguish requests in this way.
  */
 export function boundConnections(server: Server, options: ConnectionOptions): void {
   const { traffic, limits, warn } = options

@@ -4,7 +4,7 @@ import type { HostLimits } from './limits.ts'
 /**
  * Reads and drops what still comes of a request that is answered already, since a client may read
  * the answer only when it has sent everything, and the connection can serve on. Past the limits it
- * is closed; the adapter would read on for ever.
+ * is closed; the adapter would read on without a limit.
  */
 export function discardRest(request: IncomingMessage, limits: HostLimits): void {
   if (request.complete || request.destroyed) return

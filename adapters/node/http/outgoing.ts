@@ -9,15 +9,14 @@ import type { Unread } from '../../../src/wire/convert-stream.ts'
 import type { Backlog } from './backlog.ts'
 import { Pour } from './pour.ts'
 
-/** What an answer is made of, by whatever class. */
+/** The status, headers and body of an answer of any class. */
 export interface AnswerParts extends Omit<ResponseParts, 'body'> {
   readonly body: WholeBody | Unread | null
 }
 
 /**
- * An answer under the names by which the adapter finds the parts of its own `Response`. It sends them
- * from there without the maps and streams of a real one, which cost a small answer a seventh of all
- * its time.
+ * An answer that has the fields which the adapter reads of its own `Response`. A real `Response` also
+ * builds a header map and a stream, which adds 14 % to the processor time of a small request.
  */
 export class Outgoing {
   readonly status: number
@@ -32,7 +31,7 @@ export class Outgoing {
     const whole = body !== null && isWhole(body) ? body : undefined
     this.status = status
     this.statusText = STATUS_CODES[status] ?? ''
-    this.headers = { headersInit: byName(headers, whole) }
+    this.headers = { headersInit: joinHeaders(headers, whole) }
     this.bodyType = typeof whole === 'string' ? 'String' : undefined
     this.bodyInit = typeof whole === 'string' ? whole : undefined
     this._buffer = typeof whole === 'string' ? undefined : whole
@@ -40,8 +39,8 @@ export class Outgoing {
   }
 }
 
-/** Node itself would choose the chunked form for a length that nobody has told. */
-function byName(list: HeaderList, whole: WholeBody | undefined): Record<string, string> {
+/** Maps names to values. Without a `content-length`, Node would use chunked encoding. */
+function joinHeaders(list: HeaderList, whole: WholeBody | undefined): Record<string, string> {
   const headers: Record<string, string> = {}
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at] as string
@@ -49,7 +48,7 @@ function byName(list: HeaderList, whole: WholeBody | undefined): Record<string, 
     const before = headers[name]
     headers[name] = before === undefined ? value : `${before}, ${value}`
   }
-  // Text is ASCII, so that it has as many bytes as letters.
+  // A text body is ASCII, so its length is its number of bytes.
   if (whole !== undefined) headers['content-length'] ??= String(whole.length)
   return headers
 }

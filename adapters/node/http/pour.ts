@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { unbuffered } from '../../../src/core/streams.ts'
-import { sourceOf, type Unread } from '../../../src/wire/convert-stream.ts'
+import { toSource, type Unread } from '../../../src/wire/convert-stream.ts'
 import { NodeReadableStream, Outlet, type Receiver } from '../streams/index.ts'
 import type { Backlog } from './backlog.ts'
 
 /**
- * A stream with those members of Node's `Readable` by which the adapter sends one. As a stream of
- * the web it would take a promise for each of its chunks, and would not learn that the client has left.
+ * A stream with the members of Node's `Readable` that the adapter uses to send one. If the adapter read
+ * it as a web stream, each chunk would take a promise, and the stream would not learn that the client
+ * has left.
  */
 export class Pour implements Receiver<Uint8Array> {
   readonly #stream: Outlet<Uint8Array>
@@ -16,24 +17,24 @@ export class Pour implements Receiver<Uint8Array> {
 
   constructor(stream: Unread, backlog: Backlog) {
     const isOwn = stream instanceof Outlet
-    this.#stream = isOwn ? stream : new NodeReadableStream(sourceOf(stream), unbuffered)
+    this.#stream = isOwn ? stream : new NodeReadableStream(toSource(stream), unbuffered)
     this.#backlog = backlog
   }
 
-  /** By its presence the adapter knows a `Readable`. */
+  /** The adapter recognizes a `Readable` by this method and never calls it. */
   read(): void {}
 
-  /** The adapter listens for failures: a stream that fails cuts the answer off by itself. */
+  /** The adapter listens for failures here. A stream that fails cuts the answer off itself. */
   once(): void {}
 
-  /** Writes everything out, and asks for more as soon as the socket has taken that. */
+  /** Writes the stream to the client, and asks for more whenever the socket has drained. */
   pipe(response: ServerResponse): void {
     this.#response = response
     response.on('drain', () => this.#stream.ask())
     this.#stream.sendTo(this)
   }
 
-  /** The answer is out, or the client has left. */
+  /** The adapter calls this when the answer is sent and when the client has left. */
   destroy(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -45,7 +46,7 @@ export class Pour implements Receiver<Uint8Array> {
   }
 
   write(bytes: Uint8Array): void {
-    // Writing to a connection that is gone is an error without a listener.
+    // A write to a closed connection would emit an error that has no listener.
     if (this.#response?.destroyed !== false) return
     this.#response.write(bytes)
     this.#backlog.count()

@@ -10,8 +10,8 @@ import { GatewayError, invalid } from '../../../src/core/errors.ts'
 export type Head = { readonly target: string } | { readonly problem: GatewayError }
 
 /**
- * Reads where a request goes. Only what is plainly a host and a path is let through: the adapter makes
- * an address of any text, and one host may hide the path.
+ * Reads where a request goes. Lets only a plain host and path through, because the adapter builds
+ * an address from any text, and a host could replace the path.
  */
 export function readHead(request: IncomingMessage): Head {
   const { method, url = '', headers } = request

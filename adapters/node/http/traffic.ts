@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events'
 import type { Socket } from 'node:net'
 
 /**
- * How many requests a host is serving, over which connections, and whether it is about to stop: the
- * adapter knows one request at a time.
+ * How many requests a host is serving, over which connections, and whether it is about to stop. The
+ * adapter sees one request at a time.
  */
 export class Traffic {
   readonly #events = new EventEmitter()

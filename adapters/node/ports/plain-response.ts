@@ -1,7 +1,7 @@
 import { Response } from '@whatwg-node/fetch'
 import { isWhole, namedHeaders, type ResponseParts } from '../../../src/core/ports.ts'
 import type { MakeResponse } from '../../../src/index.ts'
-import { webStream } from '../../../src/wire/convert-stream.ts'
+import { toWebStream } from '../../../src/wire/convert-stream.ts'
 
 /**
  * An answer that the host writes out from its parts. To everybody else it is the adapter's
@@ -28,7 +28,7 @@ export class PlainResponse {
 
 function fullResponse(parts: ResponseParts): Response {
   const { status, body } = parts
-  const read = body === null || isWhole(body) ? body : webStream(body)
+  const read = body === null || isWhole(body) ? body : toWebStream(body)
   return new Response(read as BodyInit | null, { status, headers: namedHeaders(parts) })
 }
 

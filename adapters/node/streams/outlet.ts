@@ -1,8 +1,8 @@
 import type { Readable, Reader, Stage } from '../../../src/core/streams.ts'
 
-/** Takes the chunks of one stream, each at once and to the end. */
+/** Takes the chunks of one stream synchronously. */
 export interface Receiver<Chunk> {
-  /** Whether it takes a chunk now. Once that becomes true by itself, it calls `ask` of its outlet. */
+  /** Whether it takes a chunk now. When this turns true, the receiver calls `ask` of its outlet. */
   readonly wants: boolean
   write(chunk: Chunk): void
   /** No chunk follows. */
@@ -17,8 +17,8 @@ export interface Inlet<Chunk> {
 }
 
 /**
- * The readable side of Node's streams, and its controller. A chunk goes through a whole chain in
- * one call, without a promise in between, as long as its end wants it; it waits here when not.
+ * The readable side of Node's streams, and its controller. A chunk passes a whole chain in one call,
+ * without a promise, while the end of the chain wants it. Otherwise it waits here.
  */
 export abstract class Outlet<Chunk> implements Readable<Chunk> {
   readonly #highWaterMark: number
@@ -31,16 +31,16 @@ export abstract class Outlet<Chunk> implements Readable<Chunk> {
     this.#highWaterMark = highWaterMark
   }
 
-  /** Makes the next chunk, or sees to it that it is made. */
+  /** Makes the next chunk, or starts making it. */
   protected abstract pull(): void
-  /** Ends whatever the chunks come from. */
+  /** Ends the source of the chunks. */
   protected abstract stop(reason: unknown): void
 
   protected get isOpen(): boolean {
     return this.#state === 'open'
   }
 
-  /** One where a chunk is wanted at the end of the chain; ahead of any reader, what may wait here. */
+  /** With a receiver: 1 while the receiver wants a chunk, else 0. Before: how many chunks may wait. */
   get desiredSize(): number | null {
     if (this.#failure) return null
     if (!this.isOpen) return 0
@@ -69,7 +69,7 @@ export abstract class Outlet<Chunk> implements Readable<Chunk> {
     this.#receiver?.abort(reason)
   }
 
-  /** The receiver wants a chunk, or several. */
+  /** The receiver wants at least one chunk. */
   ask(): void {
     this.#giveWaiting()
     if (this.#waiting) return
@@ -97,7 +97,7 @@ export abstract class Outlet<Chunk> implements Readable<Chunk> {
     return reader
   }
 
-  /** Everything goes to `receiver` from now on, what has waited first. */
+  /** Sends all chunks to `receiver` from now on, the waiting ones first. */
   sendTo(receiver: Receiver<Chunk>): void {
     if (this.#receiver) throw new TypeError('the stream has a reader already')
     this.#receiver = receiver
@@ -136,7 +136,7 @@ interface Waiting<Chunk> {
   readonly reject: (reason: unknown) => void
 }
 
-/** Reads a stream chunk by chunk, for whoever waits for each of them. */
+/** A reader that returns a promise for each chunk. */
 class PromisedReader<Chunk> implements Reader<Chunk>, Receiver<Chunk> {
   readonly #outlet: Outlet<Chunk>
   #waiting: Waiting<Chunk>[] = []

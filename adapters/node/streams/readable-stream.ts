@@ -9,9 +9,9 @@ import { Outlet } from './outlet.ts'
 /** A `ReadableStream` of Node's own: the beginning of a chain. It is also the controller of its source. */
 export class NodeReadableStream<Chunk> extends Outlet<Chunk> implements SourceController<Chunk> {
   readonly #source: Source<Chunk>
-  /** The source is at work: it is asked once at a time. */
+  /** The source is at work. It gets one call of `pull` at a time. */
   #isPulling = true
-  /** It has given something since it was asked last: without that, asking again would lead nowhere. */
+  /** The source has enqueued a chunk since the last `pull`. Without one, another `pull` is pointless. */
   #gave = true
 
   constructor(source: Source<Chunk>, { highWaterMark }: Strategy = oneAhead) {
@@ -39,7 +39,7 @@ export class NodeReadableStream<Chunk> extends Outlet<Chunk> implements SourceCo
   }
 
   protected stop(reason: unknown): void {
-    // There is no one left to tell of its failure.
+    // The reader has left, so nothing can report a failure of the source.
     Promise.resolve(this.#source.cancel?.(reason)).catch(() => {})
   }
 

@@ -12,9 +12,9 @@ interface Place {
 
 /** How far nested schemas are followed; a recursive one ends here. */
 const maxDepth = 16
-/** References multiply: a few members that refer to each other would take for ever. */
+/** References multiply: without a bound, a few members that refer to each other would not end. */
 const maxSchemas = 1000
-/** So much text counts as one schema. */
+/** This many characters of text count as one schema. */
 const textUnit = 64
 
 /**
@@ -56,7 +56,7 @@ function sample(given: unknown, { root, depth, rest }: Place): unknown {
   }
 }
 
-/** Text of the document that is read, perhaps not for the first time. */
+/** Counts a value of the document, each time that it is read. */
 function counted<Value>(value: Value, { rest }: Place): Value {
   rest.schemas -= (JSON.stringify(value)?.length ?? 0) / textUnit
   return value

@@ -54,7 +54,7 @@ function valueIn(env: Environment, name: string): string | undefined {
   return env[name]?.trim() || undefined
 }
 
-/** Why a secret is of no use to requests; undefined when it is. Nothing of it is repeated. */
+/** Why requests cannot use a secret, without quoting it; undefined when they can. */
 export function awsSecretProblem(value: string, env: Environment): string | undefined {
   const credential = readAwsSecret(value, env)
   switch (credential.kind) {

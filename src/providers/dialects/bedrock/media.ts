@@ -37,7 +37,7 @@ export function isTextDocument({ document }: Block): boolean {
 /** Turns inline data into image and document blocks, for one request: documents need names of their own. */
 export class MediaBlocks {
   readonly #names = new Set<string>()
-  /** How often each name has been made another one. */
+  /** How often the translation has renamed each name. */
   readonly #copies = new Map<string, number>()
 
   image({ url, path }: ImageUrlPart): Block {

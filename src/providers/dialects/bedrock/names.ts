@@ -14,7 +14,7 @@ export class ToolUseIds {
   readonly #form: CallIds
   readonly #latest = new Map<string, string>()
   readonly #taken = new Set<string>()
-  /** How often each id of the client has been made another one. */
+  /** How often the translation has renamed each id of the client. */
   readonly #copies = new Map<string, number>()
 
   constructor(form: CallIds) {

@@ -61,7 +61,7 @@ const madeImages = z.looseObject({
 
 /** The images of an assistant's earlier message, which a model that is to change them must see. */
 export function pastImages(raw: Raw, path: string): RequestPart[] {
-  // A schema takes its time for every message, and few hold an image.
+  // Parsing with the schema costs time for every message, and few have an image.
   if (raw['images'] === undefined) return []
   const { data, error } = madeImages.safeParse(raw, inOurWords)
   if (error) throw inexpressibleField(error, path)

@@ -6,7 +6,7 @@ import { argumentsIn } from '../openai/arguments.ts'
 const partialArg = z.object({
   jsonPath: z.string(),
   stringValue: z.string().nullish(),
-  // The text that stands there, which `parseGemini` fills in.
+  // `parseGemini` fills in the text as the vendor wrote it.
   numberValue: z
     .unknown()
     .optional()
@@ -81,7 +81,7 @@ const call = 'candidates.*.content.parts.*.functionCall'
 function fillInArguments({ candidates }: GeminiResponse, json: string): void {
   let texts: ReadonlyMap<string, string> | undefined
   let numbers: ReadonlyMap<string, string> | undefined
-  // No iterators: most events hold no call, and there are many.
+  // Without iterators: streams have many events, and most have no call.
   candidates?.forEach(({ content }, c) => {
     content?.parts?.forEach(({ functionCall: made }, p) => {
       if (!made) return

@@ -10,7 +10,7 @@ import { CopyBudget } from './schema-reader.ts'
  * everything, because it is the better tried one.
  */
 
-/** What all schemas of one request share. The second form is for what is too much for the first. */
+/** What all schemas of one request share. A schema that is too large for one form gets the other. */
 export interface SchemaBudgets {
   readonly openApi: CopyBudget
   readonly json: CopyBudget

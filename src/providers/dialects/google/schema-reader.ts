@@ -16,11 +16,11 @@ export interface Resolved {
   readonly trail: Trail
 }
 
-/** Schemas in one, those that references lead to included. */
+/** The most schemas in one, including those that references lead to. */
 const mostNodes = 5000
 const mostDepth = 128
 
-/** Members and list items, a fraction of a microsecond each; so many bytes of text count as one. */
+/** The most members and list items to copy; `textUnit` characters of text count as one. */
 const mostCopied = 100_000
 const textUnit = 64
 
@@ -43,7 +43,7 @@ export class CopyBudget {
     else this.#read.add(schema)
   }
 
-  /** Counts a copy of what stands in this schema itself. */
+  /** Counts a copy of this schema without the schemas inside it. */
   copy(schema: Raw): void {
     if (this.#left > 0) this.#left -= 1 + sizeOf(schema)
   }
@@ -104,7 +104,7 @@ export class SchemaReader {
 
   /**
    * A schema with its `$ref` followed and its `allOf` merged into it. Undefined when it stands
-   * inside itself, or the whole has grown beyond all measure. Throws `CannotExpress` for a reference
+   * inside itself, or the whole is over its bound. Throws `CannotExpress` for a reference
    * to nothing.
    */
   resolve(schema: Raw, { open, depth }: Trail): Resolved | undefined {
@@ -134,7 +134,7 @@ export class SchemaReader {
     return merged && { schema: merged, trail: { open: [...opened], depth: depth + 1 } }
   }
 
-  /** One schema of several; undefined when the whole has grown beyond all measure. */
+  /** One schema of several; undefined when the whole is over its bound. */
   merge(schemas: readonly Raw[]): Raw | undefined {
     for (const schema of schemas) this.#budget.copy(schema)
     return this.#budget.isSpent ? undefined : mergeSchemas(schemas)

@@ -48,7 +48,7 @@ export function readGoogleSecret(secret: string): GoogleSecret {
   return { kind: 'token', token: text }
 }
 
-/** Why a secret is of no use, as far as it shows by itself; undefined when it may be. */
+/** Why a secret cannot be used, as far as its text shows; undefined when it may be usable. */
 export function googleSecretProblem(secret: string): string | undefined {
   const read = readGoogleSecret(secret)
   return read.kind === 'unusable' ? read.problem : undefined

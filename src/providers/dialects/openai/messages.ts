@@ -241,7 +241,7 @@ type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
 
 function readPart(raw: RawPart, path: string): Part {
   const { image_url: image } = raw
-  // Of parts without a type only a text is known.
+  // A part without a type can only be a text.
   switch (raw.type ?? (typeof raw.text === 'string' ? 'text' : undefined)) {
     case 'text':
       return { type: 'text', text: raw.text ?? '', path, raw }
