@@ -6,9 +6,9 @@
 import type { ChatEndpoint } from '../src/core/provider.ts'
 import { readChat } from '../src/data-plane/chat-input.ts'
 import { kindNamed } from '../src/providers/index.ts'
-import { webClock } from '../src/web-ports.ts'
-import { Scope } from '../src/wire/deadline.ts'
-import { Pace } from '../src/wire/pace.ts'
+import { webClock } from '../src/web/ports.ts'
+import { CancelScope } from '../src/wire/cancel-scope.ts'
+import { TimeSlice } from '../src/wire/time-slice.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const requests = 400
@@ -27,7 +27,7 @@ process.send?.(milliseconds)
 /** The processor milliseconds of the whole process, garbage collection included. */
 async function sayAll(endpoint: ChatEndpoint): Promise<number> {
   // What is read of a call is remembered with it, so every request has a call of its own.
-  const pace = new Pace(webClock, new Scope(webClock))
+  const pace = new TimeSlice(webClock, new CancelScope(webClock))
   const calls = await Promise.all(Array.from({ length: requests }, () => readChat(body, pace)))
   const before = process.cpuUsage()
   for (const call of calls) void endpoint.request(call)

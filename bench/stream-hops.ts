@@ -5,7 +5,7 @@
  */
 import { nodeStreams } from '../adapters/node/streams/index.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
-import { openAiFrames } from '../src/providers/dialects/openai/stream.ts'
+import { openAiFrames } from '../src/providers/openai/stream.ts'
 import { ClientBytes } from '../src/stream/client-bytes.ts'
 import { CommitGate } from '../src/stream/commit-gate.ts'
 import { FrameReader } from '../src/stream/frame-reader.ts'
@@ -13,7 +13,7 @@ import { Heartbeat } from '../src/stream/heartbeat.ts'
 import { Terminator } from '../src/stream/terminator.ts'
 import { UpstreamBody } from '../src/stream/upstream-body.ts'
 import { UsageTap } from '../src/stream/usage-tap.ts'
-import { webClock, webStreams } from '../src/web-ports.ts'
+import { webClock, webStreams } from '../src/web/ports.ts'
 import { Buffers } from '../src/wire/buffers.ts'
 import { streamedWords } from './scenarios.ts'
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import type { Cell, Outcome } from '../src/providers/dialects/translation/cell.ts'
-import { type Condition, conditions } from '../src/providers/dialects/translation/conditions.ts'
-import type { Row, Rows } from '../src/providers/dialects/translation/row.ts'
-import { sections } from '../src/providers/dialects/translation/table.ts'
+import type { Cell, Outcome } from '../src/providers/translation/cell.ts'
+import { type Condition, conditions } from '../src/providers/translation/conditions.ts'
+import type { Row, Rows } from '../src/providers/translation/row.ts'
+import { sections } from '../src/providers/translation/table.ts'
 
 /* Prints the table of translation as docs/translation.md: `npm run docs:translation`. */
 

@@ -1,5 +1,4 @@
-import { openAccess, startProblems } from './access.ts'
-import { ConfigError } from './boot-error.ts'
+import { openAccess, startProblems } from './access/index.ts'
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblem } from './config/index.ts'
 import { type ConfigFile, textAsFile } from './core/config-file.ts'
 import type { Fetch } from './core/fetch.ts'
@@ -19,24 +18,19 @@ import type {
   Tokenizer,
   UpstreamPort,
 } from './core/ports.ts'
+import { ConfigError } from './core/start-error.ts'
 import type { StreamClasses } from './core/streams.ts'
 import { DataPlane } from './data-plane/index.ts'
-import { createFetch } from './fetch.ts'
 import { Activity, Prober } from './health/index.ts'
-import { LiveConfig } from './live-config.ts'
-import { createSeries, metricsRecorder, noMeters } from './metrics/index.ts'
-import { overviewOf } from './overview.ts'
-import { portWarnings } from './port-warnings.ts'
+import { createFetch, createRouter, routesOf } from './http/index.ts'
+import { createSeries, metricsSink, noMeters } from './metrics/index.ts'
 import { kinds } from './providers/index.ts'
-import { Records } from './records.ts'
-import { unroutedLog } from './refusal-log.ts'
-import { logRecorder } from './request-log.ts'
+import { RecordBatcher, requestLogSink, unroutedLog } from './records/index.ts'
+import { ConfigReloader, portWarnings } from './reload/index.ts'
 import { Breakers } from './resilience/index.ts'
-import { createRouter } from './router.ts'
-import { routesOf } from './routes.ts'
-import { buildSnapshot } from './snapshot/index.ts'
+import { buildSnapshot, overviewOf } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
-import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web-ports.ts'
+import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { Buffers } from './wire/buffers.ts'
 import { Intake } from './wire/intake.ts'
 
@@ -179,7 +173,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     meters,
     dropped: (rows) => series.usageDropped.inc(rows),
   })
-  const live = new LiveConfig({
+  const live = new ConfigReloader({
     loaded,
     text: options.config,
     load,
@@ -202,11 +196,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     failed: () => series.reloadFailures.inc(),
   })
-  const records = new Records({
+  const records = new RecordBatcher({
     recorders: [
-      metricsRecorder(series, { metadataLabels, maxSeries }),
+      metricsSink(series, { metadataLabels, maxSeries }),
       access.record,
-      logRecorder({ log, clock }),
+      requestLogSink({ log, clock }),
     ],
     clock,
     isIdle: () => plane.inFlight === 0,

@@ -1,5 +1,4 @@
-export { ConfigError, StartError } from './boot-error.ts'
-export type { RequestContext } from './core/fetch.ts'
+export type { FetchOptions } from './core/fetch.ts'
 export type {
   Counter,
   Histogram,
@@ -18,7 +17,6 @@ export type {
   CancelSignal,
   Clock,
   Egress,
-  Encoding,
   Environment,
   Fingerprint,
   ImageFetchPort,
@@ -31,11 +29,13 @@ export type {
   ReadFile,
   ResponseParts,
   Timer,
+  TokenEncoding,
   Tokenizer,
   UpstreamPort,
   UpstreamRequest,
   UpstreamResponse,
 } from './core/ports.ts'
+export { ConfigError, StartError } from './core/start-error.ts'
 export type {
   Readable,
   Reader,
@@ -59,4 +59,4 @@ export {
   type Unsaved,
 } from './gateway.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
-export { webResponse, webStreams } from './web-ports.ts'
+export { webResponse, webStreams } from './web/index.ts'

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { errorFields } from '../../src/core/error-fields.ts'
 import { nearestName } from '../../src/core/nearest-name.ts'
-import { outline } from '../../src/core/outline.ts'
 import { type Environment, version } from '../../src/index.ts'
 import { check } from './check.ts'
 import { CommandFailure } from './command-failure.ts'
@@ -147,6 +147,6 @@ async function exitCodeOf(error: unknown): Promise<number> {
     await printFailure(error.lines.join('\n'))
     return error.exitCode
   }
-  await printFailure(`the gateway has failed: ${JSON.stringify(outline(error))}`)
+  await printFailure(`the gateway has failed: ${JSON.stringify(errorFields(error))}`)
   return 1
 }

@@ -1,4 +1,4 @@
-import { outline } from '../../src/core/outline.ts'
+import { errorFields } from '../../src/core/error-fields.ts'
 import type { Log } from '../../src/index.ts'
 
 /**
@@ -13,5 +13,5 @@ export function guardProcess(log: Log): void {
 }
 
 function report(log: Log, message: string, error: unknown): void {
-  log.write('error', message, outline(error))
+  log.write('error', message, errorFields(error))
 }

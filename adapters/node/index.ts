@@ -27,9 +27,9 @@ import { nodeUpstream } from './ports/upstream.ts'
 import { nodeStreams } from './streams/index.ts'
 import { proxyRules } from './upstream/proxy-rules.ts'
 
-export type { HostedGateway } from './http/client-exchange.ts'
 export type { HostLimits } from './http/limits.ts'
 export { type ListenerOptions, requestListener } from './http/listener.ts'
+export type { HostedGateway } from './http/served-request.ts'
 export { type ServeOptions, type Serving, serve } from './serve.ts'
 export type { ShutdownTimes } from './shutdown.ts'
 

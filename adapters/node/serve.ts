@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ActiveRequests } from './http/active-requests.ts'
 import { answerClientErrors } from './http/client-errors.ts'
-import type { HostedGateway } from './http/client-exchange.ts'
 import { boundConnections, whileThereIsRoom } from './http/connections.ts'
 import { type HostLimits, hostLimits } from './http/limits.ts'
 import { listenerOf } from './http/listener.ts'
 import { watchOpenFiles } from './http/open-files.ts'
-import { Traffic } from './http/traffic.ts'
+import type { HostedGateway } from './http/served-request.ts'
 import { type Warn, waveWarnings } from './http/waves.ts'
 import { type ShutdownTimes, shutDown } from './shutdown.ts'
 
@@ -38,7 +38,7 @@ export interface Serving {
 export async function serve(gateway: HostedGateway, options: ServeOptions = {}): Promise<Serving> {
   const { host = gateway.settings.host, port = gateway.settings.port, shutdown } = options
   const limits = { ...hostLimits, ...options.limits }
-  const traffic = new Traffic()
+  const traffic = new ActiveRequests()
   const warn = waveWarnings(gateway.log)
   const server = createHost({ gateway, limits, traffic, warn })
   await listening(server, host, port)
@@ -68,7 +68,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
 interface Parts {
   readonly gateway: HostedGateway
   readonly limits: HostLimits
-  readonly traffic: Traffic
+  readonly traffic: ActiveRequests
   readonly warn: Warn
 }
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
-import { outline } from '../../src/core/outline.ts'
-import type { HostedGateway } from './http/client-exchange.ts'
-import type { Traffic } from './http/traffic.ts'
+import { errorFields } from '../../src/core/error-fields.ts'
+import type { ActiveRequests } from './http/active-requests.ts'
+import type { HostedGateway } from './http/served-request.ts'
 
 /** How long the stages of a shutdown may take, in milliseconds. */
 export interface ShutdownTimes {
@@ -22,7 +22,7 @@ export const shutdownTimes: ShutdownTimes = Object.freeze({
 
 interface Shutdown {
   readonly server: Server
-  readonly traffic: Traffic
+  readonly traffic: ActiveRequests
   readonly gateway: HostedGateway
   readonly times?: Partial<ShutdownTimes> | undefined
 }
@@ -60,7 +60,7 @@ async function flushed(gateway: HostedGateway, time: number): Promise<boolean> {
     if (unsaved) return unsaved.rows === 0 && unsaved.spend === 0
     log.write('error', 'the gateway did not close in time')
   } catch (error) {
-    log.write('error', 'the gateway failed to close', outline(error))
+    log.write('error', 'the gateway failed to close', errorFields(error))
   }
   return false
 }

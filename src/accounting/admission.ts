@@ -1,20 +1,20 @@
-import type { Admission, AdmissionEnd, Demand } from '../core/admission.ts'
+import type { Admission, AdmissionOutcome, UsageEstimate } from '../core/admission.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { HeaderList } from '../core/ports.ts'
-import type { Route } from '../core/provider.ts'
-import { debitOf, reservationOf } from '../tokens/index.ts'
+import type { ModelRoute } from '../core/provider.ts'
+import { estimateMaxCost, estimateMaxTokens } from '../pricing/index.ts'
 import type { Budget, GroupEntry, KeyEntry } from './budget.ts'
+import { overBudget, tooManyRequests, tooManyTokens } from './limit-errors.ts'
 import { rateHeaders } from './rate-headers.ts'
-import { overBudget, tooManyRequests, tooManyTokens } from './refusal.ts'
-import type { Share } from './window.ts'
+import type { WindowDebit } from './window.ts'
 
 /** A request that asks to be let in. */
-export interface Entrant {
+export interface AdmissionRequest {
   readonly key: KeyEntry
   /** The group that the key is in now; it stays the request's own, wherever the key goes. */
   readonly group: GroupEntry | undefined
-  readonly route: Route
-  readonly demand: () => Demand
+  readonly route: ModelRoute
+  readonly demand: () => UsageEstimate
   readonly now: Millis
   readonly reserveOutputTokens: number
   readonly book: BudgetBook
@@ -31,7 +31,7 @@ export interface BudgetBook {
  * Admits a request or throws LM-4002, LM-4003 or LM-4001. Nothing is taken before everything has
  * been checked, so a refusal has nothing to give back.
  */
-export function admit(entrant: Entrant): Admission {
+export function admit(entrant: AdmissionRequest): Admission {
   const { key, group, route, now, book } = entrant
   const { rpmLimit, tpmLimit } = key.record
   const budgets: readonly Budget[] = group ? [key, group] : [key]
@@ -39,9 +39,9 @@ export function admit(entrant: Entrant): Admission {
 
   checkRequests(key, now)
   const demand = tpmLimit !== null || isCapped ? entrant.demand() : nothing
-  const tokens = debitOf(route.chain, demand)
+  const tokens = estimateMaxTokens(route.chain, demand)
   checkTokens(key, tokens, now)
-  const cost = isCapped ? reservationOf(route.chain, demand, entrant.reserveOutputTokens) : 0n
+  const cost = isCapped ? estimateMaxCost(route.chain, demand, entrant.reserveOutputTokens) : 0n
   for (const budget of budgets) checkBudget(budget, cost, book)
   for (const budget of budgets) book.admitted(budget)
 
@@ -55,7 +55,7 @@ export function admit(entrant: Entrant): Admission {
   })
 }
 
-const nothing: Demand = Object.freeze({ promptTokens: 0 })
+const nothing: UsageEstimate = Object.freeze({ promptTokens: 0 })
 
 function checkRequests(key: KeyEntry, now: Millis): void {
   const { rpmLimit } = key.record
@@ -101,8 +101,8 @@ interface Taken {
   readonly key: KeyEntry
   readonly now: Millis
   readonly book: BudgetBook
-  readonly request: Share | undefined
-  readonly tokens: Share | undefined
+  readonly request: WindowDebit | undefined
+  readonly tokens: WindowDebit | undefined
   readonly holds: readonly Hold[]
 }
 
@@ -118,11 +118,11 @@ class KeyAdmission implements Admission {
     this.headers = rateHeaders(taken.key, taken.now)
   }
 
-  settle({ cost, tokens }: AdmissionEnd): void {
+  settle({ cost, tokens }: AdmissionOutcome): void {
     if (this.#ended) return
     this.#release()
     this.#charged = 0n
-    this.amend(cost)
+    this.adjust(cost)
     const { key, tokens: debit } = this.#taken
     if (debit && tokens !== undefined) key.tokens.correct(debit, tokens)
   }
@@ -135,7 +135,7 @@ class KeyAdmission implements Admission {
     if (tokens) key.tokens.correct(tokens, 0)
   }
 
-  amend(cost: NanoUsd): void {
+  adjust(cost: NanoUsd): void {
     if (this.#charged === undefined) return
     const difference = cost - this.#charged
     this.#charged = cost

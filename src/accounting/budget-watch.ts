@@ -17,7 +17,7 @@ export interface BudgetSubject {
  * Someone who follows what becomes of the budgets. Told at once and in order, on the request path:
  * it must be quick and never throw.
  */
-export interface BudgetWatch {
+export interface BudgetObserver {
   /** What the subject has spent has changed. */
   charged(subject: BudgetSubject): void
   /** A request was refused with LM-4001 because of this subject. */

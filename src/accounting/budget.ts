@@ -1,4 +1,4 @@
-import type { BudgetGroup, BudgetScope, Standing, VirtualKey } from '../core/accounts.ts'
+import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { BudgetSubject } from './budget-watch.ts'
 import { MinuteWindow } from './window.ts'
@@ -12,7 +12,7 @@ export interface BudgetStart<Record> {
 
 /** A key or a group as it stands now. Its record is replaced; what it has spent and reserved stays. */
 export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
-  implements Standing<Record>, BudgetSubject
+  implements AccountState<Record>, BudgetSubject
 {
   readonly scope: BudgetScope
   #record: Record

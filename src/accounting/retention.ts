@@ -1,7 +1,7 @@
 import type { Clock, Log, Timer } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Store } from '../store/index.ts'
-import { FailureNotice } from './failure-notice.ts'
+import { OutageLogger } from './outage-logger.ts'
 
 export interface RetentionOptions {
   readonly store: Pick<Store, 'purgeUsage'>
@@ -20,7 +20,7 @@ const pause = 50
 /** Purges the usage log of old rows: at once, then hourly. */
 export class Retention {
   readonly #options: RetentionOptions
-  readonly #notice: FailureNotice
+  readonly #notice: OutageLogger
   #days: number
   #timer: Timer | undefined
   #isPurging = false
@@ -29,7 +29,7 @@ export class Retention {
   constructor(options: RetentionOptions) {
     this.#options = options
     this.#days = options.days
-    this.#notice = new FailureNotice({
+    this.#notice = new OutageLogger({
       log: options.log,
       failing: 'old usage rows cannot be purged, it is tried again every hour',
       healed: 'old usage rows are purged again',

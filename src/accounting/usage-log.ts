@@ -1,7 +1,7 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
 import { type NewUsageRow, type Store, UsageTable } from '../store/index.ts'
-import { FailureNotice } from './failure-notice.ts'
+import { OutageLogger } from './outage-logger.ts'
 
 export interface UsageLogOptions {
   readonly store: Pick<Store, 'addUsage'>
@@ -31,7 +31,7 @@ const leastPause = 500
  */
 export class UsageLog {
   readonly #options: UsageLogOptions
-  readonly #notice: FailureNotice
+  readonly #notice: OutageLogger
   /** To be written. The first one is just being written, or is sent again after a failure. */
   readonly #due: UsageTable[] = []
   /** Still has room. */
@@ -45,7 +45,7 @@ export class UsageLog {
 
   constructor(options: UsageLogOptions) {
     this.#options = options
-    this.#notice = new FailureNotice({
+    this.#notice = new OutageLogger({
       log: options.log,
       failing: 'usage rows and spend cannot be saved, they are kept in memory and tried again',
       healed: 'usage rows and spend are saved again',

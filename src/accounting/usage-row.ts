@@ -1,13 +1,13 @@
 import type { Account } from '../core/accounts.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
-import type { Recorder, Settlement } from '../core/settlement.ts'
+import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { NewUsageRow } from '../store/index.ts'
 import type { UsageLog } from './usage-log.ts'
 
 /** Writes a row for every request that somebody is accountable for. */
-export function usageRecorder(log: Pick<UsageLog, 'add'>, clock: Clock): Recorder {
+export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSink {
   return (settlement) => {
     const { account, model } = settlement
     if (!account || !model) return
@@ -23,7 +23,7 @@ interface RowContext {
   readonly ts: number
 }
 
-function usageRow(settlement: Settlement, { account, model, ts }: RowContext): NewUsageRow {
+function usageRow(settlement: RequestRecord, { account, model, ts }: RowContext): NewUsageRow {
   const { served, usage, media, timeToFirstToken } = settlement
   return {
     ts,

@@ -3,7 +3,7 @@ import type { Millis } from '../core/ids.ts'
 const minute = 60_000
 
 /** What `add` has added, so that it can be corrected. */
-export interface Share {
+export interface WindowDebit {
   readonly window: number
   readonly amount: number
 }
@@ -28,13 +28,13 @@ export class MinuteWindow {
     return this.#used
   }
 
-  add(amount: number, now: Millis): Share {
+  add(amount: number, now: Millis): WindowDebit {
     this.#used = this.used(now) + amount
     return { window: this.#window, amount }
   }
 
   /** Puts another amount in the place of what was added, if the window still lasts. */
-  correct({ window, amount }: Share, actual: number): void {
+  correct({ window, amount }: WindowDebit, actual: number): void {
     if (window === this.#window) this.#used += actual - amount
   }
 

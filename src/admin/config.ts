@@ -1,14 +1,14 @@
 import type { ConfigDocument } from '../config/index.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
-import { type AdminDesk, type AdminRequest, type AdminRoutes, readBytes } from './input.ts'
+import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readBytes } from './input.ts'
 import { noContent } from './render.ts'
 
-export interface ConfigDesk extends AdminDesk {
+export interface ConfigRouteDeps extends AdminRouteDeps {
   readonly document: Pick<ConfigDocument, 'get' | 'put'>
 }
 
 /** The route of the configuration file. `ETag` is the hash, as `If-Match` takes it. */
-export function configRoutes(desk: ConfigDesk): AdminRoutes {
+export function configRoutes(desk: ConfigRouteDeps): AdminRoutes {
   return {
     '/admin/config': {
       GET: () => showConfig(desk),
@@ -19,14 +19,14 @@ export function configRoutes(desk: ConfigDesk): AdminRoutes {
 
 const encoder = new TextEncoder()
 
-async function showConfig({ document }: ConfigDesk): Promise<Reply> {
+async function showConfig({ document }: ConfigRouteDeps): Promise<Reply> {
   const { config, hash } = await document.get()
   const body = encoder.encode(JSON.stringify({ config, hash }))
   return jsonBytes(body, { headers: ['etag', `"${hash}"`] })
 }
 
 /** The body is the file itself, whatever its content type says. */
-async function replaceConfig(matched: AdminRequest, desk: ConfigDesk): Promise<Reply> {
+async function replaceConfig(matched: AdminRequest, desk: ConfigRouteDeps): Promise<Reply> {
   const bytes = await readBytes(matched, desk)
   const hash = await desk.document.put(bytes, matched.request.headers.get('if-match'))
   desk.audit({ action: 'config.replace', subjectId: hash }, matched.context)

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { groupIdOf, newGroupId } from '../auth/index.ts'
-import type { GroupStanding } from '../core/accounts.ts'
+import type { GroupState } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { GroupId } from '../core/ids.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { GroupChange, GroupRow, Store } from '../store/index.ts'
 import {
-  type AdminDesk,
   type AdminRequest,
+  type AdminRouteDeps,
   type AdminRoutes,
   budgetField,
   grantBody,
@@ -19,7 +19,7 @@ import {
 } from './input.ts'
 import { noContent, renderGroup } from './render.ts'
 
-export interface GroupDesk extends AdminDesk {
+export interface GroupRouteDeps extends AdminRouteDeps {
   readonly store: Pick<Store, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'grantGroup'>
   readonly accounts: GroupAccounts
   /** Writes what has been spent to the database. */
@@ -29,16 +29,16 @@ export interface GroupDesk extends AdminDesk {
 /** The groups in memory, tombstones included. */
 export interface GroupAccounts {
   /** In the order of their creation. */
-  groups(): Iterable<GroupStanding>
-  group(id: GroupId): GroupStanding | undefined
+  groups(): Iterable<GroupState>
+  group(id: GroupId): GroupState | undefined
   /** How many keys that are not deleted are in the group. */
   membersOf(id: GroupId): number
   /** Adds the group, or replaces its record; what it has spent meanwhile stays. */
-  putGroup(row: GroupRow): GroupStanding
+  putGroup(row: GroupRow): GroupState
 }
 
 /** The routes of budget groups. They read as those of keys do, and nobody is told of a change. */
-export function groupRoutes(desk: GroupDesk): AdminRoutes {
+export function groupRoutes(desk: GroupRouteDeps): AdminRoutes {
   return {
     '/admin/groups': {
       GET: (matched) => listGroups(matched, desk),
@@ -63,19 +63,19 @@ const groupChangeBody = z.strictObject({
   budget_max: budgetField.optional(),
 })
 
-function listGroups(matched: AdminRequest, { accounts }: GroupDesk): Reply {
+function listGroups(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
   const all = includesDeleted(matched)
   const groups = [...accounts.groups()].filter(({ record }) => all || record.deletedAt === null)
   return jsonReply({ groups: groups.map(renderGroup) })
 }
 
-function showGroup({ params }: AdminRequest, { accounts }: GroupDesk): Reply {
+function showGroup({ params }: AdminRequest, { accounts }: GroupRouteDeps): Reply {
   const standing = accounts.group(idIn(params))
   if (!standing) throw unknownGroup()
   return jsonReply(renderGroup(standing))
 }
 
-async function createGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
+async function createGroup(matched: AdminRequest, desk: GroupRouteDeps): Promise<Reply> {
   const body = await readJson(matched, newGroupBody, desk)
   const row = await desk.store.createGroup({
     id: newGroupId(),
@@ -89,7 +89,7 @@ async function createGroup(matched: AdminRequest, desk: GroupDesk): Promise<Repl
   return jsonReply(renderGroup(standing), 201)
 }
 
-async function changeGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
+async function changeGroup(matched: AdminRequest, desk: GroupRouteDeps): Promise<Reply> {
   const id = idIn(matched.params)
   const row = await desk.store.updateGroup(
     id,
@@ -101,7 +101,10 @@ async function changeGroup(matched: AdminRequest, desk: GroupDesk): Promise<Repl
   return jsonReply(renderGroup(standing))
 }
 
-async function deleteGroup({ params, context }: AdminRequest, desk: GroupDesk): Promise<Reply> {
+async function deleteGroup(
+  { params, context }: AdminRequest,
+  desk: GroupRouteDeps,
+): Promise<Reply> {
   const id = idIn(params)
   const row = await desk.store.deleteGroup(id, unixSeconds(desk.clock))
   if (row === 'unknown-group') throw unknownGroup()
@@ -113,7 +116,7 @@ async function deleteGroup({ params, context }: AdminRequest, desk: GroupDesk): 
   return noContent
 }
 
-async function grantGroup(matched: AdminRequest, desk: GroupDesk): Promise<Reply> {
+async function grantGroup(matched: AdminRequest, desk: GroupRouteDeps): Promise<Reply> {
   const id = idIn(matched.params)
   const { amount } = await readJson(matched, grantBody, desk)
   const row = await desk.store.grantGroup(id, amount)

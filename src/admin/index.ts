@@ -1,14 +1,14 @@
-export { type ConfigDesk, configRoutes } from './config.ts'
-export { type GroupDesk, groupRoutes } from './groups.ts'
+export { type ConfigRouteDeps, configRoutes } from './config.ts'
+export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { guarded } from './guard.ts'
 export { type AdminRequest, type AdminRoutes, nameField } from './input.ts'
-export { type KeyDesk, keyRoutes } from './keys.ts'
+export { type KeyRouteDeps, keyRoutes } from './keys.ts'
 export {
   LockedProviderKey,
   openProviderKeys,
-  type ProviderKeyDesk,
+  type ProviderKeyRouteDeps,
   providerKeyRoutes,
 } from './provider-keys.ts'
 export { renderKey } from './render.ts'
-export { type UsageDesk, usageRoutes } from './usage.ts'
-export { type WebhookDesk, webhookRoutes } from './webhooks.ts'
+export { type UsageRouteDeps, usageRoutes } from './usage.ts'
+export { type WebhookRouteDeps, webhookRoutes } from './webhooks.ts'

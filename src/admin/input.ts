@@ -9,10 +9,10 @@ import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { GrantRefusal } from '../store/index.ts'
 import { readBody } from '../wire/body.ts'
-import { Scope } from '../wire/deadline.ts'
+import { CancelScope } from '../wire/cancel-scope.ts'
 import type { Intake } from '../wire/intake.ts'
 import { readJsonBody } from '../wire/json-body.ts'
-import { Pace } from '../wire/pace.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
 
 /** A request that an admin route has matched. */
 export interface AdminRequest {
@@ -31,12 +31,12 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type AdminRoutes = Readonly<Record<string, Readonly<Partial<Record<Method, AdminHandler>>>>>
 
 /** What the routes that change something need. */
-export interface AdminDesk extends BodyReading {
+export interface AdminRouteDeps extends BodyOptions {
   readonly audit: Audit
 }
 
 /** How bodies are read. */
-export interface BodyReading {
+export interface BodyOptions {
   readonly clock: Clock
   /** The longest body that is taken, in bytes. */
   readonly bodyLimit: () => number
@@ -46,9 +46,9 @@ export interface BodyReading {
 /** The whole body; LM-1002 when it is too long. The wait for it ends when the client leaves. */
 export async function readBytes(
   { request, context: { signal } }: AdminRequest,
-  { clock, bodyLimit, intake }: BodyReading,
+  { clock, bodyLimit, intake }: BodyOptions,
 ): Promise<Uint8Array> {
-  const scope = new Scope(clock)
+  const scope = new CancelScope(clock)
   // Nobody reads an answer here that could be too slow.
   const share = intake.buffers.open(() => {})
   const place = intake.open(share)
@@ -70,11 +70,11 @@ export async function readBytes(
 export async function readJson<Shape extends z.ZodRawShape>(
   matched: AdminRequest,
   schema: z.ZodObject<Shape, z.core.$strict>,
-  reading: BodyReading,
+  reading: BodyOptions,
 ): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
   const bytes = await readBytes(matched, reading)
   const { clock } = reading
-  const pace = new Pace(clock, new Scope(clock))
+  const pace = new TimeSlice(clock, new CancelScope(clock))
   const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], pace })
   if (layout.commas > mostItems)
     throw invalid(`the request body holds more than ${mostItems} items`)

@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { groupIdOf, type KeyRing, keyIdOf, mintKey, newKeyId } from '../auth/index.ts'
 import type { AccountEvent, Notify } from '../core/account-event.ts'
-import type { KeyStanding } from '../core/accounts.ts'
+import type { KeyState } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { KeyChange, KeyRow, Store } from '../store/index.ts'
 import {
-  type AdminDesk,
   type AdminRequest,
+  type AdminRouteDeps,
   type AdminRoutes,
   budgetField,
   countField,
@@ -21,22 +21,22 @@ import {
 } from './input.ts'
 import { noContent, renderKey, unstored } from './render.ts'
 
-export interface KeyDesk extends AdminDesk {
+export interface KeyRouteDeps extends AdminRouteDeps {
   readonly store: Pick<Store, 'createKey' | 'updateKey' | 'rotateKey' | 'deleteKey' | 'grantKey'>
   readonly accounts: KeyAccounts
   /** Writes what has been spent to the database. */
   readonly flush: () => Promise<void>
-  readonly ring: Pick<KeyRing<KeyStanding>, 'put'>
+  readonly ring: Pick<KeyRing<KeyState>, 'put'>
   readonly notify: Notify
 }
 
 /** The keys in memory, tombstones included. */
 export interface KeyAccounts {
   /** In the order of their creation. */
-  keys(): Iterable<KeyStanding>
-  key(id: KeyId): KeyStanding | undefined
+  keys(): Iterable<KeyState>
+  key(id: KeyId): KeyState | undefined
   /** Adds the key, or replaces its record; what it has spent meanwhile stays. */
-  putKey(row: KeyRow): KeyStanding
+  putKey(row: KeyRow): KeyState
 }
 
 /**
@@ -44,7 +44,7 @@ export interface KeyAccounts {
  * audit it, emit the event, answer. Rows come back in the order they were committed, so nothing may
  * be waited for between the first two.
  */
-export function keyRoutes(desk: KeyDesk): AdminRoutes {
+export function keyRoutes(desk: KeyRouteDeps): AdminRoutes {
   return {
     '/admin/keys': {
       GET: (matched) => listKeys(matched, desk),
@@ -91,19 +91,19 @@ const keyChangeBody = z.strictObject({
   group_id: groupField.optional(),
 })
 
-function listKeys(matched: AdminRequest, { accounts }: KeyDesk): Reply {
+function listKeys(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
   const all = includesDeleted(matched)
   const keys = [...accounts.keys()].filter(({ record }) => all || record.deletedAt === null)
   return jsonReply({ keys: keys.map(renderKey) })
 }
 
-function showKey({ params }: AdminRequest, { accounts }: KeyDesk): Reply {
+function showKey({ params }: AdminRequest, { accounts }: KeyRouteDeps): Reply {
   const standing = accounts.key(idIn(params))
   if (!standing) throw unknownKey()
   return jsonReply(renderKey(standing))
 }
 
-async function createKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
+async function createKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
   const body = await readJson(matched, newKeyBody, desk)
   const { plaintext, digest } = mintKey()
   const row = await desk.store.createKey({
@@ -123,7 +123,7 @@ async function createKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
   return unstored(jsonReply({ ...renderKey(standing), key: plaintext }, 201))
 }
 
-async function changeKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
+async function changeKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
   const id = idIn(matched.params)
   const body = await readJson(matched, keyChangeBody, desk)
   const row = await desk.store.updateKey(id, changeOf(body))
@@ -137,7 +137,7 @@ async function changeKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
   return jsonReply(renderKey(standing))
 }
 
-async function rotateKey({ params, context }: AdminRequest, desk: KeyDesk): Promise<Reply> {
+async function rotateKey({ params, context }: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
   const { plaintext, digest } = mintKey()
   const id = idIn(params)
   const row = await desk.store.rotateKey(id, digest)
@@ -147,7 +147,7 @@ async function rotateKey({ params, context }: AdminRequest, desk: KeyDesk): Prom
   return unstored(jsonReply({ ...renderKey(standing), key: plaintext }))
 }
 
-async function deleteKey({ params, context }: AdminRequest, desk: KeyDesk): Promise<Reply> {
+async function deleteKey({ params, context }: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
   const id = idIn(params)
   const row = await desk.store.deleteKey(id, unixSeconds(desk.clock))
   const standing = replaced(row, desk)
@@ -158,7 +158,7 @@ async function deleteKey({ params, context }: AdminRequest, desk: KeyDesk): Prom
   return noContent
 }
 
-async function grantKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
+async function grantKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
   const id = idIn(matched.params)
   const { amount } = await readJson(matched, grantBody, desk)
   const row = await desk.store.grantKey(id, amount)
@@ -171,8 +171,8 @@ async function grantKey(matched: AdminRequest, desk: KeyDesk): Promise<Reply> {
 /** Puts what was committed in the place of what is in memory. */
 function replaced(
   row: KeyRow | 'unknown-key' | 'unknown-group',
-  { accounts, ring }: KeyDesk,
-): KeyStanding {
+  { accounts, ring }: KeyRouteDeps,
+): KeyState {
   if (row === 'unknown-key') throw unknownKey()
   if (row === 'unknown-group') throw invalid(`group_id: ${noGroup}`, 'group_id')
   const standing = accounts.putKey(row)
@@ -204,8 +204,8 @@ function changeOf(body: z.infer<typeof keyChangeBody>): KeyChange {
 
 function eventOf(
   type: AccountEvent['type'],
-  { record, spent }: KeyStanding,
-  desk: KeyDesk,
+  { record, spent }: KeyState,
+  desk: KeyRouteDeps,
 ): AccountEvent {
   return {
     type,

@@ -5,10 +5,10 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import type { SealedRow, Store } from '../store/index.ts'
 import { jsonIn } from '../wire/json.ts'
 import { type Sealer, SealFault } from '../wire/seal.ts'
-import { type AdminDesk, type AdminRequest, type AdminRoutes, readJson } from './input.ts'
+import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } from './input.ts'
 import { noContent } from './render.ts'
 
-export interface ProviderKeyDesk extends AdminDesk {
+export interface ProviderKeyRouteDeps extends AdminRouteDeps {
   readonly store: Pick<Store, 'sealed' | 'putSealed' | 'deleteSealed'>
   readonly sealer: Sealer
   /** The names of the configured providers. */
@@ -23,7 +23,7 @@ const purpose = 'provider-key'
  * The keys of providers that are kept in the database. They serve providers whose own variable is
  * not named, unset or empty, and no route ever shows one.
  */
-export function providerKeyRoutes(desk: ProviderKeyDesk): AdminRoutes {
+export function providerKeyRoutes(desk: ProviderKeyRouteDeps): AdminRoutes {
   return {
     // A name may hold slashes.
     '/admin/provider-keys/:name+': {
@@ -78,7 +78,7 @@ function isJsonObject(key: string): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-async function storeKey(matched: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
+async function storeKey(matched: AdminRequest, desk: ProviderKeyRouteDeps): Promise<Reply> {
   const { store, sealer, clock, audit, reload } = desk
   const { name = '' } = matched.params
   if (!isConfigured(name, desk)) throw unknownProvider()
@@ -91,7 +91,10 @@ async function storeKey(matched: AdminRequest, desk: ProviderKeyDesk): Promise<R
 }
 
 /** A key may have outlived its provider, so a name that is only stored is good enough. */
-async function forgetKey({ params, context }: AdminRequest, desk: ProviderKeyDesk): Promise<Reply> {
+async function forgetKey(
+  { params, context }: AdminRequest,
+  desk: ProviderKeyRouteDeps,
+): Promise<Reply> {
   const { store, audit, reload } = desk
   const { name = '' } = params
   const rows = await store.sealed(purpose)
@@ -103,7 +106,7 @@ async function forgetKey({ params, context }: AdminRequest, desk: ProviderKeyDes
   return noContent
 }
 
-function isConfigured(name: string, { providers }: ProviderKeyDesk): boolean {
+function isConfigured(name: string, { providers }: ProviderKeyRouteDeps): boolean {
   return [...providers()].includes(name)
 }
 

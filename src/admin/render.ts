@@ -1,4 +1,4 @@
-import type { GroupStanding, KeyStanding } from '../core/accounts.ts'
+import type { GroupState, KeyState } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { usdOf } from '../core/money.ts'
 import type { Reply } from '../core/reply.ts'
@@ -12,7 +12,7 @@ export function unstored(reply: Reply): Reply {
 }
 
 /** A key as the API shows it: never a hash, never a secret. */
-export function renderKey({ record, spent }: Pick<KeyStanding, 'record' | 'spent'>): object {
+export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>): object {
   return {
     id: record.id,
     name: record.name,
@@ -29,7 +29,7 @@ export function renderKey({ record, spent }: Pick<KeyStanding, 'record' | 'spent
 }
 
 /** A group as the API shows it. */
-export function renderGroup({ record, spent }: GroupStanding): object {
+export function renderGroup({ record, spent }: GroupState): object {
   return {
     id: record.id,
     name: record.name,

@@ -2,8 +2,8 @@ import { usdOf } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Store, UsageRow } from '../store/index.ts'
-import { Scope } from '../wire/deadline.ts'
-import { Pace } from '../wire/pace.ts'
+import { CancelScope } from '../wire/cancel-scope.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
 import type { AdminRequest } from './input.ts'
 import { parseExportQuery } from './usage-query.ts'
 
@@ -21,7 +21,7 @@ export async function exportUsage(
   const rows = await store.listUsage(query)
   // Only a page that is not full shows that the window has nothing more.
   const next = rows.length < query.limit ? null : rows.at(-1)?.id
-  const pace = new Pace(clock, new Scope(clock))
+  const pace = new TimeSlice(clock, new CancelScope(clock))
   const pieces = [
     encoder.encode(`{"since":${query.since},"until":${query.until},"rows":[`),
     ...(await renderRows(rows, pace)),
@@ -33,7 +33,7 @@ export async function exportUsage(
 /** Rows that are written in one go: a page of them would hold up every stream that is running. */
 const portion = 250
 
-async function renderRows(rows: readonly UsageRow[], pace: Pace): Promise<Uint8Array[]> {
+async function renderRows(rows: readonly UsageRow[], pace: TimeSlice): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = []
   for (let at = 0; at < rows.length; at += portion) {
     const texts = rows.slice(at, at + portion).map((row) => JSON.stringify(renderRow(row)))
@@ -77,7 +77,7 @@ function renderRow(row: UsageRow): object {
   }
 }
 
-async function joined(pieces: readonly Uint8Array[], pace: Pace): Promise<Uint8Array> {
+async function joined(pieces: readonly Uint8Array[], pace: TimeSlice): Promise<Uint8Array> {
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of pieces) {

@@ -6,20 +6,23 @@ import type { AdminRequest, AdminRoutes } from './input.ts'
 import { exportUsage } from './usage-export.ts'
 import { parseUsageQuery } from './usage-query.ts'
 
-export interface UsageDesk {
+export interface UsageRouteDeps {
   readonly store: Pick<Store, 'sumUsage' | 'listUsage'>
   readonly clock: Clock
 }
 
 /** The routes of the usage log. They only read. */
-export function usageRoutes(desk: UsageDesk): AdminRoutes {
+export function usageRoutes(desk: UsageRouteDeps): AdminRoutes {
   return {
     '/admin/usage': { GET: (matched) => sumUsage(matched, desk) },
     '/admin/usage/export': { GET: (matched) => exportUsage(matched, desk) },
   }
 }
 
-async function sumUsage({ request }: AdminRequest, { store, clock }: UsageDesk): Promise<Reply> {
+async function sumUsage(
+  { request }: AdminRequest,
+  { store, clock }: UsageRouteDeps,
+): Promise<Reply> {
   const query = parseUsageQuery(new URL(request.url).searchParams, clock.now())
   const { since, until, groupBy, limit } = query
   // One more than is shown tells whether there are more.

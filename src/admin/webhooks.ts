@@ -2,15 +2,15 @@ import * as z from 'zod'
 import { webhookSettings } from '../config/index.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import type { Webhooks } from '../webhooks/index.ts'
-import { type AdminDesk, type AdminRequest, type AdminRoutes, readJson } from './input.ts'
+import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } from './input.ts'
 import { noContent } from './render.ts'
 
-export interface WebhookDesk extends AdminDesk {
+export interface WebhookRouteDeps extends AdminRouteDeps {
   readonly webhooks: Pick<Webhooks, 'state' | 'put' | 'disable' | 'putKey' | 'forgetKey'>
 }
 
 /** The routes of the webhook settings, and of the key that deliveries are signed with. */
-export function webhookRoutes(desk: WebhookDesk): AdminRoutes {
+export function webhookRoutes(desk: WebhookRouteDeps): AdminRoutes {
   return {
     '/admin/webhooks': {
       GET: () => showState(desk),
@@ -34,7 +34,7 @@ const keyBody = z.strictObject({
 })
 
 /** It never holds the secret. */
-function showState({ webhooks: { state } }: WebhookDesk): Reply {
+function showState({ webhooks: { state } }: WebhookRouteDeps): Reply {
   return jsonReply({
     enabled: state.enabled,
     source: state.source,
@@ -45,26 +45,26 @@ function showState({ webhooks: { state } }: WebhookDesk): Reply {
   })
 }
 
-async function replaceSettings(matched: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+async function replaceSettings(matched: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
   await desk.webhooks.put(await readJson(matched, webhookSettings, desk))
   desk.audit({ action: 'webhooks.replace', subjectId: null }, matched.context)
   return showState(desk)
 }
 
-async function turnOff({ context }: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+async function turnOff({ context }: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
   await desk.webhooks.disable()
   desk.audit({ action: 'webhooks.disable', subjectId: null }, context)
   return noContent
 }
 
-async function replaceKey(matched: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+async function replaceKey(matched: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
   const { secret } = await readJson(matched, keyBody, desk)
   await desk.webhooks.putKey(secret)
   desk.audit({ action: 'signing_key.store', subjectId: null }, matched.context)
   return noContent
 }
 
-async function forgetKey({ context }: AdminRequest, desk: WebhookDesk): Promise<Reply> {
+async function forgetKey({ context }: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
   await desk.webhooks.forgetKey()
   desk.audit({ action: 'signing_key.delete', subjectId: null }, context)
   return noContent

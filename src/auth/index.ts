@@ -1,5 +1,5 @@
 export { challenge } from './bearer.ts'
-export { checkCanary, ForeignMasterKey } from './canary.ts'
 export { KeyRing } from './key-ring.ts'
 export { type Master, MasterKeyError, openMaster } from './master.ts'
+export { checkMasterKey, ForeignMasterKey } from './master-key-check.ts'
 export { groupIdOf, keyIdOf, mintKey, newGroupId, newKeyId } from './mint.ts'

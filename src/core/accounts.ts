@@ -39,11 +39,11 @@ export interface Account {
 }
 
 /** A key or a group with what it has spent, and what its running requests may still spend. */
-export interface Standing<Record> {
+export interface AccountState<Record> {
   readonly record: Record
   readonly spent: NanoUsd
   readonly reserved: NanoUsd
 }
 
-export type KeyStanding = Standing<VirtualKey>
-export type GroupStanding = Standing<BudgetGroup>
+export type KeyState = AccountState<VirtualKey>
+export type GroupState = AccountState<BudgetGroup>

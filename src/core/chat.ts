@@ -62,7 +62,7 @@ export type ChatLayout = MemberLayout<'model' | 'stream_options'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
 /** What a request may make one link write, by the bytes that its upstream gets. */
-export interface OutputDemand {
+export interface OutputEstimate {
   /** The largest bound of one choice that the client or the gateway has set; 0 without one. */
   readonly maxTokens: number
   /** Those bytes hold a bound. */

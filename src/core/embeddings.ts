@@ -21,13 +21,13 @@ export const embedPart = z.discriminatedUnion('type', [
 ])
 
 /** How vectors leave the gateway: as JSON numbers, or as little-endian float32 in base64. */
-export type Encoding = 'float' | 'base64'
+export type EncodingFormat = 'float' | 'base64'
 
 /** One embeddings request, or the part of it that goes into one upstream call. */
 export interface EmbedCall {
   readonly model: string
   readonly input: EmbedInput
-  readonly encoding: Encoding
+  readonly encoding: EncodingFormat
   readonly dimensions: number | undefined
   readonly inputType: unknown
 }

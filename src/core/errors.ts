@@ -60,7 +60,7 @@ export interface ErrorDetail {
 }
 
 /** Tells official SDKs not to repeat a request, which they do with every 429 and 5xx by themselves. */
-export const forbidRetry: HeaderList = Object.freeze(['x-should-retry', 'false'])
+export const noRetryHeader: HeaderList = Object.freeze(['x-should-retry', 'false'])
 
 /** The one error that clients get to see. Messages hold no secret and no prompt text. */
 export class GatewayError extends Error {
@@ -106,7 +106,7 @@ export function internal(): GatewayError {
 export function bodyIsRead(): GatewayError {
   const message =
     'the body of this request was read before it reached the gateway; mount the gateway ahead of body parsers'
-  return new GatewayError('LM-1001', message, { status: 500, headers: forbidRetry })
+  return new GatewayError('LM-1001', message, { status: 500, headers: noRetryHeader })
 }
 
 /** The body of an error answer, and of a stream's terminal frame. */

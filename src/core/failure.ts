@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetail, forbidRetry, GatewayError } from './errors.ts'
+import { type ErrorCode, type ErrorDetail, GatewayError, noRetryHeader } from './errors.ts'
 import type { Millis } from './ids.ts'
 import { inBrackets, type NetworkFailure, networkProblem } from './network-failure.ts'
 import { isQuotaSpent, type VendorError } from './vendor-error.ts'
@@ -150,7 +150,7 @@ function ownErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
     case 'circuit-open':
       return new GatewayError('LM-3020', `the circuit of provider ${provider} is open`, {
         retryAfter: failure.retryAfter,
-        headers: forbidRetry,
+        headers: noRetryHeader,
       })
     case 'client-cancelled':
       return new GatewayError('LM-6001', 'the client closed the request')
@@ -166,7 +166,7 @@ function ownErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
 }
 
 function upstreamError(code: ErrorCode, message: string, more: ErrorDetail = {}): GatewayError {
-  return new GatewayError(code, message, { headers: forbidRetry, ...more })
+  return new GatewayError(code, message, { headers: noRetryHeader, ...more })
 }
 
 function statusError(

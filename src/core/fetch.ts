@@ -2,7 +2,7 @@ import type { PlatformRequest, PlatformResponse } from './platform.ts'
 import type { CancelSignal } from './ports.ts'
 
 /** What a host knows of one request beyond the request itself. */
-export interface RequestContext {
+export interface FetchOptions {
   /** Aborts when the client has left. Without it, the request's own signal counts. */
   readonly signal?: CancelSignal | undefined
   /** The address of the client. It goes to the log, never to a provider. */
@@ -15,7 +15,4 @@ export interface RequestContext {
 }
 
 /** Answers a request. Never rejects, and the body of its answer never errors. */
-export type Fetch = (
-  request: PlatformRequest,
-  context?: RequestContext,
-) => Promise<PlatformResponse>
+export type Fetch = (request: PlatformRequest, context?: FetchOptions) => Promise<PlatformResponse>

@@ -74,7 +74,7 @@ export interface UpstreamRequest {
   readonly body?: Uint8Array | undefined
   readonly connectTimeout: Millis
   /** A provider with its own connect timeout asks for a client of its own. */
-  readonly ownClient?: boolean | undefined
+  readonly dedicatedPool?: boolean | undefined
   /** The same object for all calls of a provider: connections are shared by it. */
   readonly egress?: Egress | undefined
   /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
@@ -149,11 +149,11 @@ export interface ResponseParts {
 }
 
 /** Bytes, text that is ASCII only (hosts send that in one piece with the headers), or a stream. */
-export type Body = WholeBody | Readable<Uint8Array>
-export type WholeBody = Uint8Array | string
+export type Body = BufferedBody | Readable<Uint8Array>
+export type BufferedBody = Uint8Array | string
 
 /** True for a body that is all there. */
-export function isWhole(body: string | object): body is WholeBody {
+export function isBuffered(body: string | object): body is BufferedBody {
   return typeof body === 'string' || body instanceof Uint8Array
 }
 
@@ -161,7 +161,7 @@ export function isWhole(body: string | object): body is WholeBody {
 export type MakeResponse = (parts: ResponseParts) => PlatformResponse
 
 /** The headers of an answer by their names. */
-export function namedHeaders({ headers }: Pick<ResponseParts, 'headers'>): [string, string][] {
+export function headerEntries({ headers }: Pick<ResponseParts, 'headers'>): [string, string][] {
   return Array.from({ length: headers.length / 2 }, (_, at) => [
     headers[2 * at] ?? '',
     headers[2 * at + 1] ?? '',
@@ -169,7 +169,7 @@ export function namedHeaders({ headers }: Pick<ResponseParts, 'headers'>): [stri
 }
 
 /** An encoding of OpenAI's models. */
-export type Encoding = 'o200k_base' | 'cl100k_base'
+export type TokenEncoding = 'o200k_base' | 'cl100k_base'
 
 /** Counts tokens exactly, and not on the event loop. */
 export interface Tokenizer {
@@ -177,7 +177,7 @@ export interface Tokenizer {
    * The tokens of each text. Undefined when they are not counted: it would take too long, too many
    * counts wait, or the counter is broken.
    */
-  count(encoding: Encoding, texts: readonly string[]): Promise<readonly number[] | undefined>
+  count(encoding: TokenEncoding, texts: readonly string[]): Promise<readonly number[] | undefined>
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Capability, Modality } from './capability.ts'
-import type { ChatCall, OutputDemand } from './chat.ts'
+import type { ChatCall, OutputEstimate } from './chat.ts'
 import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
-import type { Clock, Egress, Environment, ReadFile, UpstreamPort, WholeBody } from './ports.ts'
+import type { BufferedBody, Clock, Egress, Environment, ReadFile, UpstreamPort } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
 import type { VendorError } from './vendor-error.ts'
@@ -161,7 +161,7 @@ export interface Provider {
   readonly passesAddresses: boolean
   readonly connectTimeout: Millis
   /** True when the provider overrides the connect timeout, and so has a client of its own. */
-  readonly ownClient: boolean
+  readonly dedicatedPool: boolean
   readonly firstTokenTimeout: Millis
   readonly totalTimeout: Millis
   /** Its own way out; undefined for that of the host. */
@@ -198,7 +198,7 @@ export interface Model {
 }
 
 /** A model as asked for, with everything that may serve it: itself, then its fallbacks in order. */
-export interface Route {
+export interface ModelRoute {
   readonly model: Model
   readonly chain: readonly [Model, ...Model[]]
 }
@@ -218,10 +218,10 @@ export interface ChatAnswer {
   /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
   /** The client's body, with the usage as it was judged. */
-  render(usage: Usage): WholeBody
+  render(usage: Usage): BufferedBody
 }
 
-export type ChatReading =
+export type ChatResult =
   | { readonly ok: true; readonly answer: ChatAnswer }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
@@ -229,7 +229,7 @@ export type ChatReading =
 export type HeaderReader = (name: string) => string | undefined
 
 /** What a status outside 2xx means once its body has been read. */
-export interface Refusal {
+export interface UpstreamError {
   readonly status: number
   readonly message: string
   readonly vendor?: VendorError | undefined
@@ -248,15 +248,15 @@ export interface ChatEndpoint {
   /** The request in this dialect. It has one, since `unsupported` did not throw. */
   request(call: ChatCall): DialectRequest
   /** What such a request may make the model write. Throws `CannotExpress` as `unsupported` does. */
-  outputDemand(call: ChatCall): OutputDemand
+  estimateOutput(call: ChatCall): OutputEstimate
   /** Reads a 2xx answer to a request without `stream`. */
-  answer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatReading
+  answer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatResult
   /** Reads a 2xx event stream. */
   frames(call: ChatCall, header: HeaderReader): FrameDecoder
   /** The media type of that stream, where it is not `text/event-stream`. */
   readonly streamType?: string
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
-  refusal(status: number, body: string, header: HeaderReader): Refusal
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
   /** A clean end after a finish reason counts as complete although `[DONE]` never came. */
   readonly doneOptional: boolean
 }
@@ -269,7 +269,7 @@ export interface BatchLimits {
 }
 
 /** A vendor's answer, its vectors in the order of the items. */
-export type EmbedReading =
+export type EmbedResult =
   | {
       readonly ok: true
       readonly vectors: readonly VectorValue[]
@@ -293,13 +293,13 @@ export interface EmbedEndpoint {
   /** Says one batch. */
   request(batch: EmbedCall): DialectRequest
   /** Reads a 2xx answer whose arrays of numbers have been taken out. */
-  answer(body: unknown, header: HeaderReader): EmbedReading
+  answer(body: unknown, header: HeaderReader): EmbedResult
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
-  refusal(status: number, body: string, header: HeaderReader): Refusal
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }
 
 /** A vendor's answer, its results in any order. */
-export type RerankReading =
+export type RerankResult =
   | {
       readonly ok: true
       readonly results: readonly Ranking[]
@@ -320,7 +320,7 @@ export interface RerankEndpoint {
   /** Says one call. */
   request(call: RerankCall): DialectRequest
   /** Reads a 2xx answer; undefined where it is no JSON. */
-  answer(body: unknown): RerankReading
+  answer(body: unknown): RerankResult
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
-  refusal(status: number, body: string, header: HeaderReader): Refusal
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }

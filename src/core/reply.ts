@@ -1,4 +1,4 @@
-import type { Body, HeaderList, WholeBody } from './ports.ts'
+import type { Body, BufferedBody, HeaderList } from './ports.ts'
 
 /** An answer on its way out, before the headers that every answer carries are put on. */
 export interface Reply {
@@ -18,7 +18,7 @@ export function jsonReply(value: unknown, status = 200): Reply {
 
 /** A JSON answer of bytes that are JSON already. */
 export function jsonBytes(
-  body: WholeBody,
+  body: BufferedBody,
   { status = 200, headers = [] }: { status?: number; headers?: HeaderList } = {},
 ): Reply {
   return { status, headers: [...jsonHeaders(body.length), ...headers], body }

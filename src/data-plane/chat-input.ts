@@ -5,7 +5,7 @@ import type { MemberLayout, ObjectLayout } from '../core/layout.ts'
 import { promptTokens } from '../tokens/index.ts'
 import { largeBody } from '../wire/intake.ts'
 import { parseObject, readJsonBody } from '../wire/json-body.ts'
-import type { Pace } from '../wire/pace.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** What the gateway routes and prices by. Upstreams differ in which of several they take. */
 const unique = [
@@ -20,7 +20,7 @@ const unique = [
 const names = [...unique, 'stream_options', 'tools'] as const
 
 /** Reads a chat completion request, LM-1001 with the field at fault when it cannot be one. */
-export async function readChat(bytes: Uint8Array, pace: Pace): Promise<ParsedChat> {
+export async function readChat(bytes: Uint8Array, pace: TimeSlice): Promise<ParsedChat> {
   const { layout, value } = await readJsonBody(bytes, { names, unique, pace })
   return new ParsedChat(bytes, layout, value)
 }

@@ -9,15 +9,15 @@ import { judgeUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
-import { type Countable, countableChat, estimateChat } from '../tokens/index.ts'
-import { attemptChat, type ChatReply } from './chat-attempt.ts'
+import { countableChat, estimateChat, type TokenCountInput } from '../tokens/index.ts'
+import { type ChatReply, callChat } from './call-chat.ts'
 import { type ParsedChat, readChat } from './chat-input.ts'
-import { chatDemand } from './demand.ts'
 import type { Exchange } from './exchange.ts'
 import { checkExpressible, whyUnable } from './expressible.ts'
 import { checkImages, checkReferences } from './images.ts'
-import { presentable } from './presentable.ts'
+import { redactFailure } from './redact-failure.ts'
 import { type PeekedStream, ReplyStream } from './reply-stream.ts'
+import { estimateChatUsage } from './usage-estimate.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
@@ -25,7 +25,7 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
   const body = await exchange.body(request)
   const call = await readChat(body, pace)
   exchange.stream = call.stream
-  const route = snapshot.route(call.request.model, 'chat')
+  const route = snapshot.resolve(call.request.model, 'chat')
   exchange.routed(route)
   checkImages(call.request, route)
   const droppedBy = (link: Model) => {
@@ -35,12 +35,12 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
   if (call.isHeavy) await pace.pause()
   checkExpressible(route, droppedBy)
   if (call.isHeavy) await pace.pause()
-  exchange.admit(route, () => chatDemand(call))
+  exchange.admit(route, () => estimateChatUsage(call))
   if (call.isHeavy) await pace.pause()
 
   const setting = exchange.chainOf(route, (link) => whyUnable(link, droppedBy, exchange))
   const serving = runChain<ChatReply>(setting, async (context) => {
-    const result = await attemptChat(call, context, exchange)
+    const result = await callChat(call, context, exchange)
     exchange.attempted(context.link, result)
     return result
   })
@@ -104,7 +104,7 @@ function answerStream(
       scope.close()
       const failure = end.complete ? undefined : end.failure
       over(failure)
-      if (failure) exchange.brokeOff(link, presentable(failure, link.provider))
+      if (failure) exchange.brokeOff(link, redactFailure(failure, link.provider))
       if (end.complete && !end.finished) exchange.unfinished(link)
       const error = failure && errorOfEnd(failure, link)
       const outcome = error ? { status: error.status, errorCode: error.code } : { status: 200 }
@@ -140,13 +140,13 @@ function exactCount(
   call: ParsedChat,
   link: Model,
   exchange: Exchange,
-): ((output: string) => Countable) | undefined {
+): ((output: string) => TokenCountInput) | undefined {
   const encoding = call.isLarge ? undefined : exchange.encodingOf(link)
   return encoding && ((output) => countableChat({ encoding, request: call.request, output }))
 }
 
 function errorOfEnd(failure: UpstreamFailure, { provider }: Model): GatewayError {
-  return streamErrorOf(presentable(failure, provider), provider.name)
+  return streamErrorOf(redactFailure(failure, provider), provider.name)
 }
 
 const streamHeaders = [

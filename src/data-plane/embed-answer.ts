@@ -1,4 +1,4 @@
-import type { Encoding } from '../core/embeddings.ts'
+import type { EncodingFormat } from '../core/embeddings.ts'
 import { UpstreamFault } from '../core/failure.ts'
 import type { Body } from '../core/ports.ts'
 import { type Readable, type Source, type StreamClasses, unbuffered } from '../core/streams.ts'
@@ -6,11 +6,11 @@ import type { Usage } from '../core/usage.ts'
 import { base64Length, writeBase64 } from '../wire/base64.ts'
 import type { Buffers, Share } from '../wire/buffers.ts'
 import type { NumberArray } from '../wire/number-reader.ts'
-import type { Pace } from '../wire/pace.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 
 export interface EmbedAnswer {
   readonly vectors: readonly NumberArray[]
-  readonly encoding: Encoding
+  readonly encoding: EncodingFormat
   /** The client-facing id of the model that served. */
   readonly model: string
   readonly usage: Usage
@@ -23,7 +23,7 @@ export interface Rendered {
 }
 
 export interface Sending {
-  readonly pace: Pace
+  readonly pace: TimeSlice
   /** Counts the vectors that are still to be sent. */
   readonly buffers: Buffers
   readonly streams: StreamClasses

@@ -1,6 +1,6 @@
 import { type EmbedCall, type EmbedImage, imagesOf, isTokens } from '../core/embeddings.ts'
 import { invalid } from '../core/errors.ts'
-import type { EmbedEndpoint, Model, Route } from '../core/provider.ts'
+import type { EmbedEndpoint, Model, ModelRoute } from '../core/provider.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
 import { checkModality, checkReference, isRemote, referenceOwner } from './images.ts'
 
@@ -8,7 +8,7 @@ import { checkModality, checkReference, isRemote, referenceOwner } from './image
  * Judges a request over the whole chain, before any upstream call: token ids and what else a dialect
  * cannot say (LM-1001), and images by their address and by who may get them (LM-2003, LM-2008).
  */
-export function checkInput(call: EmbedCall, route: Route): void {
+export function checkInput(call: EmbedCall, route: ModelRoute): void {
   for (const image of imagesOf(call.input)) {
     checkModality(image, route)
     const owner = referenceOwner(image.url)

@@ -9,14 +9,14 @@ import {
 import { invalid } from '../core/errors.ts'
 import { inOurWords, invalidField } from '../core/invalid-field.ts'
 import { readJsonBody } from '../wire/json-body.ts'
-import type { Pace } from '../wire/pace.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** Eight of the largest batches: more would be a day's work, not a request. */
 const mostItems = 16_384
 const largestId = 2 ** 31 - 1
 
 /** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
-export async function readEmbed(bytes: Uint8Array, pace: Pace): Promise<EmbedCall> {
+export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<EmbedCall> {
   const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
   const parsed = embedRequest.safeParse(value, inOurWords)
   if (!parsed.success) throw invalidField(parsed.error)

@@ -5,27 +5,27 @@ import { jsonHeaders, type Reply } from '../core/reply.ts'
 import { promptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { countableEmbed } from '../tokens/index.ts'
-import { embedDemand } from './demand.ts'
+import { areComparable, callEmbed, type EmbeddedBatch } from './call-embed.ts'
 import { renderEmbeddings } from './embed-answer.ts'
-import { areComparable, attemptEmbed, type EmbeddedBatch } from './embed-attempt.ts'
 import { batchesOf } from './embed-batches.ts'
 import { checkInput } from './embed-checks.ts'
 import { mediaOf, withFetchedImages } from './embed-images.ts'
 import { readEmbed } from './embed-input.ts'
 import type { Exchange } from './exchange.ts'
 import { checkExpressible, whyUnable } from './expressible.ts'
+import { estimateEmbedUsage } from './usage-estimate.ts'
 
 /** `POST /v1/embeddings`. */
 export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot, pace } = exchange
   const sent = await readEmbed(await exchange.body(request), pace)
   exchange.parsed()
-  const route = snapshot.route(sent.model, 'embed')
+  const route = snapshot.resolve(sent.model, 'embed')
   exchange.routed(route)
   checkInput(sent, route)
   const droppedBy = (link: Model) => unsupported(sent, link)
   checkExpressible(route, droppedBy)
-  exchange.admit(route, () => embedDemand(sent))
+  exchange.admit(route, () => estimateEmbedUsage(sent))
   const call = await withFetchedImages(sent, exchange)
   exchange.media = mediaOf(call)
   await pace.pause()
@@ -34,7 +34,7 @@ export async function embeddings(request: Request, exchange: Exchange): Promise<
   const served = await runSplitChain<EmbedCall, EmbeddedBatch>(setting, {
     split: (link) => batchesOf(call, dialectOf(link)),
     attempt: async (batch, context) => {
-      const result = await attemptEmbed(batch, context, exchange)
+      const result = await callEmbed(batch, context, exchange)
       exchange.attempted(context.link, result)
       return result
     },

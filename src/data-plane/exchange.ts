@@ -1,30 +1,31 @@
 import type { Account } from '../core/accounts.ts'
-import type { Admission, Caller, Demand } from '../core/admission.ts'
+import type { Admission, Principal, UsageEstimate } from '../core/admission.ts'
 import type { Capability } from '../core/capability.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
-import type { Clock, Encoding, HeaderList, ImageFetchPort, Log } from '../core/ports.ts'
-import type { Model, Route } from '../core/provider.ts'
-import type { FailedLink, Media, Settlement } from '../core/settlement.ts'
+import type { Clock, HeaderList, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
+import type { Model, ModelRoute } from '../core/provider.ts'
+import type { FailedLink, Media, RequestRecord } from '../core/request-record.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Attempt, ChainSetting, LostLink, Resilience } from '../resilience/index.ts'
+import { calculateCost } from '../pricing/index.ts'
+import type { CallResult, ChainSetting, LostLink, Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
-import { type Countable, costOf, encodingOf } from '../tokens/index.ts'
+import { encodingOf, type TokenCountInput } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { Buffers, Share } from '../wire/buffers.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { Intake, Place } from '../wire/intake.ts'
-import { Pace } from '../wire/pace.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
 import { failedLink, logFailedAttempt } from './failed-links.ts'
 
 export interface ExchangeOptions {
   readonly id: RequestId
   readonly capability: Capability
   readonly snapshot: Snapshot
-  readonly scope: Scope
+  readonly scope: CancelScope
   readonly clock: Clock
   readonly log: Log
   readonly streams: StreamClasses
@@ -35,7 +36,7 @@ export interface ExchangeOptions {
   readonly intake: Intake
   /** Someone can count exactly. */
   readonly canCount: boolean
-  readonly record: (settlement: Settlement, recount: Recount | undefined) => void
+  readonly record: (settlement: RequestRecord, recount: Recount | undefined) => void
   /** Told of every upstream call, when it is over. */
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
   /** Called for a stream that was complete although none of its choices gave a finish reason. */
@@ -44,7 +45,7 @@ export interface ExchangeOptions {
 
 /** What an exact count needs, and the admission that it may change the cost of. */
 export interface Recount {
-  readonly countable: Countable
+  readonly countable: TokenCountInput
   readonly admission: Admission
 }
 
@@ -62,7 +63,7 @@ export interface Outcome {
   readonly usage?: Usage | undefined
   readonly searchUnits?: number | undefined
   /** Present where `usage` is an estimate that an exact count is to replace. */
-  readonly countable?: Countable | undefined
+  readonly countable?: TokenCountInput | undefined
 }
 
 /**
@@ -73,7 +74,7 @@ export class Exchange {
   readonly id: RequestId
   readonly snapshot: Snapshot
   /** Ends when the client leaves or the process must stop. */
-  readonly scope: Scope
+  readonly scope: CancelScope
   readonly clock: Clock
   readonly log: Log
   readonly streams: StreamClasses
@@ -88,8 +89,8 @@ export class Exchange {
   /** What the request holds of them. */
   readonly share: Share
   readonly #place: Place
-  #caller: Caller | undefined
-  #route: Route | undefined
+  #caller: Principal | undefined
+  #route: ModelRoute | undefined
   #account: Account | undefined
   #admission: Admission | undefined
   #firstToken: Millis | undefined
@@ -115,8 +116,8 @@ export class Exchange {
   }
 
   /** Lets others work between the stretches of a long computation. */
-  get pace(): Pace {
-    return new Pace(this.clock, this.scope)
+  get pace(): TimeSlice {
+    return new TimeSlice(this.clock, this.scope)
   }
 
   get settled(): boolean {
@@ -148,24 +149,24 @@ export class Exchange {
   }
 
   /** The request has shown who sends it. */
-  identified(caller: Caller): void {
+  identified(caller: Principal): void {
     this.#caller = caller
   }
 
   /** The request has named a model that can serve it. */
-  routed(route: Route): void {
+  routed(route: ModelRoute): void {
     this.#route = route
   }
 
   /** Asks for admission: nothing that costs is done before. Throws LM-4002, LM-4003 or LM-4001. */
-  admit(route: Route, demand: () => Demand): void {
+  admit(route: ModelRoute, demand: () => UsageEstimate): void {
     if (!this.#caller) throw new Error('nobody has been identified')
     this.#account = this.#caller.account
     this.#admission = this.#caller.admit(route, demand)
   }
 
   /** What a chain needs of this exchange to serve it. */
-  chainOf(route: Route, whyUnable?: ChainSetting['whyUnable']): ChainSetting {
+  chainOf(route: ModelRoute, whyUnable?: ChainSetting['whyUnable']): ChainSetting {
     const { scope, clock, arrived, resilience } = this
     const onLost = (lost: LostLink) => this.#lose(lost)
     return { route, scope, clock, arrived, resilience, whyUnable, onLost }
@@ -190,7 +191,7 @@ export class Exchange {
   }
 
   /** An attempt is over. Without a credential it made no upstream call. */
-  attempted(link: Model, attempt: Attempt<unknown>): void {
+  attempted(link: Model, attempt: CallResult<unknown>): void {
     if (attempt.resent) this.#called(link, 'resent')
     const outcome = attempt.ok ? 'success' : attempt.failure.kind
     if (outcome !== 'no-credential') this.#called(link, outcome)
@@ -221,7 +222,7 @@ export class Exchange {
   }
 
   /** How to count exactly what a link has served; undefined where that is not to be done. */
-  encodingOf(link: Model): Encoding | undefined {
+  encodingOf(link: Model): TokenEncoding | undefined {
     const isAsked = this.snapshot.tokenizer === 'accurate' && this.#options.canCount
     return isAsked ? encodingOf(link) : undefined
   }
@@ -250,7 +251,7 @@ export class Exchange {
     this.#place.end()
     this.share.close()
     const cost = this.#charge(outcome)
-    const settlement: Settlement = {
+    const settlement: RequestRecord = {
       requestId: this.id,
       keyId: this.#caller?.account?.keyId,
       account: this.#account,
@@ -291,7 +292,7 @@ export class Exchange {
       this.#account = undefined
     }
     const isCharged = this.#account && served && usage
-    const cost = isCharged ? costOf(served.prices, usage, searchUnits) : free
+    const cost = isCharged ? calculateCost(served.prices, usage, searchUnits) : free
     this.#admission?.settle({ cost, tokens: status === 200 ? usage?.totalTokens : undefined })
     return cost
   }

@@ -1,5 +1,5 @@
 import { CannotExpress } from '../core/cannot-express.ts'
-import type { Model, Route } from '../core/provider.ts'
+import type { Model, ModelRoute } from '../core/provider.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -12,7 +12,7 @@ export type DroppedBy = (link: Model) => readonly string[]
  * Judges a request before anything is done for it: LM-1001 when the first link's provider is `strict`
  * and would have to drop something, and when no link of the chain can express it.
  */
-export function checkExpressible({ chain }: Route, droppedBy: DroppedBy): void {
+export function checkExpressible({ chain }: ModelRoute, droppedBy: DroppedBy): void {
   const [first, ...others] = chain
   const dropped = readDropped(first, droppedBy)
   if (!(dropped instanceof CannotExpress)) {

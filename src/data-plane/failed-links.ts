@@ -3,7 +3,7 @@ import { codeOf, isOwnEnd, reasonOf, wordsOf } from '../core/failure-reason.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { Log } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
-import type { FailedLink } from '../core/settlement.ts'
+import type { FailedLink } from '../core/request-record.ts'
 import type { LostLink } from '../resilience/index.ts'
 
 interface FailedAttempt {

@@ -4,15 +4,15 @@ import { version } from '../core/version.ts'
 import type { ImageFetchPolicy } from '../snapshot/index.ts'
 import { encodeBase64 } from '../wire/base64.ts'
 import { concat } from '../wire/byte-list.ts'
-import { Cancel } from '../wire/cancel.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import { LightAbortController } from '../wire/light-abort-controller.ts'
 import { isAddress, isPublicAddress } from '../wire/public-address.ts'
 import { hostOf, imageTypeOf, refusalOf } from './image-policy.ts'
 
 export interface ImageFetch {
   readonly policy: ImageFetchPolicy
   readonly port: ImageFetchPort
-  readonly scope: Scope
+  readonly scope: CancelScope
 }
 
 /** A fetched image as a data URI; or why there is none: a guard `refused` it, or the host `failed`. */
@@ -27,7 +27,7 @@ const mostRedirects = 3
 export async function fetchImage(address: string, fetch: ImageFetch): Promise<FetchedImage> {
   const scope = fetch.scope.open()
   scope.endAfter(fetch.policy.timeout, { kind: 'timeout', limit: 'read' })
-  const cancel = new Cancel()
+  const cancel = new LightAbortController()
   scope.onEnd(() => cancel.abort())
   try {
     if (scope.ended) return failed('called off')
@@ -52,7 +52,7 @@ export async function fetchImage(address: string, fetch: ImageFetch): Promise<Fe
 async function visit(
   url: URL,
   { policy, port, scope }: ImageFetch,
-  signal: Cancel,
+  signal: LightAbortController,
 ): Promise<FetchedImage | URL> {
   const objection = refusalOf(url, policy)
   if (objection !== undefined) return refused(objection)
@@ -101,7 +101,7 @@ async function readImage(
 async function readUpTo(
   source: ByteSource,
   limit: number,
-  scope: Scope,
+  scope: CancelScope,
 ): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = []
   let length = 0

@@ -1,13 +1,13 @@
 import { CannotExpress } from '../core/cannot-express.ts'
 import { type ChatRequest, type ImagePart, imageParts } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Model, ReferenceOwner, Route } from '../core/provider.ts'
+import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
 
 /**
  * Judges every image of a request over the whole chain, before any upstream call: the modality
  * (LM-2003), native references (LM-2008), remote addresses (LM-2004).
  */
-export function checkImages(request: ChatRequest, route: Route): void {
+export function checkImages(request: ChatRequest, route: ModelRoute): void {
   for (const image of imageParts(request)) {
     checkModality(image, route)
     const owner = referenceOwner(image.url)
@@ -17,7 +17,10 @@ export function checkImages(request: ChatRequest, route: Route): void {
 }
 
 /** LM-2003 when some link of the chain takes no images. */
-export function checkModality({ path }: Pick<ImagePart, 'path'>, { model, chain }: Route): void {
+export function checkModality(
+  { path }: Pick<ImagePart, 'path'>,
+  { model, chain }: ModelRoute,
+): void {
   const blind = chain.find((link) => !link.modalities.includes('image'))
   if (blind === undefined) return
   const message =
@@ -31,7 +34,7 @@ export function checkModality({ path }: Pick<ImagePart, 'path'>, { model, chain 
 export function checkReference(
   { path }: Pick<ImagePart, 'path'>,
   owner: ReferenceOwner,
-  { model }: Route,
+  { model }: ModelRoute,
 ): void {
   if (model.provider.kind.references === owner) return
   const message = `an image reference of ${owner} cannot be sent to model ${model.id}, which another vendor serves`
@@ -47,7 +50,7 @@ export function checkReferences(request: ChatRequest, { id, provider }: Model): 
   }
 }
 
-function checkRemote({ url, path }: ImagePart, { chain }: Route): void {
+function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute): void {
   const local = chain.find((link) => !takesAddress(link, url))
   if (local === undefined) return
   const { id, provider } = local

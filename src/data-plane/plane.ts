@@ -1,24 +1,24 @@
-import type { Gatekeeper } from '../core/admission.ts'
+import type { Authenticator } from '../core/admission.ts'
 import type { Capability } from '../core/capability.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock, ImageFetchPort, Log, Tokenizer } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
-import type { Recorder } from '../core/settlement.ts'
+import type { RecordSink } from '../core/request-record.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
-import { Scope } from '../wire/deadline.ts'
+import { CancelScope } from '../wire/cancel-scope.ts'
+import { InFlightSet } from '../wire/in-flight-set.ts'
 import type { Intake } from '../wire/intake.ts'
-import { Running } from '../wire/running.ts'
+import { ExactCounts } from './exact-counts.ts'
 import { type AttemptOutcome, Exchange } from './exchange.ts'
 import { readMetadata } from './metadata.ts'
-import { Recounts } from './recount.ts'
 
 export interface DataPlaneOptions {
-  readonly gatekeeper: Gatekeeper
+  readonly gatekeeper: Authenticator
   readonly snapshot: () => Snapshot
   readonly clock: Clock
   readonly log: Log
@@ -30,7 +30,7 @@ export interface DataPlaneOptions {
   readonly intake: Intake
   /** From 0 up to 1. */
   readonly random: () => number
-  readonly record: Recorder
+  readonly record: RecordSink
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
   /** Called for a stream that was complete although none of its choices gave a finish reason. */
   readonly unfinished: (link: Model) => void
@@ -48,13 +48,13 @@ type Serve = (request: Request, exchange: Exchange) => Promise<Reply>
 /** Runs the requests of the data plane: opens an exchange for each and sees to it that it ends. */
 export class DataPlane {
   readonly #options: DataPlaneOptions
-  readonly #running = new Running<Scope>()
-  readonly #recounts: Recounts | undefined
+  readonly #running = new InFlightSet<CancelScope>()
+  readonly #recounts: ExactCounts | undefined
 
   constructor(options: DataPlaneOptions) {
     this.#options = options
     const { tokenizer, clock, record } = options
-    if (tokenizer) this.#recounts = new Recounts({ tokenizer, clock, record })
+    if (tokenizer) this.#recounts = new ExactCounts({ tokenizer, clock, record })
   }
 
   /** Requests that have not ended, streams included. */
@@ -81,7 +81,7 @@ export class DataPlane {
   ): Promise<Reply> {
     const exchange = this.#open(capability, request, arrival)
     try {
-      exchange.identified(this.#options.gatekeeper.identify(request, arrival))
+      exchange.identified(this.#options.gatekeeper.authenticate(request, arrival))
       return await serve(request, exchange)
     } catch (error) {
       const known = asGatewayError(error, this.#options.log, arrival.id)
@@ -96,7 +96,7 @@ export class DataPlane {
     const { snapshot, clock, log, streams, imageFetch, breakers, intake } = this.#options
     const { random, record, attempted } = this.#options
     const view = snapshot()
-    const scope = new Scope(clock)
+    const scope = new CancelScope(clock)
     const gone = () => scope.end({ kind: 'client-cancelled' })
     const leave = this.#running.add(scope)
     if (signal.aborted) gone()

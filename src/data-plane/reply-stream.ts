@@ -11,7 +11,7 @@ import { type StreamEnd, Terminator } from '../stream/terminator.ts'
 import { UpstreamBody } from '../stream/upstream-body.ts'
 import type { UsageTap } from '../stream/usage-tap.ts'
 import type { Share } from '../wire/buffers.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
 
 /*
  * The path of a stream, from the upstream to the client:
@@ -51,7 +51,7 @@ export interface Peeking {
 export interface ReplyStreamOptions {
   readonly streams: StreamClasses
   readonly tap: UsageTap
-  readonly scope: Scope
+  readonly scope: CancelScope
   readonly clock: Clock
   readonly heartbeat: Millis
   readonly doneOptional: boolean

@@ -1,7 +1,7 @@
 import type { RerankCall } from '../core/rerank.ts'
 import { promptUsage, type Usage } from '../core/usage.ts'
 import { estimateRerank } from '../tokens/index.ts'
-import type { RankedPart } from './rerank-attempt.ts'
+import type { RankedPart } from './call-rerank.ts'
 
 /** What a rerank request has taken, each count reported by the upstream or else estimated. */
 export interface RerankCounts {

@@ -2,7 +2,7 @@ import { GatewayError, invalid } from '../core/errors.ts'
 import { inOurWords, invalidField } from '../core/invalid-field.ts'
 import { type RerankCall, rerankRequest } from '../core/rerank.ts'
 import { readJsonBody } from '../wire/json-body.ts'
-import type { Pace } from '../wire/pace.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** More than any vendor takes; a server that takes few a call would be called without end. */
 const mostDocuments = 16_384
@@ -10,7 +10,7 @@ const mostDocuments = 16_384
 const mostFields = 64
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
-export async function readRerank(bytes: Uint8Array, pace: Pace): Promise<RerankCall> {
+export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<RerankCall> {
   const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
   const parsed = rerankRequest.safeParse(value, inOurWords)
   if (!parsed.success) throw invalidField(parsed.error)

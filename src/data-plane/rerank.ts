@@ -2,26 +2,26 @@ import type { RerankEndpoint } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
-import { rerankDemand } from './demand.ts'
+import { callRerank, partsOf, type RankedPart, type RerankPart } from './call-rerank.ts'
 import type { Exchange } from './exchange.ts'
-import { attemptRerank, partsOf, type RankedPart, type RerankPart } from './rerank-attempt.ts'
 import { countsOf, renderCounts, usageOf } from './rerank-counts.ts'
 import { readRerank } from './rerank-input.ts'
+import { estimateRerankUsage } from './usage-estimate.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
 export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
   const { snapshot } = exchange
   const call = await readRerank(await exchange.body(request), exchange.pace)
   exchange.parsed()
-  const route = snapshot.route(call.model, 'rerank')
+  const route = snapshot.resolve(call.model, 'rerank')
   exchange.routed(route)
-  exchange.admit(route, () => rerankDemand(call))
+  exchange.admit(route, () => estimateRerankUsage(call))
 
   const served = await runSplitChain<RerankPart, RankedPart>(exchange.chainOf(route), {
     // The chain was chosen for its rerank capability, so every link has the dialect.
     split: (link) => partsOf(call, link.rerank as RerankEndpoint),
     attempt: async (part, context) => {
-      const result = await attemptRerank(part, context, exchange)
+      const result = await callRerank(part, context, exchange)
       exchange.attempted(context.link, result)
       return result
     },

@@ -1,8 +1,8 @@
 import { UpstreamFault } from '../core/failure.ts'
 import type { ByteSource, Clock, UnreadBytes } from '../core/ports.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { NumberForm } from '../wire/number-reader.ts'
-import { Pace } from '../wire/pace.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
 import { type ScannedJson, VectorScanner } from '../wire/vector-scanner.ts'
 
 /** Bytes: 2,048 vectors of 3,072 numbers, each on an indented line of its own, and to spare. */
@@ -12,7 +12,7 @@ const step = 128 * 1024
 
 export interface Scanning {
   readonly form: NumberForm
-  readonly scope: Scope
+  readonly scope: CancelScope
   readonly clock: Clock
   /** Counts what has been read. */
   readonly held: UnreadBytes
@@ -24,7 +24,7 @@ export async function scanAnswer(
   { form, scope, clock, held }: Scanning,
 ): Promise<ScannedJson> {
   const scanner = new VectorScanner(form)
-  const pace = new Pace(clock, scope)
+  const pace = new TimeSlice(clock, scope)
   let length = 0
   for (;;) {
     const piece = await scope.race(source.read())

@@ -6,8 +6,8 @@ import type { Probe, Provider } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { version } from '../core/version.ts'
 import { rootAnswers } from '../providers/index.ts'
-import { Cancel } from '../wire/cancel.ts'
-import { Scope } from '../wire/deadline.ts'
+import { CancelScope } from '../wire/cancel-scope.ts'
+import { LightAbortController } from '../wire/light-abort-controller.ts'
 import type { Activity } from './activity.ts'
 
 /** What a probe has found, or an answer has shown. `checkedAt` is unix seconds. */
@@ -39,7 +39,7 @@ const longestProbe: Millis = 5000
 export class Prober {
   readonly #options: ProberOptions
   readonly #results = new Map<string, ProbeResult>()
-  #scope: Scope
+  #scope: CancelScope
   /** Between two rounds. */
   #timer: Timer | undefined
   #interval: Millis = 0
@@ -47,7 +47,7 @@ export class Prober {
 
   constructor(options: ProberOptions) {
     this.#options = options
-    this.#scope = new Scope(options.clock)
+    this.#scope = new CancelScope(options.clock)
   }
 
   /**
@@ -144,9 +144,12 @@ function probeOf({ kind, baseUrl, healthPath }: Provider): Probe {
 }
 
 /** Why a provider counts as down; null when it is up, undefined when it could not be asked. */
-async function problemOf(provider: Provider, scope: Scope): Promise<string | null | undefined> {
+async function problemOf(
+  provider: Provider,
+  scope: CancelScope,
+): Promise<string | null | undefined> {
   const { url, expects } = probeOf(provider)
-  const cancel = new Cancel()
+  const cancel = new LightAbortController()
   scope.onEnd(() => cancel.abort())
   try {
     const pending = provider.send({
@@ -154,7 +157,7 @@ async function problemOf(provider: Provider, scope: Scope): Promise<string | nul
       url,
       headers: { 'user-agent': `model-gateway/${version}` },
       connectTimeout: provider.connectTimeout,
-      ownClient: provider.ownClient,
+      dedicatedPool: provider.dedicatedPool,
       queueLimit: 64 * 1024,
       signal: cancel,
     })

@@ -1,5 +1,5 @@
 export type { HttpDurations } from './http-durations.ts'
 export { noMeters } from './none.ts'
-export { metricsRecorder } from './record.ts'
+export { metricsSink } from './record.ts'
 export { createSeries, type Series } from './series.ts'
 export { type WebhookSeries, webhookSeries } from './webhook-series.ts'

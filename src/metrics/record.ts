@@ -1,5 +1,5 @@
 import type { Metadata } from '../core/metadata.ts'
-import type { Recorder } from '../core/settlement.ts'
+import type { RecordSink } from '../core/request-record.ts'
 import type { Series } from './series.ts'
 
 export interface MetricsOptions {
@@ -9,7 +9,7 @@ export interface MetricsOptions {
 }
 
 /** Counts finished requests into the series. */
-export function metricsRecorder(series: Series, options: MetricsOptions): Recorder {
+export function metricsSink(series: Series, options: MetricsOptions): RecordSink {
   const withMetadata = metadataLabeller(options)
   return (settlement) => {
     const served = settlement.served ?? settlement.model

@@ -25,7 +25,7 @@ export interface Permit {
   abandon(): void
 }
 
-export type Admission = Permit | { readonly admitted: false; readonly retryAfter: Millis }
+export type BreakerDecision = Permit | { readonly admitted: false; readonly retryAfter: Millis }
 
 /**
  * The circuit of one provider and model. Closed until `threshold` faults in a row; open for
@@ -46,7 +46,7 @@ export class Breaker {
     return this.#clock.elapsed() < this.#openUntil ? 'open' : 'half-open'
   }
 
-  admit(policy: BreakerPolicy): Admission {
+  admit(policy: BreakerPolicy): BreakerDecision {
     switch (this.state) {
       case 'closed':
         return this.#permit(policy, false)

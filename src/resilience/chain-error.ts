@@ -1,5 +1,5 @@
 import type { CannotExpress } from '../core/cannot-express.ts'
-import { forbidRetry, GatewayError } from '../core/errors.ts'
+import { GatewayError, noRetryHeader } from '../core/errors.ts'
 import { errorOf, namedWait, type UpstreamFailure, vendorErrorOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
@@ -34,7 +34,7 @@ export function chainError(lost: readonly LostLink[]): GatewayError {
     `every link of the chain failed: ${lost.map(describe).join('; ')}`,
     {
       retryAfter: code === 'LM-3020' ? soonest(errors) : lastWait(failed),
-      headers: code === 'LM-3001' ? [] : forbidRetry,
+      headers: code === 'LM-3001' ? [] : noRetryHeader,
       fields,
     },
   )

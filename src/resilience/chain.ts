@@ -2,17 +2,17 @@ import type { CannotExpress } from '../core/cannot-express.ts'
 import { errorOf, type UpstreamFailure, verdictOn } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import type { Model, Route } from '../core/provider.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { Model, ModelRoute } from '../core/provider.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import { chainError, type LostLink } from './chain-error.ts'
 import {
-  type Attempt,
   type AttemptContext,
+  type CallResult,
   isProviderFault,
   type LinkOutcome,
   type Resilience,
-  runAttempts,
-} from './attempts.ts'
-import { chainError, type LostLink } from './chain-error.ts'
+  retryLink,
+} from './retry-link.ts'
 
 /** What a chain has brought. */
 export interface Served<T> {
@@ -20,15 +20,15 @@ export interface Served<T> {
   /** Who served. */
   readonly link: Model
   /** Ends when the client leaves or the total time is over. Whoever takes the value closes it. */
-  readonly scope: Scope
+  readonly scope: CancelScope
   /** To be told of the end of a stream that was served: its death counts against the provider. */
   readonly over: (failure: UpstreamFailure | undefined) => void
 }
 
 /** What every way through a chain needs. */
 export interface ChainSetting {
-  readonly route: Route
-  readonly scope: Scope
+  readonly route: ModelRoute
+  readonly scope: CancelScope
   readonly clock: Clock
   /** When the request arrived, on the clock that never jumps: the total time runs from here. */
   readonly arrived: Millis
@@ -40,15 +40,15 @@ export interface ChainSetting {
 }
 
 /** Asks a link, under a scope with that link's clocks. */
-export type Ask<T> = (link: Model, scope: Scope) => Promise<LinkOutcome<T>>
+export type Ask<T> = (link: Model, scope: CancelScope) => Promise<LinkOutcome<T>>
 
 /** Asks the links of a chain in order, each as often as the policy says, until one answers. */
 export function runChain<T>(
   setting: ChainSetting,
-  attempt: (context: AttemptContext) => Promise<Attempt<T>>,
+  attempt: (context: AttemptContext) => Promise<CallResult<T>>,
 ): Promise<Served<T>> {
   const { resilience } = setting
-  return overLinks(setting, (link, scope) => runAttempts(resilience, { link, scope, attempt }))
+  return overLinks(setting, (link, scope) => retryLink(resilience, { link, scope, attempt }))
 }
 
 /**
@@ -91,7 +91,7 @@ export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<
 }
 
 /** Sets the link's clocks on its scope. Returns the way to stop that of the first token. */
-function setClocks({ arrived, clock }: ChainSetting, link: Model, scope: Scope): () => void {
+function setClocks({ arrived, clock }: ChainSetting, link: Model, scope: CancelScope): () => void {
   const { totalTimeout, firstTokenTimeout } = link.provider
   scope.endAfter(arrived + totalTimeout - clock.elapsed(), totalTimeoutFired)
   return scope.endAfter(firstTokenTimeout, firstTokenTimeoutFired)

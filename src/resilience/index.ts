@@ -1,7 +1,7 @@
-export type { Attempt, AttemptContext, Resilience } from './attempts.ts'
 export type { BreakerPolicy, CircuitState } from './breaker.ts'
 export { Breakers } from './breakers.ts'
 export { type ChainSetting, runChain, type Served } from './chain.ts'
 export type { LostLink } from './chain-error.ts'
 export { backoff, type LinkRetryPolicy, type RetryPolicy } from './retry.ts'
+export type { AttemptContext, CallResult, Resilience } from './retry-link.ts'
 export { runSplitChain } from './split.ts'

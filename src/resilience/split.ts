@@ -1,15 +1,15 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
-import type { Scope } from '../wire/deadline.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
 import { inParallel } from '../wire/in-parallel.ts'
+import { type ChainSetting, overLinks, type Served } from './chain.ts'
 import {
-  type Attempt,
   type AttemptContext,
+  type CallResult,
   type LinkOutcome,
   type Resilience,
-  runAttempts,
-} from './attempts.ts'
-import { type ChainSetting, overLinks, type Served } from './chain.ts'
+  retryLink,
+} from './retry-link.ts'
 
 /** Calls of one request that run at the same time. */
 const concurrency = 8
@@ -17,7 +17,7 @@ const concurrency = 8
 export interface SplitRun<Part, T> {
   /** The parts that this link takes the request in; at least one. */
   readonly split: (link: Model) => readonly Part[]
-  readonly attempt: (part: Part, context: AttemptContext) => Promise<Attempt<T>>
+  readonly attempt: (part: Part, context: AttemptContext) => Promise<CallResult<T>>
 }
 
 /**
@@ -44,7 +44,7 @@ export function runSplitChain<Part, T>(
 interface Asked {
   readonly resilience: Resilience
   readonly link: Model
-  readonly scope: Scope
+  readonly scope: CancelScope
 }
 
 async function askInParts<Part, T>(
@@ -56,7 +56,7 @@ async function askInParts<Part, T>(
   let lost: UpstreamFailure | undefined
   const ask = async (part: Part, index: number) => {
     if (lost) return
-    const outcome = await runAttempts(resilience, {
+    const outcome = await retryLink(resilience, {
       link,
       scope,
       attempt: (context) => attempt(part, context),

@@ -1,12 +1,12 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type { Model, Prices, Provider, Route, StreamUsage, Target } from '../core/provider.ts'
+import type { Model, ModelRoute, Prices, Provider, StreamUsage, Target } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { kindNamed } from '../providers/index.ts'
 import { buildAuthorizer } from './authorizer.ts'
-import { type Built, type CarryOver, carryOver } from './carry-over.ts'
 import { findCredential } from './credential.ts'
+import { type Built, type CarryOver, carryOver } from './reuse.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotPorts {
@@ -121,7 +121,7 @@ function buildProvider(
     strict: entry.strict,
     passesAddresses: entry.remote_images,
     connectTimeout: entry.connect_timeout_ms ?? config.resilience.connect_timeout_ms,
-    ownClient: entry.connect_timeout_ms !== undefined,
+    dedicatedPool: entry.connect_timeout_ms !== undefined,
     firstTokenTimeout: entry.first_token_timeout_ms ?? config.server.first_token_timeout_ms,
     totalTimeout: entry.total_timeout_ms ?? config.resilience.total_timeout_ms,
     egress,
@@ -218,8 +218,8 @@ function nanoUsd(dollars: number | undefined, otherwise: NanoUsd = free): NanoUs
 function buildRoutes(
   models: ReadonlyMap<string, Model>,
   fallbacks: ReadonlyMap<string, readonly string[]>,
-): Map<string, Route> {
-  const routes = new Map<string, Route>()
+): Map<string, ModelRoute> {
+  const routes = new Map<string, ModelRoute>()
   for (const [id, model] of models) {
     const others = (fallbacks.get(id) ?? []).flatMap((other) => models.get(other) ?? [])
     routes.set(id, { model, chain: [model, ...others] })

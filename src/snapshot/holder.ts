@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { buildSnapshot, type SnapshotPorts } from './build.ts'
-import type { Built } from './carry-over.ts'
+import type { Built } from './reuse.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface Sources {

@@ -2,7 +2,7 @@ import type { Capability } from '../core/capability.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
 import { nearestName } from '../core/nearest-name.ts'
-import type { Model, Provider, Route } from '../core/provider.ts'
+import type { Model, ModelRoute, Provider } from '../core/provider.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 
 /**
@@ -15,11 +15,11 @@ export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
   /** The model of that id, or LM-2001. */
   model(id: string): Model
   /** The chain that serves a model: LM-2001 for an unknown id, LM-2002 without the capability. */
-  route(id: string, capability: Capability): Route
+  resolve(id: string, capability: Capability): ModelRoute
 }
 
 export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
-  const known = (id: string): Route => {
+  const known = (id: string): ModelRoute => {
     const route = routes.get(id)
     if (route) return route
     throw unknownModel(id, routes.keys())
@@ -28,7 +28,7 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
     ...parts,
     models: () => [...routes.values()].map(({ model }) => model),
     model: (id: string) => known(id).model,
-    route(id: string, capability: Capability) {
+    resolve(id: string, capability: Capability) {
       const route = known(id)
       if (route.model.capabilities.includes(capability)) return route
       const message = `model ${id} does not have the capability ${capability}`
@@ -53,7 +53,7 @@ export interface SnapshotParts {
   readonly providers: readonly Provider[]
   /** What the kinds have to say about their settings; none twice. */
   readonly warnings: readonly string[]
-  readonly routes: ReadonlyMap<string, Route>
+  readonly routes: ReadonlyMap<string, ModelRoute>
   readonly bodyLimit: number
   /** Of a request that has not been routed yet: providers may have their own. */
   readonly totalTimeout: Millis

@@ -1,5 +1,5 @@
 import { argumentsText, type ChatRequest, imageParts } from '../core/chat.ts'
-import type { Encoding, Tokenizer } from '../core/ports.ts'
+import type { TokenEncoding, Tokenizer } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
 import { tokensPerMessage, tokensPerReply } from './heuristic.ts'
 import { imageTokens } from './images.ts'
@@ -8,8 +8,8 @@ import { toolTexts } from './tools.ts'
 const tokensPerName = 1
 
 /** What an exact count of one request and its answer has to count. */
-export interface Countable {
-  readonly encoding: Encoding
+export interface TokenCountInput {
+  readonly encoding: TokenEncoding
   readonly prompt: readonly string[]
   readonly output: string
   /** Tokens of the prompt that stand for no text: around messages, names and tools, and of images. */
@@ -17,14 +17,14 @@ export interface Countable {
 }
 
 export interface CountedChat {
-  readonly encoding: Encoding
+  readonly encoding: TokenEncoding
   readonly request: ChatRequest
   /** The generated text. */
   readonly output: string
 }
 
 /** Picks out the texts of a chat request; it counts nothing yet. */
-export function countableChat({ encoding, request, output }: CountedChat): Countable {
+export function countableChat({ encoding, request, output }: CountedChat): TokenCountInput {
   const prompt: string[] = []
   let overhead = tokensPerReply
   for (const { role, content, name, tool_calls: calls } of request.messages) {
@@ -53,7 +53,7 @@ export function countableChat({ encoding, request, output }: CountedChat): Count
 /** The exact usage; undefined where the tokenizer does not count, whatever its reason. */
 export async function countExactly(
   tokenizer: Tokenizer,
-  { encoding, prompt, output, overhead }: Countable,
+  { encoding, prompt, output, overhead }: TokenCountInput,
 ): Promise<Usage | undefined> {
   const counts = await tokenizer.count(encoding, [...prompt, output])
   if (!counts) return undefined

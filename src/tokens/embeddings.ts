@@ -1,7 +1,7 @@
 import { type EmbedInput, imagesIn, isTokens, type MixedItem, partsOf } from '../core/embeddings.ts'
-import type { Encoding } from '../core/ports.ts'
+import type { TokenEncoding } from '../core/ports.ts'
 import { utf8Length } from '../wire/utf8.ts'
-import type { Countable } from './bpe.ts'
+import type { TokenCountInput } from './bpe.ts'
 import { tokensOfBytes } from './heuristic.ts'
 import { imageTokens } from './images.ts'
 
@@ -16,7 +16,7 @@ export function estimateEmbed(input: EmbedInput): number {
 }
 
 /** Picks out the texts of an input; ids and images count as they do in an estimate. */
-export function countableEmbed(encoding: Encoding, input: EmbedInput): Countable {
+export function countableEmbed(encoding: TokenEncoding, input: EmbedInput): TokenCountInput {
   const none = { encoding, output: '' }
   if (isTokens(input)) return { ...none, prompt: [], overhead: estimateEmbed(input) }
   const parts = input.items.flatMap(partsOf)

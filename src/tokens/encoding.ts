@@ -1,8 +1,8 @@
-import type { Encoding } from '../core/ports.ts'
+import type { TokenEncoding } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 
 /** How the names of models begin, in the order in which they are tried: `gpt-4o` before `gpt-4`. */
-const beginnings: readonly (readonly [RegExp, Encoding])[] = [
+const beginnings: readonly (readonly [RegExp, TokenEncoding])[] = [
   [/^(?:o[134](?![a-z0-9])|gpt-5|gpt-4\.5|gpt-4\.1|chatgpt-4o|gpt-4o|gpt-oss)/, 'o200k_base'],
   [
     /^(?:gpt-4|gpt-3\.5|gpt-35|text-embedding-3|text-embedding-ada-002|davinci-002|babbage-002)/,
@@ -18,7 +18,7 @@ export function encodingOf({ upstreamId, id }: Pick<Model, 'upstreamId' | 'id'>)
   return encodingNamed(upstreamId) ?? encodingNamed(id)
 }
 
-function encodingNamed(id: string): Encoding | undefined {
+function encodingNamed(id: string): TokenEncoding | undefined {
   const name = id.replace(prefix, '')
   return beginnings.find(([beginning]) => beginning.test(name))?.[1]
 }

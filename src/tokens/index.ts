@@ -1,5 +1,4 @@
-export { type Countable, countableChat, countExactly } from './bpe.ts'
-export { costOf, debitOf, reservationOf } from './cost.ts'
+export { countableChat, countExactly, type TokenCountInput } from './bpe.ts'
 export { countableEmbed, estimateEmbed, itemTokens } from './embeddings.ts'
 export { encodingOf } from './encoding.ts'
 export { estimateChat, promptTokens } from './heuristic.ts'

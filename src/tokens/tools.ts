@@ -1,12 +1,12 @@
 import type { ChatRequest } from '../core/chat.ts'
-import type { Encoding } from '../core/ports.ts'
+import type { TokenEncoding } from '../core/ports.ts'
 
 /*
  * How a model is told of its tools is not published. These are the figures of OpenAI's cookbook,
  * right within a few percent.
  */
 
-const perFunction: Readonly<Record<Encoding, number>> = { o200k_base: 7, cl100k_base: 10 }
+const perFunction: Readonly<Record<TokenEncoding, number>> = { o200k_base: 7, cl100k_base: 10 }
 const perParameters = 3
 const perParameter = 3
 const perEnum = -3
@@ -19,7 +19,7 @@ export interface ToolTexts {
   readonly overhead: number
 }
 
-export function toolTexts({ tools }: ChatRequest, encoding: Encoding): ToolTexts {
+export function toolTexts({ tools }: ChatRequest, encoding: TokenEncoding): ToolTexts {
   const texts: string[] = []
   let overhead = tools && tools.length > 0 ? perList : 0
   for (const tool of tools ?? []) {

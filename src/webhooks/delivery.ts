@@ -2,11 +2,11 @@ import { failureOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import { networkProblem } from '../core/network-failure.ts'
 import type { UpstreamPort } from '../core/ports.ts'
-import { Cancel } from '../wire/cancel.ts'
-import type { Scope } from '../wire/deadline.ts'
-import type { Message } from './message.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import { LightAbortController } from '../wire/light-abort-controller.ts'
+import type { WebhookMessage } from './message.ts'
 
-export interface Target {
+export interface Recipient {
   readonly url: string
   /** For one attempt, from connecting to the status of the answer. */
   readonly timeout: Millis
@@ -17,12 +17,12 @@ const queueLimit = 64 * 1024
 
 /** One attempt. Resolves to why it failed, in words without the address; undefined when it did not. */
 export async function deliver(
-  { headers, body }: Message,
-  { url, timeout }: Target,
-  { send, scope: parent }: { readonly send: UpstreamPort; readonly scope: Scope },
+  { headers, body }: WebhookMessage,
+  { url, timeout }: Recipient,
+  { send, scope: parent }: { readonly send: UpstreamPort; readonly scope: CancelScope },
 ): Promise<string | undefined> {
   const scope = parent.open()
-  const cancel = new Cancel()
+  const cancel = new LightAbortController()
   scope.onEnd(() => cancel.abort())
   scope.endAfter(timeout, { kind: 'timeout', limit: 'read' })
   try {

@@ -5,14 +5,17 @@ import { version } from '../core/version.ts'
 import { signatureOf } from './sign.ts'
 
 /** An event as it is sent, the same in every attempt. */
-export interface Message {
+export interface WebhookMessage {
   readonly id: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
 /** Writes an event down under an id of its own; unsigned without a secret. */
-export async function messageOf(event: AccountEvent, secret: string | undefined): Promise<Message> {
+export async function messageOf(
+  event: AccountEvent,
+  secret: string | undefined,
+): Promise<WebhookMessage> {
   const id = `evt_${bytesToHex(crypto.getRandomValues(new Uint8Array(16)))}`
   const body = new TextEncoder().encode(
     JSON.stringify({

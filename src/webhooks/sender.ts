@@ -1,12 +1,12 @@
 import type { AccountEvent } from '../core/account-event.ts'
+import { errorFields } from '../core/error-fields.ts'
 import type { Millis } from '../core/ids.ts'
-import { outline } from '../core/outline.ts'
 import type { Clock, Log, UpstreamPort } from '../core/ports.ts'
 import type { WebhookSeries } from '../metrics/index.ts'
 import { backoff, type RetryPolicy } from '../resilience/index.ts'
-import { Scope } from '../wire/deadline.ts'
-import { deliver, type Target } from './delivery.ts'
-import { type Message, messageOf } from './message.ts'
+import { CancelScope } from '../wire/cancel-scope.ts'
+import { deliver, type Recipient } from './delivery.ts'
+import { messageOf, type WebhookMessage } from './message.ts'
 import type { Signing } from './signing.ts'
 
 export interface SenderPorts {
@@ -19,7 +19,7 @@ export interface SenderPorts {
 }
 
 /** What an event is delivered with. It keeps what was in force when its turn came. */
-export interface DeliveryPolicy extends Target {
+export interface DeliveryPolicy extends Recipient {
   readonly retry: RetryPolicy
   readonly signing: Signing
 }
@@ -32,7 +32,7 @@ export class Sender {
   readonly capacity: number
   #policy: DeliveryPolicy
   readonly #ports: SenderPorts
-  readonly #scope: Scope
+  readonly #scope: CancelScope
   #waiting: Waiting[] = []
   /** Where in `#waiting` the next one stands; those before it are done. */
   #next = 0
@@ -43,7 +43,7 @@ export class Sender {
     this.capacity = capacity
     this.#policy = policy
     this.#ports = ports
-    this.#scope = new Scope(ports.clock)
+    this.#scope = new CancelScope(ports.clock)
   }
 
   /** Whether everything that was accepted is done with. */
@@ -108,7 +108,7 @@ export class Sender {
 
   async #handle({ event, since }: Waiting): Promise<void> {
     const { series, clock } = this.#ports
-    const trouble = await this.#deliver(event).catch(outline)
+    const trouble = await this.#deliver(event).catch(errorFields)
     // Whoever closed the sender has counted it.
     if (this.#scope.ended) return
     if (trouble) return this.#giveUp(event, trouble)
@@ -129,7 +129,7 @@ export class Sender {
   }
 
   /** Resolves to why the last attempt failed, or to undefined when one did not. */
-  async #attempts(message: Message, policy: DeliveryPolicy): Promise<string | undefined> {
+  async #attempts(message: WebhookMessage, policy: DeliveryPolicy): Promise<string | undefined> {
     const { upstream: send, random } = this.#ports
     let problem: string | undefined
     for (let failures = 0; failures < policy.retry.maxAttempts; failures++) {

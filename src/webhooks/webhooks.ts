@@ -5,8 +5,8 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import { webhookSeries } from '../metrics/index.ts'
 import type { Store, WebhookRow } from '../store/index.ts'
 import type { Sealer } from '../wire/seal.ts'
-import { Outbox } from './outbox.ts'
 import type { DeliveryPolicy, SenderPorts } from './sender.ts'
+import { SenderGroup } from './sender-group.ts'
 import { type Chosen, choose, type WebhookBlock, type WebhookSettings } from './settings.ts'
 import {
   deleteSecret,
@@ -73,7 +73,7 @@ export class Webhooks {
   #key: Signing
   #block: WebhookBlock
   #chosen: Chosen = choose(undefined, undefined)
-  #outbox: Outbox | undefined
+  #outbox: SenderGroup | undefined
 
   constructor(options: WebhooksOptions, stored: { row: WebhookRow | undefined; key: Signing }) {
     this.#options = options
@@ -173,7 +173,7 @@ export class Webhooks {
     }
     if (!enabled || !settings) return this.#outbox?.close()
     const signing = this.#signingWith(this.#block)
-    this.#outbox ??= new Outbox({ ...this.#options, series: webhookSeries(meters) })
+    this.#outbox ??= new SenderGroup({ ...this.#options, series: webhookSeries(meters) })
     this.#outbox.use(settings.channel_capacity, policyOf(settings, signing))
     if (signing.kind === 'unsigned') {
       log.write('warn', 'webhook deliveries are unsigned: there is no signing key')

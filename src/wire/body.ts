@@ -4,7 +4,7 @@ import type { ByteSource, UnreadBytes } from '../core/ports.ts'
 import { ByteList } from './byte-list.ts'
 import { largeBody, type Place } from './intake.ts'
 
-export interface BodyReading {
+export interface ReadBodyOptions {
   /** The longest body that is taken, in bytes. */
   readonly limit: number
   readonly place: Place
@@ -16,7 +16,7 @@ export interface BodyReading {
  * The whole body of a client's request, read when it has a place. A body over the limit is refused
  * with LM-1002, and is not read any further; one that breaks off ends as `client-cancelled`.
  */
-export async function readBody(request: Request, reading: BodyReading): Promise<Uint8Array> {
+export async function readBody(request: Request, reading: ReadBodyOptions): Promise<Uint8Array> {
   const { limit, place, wait } = reading
   const declared = declaredLength(request)
   if (declared !== undefined && declared > limit) throw tooLarge(limit)
@@ -85,7 +85,7 @@ const short = 64 * 1024
 function read(
   request: Request,
   declared: number | undefined,
-  reading: BodyReading,
+  reading: ReadBodyOptions,
 ): Promise<Uint8Array> {
   if (declared !== undefined && declared <= short) return request.arrayBuffer().then(asBytes)
   // Only asked where there is a body.
@@ -110,7 +110,7 @@ async function readDeclared(reader: Reader, length: number): Promise<Uint8Array>
 /** The reader is left locked where it stops: the host discards or ends what still comes. */
 async function readCounted(
   reader: Reader,
-  { limit, place, wait }: BodyReading,
+  { limit, place, wait }: ReadBodyOptions,
 ): Promise<Uint8Array> {
   const bytes = new ByteList()
   for (let next = await reader.read(); !next.done; next = await reader.read()) {

@@ -1,4 +1,4 @@
-import { Running } from './running.ts'
+import { InFlightSet } from './in-flight-set.ts'
 
 /**
  * The bytes that the process holds at the moment for others: bodies of requests, what upstreams have
@@ -7,7 +7,7 @@ import { Running } from './running.ts'
  */
 export class Buffers {
   readonly #limit: () => number
-  readonly #shares = new Running<Share>()
+  readonly #shares = new InFlightSet<Share>()
   #bytes = 0
   #shedding = false
   #onFreed: () => void = () => {}

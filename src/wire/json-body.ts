@@ -2,7 +2,7 @@ import { invalid } from '../core/errors.ts'
 import type { ObjectLayout } from '../core/layout.ts'
 import { type JsonLimits, layoutOf } from './json-scan.ts'
 import { parseInSteps, strictUtf8 } from './json-steps.ts'
-import type { Pace } from './pace.ts'
+import type { TimeSlice } from './time-slice.ts'
 
 /** What some upstreams' parsers overflow on, and what takes more time and memory than its bytes. */
 const limits: JsonLimits = { depth: 128, values: 200_000 }
@@ -17,7 +17,7 @@ export interface JsonBodyOptions<Name extends string> {
   readonly names: readonly Name[]
   /** Those of them that must not stand there twice, or in other letter case. */
   readonly unique: readonly Name[]
-  readonly pace: Pace
+  readonly pace: TimeSlice
 }
 
 /**

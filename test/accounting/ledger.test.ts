@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Ledger } from '../../src/accounting/ledger.ts'
+import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
@@ -21,7 +21,7 @@ function ledgerOver(store = new MemoryStore()) {
     flushAfter: 60_000,
     dropped: (row) => ledger.owe(row),
   })
-  const ledger: Ledger = new Ledger({ ...options, interval, usageLog })
+  const ledger: SpendFlusher = new SpendFlusher({ ...options, interval, usageLog })
   /** A request that has cost so much, and whose row was dropped. */
   const owe = (cost: number, id: string = keyId) =>
     ledger.owe({ keyId: id, groupId: null, cost: nano(cost) })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Accounts } from '../../src/accounting/accounts.ts'
+import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import type { Clock } from '../../src/core/ports.ts'
 import { accountsWith, ask, keyRow, NotedWatch, named, nano, refusal, writing } from './support.ts'
 
@@ -161,7 +161,7 @@ describe('a wall clock that is set', () => {
       elapsed: () => 0,
       schedule: () => ({ cancel() {} }),
     }
-    const accounts = new Accounts({
+    const accounts = new KeyRegistry({
       clock,
       watch: new NotedWatch(),
       reserveOutputTokens: () => 0,

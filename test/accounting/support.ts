@@ -1,12 +1,12 @@
-import { Accounts } from '../../src/accounting/accounts.ts'
 import type { KeyEntry } from '../../src/accounting/budget.ts'
-import type { BudgetSubject, BudgetWatch } from '../../src/accounting/budget-watch.ts'
-import type { Admission, Demand } from '../../src/core/admission.ts'
-import type { OutputDemand } from '../../src/core/chat.ts'
+import type { BudgetObserver, BudgetSubject } from '../../src/accounting/budget-watch.ts'
+import { KeyRegistry } from '../../src/accounting/key-registry.ts'
+import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
+import type { OutputEstimate } from '../../src/core/chat.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
-import { type HeaderList, type Log, type LogLevel, namedHeaders } from '../../src/core/ports.ts'
-import type { Model, Prices, Route } from '../../src/core/provider.ts'
+import { type HeaderList, headerEntries, type Log, type LogLevel } from '../../src/core/ports.ts'
+import type { Model, ModelRoute, Prices } from '../../src/core/provider.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -67,14 +67,14 @@ export function link(prices: Partial<Prices>, model: Partial<Model> = {}): Model
 export const dollarModel = link({ input: usd(1) })
 
 /** What a link may write that is sent this bound; undefined: none. */
-export function writing(maxTokens: number | undefined, choices = 1): OutputDemand {
+export function writing(maxTokens: number | undefined, choices = 1): OutputEstimate {
   return { maxTokens: maxTokens ?? 0, isBounded: maxTokens !== undefined, choices }
 }
 
-export const routeTo = (...chain: [Model, ...Model[]]): Route => ({ model: chain[0], chain })
+export const routeTo = (...chain: [Model, ...Model[]]): ModelRoute => ({ model: chain[0], chain })
 
 /** Notes what it is told, with the subject as it stands at that moment. */
-export class NotedWatch implements BudgetWatch {
+export class NotedWatch implements BudgetObserver {
   readonly told: unknown[] = []
 
   readonly charged = this.#note('charged')
@@ -83,7 +83,7 @@ export class NotedWatch implements BudgetWatch {
   readonly changed = this.#note('changed')
   readonly loaded = this.#note('loaded')
 
-  #note(of: keyof BudgetWatch) {
+  #note(of: keyof BudgetObserver) {
     return ({ scope, record: { id, name, budgetMax }, spent }: BudgetSubject): void => {
       this.told.push({ of, scope, id, name, budgetMax, spent })
     }
@@ -107,7 +107,7 @@ export class NotedLog implements Log {
 export function accountsWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
   const clock = new ManualClock()
   const watch = new NotedWatch()
-  const accounts = new Accounts({ clock, watch, reserveOutputTokens: () => 256 })
+  const accounts = new KeyRegistry({ clock, watch, reserveOutputTokens: () => 256 })
   accounts.load({
     keys: [keyRow({ groupId: group ? groupId : null, ...key })],
     groups: group ? [groupRow(group)] : [],
@@ -115,20 +115,20 @@ export function accountsWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
   return { accounts, clock, watch, entry: entryOf(accounts), group: accounts.group(groupId) }
 }
 
-export function entryOf(accounts: Accounts, id = keyId): KeyEntry {
+export function entryOf(accounts: KeyRegistry, id = keyId): KeyEntry {
   const entry = accounts.key(id)
   if (!entry) throw new Error(`there is no key ${id}`)
   return entry
 }
 
 export interface Asking {
-  readonly demand?: Demand
-  readonly route?: Route
+  readonly demand?: UsageEstimate
+  readonly route?: ModelRoute
   readonly id?: KeyId
 }
 
 /** Admits a request of `tokens` prompt tokens at a dollar a million, unless more is said. */
-export function ask(accounts: Accounts, tokens: number, asking: Asking = {}): Admission {
+export function ask(accounts: KeyRegistry, tokens: number, asking: Asking = {}): Admission {
   const { demand = { promptTokens: tokens }, route = routeTo(dollarModel), id = keyId } = asking
   return accounts.callerOf(entryOf(accounts, id)).admit(route, () => demand)
 }
@@ -146,5 +146,5 @@ export function refusal(attempt: () => unknown): GatewayError {
 
 /** Headers by their names. */
 export function named(headers: HeaderList = []): Readonly<Record<string, string>> {
-  return Object.fromEntries(namedHeaders({ headers }))
+  return Object.fromEntries(headerEntries({ headers }))
 }

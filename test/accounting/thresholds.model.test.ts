@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Thresholds } from '../../src/accounting/index.ts'
+import { BudgetAlerts } from '../../src/accounting/index.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -107,7 +107,7 @@ test('whatever happens to a budget, the events are those of a naive model', () =
       let configured: readonly number[] = [50, 80, 95]
       const events: unknown[] = []
       const begin = () =>
-        new Thresholds({
+        new BudgetAlerts({
           clock,
           percentages: () => configured,
           notify: ({ type, threshold }) => events.push(threshold ?? type),

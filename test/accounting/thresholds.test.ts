@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { BudgetSubject } from '../../src/accounting/budget-watch.ts'
-import { Thresholds } from '../../src/accounting/index.ts'
+import { BudgetAlerts } from '../../src/accounting/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -10,7 +10,7 @@ function watch(percentages: readonly number[] = [50, 80, 95]) {
   const events: AccountEvent[] = []
   const current = { percentages }
   const clock = new ManualClock(1_764_000_000_999)
-  const thresholds = new Thresholds({
+  const thresholds = new BudgetAlerts({
     clock,
     percentages: () => current.percentages,
     notify: (event) => events.push(event),

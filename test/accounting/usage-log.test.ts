@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { UsageLog, type UsageLogOptions } from '../../src/accounting/usage-log.ts'
-import { usageRecorder } from '../../src/accounting/usage-row.ts'
+import { usageLogSink } from '../../src/accounting/usage-row.ts'
 import type { RequestId } from '../../src/core/ids.ts'
-import type { Settlement } from '../../src/core/settlement.ts'
+import type { RequestRecord } from '../../src/core/request-record.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { dollarModel, groupId, keyId, link, NotedLog, nano } from './support.ts'
 
 /** A refusal of the key's own budget. */
-const refused: Settlement = {
+const refused: RequestRecord = {
   requestId: 'r-1' as RequestId,
   keyId: undefined,
   account: { keyId, groupId: null },
@@ -46,7 +46,7 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
     dropped: () => dropped++,
     ...options,
   })
-  const record = usageRecorder(usageLog, clock)
+  const record = usageLogSink(usageLog, clock)
   /** Records requests `r-<first>` to `r-<last>`. */
   const add = (first: number, last = first) => {
     for (let number = first; number <= last; number++) {
@@ -59,15 +59,15 @@ function logOver(options: Partial<UsageLogOptions> = {}) {
 }
 
 describe('a row', () => {
-  const rowOf = (settlement: Settlement): NewUsageRow[] => {
+  const rowOf = (settlement: RequestRecord): NewUsageRow[] => {
     const rows: NewUsageRow[] = []
-    usageRecorder({ add: (row) => rows.push(row) }, new ManualClock(1_764_000_000_999))(settlement)
+    usageLogSink({ add: (row) => rows.push(row) }, new ManualClock(1_764_000_000_999))(settlement)
     return rows
   }
 
   test('tells what became of a request', () => {
     const served = link({}, { id: 'm2' as never, provider: { name: 'p2' } as never })
-    const settlement: Settlement = {
+    const settlement: RequestRecord = {
       ...refused,
       account: { keyId, groupId },
       cost: nano(17),

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { Accounts } from '../../src/accounting/accounts.ts'
-import { Ledger } from '../../src/accounting/ledger.ts'
+import { KeyRegistry } from '../../src/accounting/key-registry.ts'
+import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
 import type { Account } from '../../src/core/accounts.ts'
 import type { Admission } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
-import { namedHeaders } from '../../src/core/ports.ts'
+import { headerEntries } from '../../src/core/ports.ts'
 import type { GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -62,7 +62,7 @@ interface Open {
 export class World {
   readonly clock = new ManualClock()
   readonly store = new MemoryStore()
-  readonly accounts = new Accounts({
+  readonly accounts = new KeyRegistry({
     clock: this.clock,
     watch: new NotedWatch(),
     reserveOutputTokens: () => reserveOutput,
@@ -77,7 +77,7 @@ export class World {
     flushAfter: 2_000,
     dropped: (row) => this.ledger.owe(row),
   })
-  readonly ledger: Ledger = new Ledger({
+  readonly ledger: SpendFlusher = new SpendFlusher({
     store: this.store,
     clock: this.clock,
     log: new NotedLog(),
@@ -118,7 +118,7 @@ export class World {
       case 'amend': {
         const admission = this.#pick(step.at)
         if (!admission || admission.isRecorded) return
-        admission.real.amend(step.cost)
+        admission.real.adjust(step.cost)
         this.model.amend(admission.plain, step.cost)
         return
       }
@@ -178,7 +178,7 @@ export class World {
     const { rpmLimit, tpmLimit } = entry.record
     const left = (limit: number | null, used: bigint) =>
       limit === null ? undefined : String(limit - Number(used))
-    const headers = new Map(namedHeaders(real))
+    const headers = new Map(headerEntries(real))
     agree(
       [headers.get('x-ratelimit-remaining-requests'), headers.get('x-ratelimit-remaining-tokens')],
       [

@@ -1,14 +1,14 @@
-import { unavailable } from '../../src/access.ts'
-import { Accounts, type KeyEntry } from '../../src/accounting/index.ts'
+import { unavailable } from '../../src/access/access.ts'
+import { type KeyEntry, KeyRegistry } from '../../src/accounting/index.ts'
 import { groupRoutes, guarded, keyRoutes } from '../../src/admin/index.ts'
 import { KeyRing, openMaster } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import { GatewayError, internal } from '../../src/core/errors.ts'
 import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
-import { type CancelSignal, namedHeaders } from '../../src/core/ports.ts'
-import { errorReply } from '../../src/edge.ts'
-import { createRouter } from '../../src/router.ts'
+import { type CancelSignal, headerEntries } from '../../src/core/ports.ts'
+import { errorReply } from '../../src/http/responses.ts'
+import { createRouter } from '../../src/http/router.ts'
 import { StoreFault } from '../../src/store/index.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -72,7 +72,7 @@ export class Desk {
   readonly clock = new ManualClock()
   readonly ring = new KeyRing<KeyEntry>()
   readonly events: AccountEvent[] = []
-  readonly accounts = new Accounts({
+  readonly accounts = new KeyRegistry({
     clock: this.clock,
     watch: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
     reserveOutputTokens: () => 256,
@@ -101,7 +101,7 @@ export class Desk {
     const json = text === '' ? undefined : JSON.parse(text)
     return {
       status: reply.status,
-      headers: Object.fromEntries(namedHeaders(reply)),
+      headers: Object.fromEntries(headerEntries(reply)),
       text,
       json: json as AnswerJson,
     }

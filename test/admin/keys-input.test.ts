@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { settled } from '../support/manual-clock.ts'
 import { bodyLimit, Desk, masterKey, refusal } from './desk.ts'
 
@@ -277,7 +277,7 @@ describe('a body over the limit is LM-1002', () => {
 describe('a client that leaves', () => {
   test('while its body is read ends the wait, and nothing is written', async () => {
     const before = desk.store.calls.length
-    const signal = new Cancel()
+    const signal = new LightAbortController()
     const body = new ReadableStream<Uint8Array>({ start: (out) => out.enqueue(utf8('{"na')) })
     const headers = { authorization: `Bearer ${masterKey}` }
     const call = desk.call('POST', '/admin/keys', { body, signal, headers })
@@ -289,7 +289,7 @@ describe('a client that leaves', () => {
   })
 
   test('before its body is read is not waited for', async () => {
-    const signal = new Cancel()
+    const signal = new LightAbortController()
     signal.abort()
     const body = new ReadableStream<Uint8Array>()
     const { json } = await desk.call('POST', '/admin/keys', { body, signal })

@@ -3,7 +3,7 @@ import { openProviderKeys, providerKeyRoutes } from '../../src/admin/provider-ke
 import { openMaster } from '../../src/auth/index.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Reply } from '../../src/core/reply.ts'
-import { createRouter } from '../../src/router.ts'
+import { createRouter } from '../../src/http/router.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'

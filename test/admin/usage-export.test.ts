@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
-import { type Clock, namedHeaders } from '../../src/core/ports.ts'
+import { type Clock, headerEntries } from '../../src/core/ports.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { addRows, answerOf, getUsage, usageRow } from '../support/usage.ts'
@@ -58,7 +58,7 @@ test('costs beyond 2^53 nano-dollars are the nearest number', async () => {
 test('text that is not ASCII comes whole, with its length in bytes', async () => {
   await addRows(store, { model: 'modèle-模型' })
   const reply = await answerOf('/admin/usage/export', { store, clock })
-  const { 'content-length': length } = Object.fromEntries(namedHeaders(reply))
+  const { 'content-length': length } = Object.fromEntries(headerEntries(reply))
   expect(length).toBe(String((reply.body as Uint8Array).length))
   expect(await page('')).toMatchObject({ rows: [{ model: 'modèle-模型' }] })
 })

@@ -114,7 +114,7 @@ describe('what is sent to an upstream', () => {
         method: 'POST',
         url: 'https://api.openai.com/v1/chat/completions',
         connectTimeout: 5000,
-        ownClient: false,
+        dedicatedPool: false,
       },
     ])
   })

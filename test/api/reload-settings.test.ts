@@ -97,8 +97,8 @@ describe('a reload changes', () => {
     upstream.always(used(9))
     const timeouts = async () => {
       await ask(client, prompt())
-      const { connectTimeout, ownClient } = upstream.requests.at(-1) ?? {}
-      return [connectTimeout, ownClient]
+      const { connectTimeout, dedicatedPool } = upstream.requests.at(-1) ?? {}
+      return [connectTimeout, dedicatedPool]
     }
     expect(await timeouts()).toEqual([5000, false])
     await change(withSettings('[resilience]\nconnect_timeout_ms = 70'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { partsOf } from '../../src/data-plane/rerank-attempt.ts'
+import { partsOf } from '../../src/data-plane/call-rerank.ts'
 import { patiently } from '../providers/embed/support.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { series } from '../support/exposition.ts'

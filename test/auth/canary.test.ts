@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkCanary, ForeignMasterKey, openMaster } from '../../src/auth/index.ts'
+import { checkMasterKey, ForeignMasterKey, openMaster } from '../../src/auth/index.ts'
 import { StoreFault } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
@@ -17,41 +17,43 @@ const row = async (store: MemoryStore) => {
 describe('the canary', () => {
   test('marks a fresh database, and is then left alone', async () => {
     const store = new MemoryStore()
-    await checkCanary(store, { sealer, clock })
+    await checkMasterKey(store, { sealer, clock })
     const first = await row(store)
     expect(first.updatedAt).toBe(clock.now() / 1000)
-    await checkCanary(store, { sealer, clock })
+    await checkMasterKey(store, { sealer, clock })
     expect(await row(store)).toEqual(first)
     expect(store.calls.filter((call) => call === 'putSealed')).toHaveLength(1)
   })
 
   test('tells another master key, which changes nothing', async () => {
     const store = new MemoryStore()
-    await checkCanary(store, { sealer, clock })
+    await checkMasterKey(store, { sealer, clock })
     const before = await row(store)
-    await expect(checkCanary(store, { sealer: foreign, clock })).rejects.toThrow(ForeignMasterKey)
-    await expect(checkCanary(store, { sealer: foreign, clock })).rejects.toThrow(
+    await expect(checkMasterKey(store, { sealer: foreign, clock })).rejects.toThrow(
+      ForeignMasterKey,
+    )
+    await expect(checkMasterKey(store, { sealer: foreign, clock })).rejects.toThrow(
       /another master key: set GATEWAY_MASTER_KEY/,
     )
     expect(await row(store)).toEqual(before)
-    await checkCanary(store, { sealer, clock })
+    await checkMasterKey(store, { sealer, clock })
   })
 
   test('does not take the word of a row that was tampered with', async () => {
     const store = new MemoryStore()
-    await checkCanary(store, { sealer, clock })
+    await checkMasterKey(store, { sealer, clock })
     const { sealed, ...rest } = await row(store)
     await store.putSealed({
       ...rest,
       sealed: sealed.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
     })
-    await expect(checkCanary(store, { sealer, clock })).rejects.toThrow(ForeignMasterKey)
+    await expect(checkMasterKey(store, { sealer, clock })).rejects.toThrow(ForeignMasterKey)
   })
 
   test('does not sing for a database that cannot be read', async () => {
     const store = new MemoryStore()
-    await checkCanary(store, { sealer, clock })
+    await checkMasterKey(store, { sealer, clock })
     store.trouble = 'refuse'
-    await expect(checkCanary(store, { sealer, clock })).rejects.toThrow(StoreFault)
+    await expect(checkMasterKey(store, { sealer, clock })).rejects.toThrow(StoreFault)
   })
 })

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { outline } from '../../src/core/outline.ts'
+import { errorFields } from '../../src/core/error-fields.ts'
 import { command, finished } from './support/command.ts'
 
 describe('what is told of an error', () => {
@@ -9,7 +9,7 @@ describe('what is told of an error', () => {
       code: 'ERR_CODE',
       params: ['secret'],
     })
-    const told = outline(error)
+    const told = errorFields(error)
     expect(told).toEqual({
       error: 'TypeError',
       code: 'ERR_CODE',
@@ -18,8 +18,8 @@ describe('what is told of an error', () => {
   })
 
   test('that is none is its type', () => {
-    expect(outline('secret')).toEqual({ error: 'string' })
-    expect(outline(undefined)).toEqual({ error: 'undefined' })
+    expect(errorFields('secret')).toEqual({ error: 'string' })
+    expect(errorFields(undefined)).toEqual({ error: 'undefined' })
   })
 })
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { nodeImageFetch } from '../../adapters/node/ports/image-fetch.ts'
 import { proxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { testProxy } from './support/proxy.ts'
 import { whole } from './support/upstream.ts'
 
@@ -30,7 +30,7 @@ function request(port: number) {
     address: '127.0.0.1',
     headers: { accept: 'image/*' },
     queueLimit: 1000,
-    signal: new Cancel(),
+    signal: new LightAbortController(),
   }
 }
 
@@ -80,7 +80,7 @@ test('an address where nobody listens, and a connection that breaks off, are net
 })
 
 test('resolves a name to all of its addresses', async () => {
-  const lookup = { url: new URL('http://localhost/'), signal: new Cancel() }
+  const lookup = { url: new URL('http://localhost/'), signal: new LightAbortController() }
   expect(await imageFetch.resolve('localhost', lookup)).toContain('127.0.0.1')
 })
 
@@ -96,7 +96,7 @@ describe('through a proxy', () => {
       resolve: () => Promise.reject(new Error('nothing is to be resolved here')),
     })
     const url = `http://pictures.test:${port}/a.png`
-    const lookup = { url: new URL(url), signal: new Cancel() }
+    const lookup = { url: new URL(url), signal: new LightAbortController() }
     expect(await fetcher.resolve('pictures.test', lookup)).toBe('at-proxy')
     const response = await fetcher.fetch({ ...request(port), url, address: undefined })
     expect(await whole(response)).toBe(`/a.png pictures.test:${port}`)
@@ -108,7 +108,7 @@ describe('through a proxy', () => {
       rules: proxyRules({ HTTP_PROXY: 'http://127.0.0.1:1' }),
       resolve: async () => ['127.0.0.1'],
     })
-    const lookup = { url: new URL('http://localhost/a.png'), signal: new Cancel() }
+    const lookup = { url: new URL('http://localhost/a.png'), signal: new LightAbortController() }
     expect(await fetcher.resolve('localhost', lookup)).toEqual(['127.0.0.1'])
   })
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolver } from '../../adapters/node/upstream/resolver.ts'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { activeTime, httpServer, timed } from './support/servers.ts'
 import { call, failure, upstream, whole } from './support/upstream.ts'
 
@@ -81,7 +81,7 @@ describe('the addresses of a name', () => {
       'new.test': { v6 },
     })
     const resolve = resolver(server)
-    const signal = new Cancel()
+    const signal = new LightAbortController()
     expect(await resolve('both.test', signal)).toEqual(['192.0.2.1', '2001:db8::1'])
     expect(await resolve('OLD.test.', signal)).toEqual(['192.0.2.2'])
     expect(await resolve('new.test', signal)).toEqual(['2001:db8::1'])
@@ -97,26 +97,33 @@ describe('the addresses of a name', () => {
     )
     const server = await nameServer({ 'c.test': 'unknown' })
     const resolve = resolver({ ...server, hosts })
-    expect(await resolve('a.test', new Cancel())).toEqual(['192.0.2.1', '2001:db8::1'])
-    expect(await failure(resolve('c.test', new Cancel()))).toMatchObject({ reason: 'ENOTFOUND' })
+    expect(await resolve('a.test', new LightAbortController())).toEqual([
+      '192.0.2.1',
+      '2001:db8::1',
+    ])
+    expect(await failure(resolve('c.test', new LightAbortController()))).toMatchObject({
+      reason: 'ENOTFOUND',
+    })
     expect(new Set(server.asked)).toEqual(new Set(['c.test']))
   })
 
   test('that does not exist are a failure with its code', async () => {
     const server = await nameServer({ 'none.test': 'unknown', 'empty.test': {} })
     const resolve = resolver(server)
-    expect(await failure(resolve('none.test', new Cancel()))).toEqual({
+    expect(await failure(resolve('none.test', new LightAbortController()))).toEqual({
       kind: 'network',
       reason: 'ENOTFOUND',
       phase: 'connecting',
     })
-    expect(await failure(resolve('empty.test', new Cancel()))).toMatchObject({ reason: 'ENODATA' })
+    expect(await failure(resolve('empty.test', new LightAbortController()))).toMatchObject({
+      reason: 'ENODATA',
+    })
   })
 })
 
 describe('a name server that does not answer', () => {
   test('is not waited for when the look-up is called off', async () => {
-    const signal = new Cancel()
+    const signal = new LightAbortController()
     const outcome = failure(resolver(await nameServer({}))('slow.test', signal))
     await new Promise((resolve) => setTimeout(resolve, 50))
     signal.abort()
@@ -128,7 +135,7 @@ describe('a name server that does not answer', () => {
 
   test('keeps no other name waiting: a provider is reached at once', async () => {
     const resolve = resolver(await nameServer({}))
-    const signal = new Cancel()
+    const signal = new LightAbortController()
     const slow = Array.from({ length: 16 }, (_, i) => failure(resolve(`slow${i}.test`, signal)))
     const { port } = await httpServer((_, response) => response.end('ok'))
     const answer = call(upstream(), { url: `http://localhost:${port}` }).then(whole)

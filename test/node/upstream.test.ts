@@ -39,8 +39,8 @@ describe('an exchange', () => {
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream()
     await whole(await call(port, server))
-    await whole(await call(port, { ...server, ownClient: true }))
-    await whole(await call(port, { ...server, ownClient: true }))
+    await whole(await call(port, { ...server, dedicatedPool: true }))
+    await whole(await call(port, { ...server, dedicatedPool: true }))
     expect(server.sockets).toHaveLength(2)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { azureUrl } from '../../src/providers/kinds/azure.ts'
+import { azureUrl } from '../../src/providers/vendors/azure.ts'
 import {
   chunkOf,
   completion,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DemoSettings } from '../../src/core/provider.ts'
 import { demoUpstream } from '../../src/providers/demo/upstream.ts'
-import { Cancel } from '../../src/wire/cancel.ts'
+import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -601,6 +601,6 @@ function upstreamOf(settings: Partial<DemoSettings>) {
       body,
       connectTimeout: 1000,
       queueLimit: 100_000,
-      signal: new Cancel(),
+      signal: new LightAbortController(),
     })
 }

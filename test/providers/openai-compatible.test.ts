@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openAiCompatibleKinds } from '../../src/providers/kinds/openai-compatible.ts'
+import { openAiCompatibleKinds } from '../../src/providers/vendors/openai-compatible.ts'
 import { completion, wholeStream } from '../support/answers.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { json, type Responder, stream, whole } from '../support/scripted-upstream.ts'

@@ -617,8 +617,8 @@ describe('the clocks', () => {
     byProvider(gateway.upstream, { p: status(401), p2: answer })
     await answerOf(gateway)
     expect(gateway.upstream.requests).toMatchObject([
-      { connectTimeout: 900, ownClient: false },
-      { connectTimeout: 70, ownClient: true },
+      { connectTimeout: 900, dedicatedPool: false },
+      { connectTimeout: 70, dedicatedPool: true },
     ])
   })
 })

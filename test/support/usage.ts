@@ -1,4 +1,4 @@
-import { type UsageDesk, usageRoutes } from '../../src/admin/usage.ts'
+import { type UsageRouteDeps, usageRoutes } from '../../src/admin/usage.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import type { Reply } from '../../src/core/reply.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
@@ -46,7 +46,7 @@ export async function addRows(
 }
 
 /** What a route of the usage log answers. */
-export async function answerOf(path: string, desk: UsageDesk): Promise<Reply> {
+export async function answerOf(path: string, desk: UsageRouteDeps): Promise<Reply> {
   const url = new URL(path, 'http://gateway.test')
   const handler = usageRoutes(desk)[url.pathname]?.['GET']
   if (!handler) throw new Error(`no such route: ${url.pathname}`)
@@ -54,7 +54,7 @@ export async function answerOf(path: string, desk: UsageDesk): Promise<Reply> {
 }
 
 /** The body of such an answer, which must be a good one. */
-export async function getUsage(path: string, desk: UsageDesk) {
+export async function getUsage(path: string, desk: UsageRouteDeps) {
   const { status, body } = await answerOf(path, desk)
   if (status !== 200) throw new Error(`it answers with status ${status}`)
   return JSON.parse(new TextDecoder().decode(body as Uint8Array))

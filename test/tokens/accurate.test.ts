@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Encoding, Tokenizer } from '../../src/index.ts'
+import type { TokenEncoding, Tokenizer } from '../../src/index.ts'
 import { chunk, completion, done, hello, role, stop, wholeStream } from '../support/answers.ts'
 import { bodyOf, embed, vectors } from '../support/embed.ts'
 import { series } from '../support/exposition.ts'
@@ -19,7 +19,7 @@ const overhead = 6
 const byBytes = { tokens_in: 8, tokens_out: 1, estimated: true }
 
 interface Asked {
-  readonly encoding: Encoding
+  readonly encoding: TokenEncoding
   readonly texts: readonly string[]
   readonly resolve: (counts: readonly number[] | undefined) => void
   readonly reject: (error: Error) => void
@@ -29,7 +29,7 @@ interface Asked {
 class HeldTokenizer implements Tokenizer {
   readonly asked: Asked[] = []
 
-  count(encoding: Encoding, texts: readonly string[]): Promise<readonly number[] | undefined> {
+  count(encoding: TokenEncoding, texts: readonly string[]): Promise<readonly number[] | undefined> {
     return new Promise((resolve, reject) => {
       this.asked.push({ encoding, texts, resolve, reject })
     })

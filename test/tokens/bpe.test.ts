@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { countTokens } from '../../adapters/node/tokenizer/count.ts'
 import { asSent } from '../../src/core/as-sent.ts'
 import { chatRequest } from '../../src/core/chat.ts'
-import type { Encoding, Tokenizer } from '../../src/index.ts'
+import type { TokenEncoding, Tokenizer } from '../../src/index.ts'
 import { countableChat, countExactly } from '../../src/tokens/index.ts'
 
 const inProcess: Tokenizer = {
@@ -18,7 +18,7 @@ interface Counted {
   readonly messages: readonly object[]
   readonly tools?: readonly object[]
   readonly output?: string
-  readonly encoding?: Encoding
+  readonly encoding?: TokenEncoding
   readonly tokenizer?: Tokenizer
 }
 

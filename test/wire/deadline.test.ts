@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { failureOf, type UpstreamFailure } from '../../src/core/failure.ts'
-import { Scope } from '../../src/wire/deadline.ts'
+import { CancelScope } from '../../src/wire/cancel-scope.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
 
@@ -16,7 +16,7 @@ describe('limits', () => {
       [20, 10],
     ] as const) {
       const clock = new ManualClock()
-      const scope = new Scope(clock)
+      const scope = new CancelScope(clock)
       for (const delay of order) scope.endAfter(delay, delay === 10 ? silent : late)
       await clock.advance(9)
       expect(scope.ended).toBeUndefined()
@@ -28,7 +28,7 @@ describe('limits', () => {
 
   test('one that was called off does not, and the others still do', async () => {
     const clock = new ManualClock()
-    const scope = new Scope(clock)
+    const scope = new CancelScope(clock)
     const callOff = scope.endAfter(10, silent)
     scope.endAfter(20, late)
     callOff()
@@ -40,14 +40,14 @@ describe('limits', () => {
   })
 
   test.each([0.9, 0, -5])('one of %f ends it at once', (delay) => {
-    const scope = new Scope(new ManualClock())
+    const scope = new CancelScope(new ManualClock())
     scope.endAfter(delay, late)
     expect(scope.ended).toEqual(late)
   })
 
   test('a closed scope ends for none of them, and leaves no timer', async () => {
     const clock = new ManualClock()
-    const scope = new Scope(clock)
+    const scope = new CancelScope(clock)
     scope.endAfter(10, late)
     scope.close()
     expect(clock.pending).toBe(0)
@@ -64,7 +64,7 @@ describe('limits', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         const clock = new ManualClock()
-        const scope = new Scope(clock)
+        const scope = new CancelScope(clock)
         const limits: { at: number; callOff: () => void }[] = []
         let endedAt: number | undefined
         scope.onEnd(() => {
@@ -101,14 +101,14 @@ describe('limits', () => {
 
 describe('a scope inside another', () => {
   test('ends with it, and the reason comes along', () => {
-    const outer = new Scope(new ManualClock())
+    const outer = new CancelScope(new ManualClock())
     const inner = outer.open().open()
     outer.end(gone)
     expect(inner.ended).toEqual(gone)
   })
 
   test('may end sooner, and leaves it alone', () => {
-    const outer = new Scope(new ManualClock())
+    const outer = new CancelScope(new ManualClock())
     const inner = outer.open()
     inner.end(late)
     expect(outer.ended).toBeUndefined()
@@ -117,7 +117,7 @@ describe('a scope inside another', () => {
   })
 
   test('that was closed hears no more of it', () => {
-    const outer = new Scope(new ManualClock())
+    const outer = new CancelScope(new ManualClock())
     const inner = outer.open()
     inner.close()
     outer.end(gone)
@@ -125,13 +125,13 @@ describe('a scope inside another', () => {
   })
 
   test('opened in one that has ended has ended too', () => {
-    const outer = new Scope(new ManualClock())
+    const outer = new CancelScope(new ManualClock())
     outer.end(gone)
     expect(outer.open().ended).toEqual(gone)
   })
 
   test('has no more time than the outer one', () => {
-    const outer = new Scope(new ManualClock())
+    const outer = new CancelScope(new ManualClock())
     outer.endAfter(10, late)
     const inner = outer.open()
     inner.endAfter(30, silent)
@@ -141,7 +141,7 @@ describe('a scope inside another', () => {
 
 describe('the end', () => {
   test('is told once to everyone who listens, also to those who come after it', () => {
-    const scope = new Scope(new ManualClock())
+    const scope = new CancelScope(new ManualClock())
     const before = vi.fn<(failure: UpstreamFailure) => void>()
     const stopped = vi.fn<(failure: UpstreamFailure) => void>()
     const after = vi.fn<(failure: UpstreamFailure) => void>()
@@ -157,7 +157,7 @@ describe('the end', () => {
 
   test('wakes a sleeper, and frees its timer', async () => {
     const clock = new ManualClock()
-    const scope = new Scope(clock)
+    const scope = new CancelScope(clock)
     const sleep = scope.sleep(1000)
     expect(await isPending(sleep)).toBe(true)
     scope.end(gone)
@@ -166,7 +166,7 @@ describe('the end', () => {
   })
 
   test('comes between a race and its work, and what becomes of the work is nobody’s business', async () => {
-    const scope = new Scope(new ManualClock())
+    const scope = new CancelScope(new ManualClock())
     const race = scope.race(
       new Promise((_, reject) => setImmediate(() => reject(new Error('late')))),
     )
@@ -176,7 +176,7 @@ describe('the end', () => {
   })
 
   test('that does not come leaves the outcome of the work as it is', async () => {
-    const scope = new Scope(new ManualClock())
+    const scope = new CancelScope(new ManualClock())
     expect(await scope.race(Promise.resolve(7))).toBe(7)
     await expect(scope.race(Promise.reject(new RangeError('x')))).rejects.toThrow(RangeError)
   })

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/core/errors.ts'
-import { Scope } from '../../src/wire/deadline.ts'
+import { CancelScope } from '../../src/wire/cancel-scope.ts'
 import { readJsonBody } from '../../src/wire/json-body.ts'
 import { layoutOf } from '../../src/wire/json-scan.ts'
 import { parseInSteps, strictUtf8 } from '../../src/wire/json-steps.ts'
-import { Pace } from '../../src/wire/pace.ts'
+import { TimeSlice } from '../../src/wire/time-slice.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -106,7 +106,7 @@ function wholeOf(text: string): string {
 /** What a body is refused with; undefined when it is read. */
 async function refusal(body: string | Uint8Array): Promise<string | undefined> {
   const clock = new ManualClock()
-  const pace = new Pace(clock, new Scope(clock))
+  const pace = new TimeSlice(clock, new CancelScope(clock))
   const bytes = typeof body === 'string' ? utf8(body) : body
   try {
     await readJsonBody(bytes, { names: [], unique: [], pace })

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError, invalid } from '../../../src/core/errors.ts'
 import type { Gateway } from '../../../src/index.ts'
+import { PipelineQueue } from './pipeline-queue.ts'
 import { allow, refuse, refuseSocket, tooSlow, type Unserved } from './refusal.ts'
-import { Turns } from './turns.ts'
 
 export interface ClientErrorOptions {
   readonly gateway: Pick<Gateway, 'settings'>
@@ -18,7 +18,7 @@ export interface ClientErrorOptions {
 export function answerClientErrors(server: Server, options: ClientErrorOptions): void {
   const { gateway } = options
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const running = Turns.running(socket)
+    const running = PipelineQueue.running(socket)
     // An answer that has begun, or that belongs to a request before this one, must not be mixed up.
     const isBusy = running && (running.isAnswered || running.isRead)
     const isTooSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ActiveRequests } from './active-requests.ts'
 import type { HostLimits } from './limits.ts'
+import { PipelineQueue } from './pipeline-queue.ts'
 import { pathOf } from './request-head.ts'
-import type { Traffic } from './traffic.ts'
-import { Turns } from './turns.ts'
 import type { Warn } from './waves.ts'
 
 export interface ConnectionOptions {
-  readonly traffic: Traffic
+  readonly traffic: ActiveRequests
   readonly limits: Pick<HostLimits, 'maxConnections' | 'healthConnections'>
   /** Connections that one address may have at a time; 0 is without a limit. */
   readonly maxPerAddress: () => number
@@ -42,7 +42,7 @@ export function whileThereIsRoom(
 ): RequestListener {
   const { maxConnections } = limits
   return (request, response) => {
-    const isFull = traffic.running >= maxConnections && !Turns.running(request.socket)
+    const isFull = traffic.running >= maxConnections && !PipelineQueue.running(request.socket)
     if (!isFull || isHealthCheck(request)) return listen(request, response)
     warn('too many connections', { maxConnections })
     request.socket.destroy()

@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { bodyIsRead } from '../../../src/core/errors.ts'
-import { ClientExchange, type HostedGateway, type Hosting } from './client-exchange.ts'
+import { ActiveRequests } from './active-requests.ts'
 import { hostLimits } from './limits.ts'
+import { PipelineQueue } from './pipeline-queue.ts'
 import { refuse } from './refusal.ts'
-import { Traffic } from './traffic.ts'
-import { Turns } from './turns.ts'
+import { type HostedGateway, type Hosting, ServedRequest } from './served-request.ts'
 
 export interface ListenerOptions {
   /**
@@ -26,7 +26,7 @@ export function requestListener(
     gateway,
     base,
     limits: hostLimits,
-    traffic: new Traffic(),
+    traffic: new ActiveRequests(),
     // Without a listener of its own for these clients, a server tells them to go on by itself.
     waitsForGoAhead: false,
   })
@@ -42,7 +42,7 @@ export function requestListener(
 export function listenerOf(hosting: Hosting) {
   const { maxWaiting } = hosting.limits
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = new ClientExchange(request, response, hosting)
-    Turns.of(request.socket, maxWaiting).take(exchange)
+    const exchange = new ServedRequest(request, response, hosting)
+    PipelineQueue.of(request.socket, maxWaiting).take(exchange)
   }
 }

@@ -1,17 +1,17 @@
 import { STATUS_CODES } from 'node:http'
 import {
+  type BufferedBody,
   type HeaderList,
-  isWhole,
+  isBuffered,
   type ResponseParts,
-  type WholeBody,
 } from '../../../src/core/ports.ts'
 import type { Unread } from '../../../src/wire/convert-stream.ts'
 import type { Backlog } from './backlog.ts'
-import { Pour } from './pour.ts'
+import { BodyWriter } from './body-writer.ts'
 
 /** The status, headers and body of an answer of any class. */
 export interface AnswerParts extends Omit<ResponseParts, 'body'> {
-  readonly body: WholeBody | Unread | null
+  readonly body: BufferedBody | Unread | null
 }
 
 /**
@@ -25,22 +25,22 @@ export class Outgoing {
   readonly bodyType: 'String' | undefined
   readonly bodyInit: string | undefined
   readonly _buffer: Uint8Array | undefined
-  readonly body: Pour | null
+  readonly body: BodyWriter | null
 
   constructor({ status, headers, body }: AnswerParts, backlog: Backlog) {
-    const whole = body !== null && isWhole(body) ? body : undefined
+    const whole = body !== null && isBuffered(body) ? body : undefined
     this.status = status
     this.statusText = STATUS_CODES[status] ?? ''
     this.headers = { headersInit: joinHeaders(headers, whole) }
     this.bodyType = typeof whole === 'string' ? 'String' : undefined
     this.bodyInit = typeof whole === 'string' ? whole : undefined
     this._buffer = typeof whole === 'string' ? undefined : whole
-    this.body = body === null || isWhole(body) ? null : new Pour(body, backlog)
+    this.body = body === null || isBuffered(body) ? null : new BodyWriter(body, backlog)
   }
 }
 
 /** Maps names to values. Without a `content-length`, Node would use chunked encoding. */
-function joinHeaders(list: HeaderList, whole: WholeBody | undefined): Record<string, string> {
+function joinHeaders(list: HeaderList, whole: BufferedBody | undefined): Record<string, string> {
   const headers: Record<string, string> = {}
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at] as string

@@ -2,10 +2,10 @@ import { isIP, type LookupFunction } from 'node:net'
 import { UpstreamFault } from '../../../src/core/failure.ts'
 import type { ImageFetchPort, PinnedRequest } from '../../../src/index.ts'
 import { directOpener } from '../upstream/connect.ts'
-import { type Destination, destinationOf, exchange } from '../upstream/exchange.ts'
 import { Pool } from '../upstream/pool.ts'
 import type { ProxyRules } from '../upstream/proxy-rules.ts'
 import { type Resolve, resolver } from '../upstream/resolver.ts'
+import { type Destination, destinationOf, sendRequest } from '../upstream/send-request.ts'
 import { type Way, wayFinder } from '../upstream/way.ts'
 import { longestDelay } from './clock.ts'
 
@@ -24,7 +24,7 @@ export function nodeImageFetch({ rules, resolve = resolver() }: ImageFetchOption
     resolve: async (host, { url, signal }) =>
       rules.proxyFor(url) ? 'at-proxy' : resolve(host, signal),
     fetch: (request) =>
-      exchange(
+      sendRequest(
         {
           ...request,
           method: 'GET',

@@ -1,5 +1,5 @@
 import { Response } from '@whatwg-node/fetch'
-import { isWhole, namedHeaders, type ResponseParts } from '../../../src/core/ports.ts'
+import { headerEntries, isBuffered, type ResponseParts } from '../../../src/core/ports.ts'
 import type { MakeResponse } from '../../../src/index.ts'
 import { toWebStream } from '../../../src/wire/convert-stream.ts'
 
@@ -28,8 +28,8 @@ export class PlainResponse {
 
 function fullResponse(parts: ResponseParts): Response {
   const { status, body } = parts
-  const read = body === null || isWhole(body) ? body : toWebStream(body)
-  return new Response(read as BodyInit | null, { status, headers: namedHeaders(parts) })
+  const read = body === null || isBuffered(body) ? body : toWebStream(body)
+  return new Response(read as BodyInit | null, { status, headers: headerEntries(parts) })
 }
 
 const members: readonly (keyof Response)[] = [

@@ -1,7 +1,7 @@
 import { deserialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import { errorFields } from '../../../src/core/error-fields.ts'
 import type { Millis } from '../../../src/core/ids.ts'
-import { outline } from '../../../src/core/outline.ts'
 import {
   type AccountRows,
   type Store,
@@ -228,7 +228,7 @@ class StoreThread {
     })
     // The exit follows.
     worker.on('error', (error) => {
-      this.#report('the thread of the database has failed', outline(error))
+      this.#report('the thread of the database has failed', errorFields(error))
     })
     worker.on('exit', () => {
       this.#worker = undefined

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Encoding, Tokenizer } from '../../../src/index.ts'
+import type { TokenEncoding, Tokenizer } from '../../../src/index.ts'
 import type { CountJob } from '../tokenizer/count.ts'
 
 export interface NodeTokenizer extends Tokenizer {
@@ -57,7 +57,7 @@ class CountingThread {
     this.#entry = entry
   }
 
-  count(encoding: Encoding, texts: readonly string[]): Promise<Counts> {
+  count(encoding: TokenEncoding, texts: readonly string[]): Promise<Counts> {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     const isFull =
       this.#waiting.length >= this.#mostWaiting || this.#characters + characters > mostCharacters

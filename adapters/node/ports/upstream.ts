@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Egress, UpstreamPort, UpstreamRequest } from '../../../src/index.ts'
 import { Clients } from '../upstream/clients.ts'
-import { exchange } from '../upstream/exchange.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { type ProxyRules, proxyRules } from '../upstream/proxy-rules.ts'
+import { sendRequest } from '../upstream/send-request.ts'
 import { wayFinder } from '../upstream/way.ts'
 
 export interface NodeUpstream {
@@ -40,7 +40,7 @@ export function nodeUpstream(rules: ProxyRules = proxyRules({})): NodeUpstream {
 
   return {
     send: (request) =>
-      exchange(request, () => exitOf(request).clientsFor(request).find(request.url)),
+      sendRequest(request, () => exitOf(request).clientsFor(request).find(request.url)),
     get openSockets() {
       return sockets.size
     },
@@ -60,8 +60,8 @@ class Exit {
     this.#create = create
   }
 
-  clientsFor({ connectTimeout, ownClient }: UpstreamRequest): Clients {
-    const clients = ownClient === true ? this.#own : this.#shared
+  clientsFor({ connectTimeout, dedicatedPool }: UpstreamRequest): Clients {
+    const clients = dedicatedPool === true ? this.#own : this.#shared
     let found = clients.get(connectTimeout)
     if (!found) {
       found = this.#create(connectTimeout)

@@ -1,9 +1,9 @@
 import { Tiktoken } from 'js-tiktoken/lite'
-import type { Encoding } from '../../../src/index.ts'
+import type { TokenEncoding } from '../../../src/index.ts'
 import { piecesOf } from './pieces.ts'
 
 export interface CountJob {
-  readonly encoding: Encoding
+  readonly encoding: TokenEncoding
   readonly texts: readonly string[]
   /** Milliseconds that the count may take, the loading of its encoder not included. */
   readonly timeLimit: number
@@ -30,16 +30,16 @@ export async function countTokens({
   return counts
 }
 
-const encoders = new Map<Encoding, Promise<Tiktoken>>()
+const encoders = new Map<TokenEncoding, Promise<Tiktoken>>()
 
 /** An encoder takes half a second and much memory to make, so it is made once, when it is needed. */
-function encoderOf(encoding: Encoding): Promise<Tiktoken> {
+function encoderOf(encoding: TokenEncoding): Promise<Tiktoken> {
   const encoder = encoders.get(encoding) ?? loadEncoder(encoding)
   encoders.set(encoding, encoder)
   return encoder
 }
 
-async function loadEncoder(encoding: Encoding): Promise<Tiktoken> {
+async function loadEncoder(encoding: TokenEncoding): Promise<Tiktoken> {
   const { default: ranks } = await ranksOf[encoding]()
   return new Tiktoken(ranks)
 }

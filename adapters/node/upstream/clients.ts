@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Millis } from '../../../src/core/ids.ts'
-import { type Destination, destinationOf } from './exchange.ts'
 import { faultOf } from './fault.ts'
 import { Pool } from './pool.ts'
+import { type Destination, destinationOf } from './send-request.ts'
 import type { Way } from './way.ts'
 
 export interface ClientsOptions {

@@ -1,4 +1,4 @@
-import { isObject } from '../dialects/openai/usage.ts'
+import { isObject } from '../openai/usage.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -9,7 +9,7 @@ import type {
 } from '../../core/ports.ts'
 import type { DemoSettings } from '../../core/provider.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
-import { Cancel } from '../../wire/cancel.ts'
+import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
 import { demoChat } from './chat.ts'
 import { demoEmbed } from './embed.ts'
@@ -74,7 +74,7 @@ function streamed(
   { queueLimit, unread, signal }: UpstreamRequest,
 ): UpstreamResponse {
   // A reader that leaves ends the exchange as the signal does.
-  const over = new Cancel()
+  const over = new LightAbortController()
   const body = new BoundedQueue(queueLimit, { onRelease: () => over.abort(), unread })
   signal.addEventListener('abort', () => over.abort())
   const write = async () => {

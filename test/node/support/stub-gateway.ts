@@ -3,7 +3,7 @@ import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/
 import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
 import { NodeReadableStream } from '../../../adapters/node/streams/index.ts'
 import { unbuffered } from '../../../src/core/streams.ts'
-import type { HostSettings, LogLevel, RequestContext, Source } from '../../../src/index.ts'
+import type { FetchOptions, HostSettings, LogLevel, Source } from '../../../src/index.ts'
 import { openIntake } from '../../support/open-intake.ts'
 
 export interface LogLine {
@@ -26,7 +26,7 @@ const hostSettings: HostSettings = {
   maxConnectionsPerAddress: 0,
 }
 
-export type Answer = (request: Request, context: RequestContext) => Promise<Response> | Response
+export type Answer = (request: Request, context: FetchOptions) => Promise<Response> | Response
 
 export interface StubOptions {
   readonly settings?: Partial<HostSettings>
@@ -90,7 +90,7 @@ export function stream(source: Source<Uint8Array>): Response {
 }
 
 /** Resolves when the client has left. */
-export function clientGone({ signal }: RequestContext): Promise<void> {
+export function clientGone({ signal }: FetchOptions): Promise<void> {
   return new Promise((resolve) => {
     signal?.addEventListener('abort', resolve)
   })

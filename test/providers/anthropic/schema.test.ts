@@ -1,6 +1,6 @@
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
 import { describe, expect, test } from 'vitest'
-import { claudeSchema } from '../../../src/providers/dialects/claude/schema.ts'
+import { claudeSchema } from '../../../src/providers/claude/schema.ts'
 
 describe('a schema that answers are held to', () => {
   test.each([

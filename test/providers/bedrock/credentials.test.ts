@@ -1,9 +1,6 @@
 import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import {
-  ambientAwsSecret,
-  readAwsSecret,
-} from '../../../src/providers/dialects/bedrock/aws-credential.ts'
+import { ambientAwsSecret, readAwsSecret } from '../../../src/providers/bedrock/auth/credential.ts'
 import { errorOf, testGateway } from '../../support/gateway.ts'
 import { settled } from '../../support/manual-clock.ts'
 import { json } from '../../support/scripted-upstream.ts'

@@ -1,5 +1,5 @@
 import type { Authorize, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
-import { bedrock } from '../../../src/providers/kinds/bedrock.ts'
+import { bedrock } from '../../../src/providers/bedrock/kind.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { CannotExpress } from '../../../src/core/cannot-express.ts'
 import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
-import { textOf } from '../../../src/providers/dialects/openai/messages.ts'
-import { readRequest } from '../../../src/providers/dialects/openai/request.ts'
-import { callableTools } from '../../../src/providers/dialects/openai/tools.ts'
+import { textOf } from '../../../src/providers/canonical/messages.ts'
+import { readRequest } from '../../../src/providers/canonical/request.ts'
+import { callableTools } from '../../../src/providers/canonical/tools.ts'
 import { layoutOf } from '../../../src/wire/json-scan.ts'
 import { jsonText } from '../../../src/wire/raw-json.ts'
 

@@ -1,4 +1,4 @@
-import type { Feature } from '../../../src/providers/dialects/translation/table.ts'
+import type { Feature } from '../../../src/providers/translation/table.ts'
 
 /** A request that asks for a feature, and the same one without it. */
 export interface Example {

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  vertexModelUrl,
-  vertexProbe,
-} from '../../../src/providers/dialects/google/vertex-address.ts'
+import { vertexModelUrl, vertexProbe } from '../../../src/providers/vertex/url.ts'
 import { serviceAccount } from './support.ts'
 
 interface Place {

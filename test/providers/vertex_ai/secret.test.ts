@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readGoogleSecret } from '../../../src/providers/dialects/google/secret.ts'
+import { readGoogleSecret } from '../../../src/providers/vertex/auth/secret.ts'
 import { authorizedUser, canaries, serviceAccount } from './support.ts'
 
 const account = {

@@ -1,7 +1,7 @@
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose'
 import type { ReadFile } from '../../../src/core/ports.ts'
 import type { Authorize, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
-import { googleAuthorizer } from '../../../src/providers/dialects/google/credentials.ts'
+import { googleAuthorizer } from '../../../src/providers/vertex/auth/credentials.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { json, type Responder, ScriptedUpstream } from '../../support/scripted-upstream.ts'

@@ -1,0 +1,226 @@
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { UpstreamFault } from '../../../src/core/failure.ts'
+import { type NetworkFailure, refusedByProxy } from '../../../src/core/network-failure.ts'
+import type { UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
+import { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
+import { codedOnly, codingIn, undecodable } from '../../../src/wire/content-coding.ts'
+import type { Connection } from './connection.ts'
+import { type BodySink, type Decoding, decodingOf } from './decoding.ts'
+import { abortFault, faultOf, isLostSocket } from './fault.ts'
+import { isLong, PassingBody } from './passing-body.ts'
+import type { Pool } from './pool.ts'
+import type { Proxy } from './proxy.ts'
+
+/** How long the rest of a body that nobody needs may take and be, before its connection is given up. */
+const drainTime = 250
+const drainBytes = 64 * 1024
+
+/**
+ * A reused connection that is lost so soon was closed while it was idle, in milliseconds. Later, the
+ * upstream has probably worked on the request.
+ */
+const staleTime = 1_000
+
+/** Where an address leads. */
+export interface Destination {
+  readonly pool: Pool
+  /** Path and query; the whole address where `proxy` is asked for it. */
+  readonly path: string
+  /** The proxy that reads every request, since it carries no tunnel. */
+  readonly proxy?: Proxy | undefined
+}
+
+/** Where `url` leads by this pool. */
+export function destinationOf(url: URL, proxy: Proxy | undefined, pool: Pool): Destination {
+  const { protocol, origin, pathname, search } = url
+  const path = pathname + search
+  return proxy && protocol === 'http:' ? { pool, path: origin + path, proxy } : { pool, path }
+}
+
+/**
+ * Sends one request and resolves at the response's headers; rejects with an `UpstreamFault`, that of
+ * `find` included.
+ */
+export function sendRequest(
+  request: UpstreamRequest,
+  find: () => Destination,
+): Promise<UpstreamResponse> {
+  return new Promise((resolve, reject) => {
+    new Exchange(request, { destination: find(), resolve, reject }).start()
+  })
+}
+
+interface ExchangeOptions {
+  readonly destination: Destination
+  readonly resolve: (response: UpstreamResponse) => void
+  readonly reject: (fault: UpstreamFault) => void
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/**
+ * One request on its way, as undici's handler of it. The body is taken as it comes, never at the
+ * reader's pace: a paused parser breaks an assertion when the upstream closes, outside of every
+ * promise, and would lose the end of answers that are complete.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  #request: UpstreamRequest
+  readonly #pool: Pool
+  readonly #options: ExchangeOptions
+  #connection: Connection | undefined
+  #sentAt = 0
+  #sink: BodySink | undefined
+  #decoding: Decoding | undefined
+  #drainTimer: NodeJS.Timeout | undefined
+  #drained = 0
+  #answered = false
+  #over = false
+
+  constructor(request: UpstreamRequest, options: ExchangeOptions) {
+    this.#options = options
+    this.#request = request
+    this.#pool = options.destination.pool
+  }
+
+  start(): void {
+    const { signal } = this.#request
+    if (signal.aborted) return this.#options.reject(abortFault())
+    signal.addEventListener('abort', this.#abort)
+    this.#send(this.#pool.take())
+  }
+
+  /** undici tells handlers of the present kind by this method. */
+  onRequestStart(): void {}
+
+  /** The first byte of an answer. */
+  onResponseStarted(): void {
+    this.#answered = true
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Headers): void {
+    // Informational answers come before the real one.
+    if (this.#over || status < 200) return
+    const { proxy } = this.#options.destination
+    if (status === 407 && proxy) return this.#fail(refusalOf(proxy, status))
+    const { queueLimit: limit, unread, signal } = this.#request
+    const queue = new BoundedQueue(limit, { onRelease: (how) => this.#release(how), unread })
+    const coding = codingIn(headerOf(headers, 'content-encoding'))
+    if (coding !== undefined) {
+      const giveUp = () => this.#giveUp()
+      this.#decoding = decodingOf(coding, { queue, limit, signal, giveUp })
+    }
+    this.#sink = this.#decoding ?? queue
+    const header = (name: string) =>
+      coding !== undefined && codedOnly.has(name) ? undefined : headerOf(headers, name)
+    this.#options.resolve({ status, header, body: queue })
+    this.#forgetBody()
+    if (coding !== undefined && !this.#decoding) this.#fail(new UpstreamFault(undecodable(coding)))
+  }
+
+  onResponseData(_: unknown, bytes: Uint8Array): void {
+    if (!this.#drainTimer) return this.#sink?.push(bytes)
+    this.#drained += bytes.length
+    if (this.#drained > drainBytes) this.#giveUp()
+  }
+
+  onResponseEnd(): void {
+    const connection = this.#finish()
+    if (!connection) return
+    this.#pool.giveBack(connection)
+    this.#sink?.end()
+  }
+
+  onResponseError(_: unknown, error: unknown): void {
+    if (this.#over) return
+    if (this.#isStale(error) && this.#request.mayResend?.() !== false) this.#resend()
+    else this.#fail(faultOf(error, this.#phase))
+  }
+
+  get #phase(): NetworkFailure['phase'] {
+    return this.#sink ? 'answering' : 'waiting'
+  }
+
+  /** The upstream has closed an idle connection while the request was on its way to it. */
+  #isStale(error: unknown): boolean {
+    if (!this.#connection?.isReused || this.#answered || !isLostSocket(error)) return false
+    return performance.now() - this.#sentAt < staleTime
+  }
+
+  /** On a new connection, so that it cannot happen twice. */
+  #resend(): void {
+    if (this.#connection) this.#pool.discard(this.#connection)
+    this.#send(this.#pool.open())
+  }
+
+  #send(connection: Connection): void {
+    const { method, body } = this.#request
+    const { path, proxy } = this.#options.destination
+    this.#connection = connection
+    this.#sentAt = performance.now()
+    const headers = headersTo(proxy, this.#request)
+    if (!isLong(body)) return connection.send({ method, path, headers, body: body ?? null }, this)
+    const length = { 'content-length': String(body.length) }
+    // undici takes any iterable, which its declaration leaves out.
+    const passing: unknown = new PassingBody(body)
+    const sent = { method, path, headers: { ...headers, ...length }, body: passing as Readable }
+    connection.send(sent, this)
+  }
+
+  /** It is not sent again once there is an answer. */
+  #forgetBody(): void {
+    if (!isLong(this.#request.body)) return
+    this.#request = { ...this.#request, body: undefined, mayResend: undefined }
+  }
+
+  readonly #abort = () => this.#fail(abortFault())
+
+  #fail(fault: UpstreamFault): void {
+    const connection = this.#finish()
+    if (!connection) return
+    this.#pool.discard(connection)
+    if (this.#sink) this.#sink.fail(fault.failure)
+    else this.#options.reject(fault)
+  }
+
+  /** The reader needs no more of the body. */
+  #release(how: 'cancel' | 'drain'): void {
+    this.#decoding?.close()
+    if (how === 'cancel') return this.#giveUp()
+    this.#drainTimer = setTimeout(() => this.#giveUp(), drainTime).unref()
+  }
+
+  #giveUp(): void {
+    const connection = this.#finish()
+    if (connection) this.#pool.discard(connection)
+  }
+
+  /** Ends the exchange. The connection it had, the first time; after that, undefined. */
+  #finish(): Connection | undefined {
+    if (this.#over) return undefined
+    this.#over = true
+    this.#request.signal.removeEventListener('abort', this.#abort)
+    clearTimeout(this.#drainTimer)
+    return this.#connection
+  }
+}
+
+function headersTo(
+  proxy: Proxy | undefined,
+  { headers }: UpstreamRequest,
+): UpstreamRequest['headers'] {
+  const authorization = proxy?.authorization
+  return authorization === undefined
+    ? headers
+    : { ...headers, 'proxy-authorization': authorization }
+}
+
+function refusalOf({ name }: Proxy, status: number): UpstreamFault {
+  const reason = refusedByProxy(status)
+  return new UpstreamFault({ kind: 'network', reason, phase: 'connecting', proxy: name })
+}
+
+function headerOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'object' ? value.join(', ') : value
+}

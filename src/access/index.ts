@@ -1,0 +1,1 @@
+export { type AccessControl, openAccess, reasonOf, startProblems, unavailable } from './access.ts'

@@ -1,0 +1,94 @@
+import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
+import type { UpstreamResponse } from '../core/ports.ts'
+import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
+import type { AttemptContext, CallResult } from '../resilience/index.ts'
+import { estimateEmbed } from '../tokens/index.ts'
+import { floatBytes, readFloats } from '../wire/floats.ts'
+import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
+import { type CallSetting, callUpstream, failed } from './call-upstream.ts'
+import { longestEmbedAnswer, type Scanning, scanAnswer } from './scan-answer.ts'
+
+/** The vectors of one batch, in the order of its items, all of one length. */
+export interface EmbeddedBatch {
+  readonly vectors: readonly NumberArray[]
+  readonly tokens: number
+  /** The upstream did not count. */
+  readonly estimated: boolean
+}
+
+/** One upstream call, for one batch. */
+export function callEmbed(
+  batch: EmbedCall,
+  { link, scope, mayResend }: AttemptContext,
+  { clock, share }: CallSetting,
+): Promise<CallResult<EmbeddedBatch>> {
+  // The route was chosen for its embed capability, so there is an endpoint.
+  const endpoint = link.embed as EmbedEndpoint
+  const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
+  return callUpstream<EmbeddedBatch>({
+    link,
+    scope,
+    mayResend,
+    clock,
+    share,
+    streamed: false,
+    longest: longestEmbedAnswer,
+    request: () => endpoint.request(batch),
+    refusal: (status, body, header) => endpoint.parseError(status, body, header),
+    async read(response, header) {
+      const held = share.hold()
+      const reading = readBatch({ response, header, endpoint, batch, form, held, scope, clock })
+      const result = await reading.catch((error: unknown) => {
+        held.release()
+        throw error
+      })
+      // Vectors are held until the request ends.
+      if (!result.ok) held.release()
+      return result
+    },
+  })
+}
+
+interface BatchReading extends Scanning {
+  readonly response: UpstreamResponse
+  readonly header: HeaderReader
+  readonly endpoint: EmbedEndpoint
+  readonly batch: EmbedCall
+}
+
+async function readBatch(reading: BatchReading): Promise<CallResult<EmbeddedBatch>> {
+  const { response, header, endpoint, batch, form } = reading
+  const { json, arrays } = await scanAnswer(response.body, reading)
+  const read = endpoint.answer(json, header)
+  if (!read.ok) return read
+  const vectors = read.vectors.flatMap((value) => vectorOf(value, arrays, form) ?? [])
+  const problem = whatIsWrong(vectors, batch.input.items.length)
+  if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
+  const tokens = read.tokens ?? estimateEmbed(batch.input)
+  return { ok: true, value: { vectors, tokens, estimated: read.tokens === undefined } }
+}
+
+function vectorOf(
+  value: VectorValue,
+  arrays: readonly NumberArray[],
+  form: NumberForm,
+): NumberArray | undefined {
+  if (typeof value !== 'string') return arrays[value[0]]
+  const floats = readFloats(value)
+  if (!floats) return undefined
+  const bytes = form === 'float32' ? floatBytes(floats) : encoder.encode(floats.join())
+  return { form, length: floats.length, pieces: [bytes] }
+}
+
+const encoder = new TextEncoder()
+
+/** Vectors of different length are of no use beside each other. */
+export function areComparable(vectors: readonly NumberArray[]): boolean {
+  const [first] = vectors
+  return vectors.every(({ length }) => length === first?.length)
+}
+
+function whatIsWrong(vectors: readonly NumberArray[], items: number): string | undefined {
+  if (vectors.length !== items) return `it has ${vectors.length} vectors for ${items} items`
+  return areComparable(vectors) ? undefined : 'its vectors differ in length'
+}

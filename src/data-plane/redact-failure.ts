@@ -1,0 +1,103 @@
+import type { UpstreamFailure } from '../core/failure.ts'
+import type { Provider } from '../core/provider.ts'
+import type { VendorError } from '../core/vendor-error.ts'
+import { createMask, type Mask } from '../wire/mask.ts'
+import { utf8Length } from '../wire/utf8.ts'
+
+/** The most of an upstream's own words that stands in a message, in characters. */
+const longestMessage = 300
+/** The most of an upstream's own error that a client gets, in bytes of JSON. */
+const longestError = 4096
+/** Of one short member of it, in characters. */
+const longestMember = 200
+/** How deep its further members may nest. */
+const maxDepth = 8
+
+/**
+ * A failure whose text may be shown: without the provider's credential, and not endless. It is cut
+ * last, or half of a key that stands across the cut would stay.
+ */
+export function redactFailure(failure: UpstreamFailure, provider: Provider): UpstreamFailure {
+  switch (failure.kind) {
+    case 'status':
+    case 'error-frame':
+    case 'malformed': {
+      const mask = maskFor(provider)
+      const vendor = failure.vendor && presentableError(failure.vendor, mask)
+      return failure.kind === 'malformed'
+        ? { ...failure, detail: cut(mask(failure.detail), longestMessage), vendor }
+        : { ...failure, message: cut(mask(failure.message), longestMessage), vendor }
+    }
+    default:
+      return failure
+  }
+}
+
+const masks = new WeakMap<Provider, Mask>()
+
+/** To look for every part of a secret takes some preparation, done once a provider. */
+function maskFor(provider: Provider): Mask {
+  const known = masks.get(provider)
+  if (known) return known
+  const { credential } = provider
+  const mask = createMask(credential.kind === 'secret' ? credential.value : undefined)
+  masks.set(provider, mask)
+  return mask
+}
+
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  return longest < 1 ? '' : `${text.slice(0, longest - 1)}…`
+}
+
+/** The same of a vendor's error: as much of its message and of its details as there is room for. */
+function presentableError(error: VendorError, mask: Mask): VendorError {
+  const { code, message = '', details = {} } = error
+  const member = (text?: string) => text && cut(mask(text), longestMember)
+  const named = {
+    status: error.status,
+    code: typeof code === 'string' ? member(code) : code,
+    type: member(error.type),
+    param: member(error.param),
+  }
+  // Half of the room is for what the message leaves.
+  const room = longestError - jsonBytes(named)
+  const text = cutToBytes(mask(message), room / 2)
+  const kept: Record<string, unknown> = {}
+  let left = room - jsonBytes({ message: text, details: {} })
+  for (const [name, value] of Object.entries(details)) {
+    const shown = masked(value, mask, maxDepth)
+    const frame = jsonBytes({ [mask(name)]: '' })
+    const fitting = typeof shown === 'string' ? cutToBytes(shown, left - frame) : shown
+    const size = frame + jsonBytes(fitting)
+    if (size > left || fitting === '') continue
+    kept[mask(name)] = fitting
+    left -= size
+  }
+  return {
+    ...named,
+    message: text === '' ? undefined : text,
+    details: Object.keys(kept).length > 0 ? kept : undefined,
+  }
+}
+
+function masked(value: unknown, mask: Mask, depth: number): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return '…'
+  if (Array.isArray(value)) return value.map((item) => masked(item, mask, depth - 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [mask(name), masked(item, mask, depth - 1)]),
+  )
+}
+
+function cutToBytes(text: string, bytes: number): string {
+  // No character takes less than a byte.
+  let shown = cut(text, Math.floor(bytes))
+  while (shown !== '' && jsonBytes(shown) > bytes) shown = cut(shown, Math.floor(shown.length / 2))
+  return shown
+}
+
+function jsonBytes(value: unknown): number {
+  return utf8Length(JSON.stringify(value))
+}

@@ -1,0 +1,95 @@
+import { unavailable } from '../access/index.ts'
+import { bodyIsRead, type GatewayError } from '../core/errors.ts'
+import type { Fetch } from '../core/fetch.ts'
+import { clientRequestId, type RequestId } from '../core/ids.ts'
+import type { Clock, Log, MakeResponse } from '../core/ports.ts'
+import type { Reply } from '../core/reply.ts'
+import { asGatewayError } from '../core/unexpected.ts'
+import type { Arrival } from '../data-plane/index.ts'
+import type { HttpDurations } from '../metrics/index.ts'
+import type { RefusalLog } from '../records/index.ts'
+import { StoreFault } from '../store/index.ts'
+import { type CrossOrigin, preflightReply, withCors } from './cors.ts'
+import { errorReply, partsOf, withoutBody } from './responses.ts'
+import { type Find, type Found, targetOf } from './router.ts'
+
+export interface FetchDeps {
+  readonly find: Find<Arrival>
+  /** `server.cors_origins` as it is now. */
+  readonly corsOrigins: () => readonly string[]
+  readonly durations: HttpDurations
+  readonly clock: Clock
+  readonly log: Log
+  /** Logs requests that no route takes. */
+  readonly unrouted: Pick<RefusalLog, 'add'>
+  readonly response: MakeResponse
+}
+
+/** The way in and out that all routes share. */
+export function createFetch(options: FetchDeps): Fetch {
+  const { find, corsOrigins, durations, clock, log, unrouted, response } = options
+  return async function fetch(request, context) {
+    const arrived = clock.elapsed()
+    const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
+    const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
+    const target = targetOf(request.url, context?.base)
+    const found = await find(target)
+    const cross = crossOrigin(request.headers, target, corsOrigins())
+    let reply: Reply
+    try {
+      reply = await replyTo(request, { found, cross, log, arrival })
+    } catch (error) {
+      const known = refusalOf(error, log, id)
+      const { code, status } = known
+      if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
+      reply = errorReply(known, id)
+    }
+    const { method } = request
+    const seconds = (clock.elapsed() - arrived) / 1000
+    durations.observe({ route: found.route, method, status: reply.status }, seconds)
+    if (cross) reply = withCors(reply, cross)
+    return response(partsOf(method === 'HEAD' ? withoutBody(reply) : reply, id))
+  }
+}
+
+/** Undefined while no other origin is let in. */
+function crossOrigin(
+  headers: Headers,
+  target: string,
+  origins: readonly string[],
+): CrossOrigin | undefined {
+  if (origins.length === 0) return undefined
+  return { origins, origin: headers.get('origin') ?? undefined, target }
+}
+
+interface Routed {
+  readonly found: Found<Arrival>
+  readonly cross: CrossOrigin | undefined
+  readonly log: Log
+  readonly arrival: Arrival
+}
+
+function replyTo(request: Request, routed: Routed): Reply | Promise<Reply> {
+  const { found, cross, log, arrival } = routed
+  const preflight = cross && preflightReply(request, cross)
+  if (preflight) return preflight
+  if (request.bodyUsed) {
+    const error = bodyIsRead()
+    log.write('error', error.message, { request_id: arrival.id })
+    throw error
+  }
+  return found.serve(request, arrival)
+}
+
+function newRequestId(): RequestId {
+  // A UUID is made of safe characters only.
+  return crypto.randomUUID() as RequestId
+}
+
+/** The error for the client. A database that cannot be used is no secret, and the log has its code. */
+function refusalOf(error: unknown, log: Log, id: RequestId): GatewayError {
+  if (!(error instanceof StoreFault)) return asGatewayError(error, log, id)
+  const { message: reason, code } = error
+  log.write('error', 'the database cannot be used', { request_id: id, reason, code })
+  return unavailable(error)
+}

@@ -1,0 +1,40 @@
+import { type GatewayError, renderError } from '../core/errors.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { HeaderList, ResponseParts } from '../core/ports.ts'
+import { jsonReply, type Reply } from '../core/reply.ts'
+
+/** On every answer, whatever it is. */
+const securityHeaders = securityHeadersWith("default-src 'none'")
+
+function securityHeadersWith(contentPolicy: string): HeaderList {
+  return [
+    'x-content-type-options',
+    'nosniff',
+    'x-frame-options',
+    'DENY',
+    'referrer-policy',
+    'no-referrer',
+    'content-security-policy',
+    contentPolicy,
+  ]
+}
+
+/** An error as clients see it. */
+export function errorReply(error: GatewayError, id: RequestId): Reply {
+  const reply = jsonReply(renderError(error, id), error.status)
+  const { retryAfter, headers } = error.detail
+  const wait = retryAfter === undefined ? [] : ['retry-after', String(Math.ceil(retryAfter / 1000))]
+  return { ...reply, headers: [...reply.headers, ...wait, ...(headers ?? [])] }
+}
+
+/** The parts of a reply, with the headers that every answer carries. */
+export function partsOf(reply: Reply, id: RequestId): ResponseParts {
+  const { status, headers, body, contentPolicy } = reply
+  const security = contentPolicy ? securityHeadersWith(contentPolicy) : securityHeaders
+  return { status, headers: [...headers, 'x-request-id', id, ...security], body }
+}
+
+/** The same answer without its body, for HEAD. */
+export function withoutBody(reply: Reply): Reply {
+  return { ...reply, body: null }
+}

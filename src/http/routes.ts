@@ -1,0 +1,90 @@
+import type { Authenticator } from '../core/admission.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { MetricsPort } from '../core/metrics.ts'
+import { jsonReply, type Reply } from '../core/reply.ts'
+import {
+  type Arrival,
+  chat,
+  type DataPlane,
+  describeModel,
+  embeddings,
+  listModels,
+  rerank,
+} from '../data-plane/index.ts'
+import { healthReport, type Prober } from '../health/index.ts'
+import type { Snapshot } from '../snapshot/index.ts'
+import { frontPage } from './front-page.ts'
+import { namesOf, type Routes } from './router.ts'
+
+export interface RouteOptions {
+  readonly plane: DataPlane
+  readonly snapshot: () => Snapshot
+  readonly prober: Prober
+  /** Undefined where the host has no metrics. */
+  readonly metrics: Exposition | undefined
+  readonly gatekeeper: Authenticator
+}
+
+type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
+
+/** The routes that exist with auth and without. */
+export function routesOf({
+  plane,
+  snapshot,
+  prober,
+  metrics,
+  gatekeeper,
+}: RouteOptions): Routes<Arrival> {
+  const reranking: Routes<Arrival>[string] = {
+    POST: ({ request, context }) => plane.serve('rerank', rerank, request, context),
+  }
+  const routes: Routes<Arrival> = {
+    '/v1/chat/completions': {
+      POST: ({ request, context }) => plane.serve('chat', chat, request, context),
+    },
+    '/v1/embeddings': {
+      POST: ({ request, context }) => plane.serve('embed', embeddings, request, context),
+    },
+    '/v1/rerank': reranking,
+    // Where the clients of Cohere and of Jina-like servers look for it.
+    '/v2/rerank': reranking,
+    '/rerank': reranking,
+    '/v1/models': {
+      GET: ({ request, context }) => {
+        gatekeeper.authenticate(request, context)
+        return jsonReply(listModels(snapshot()))
+      },
+    },
+    '/v1/models/:id+': {
+      GET: ({ request, context, params: { id = '' } }) => {
+        gatekeeper.authenticate(request, context)
+        return jsonReply(describeModel(snapshot(), id))
+      },
+    },
+    '/health': { GET: () => jsonReply({ status: 'ok' }) },
+    '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },
+    ...(metrics && { '/metrics': { GET: () => scrape(metrics) } }),
+  }
+  const front = frontPage(namesOf(routes))
+  return {
+    '/': { GET: ({ request }) => front(request) },
+    '/metrics': { GET: noMetrics },
+    ...routes,
+  }
+}
+
+async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {
+  const body = new TextEncoder().encode(await exposition())
+  return {
+    status: 200,
+    headers: ['content-type', contentType, 'content-length', String(body.length)],
+    body,
+  }
+}
+
+function noMetrics(): never {
+  throw new GatewayError(
+    'LM-1003',
+    'this host has no metrics: createGateway was not given `metrics`',
+  )
+}

@@ -1,0 +1,1 @@
+export { calculateCost, estimateMaxCost, estimateMaxTokens } from './cost.ts'

@@ -1,0 +1,82 @@
+import type {
+  Authorize,
+  ChatEndpoint,
+  CredentialContext,
+  ProviderKind,
+  Target,
+} from '../../core/provider.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import { claudeModel } from '../claude/models.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { oncePerCall } from '../shared/once-per-call.ts'
+import { estimateTranslatedOutput } from '../shared/output-bound.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { readAnthropicAnswer } from './answer.ts'
+import { anthropicRequest } from './request.ts'
+import { AnthropicFrames } from './stream.ts'
+
+/** The Messages API of Anthropic, and of servers that are compatible with it. */
+export const anthropic: ProviderKind = Object.freeze({
+  name: 'anthropic',
+  capabilities: ['chat'],
+  defaultBaseUrl: 'https://api.anthropic.com',
+  remoteImages: true,
+  references: 'anthropic',
+  authorizer,
+  chat: anthropicChat,
+} satisfies ProviderKind)
+
+/**
+ * Pinned: the version after it refuses `temperature`, `top_p` and `top_k` on every model, and
+ * clients of the OpenAI API send them all the time.
+ */
+const apiVersion = '2023-06-01'
+
+function anthropicChat(target: Target): ChatEndpoint {
+  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
+  const url = messagesUrl(baseUrl)
+  const model = claudeModel(upstreamId)
+  const translate = oncePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
+  const created = () => unixSeconds(clock)
+  return {
+    unsupported: (call) => translate(call).dropped,
+    request(call) {
+      const { body, betas } = translate(call)
+      return {
+        url,
+        headers: {
+          'anthropic-version': apiVersion,
+          ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
+        },
+        body: jsonBody(body),
+      }
+    },
+    estimateOutput: (call) =>
+      estimateTranslatedOutput(call, { sent: translate(call).maxTokens, most }),
+    answer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
+    frames: () => new AnthropicFrames({ modelId, created: created() }),
+    parseError: errorParser(),
+    doneOptional: false,
+  }
+}
+
+/** `base_url` may hold the version path, as some SDKs want it, or not; a pasted full address works too. */
+function messagesUrl(base: string): string {
+  const url = new URL(base)
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/messages$/, '')
+  url.pathname = path.endsWith('/v1') ? `${path}/messages` : `${path}/v1/messages`
+  url.hash = ''
+  return url.href
+}
+
+/** The key in the vendor's own header. OAuth tokens only work as bearer tokens, and by a beta feature. */
+function authorizer({ secret }: CredentialContext): Authorize {
+  if (!secret.startsWith('sk-ant-oat')) {
+    const headers = Object.freeze({ 'x-api-key': secret })
+    return () => headers
+  }
+  return ({ headers: { 'anthropic-beta': betas } }) => ({
+    authorization: `Bearer ${secret}`,
+    'anthropic-beta': [...(betas === undefined ? [] : [betas]), 'oauth-2025-04-20'].join(','),
+  })
+}

@@ -1,0 +1,86 @@
+import { CannotExpress } from '../../core/cannot-express.ts'
+import { decodeBase64 } from '../../wire/base64.ts'
+import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
+import {
+  type FilePart,
+  type ImageUrlPart,
+  type Message,
+  partsOf,
+  type Raw,
+} from '../canonical/messages.ts'
+
+/** A piece of content as the Messages API has it. */
+export type Block = Raw
+
+const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+const pdf = 'application/pdf'
+const filePrefix = 'anthropic-file:'
+
+/** An image from its data URI, its address, which the vendor fetches, or the vendor's own store. */
+export function imageBlock({ url, path }: ImageUrlPart): Block {
+  if (isDataUri(url)) return inlineImage(url, path)
+  if (url.startsWith(filePrefix)) {
+    return { type: 'image', source: { type: 'file', file_id: url.slice(filePrefix.length) } }
+  }
+  if (/^https?:/i.test(url)) return { type: 'image', source: { type: 'url', url } }
+  throw new CannotExpress(
+    `${path}.image_url must be a base64 data URI, an http(s) address or an ${filePrefix} reference`,
+    `${path}.image_url`,
+  )
+}
+
+function inlineImage(url: string, path: string): Block {
+  const uri = parseDataUri(url)
+  // Not a media type, but often written.
+  const mediaType = uri?.mediaType === 'image/jpg' ? 'image/jpeg' : (uri?.mediaType ?? '')
+  const kind = imageTypes.has(mediaType) ? 'image' : mediaType === pdf ? 'document' : undefined
+  if (!uri || !kind) {
+    const types = 'jpeg, png, gif, webp or pdf'
+    const param = `${path}.image_url`
+    throw new CannotExpress(`${param} must hold base64 data of type ${types}`, param)
+  }
+  return { type: kind, source: { type: 'base64', media_type: mediaType, data: uri.payload } }
+}
+
+/** A file as a document. */
+export function documentBlock({ data, id, name, path }: FilePart): Block {
+  const title = name === undefined ? {} : { title: name }
+  if (data === undefined) {
+    if (id === undefined) {
+      throw new CannotExpress(`${path}.file needs file_data or file_id`, `${path}.file`)
+    }
+    return { type: 'document', source: { type: 'file', file_id: id } }
+  }
+  const uri = parseDataUri(data)
+  const place = `${path}.file.file_data`
+  if (!uri) throw new CannotExpress(`${place} must be a base64 data URI`, place)
+  switch (uri.mediaType) {
+    case pdf:
+      return {
+        type: 'document',
+        source: { type: 'base64', media_type: pdf, data: uri.payload },
+        ...title,
+      }
+    case 'text/plain': {
+      const bytes = decodeBase64(uri.payload)
+      if (!bytes) throw new CannotExpress(`${place} is not valid base64`, place)
+      const text = new TextDecoder().decode(bytes)
+      return {
+        type: 'document',
+        source: { type: 'text', media_type: 'text/plain', data: text },
+        ...title,
+      }
+    }
+    default:
+      throw new CannotExpress(`${path}: must be a file of pdf or plain text`, path)
+  }
+}
+
+/** True when a message points into the vendor's own file store. */
+export function usesStoredFiles(message: Message): boolean {
+  return partsOf(message).some(
+    (part) =>
+      (part.type === 'image' && part.url.startsWith(filePrefix)) ||
+      (part.type === 'file' && part.data === undefined),
+  )
+}

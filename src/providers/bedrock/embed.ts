@@ -1,0 +1,169 @@
+import * as z from 'zod'
+import {
+  type EmbedCall,
+  imagesIn,
+  type MixedItem,
+  partsOf,
+  vectorValue,
+} from '../../core/embeddings.ts'
+import { invalid } from '../../core/errors.ts'
+import type { EmbedEndpoint, EmbedResult, HeaderReader, Target } from '../../core/provider.ts'
+import { parseDataUri } from '../../wire/data-uri.ts'
+import {
+  checkInputType,
+  cohereEmbeddings,
+  cohereVectors,
+  inputTypeOf,
+  mostCohereItems,
+} from '../cohere/embed.ts'
+import { embedded, headerCount, notEmbedded } from '../shared/embed-answer.ts'
+import { onlyItem, textsOf } from '../shared/embed-input.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { maskCredential, readAwsSecret } from './auth/credential.ts'
+import { bedrockRefusal } from './errors.ts'
+import { bedrockUrl } from './url.ts'
+
+/** Embeddings on Bedrock: InvokeModel takes whatever the model's own vendor has made of it. */
+export function bedrockEmbed(target: Target): EmbedEndpoint {
+  const { baseUrl, upstreamId, modelId, env, secret } = target
+  const credential = readAwsSecret(secret ?? '', env)
+  const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
+  const url = bedrockUrl(place, 'invoke')
+  // The ARN of an inference profile tells nothing of its model; the client-facing id may.
+  const family = familyOf(`${upstreamId} ${modelId}`.toLowerCase())
+  return {
+    limits: () => ({ items: family.items }),
+    takesTokens: false,
+    takesImages: family.takesImages,
+    takesDimensions: family.takesDimensions,
+    ...(family.check && { check: family.check }),
+    request: (batch) => ({
+      url,
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: jsonBody(family.body(batch)),
+    }),
+    answer: family.answer,
+    parseError: (status, body, header) =>
+      bedrockRefusal(status, maskCredential(body, credential), header),
+  }
+}
+
+interface Family {
+  readonly items: number
+  readonly takesImages: boolean
+  readonly takesDimensions: boolean
+  readonly check?: (call: EmbedCall) => void
+  readonly body: (batch: EmbedCall) => object
+  readonly answer: (body: unknown, header: HeaderReader) => EmbedResult
+}
+
+function familyOf(model: string): Family {
+  if (model.includes('cohere.embed')) return model.includes('embed-v4') ? cohereV4 : cohereV3
+  if (model.includes('titan-embed-image')) return titanImage
+  if (model.includes('titan-embed-text-v1') || model.includes('titan-embed-g1')) return titanV1
+  return model.includes('nova') ? nova : titanV2
+}
+
+const titanV1: Family = {
+  items: 1,
+  takesImages: false,
+  takesDimensions: false,
+  body: ({ input }) => ({ inputText: textsOf(input)[0] }),
+  answer: readTitan,
+}
+
+const titanV2: Family = {
+  ...titanV1,
+  takesDimensions: true,
+  body: ({ input, dimensions }) => ({ inputText: textsOf(input)[0], dimensions }),
+}
+
+const titanImage: Family = {
+  ...titanV2,
+  takesImages: true,
+  check({ input }) {
+    if (input.shape !== 'parts' || input.items.every((item) => imagesIn(item).length <= 1)) return
+    throw invalid('input: this model takes one image per item', 'input')
+  },
+  body: (batch) => ({
+    ...titanParts(onlyItem(batch.input)),
+    ...(batch.dimensions !== undefined && {
+      embeddingConfig: { outputEmbeddingLength: batch.dimensions },
+    }),
+  }),
+}
+
+/** Text, an image, or both in one vector. */
+function titanParts(item: MixedItem): object {
+  const parts = partsOf(item)
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? part.text : []))
+  const [image] = imagesIn(item)
+  return {
+    ...(texts.length > 0 && { inputText: texts.join(' ') }),
+    ...(image && { inputImage: parseDataUri(image.url)?.payload }),
+  }
+}
+
+const titanAnswer = z.looseObject({
+  embedding: vectorValue,
+  inputTextTokenCount: z.unknown().optional(),
+})
+
+function readTitan(body: unknown): EmbedResult {
+  const parsed = titanAnswer.safeParse(body)
+  if (!parsed.success) return notEmbedded(body)
+  return embedded([parsed.data.embedding], parsed.data.inputTextTokenCount)
+}
+
+const cohereV3: Family = {
+  items: mostCohereItems,
+  takesImages: false,
+  takesDimensions: false,
+  check: checkInputType,
+  body: (batch) => ({ texts: textsOf(batch.input), input_type: inputTypeOf(batch) }),
+  answer(body, header) {
+    const parsed = z.looseObject({ embeddings: cohereEmbeddings }).safeParse(body)
+    if (!parsed.success) return notEmbedded(body)
+    return embedded(cohereVectors(parsed.data.embeddings), countIn(header))
+  },
+}
+
+const cohereV4: Family = {
+  ...cohereV3,
+  takesDimensions: true,
+  body: (batch) => ({
+    ...cohereV3.body(batch),
+    embedding_types: ['float'],
+    output_dimension: batch.dimensions,
+  }),
+}
+
+const nova: Family = {
+  items: 1,
+  takesImages: false,
+  takesDimensions: true,
+  body: ({ input, dimensions }) => ({
+    taskType: 'SINGLE_EMBEDDING',
+    singleEmbeddingParams: {
+      embeddingPurpose: 'GENERIC_INDEX',
+      embeddingDimension: dimensions,
+      text: { truncationMode: 'END', value: textsOf(input)[0] },
+    },
+  }),
+  answer(body, header) {
+    const parsed = novaAnswer.safeParse(body)
+    if (!parsed.success) return notEmbedded(body)
+    const { embeddings, inputTokenCount } = parsed.data
+    const vectors = embeddings.map(({ embedding }) => embedding)
+    return embedded(vectors, inputTokenCount ?? countIn(header))
+  },
+}
+
+const novaAnswer = z.looseObject({
+  embeddings: z.array(z.looseObject({ embedding: vectorValue })),
+  inputTokenCount: z.unknown().optional(),
+})
+
+function countIn(header: HeaderReader): number | undefined {
+  return headerCount(header('x-amzn-bedrock-input-token-count'))
+}

@@ -1,0 +1,106 @@
+import type { Message, Raw } from '../canonical/messages.ts'
+import type { OpenAiRequest } from '../canonical/request.ts'
+import { type FunctionTool, offeredTools } from '../canonical/tools.ts'
+import { settleMarks, toolMarks } from '../claude/cache-marks.ts'
+import { type Block, cachePoint } from './block.ts'
+import { mayForce } from './conditions.ts'
+import type { BedrockModel, ChoiceType } from './models.ts'
+
+export interface ToolTranslation {
+  readonly config?: object
+  /** Members of `additionalModelRequestFields`. */
+  readonly fields: object
+}
+
+export interface ToolContext {
+  readonly request: OpenAiRequest
+  readonly model: BedrockModel
+  /** Claude's thinking, which not every choice goes with. */
+  readonly thinking: Raw | undefined
+}
+
+/** The functions on offer and how they may be chosen. */
+export function converseTools(context: ToolContext): ToolTranslation {
+  const { request, model } = context
+  const past = pastTools(request.messages)
+  const canForce = mayForce(model, context)
+  const offered = offeredTools(request, canForce)
+  if (offered.length === 0 || request.toolChoice?.kind === 'none') {
+    if (past.length === 0) return { fields: {} }
+    // Without a toolConfig the calls in the history are refused; a model that sees tools may call.
+    return { config: { tools: offered.length > 0 ? specs(offered, context) : past }, fields: {} }
+  }
+  const tools = specs(offered, context)
+  const choice = choiceOf(request, canForce)
+  const unthinking = choice !== undefined && choice.type !== 'auto' && model.forcesWithoutThinking
+  const fields = unthinking ? { thinking: { type: 'disabled' } } : {}
+  if (request.parallelToolCalls !== false) {
+    return { config: { tools, toolChoice: toolChoice(choice, model) }, fields }
+  }
+  // Converse has no word for it. Beside Claude's own choice there must be no other.
+  const own = { type: 'auto', ...choice, disable_parallel_tool_use: true }
+  return { config: { tools }, fields: { ...fields, tool_choice: own } }
+}
+
+interface Choice {
+  readonly type: ChoiceType
+  readonly name?: string
+}
+
+function choiceOf({ toolChoice: wish }: OpenAiRequest, canForce: boolean): Choice | undefined {
+  const forced = (choice: Choice): Choice => (canForce ? choice : { type: 'auto' })
+  switch (wish?.kind) {
+    case undefined:
+    case 'none':
+    case 'custom':
+      return undefined
+    case 'auto':
+      return { type: 'auto' }
+    case 'required':
+      return forced({ type: 'any' })
+    case 'function':
+      return forced({ type: 'tool', name: wish.name })
+    case 'allowed':
+      return wish.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
+    default:
+      return wish satisfies never
+  }
+}
+
+/** Without a choice the model decides. */
+function toolChoice(choice: Choice | undefined, { choices }: BedrockModel): object | undefined {
+  if (!choice || !choices.includes(choice.type)) return undefined
+  return { [choice.type]: { name: choice.name } }
+}
+
+function specs(tools: readonly FunctionTool[], { request, model }: ToolContext): object[] {
+  const offered = new Set(tools)
+  const marked = request.tools.flatMap((tool) => [
+    ...(offered.has(tool) ? [toolSpec(tool)] : []),
+    ...(model.claude ? toolMarks(tool) : []),
+  ])
+  return settleMarks([marked], {
+    carries: () => true,
+    marked: (spec, mark) => [spec, cachePoint(mark)],
+  }).flat()
+}
+
+function toolSpec({ name, description, parameters, strict }: FunctionTool): Block {
+  return {
+    toolSpec: {
+      name,
+      description: description?.trim() ? description : undefined,
+      inputSchema: { json: parameters ? { type: 'object', ...parameters } : noParameters },
+      strict: strict || undefined,
+    },
+  }
+}
+
+const noParameters = { type: 'object', properties: {} }
+
+/** The tools that the conversation has called, as far as it tells of them: their names. */
+function pastTools(messages: readonly Message[]): object[] {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
+  const names = new Set(calls.map(({ name }) => name))
+  return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: noParameters } } }))
+}

@@ -1,0 +1,23 @@
+import { textsAt } from '../../wire/json-text.ts'
+import type { WrittenAt } from './messages.ts'
+
+/** The arguments of a call that a vendor has given as a value, of which this is the text. */
+export function argumentsIn(text: string | undefined): string {
+  return text === undefined || text === 'null' ? '{}' : text
+}
+
+const decoder = new TextDecoder()
+
+/** Finds texts in the body of a request. All that are alike in their place are looked up at once. */
+export function textsIn(body: Uint8Array): WrittenAt {
+  const found = new Map<string, ReadonlyMap<string, string>>()
+  return (path) => {
+    const pattern = path.replace(/\.\d+(?=\.)/g, '.*')
+    let texts = found.get(pattern)
+    if (!texts) {
+      texts = textsAt(decoder.decode(body), pattern)
+      found.set(pattern, texts)
+    }
+    return texts.get(path) ?? ''
+  }
+}

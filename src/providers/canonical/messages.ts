@@ -1,0 +1,303 @@
+import * as z from 'zod'
+import { asSent, loose } from '../../core/as-sent.ts'
+import { CannotExpress } from '../../core/cannot-express.ts'
+import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
+import { inexpressibleField } from '../../core/invalid-field.ts'
+import { isObject } from '../openai/usage.ts'
+import { PastCall } from './past-call.ts'
+
+/** The client's own object, for members that only one vendor reads. Never to be changed. */
+export type Raw = Readonly<Record<string, unknown>>
+
+/** Where something stands in the request, and what the client wrote there. */
+interface Placed {
+  /** The dotted path, for error messages. */
+  readonly path: string
+  readonly raw: Raw
+}
+
+export type TextPart = Placed & { readonly type: 'text'; readonly text: string }
+
+export type ImageUrlPart = Placed & {
+  readonly type: 'image'
+  /** A data URI, an address, or a reference to a vendor's own store. */
+  readonly url: string
+  readonly detail: string | undefined
+}
+
+export type FilePart = Placed & {
+  readonly type: 'file'
+  /** A data URI. */
+  readonly data: string | undefined
+  /** The id of a file that the vendor stores. */
+  readonly id: string | undefined
+  readonly name: string | undefined
+}
+
+export type AudioPart = Placed & {
+  readonly type: 'audio'
+  /** Bare base64. */
+  readonly data: string
+  readonly format: string
+}
+
+/** One part of a message's content. Refusals count as text, `other` is a type nobody knows. */
+export type Part =
+  | TextPart
+  | ImageUrlPart
+  | FilePart
+  | AudioPart
+  | (Placed & { readonly type: 'other' })
+
+/** As the client wrote it: one string, or parts; undefined for null and nothing. */
+export type Content = string | readonly Part[] | undefined
+
+/** One message. `system` stands for `developer` too, `tool` for the legacy `function`. */
+export type Message =
+  | (Placed & { readonly role: 'system'; readonly content: Content })
+  | (Placed & { readonly role: 'user'; readonly content: Content })
+  | (Placed & {
+      readonly role: 'assistant'
+      readonly content: Content
+      readonly reasoning: string | undefined
+      readonly calls: readonly PastCall[]
+    })
+  | (Placed & {
+      readonly role: 'tool'
+      readonly content: Content
+      readonly callId: string
+      readonly name: string | undefined
+    })
+
+type RawMessage = ChatRequest['messages'][number]
+
+/** The text that stands at a dotted path of the request. */
+export type WrittenAt = (path: string) => string
+
+/** Reads the messages of a request by their roles. Throws `CannotExpress` with the field at fault. */
+export function readMessages(messages: readonly RawMessage[], writtenAt: WrittenAt): Message[] {
+  // The legacy form has no ids: a `function` message answers the latest call before it.
+  let legacyId: string | undefined
+  return messages.map((raw, index) => {
+    if (raw.role === 'assistant' && isObject(raw['function_call'])) legacyId = idAt(index, 0)
+    return readMessage(raw, { index, legacyId, writtenAt })
+  })
+}
+
+/** The id of a call that has none, the same every time. */
+function idAt(message: number, call: number): string {
+  return `call_${message}_${call}`
+}
+
+interface Place {
+  readonly index: number
+  readonly legacyId: string | undefined
+  readonly writtenAt: WrittenAt
+}
+
+function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Message {
+  const path = `messages.${index}`
+  const content = readContent(raw.content, path)
+  switch (raw.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', content, path, raw }
+    case 'user':
+      return { role: 'user', content, path, raw }
+    case 'assistant': {
+      const { refusal, reasoning_content, function_call, audio } = read(assistant, raw, path)
+      const calls = (raw.tool_calls ?? []).map((call, n) =>
+        readCall(call, { path: `${path}.tool_calls.${n}`, standIn: idAt(index, n), writtenAt }),
+      )
+      const legacy = function_call && legacyCall(function_call, index, writtenAt)
+      return {
+        role: 'assistant',
+        // A refused answer comes back as it went out: without content, and the refusal beside it.
+        content: withAudio(content || refusal || content, audio, path),
+        reasoning: reasoning_content ?? undefined,
+        calls: legacy && calls.length === 0 ? [legacy] : calls,
+        path,
+        raw,
+      }
+    }
+    case 'tool':
+    case 'function': {
+      const { tool_call_id, name } = read(toolResult, raw, path)
+      const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
+      if (callId === undefined) {
+        throw new CannotExpress('a tool message needs a tool_call_id', `${path}.tool_call_id`)
+      }
+      return { role: 'tool', content, callId, name: name ?? undefined, path, raw }
+    }
+    default:
+      throw new CannotExpress(`${path}.role: unknown role`, `${path}.role`)
+  }
+}
+
+/**
+ * The content with the sound that an answer was given in. Sound that another vendor keeps is only
+ * named by its id, and is a part that nobody knows.
+ */
+function withAudio(
+  content: Content,
+  audio: z.infer<typeof pastAudio> | null | undefined,
+  message: string,
+): Content {
+  if (!audio) return content
+  const { data, mime_type: mimeType = googlesSound } = audio
+  const placed = { path: `${message}.audio`, raw: { ...audio, type: 'audio' } }
+  const sound: Part =
+    data && mimeType?.startsWith('audio/')
+      ? { type: 'audio', data, format: mimeType.slice('audio/'.length), ...placed }
+      : { type: 'other', ...placed }
+  const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
+  return [...texts, sound]
+}
+
+/**
+ * What Google's models speak in. The stream helper of the official SDK keeps the data of sound and not
+ * its media type, and no other vendor sends data.
+ */
+const googlesSound = 'audio/L16;codec=pcm;rate=24000'
+
+function textPart(text: string, message: string): TextPart {
+  return { type: 'text', text, path: `${message}.content`, raw: {} }
+}
+
+const optionalText = z.string().nullish()
+const calledFunction = loose({ name: z.string(), arguments: callArguments.nullish() })
+const pastAudio = loose({ data: optionalText, mime_type: optionalText })
+
+const assistant = loose({
+  refusal: optionalText,
+  reasoning_content: optionalText,
+  function_call: calledFunction.nullish(),
+  audio: pastAudio.nullish(),
+})
+
+const toolResult = loose({ tool_call_id: optionalText, name: optionalText })
+
+const pastCall = loose({ id: optionalText, function: calledFunction })
+
+const customCall = loose({
+  id: optionalText,
+  custom: loose({ name: z.string(), input: optionalText }),
+})
+
+interface CallPlace {
+  readonly path: string
+  readonly standIn: string
+  readonly writtenAt: WrittenAt
+}
+
+function readCall(raw: Raw, { path, standIn, writtenAt }: CallPlace): PastCall {
+  if (raw['type'] === 'custom') {
+    const { id, custom } = read(customCall, raw, path)
+    // Free text has no place where arguments are an object.
+    const text = JSON.stringify({ input: custom.input ?? '' })
+    return new PastCall({ id: id || standIn, name: custom.name, arguments: text, path, raw })
+  }
+  const { id, function: called } = read(pastCall, raw, path)
+  const text = argumentsAt(called.arguments, `${path}.function.arguments`, writtenAt)
+  return new PastCall({ id: id || standIn, name: called.name, arguments: text, path, raw })
+}
+
+function legacyCall(
+  raw: z.infer<typeof calledFunction>,
+  message: number,
+  writtenAt: WrittenAt,
+): PastCall {
+  const path = `messages.${message}.function_call`
+  const text = argumentsAt(raw.arguments, `${path}.arguments`, writtenAt)
+  return new PastCall({ id: idAt(message, 0), name: raw.name, arguments: text, path, raw })
+}
+
+/** An object stands for its own text, as the client wrote it. */
+function argumentsAt(
+  given: CallArguments | null | undefined,
+  path: string,
+  writtenAt: WrittenAt,
+): string {
+  return typeof given === 'object' && given !== null ? writtenAt(path) : (given ?? '')
+}
+
+function readContent(content: RawMessage['content'], path: string): Content {
+  if (content === null || content === undefined) return undefined
+  if (typeof content === 'string') return content
+  return content.map((part, index) => readPart(part, `${path}.content.${index}`))
+}
+
+const refusalPart = loose({ refusal: optionalText })
+
+const audioPart = loose({
+  input_audio: loose({ data: z.string(), format: z.string() }),
+})
+
+const filePart = loose({
+  file: loose({ file_data: optionalText, file_id: optionalText, filename: optionalText }),
+})
+
+type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
+
+function readPart(raw: RawPart, path: string): Part {
+  const { image_url: image } = raw
+  // A part without a type can only be a text.
+  switch (raw.type ?? (typeof raw.text === 'string' ? 'text' : undefined)) {
+    case 'text':
+      return { type: 'text', text: raw.text ?? '', path, raw }
+    case 'refusal':
+      return { type: 'text', text: read(refusalPart, raw, path).refusal ?? '', path, raw }
+    case 'image_url':
+      if (image === null || image === undefined) {
+        throw new CannotExpress(`${path}.image_url is required`, `${path}.image_url`)
+      }
+      return typeof image === 'string'
+        ? { type: 'image', url: image, detail: undefined, path, raw }
+        : { type: 'image', url: image.url, detail: image.detail ?? undefined, path, raw }
+    case 'input_audio': {
+      const { data, format } = read(audioPart, raw, path).input_audio
+      return { type: 'audio', data, format, path, raw }
+    }
+    case 'file': {
+      const { file_data, file_id, filename } = read(filePart, raw, path).file
+      return {
+        type: 'file',
+        data: file_data ?? undefined,
+        id: file_id ?? undefined,
+        name: filename ?? undefined,
+        path,
+        raw,
+      }
+    }
+    default:
+      return { type: 'other', path, raw }
+  }
+}
+
+/** For a part that a dialect has no form for, should the table let it pass: content is never left out. */
+export function cannotCarry({ path, raw }: Part, kind: string, { role }: Message): CannotExpress {
+  const type = String(raw['type']).slice(0, 100)
+  const rule = `the ${kind} API takes no ${type} part in a message of role ${role}`
+  return new CannotExpress(`${path}: ${rule}`, path)
+}
+
+/** The content as parts: a string is one text part. */
+export function partsOf({ content, path, raw }: Message): readonly Part[] {
+  if (content === undefined) return []
+  return typeof content === 'string'
+    ? [{ type: 'text', text: content, path: `${path}.content`, raw }]
+    : content
+}
+
+/** All text of the content, joined without a separator. */
+export function textOf(message: Message): string {
+  return partsOf(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('')
+}
+
+function read<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
+  const parsed = asSent(schema, value)
+  if (!parsed.success) throw inexpressibleField(parsed.error, path)
+  return parsed.data
+}

@@ -1,0 +1,164 @@
+import * as z from 'zod'
+import { asSent, list, loose } from '../../core/as-sent.ts'
+import type { ChatCall, ChatRequest } from '../../core/chat.ts'
+import { inexpressibleField } from '../../core/invalid-field.ts'
+import { oncePerCall } from '../shared/once-per-call.ts'
+import { textsIn } from './arguments.ts'
+import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
+import { checkSize } from './request-size.ts'
+import {
+  type FunctionTool,
+  jsonObject,
+  type LeftOut,
+  readToolChoice,
+  readTools,
+  type ToolChoice,
+  toolFields,
+} from './tools.ts'
+
+/**
+ * A chat request as the translated kinds read it: typed, `null` and absent alike, spellings of old
+ * and new fields made one. Fields that only one vendor reads are found in `raw`.
+ */
+export interface OpenAiRequest {
+  readonly messages: readonly Message[]
+  /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
+  readonly tools: readonly FunctionTool[]
+  /** What is read as absent: tools that are no functions, new values of known fields. */
+  readonly leftOut: readonly LeftOut[]
+  readonly toolChoice: ToolChoice | undefined
+  readonly parallelToolCalls: boolean | undefined
+  readonly responseFormat: ResponseFormat
+  /** Empty when there is none. No string is empty, but some may be blank. */
+  readonly stop: readonly string[]
+  /** `max_completion_tokens`, else `max_tokens`. */
+  readonly maxTokens: number | undefined
+  readonly reasoningEffort: ReasoningEffort | undefined
+  readonly temperature: number | undefined
+  readonly topP: number | undefined
+  /** An extra that many clients send. */
+  readonly topK: number | undefined
+  readonly frequencyPenalty: number | undefined
+  readonly presencePenalty: number | undefined
+  /** An integer, beyond 2^53 as near as a number gets. */
+  readonly seed: number | undefined
+  readonly n: number | undefined
+  readonly logprobs: boolean | undefined
+  readonly topLogprobs: number | undefined
+  readonly modalities: readonly string[] | undefined
+  readonly serviceTier: string | undefined
+  readonly raw: ChatRequest
+}
+
+export type ResponseFormat =
+  | { readonly kind: 'text' | 'json_object' }
+  | {
+      readonly kind: 'json_schema'
+      readonly name: string | undefined
+      readonly description: string | undefined
+      readonly schema: Raw | undefined
+      readonly strict: boolean
+    }
+
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type ReasoningEffort = (typeof efforts)[number]
+
+/** Reads a request, once for all links and attempts. Throws `CannotExpress` with the field at fault. */
+export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall((call) => {
+  checkSize(call)
+  return read(call.request, textsIn(call.bytes))
+})
+
+const text = z.string().nullish()
+const number = z.number().nullish()
+const flag = z.boolean().nullish()
+
+const fields = loose({
+  ...toolFields,
+  parallel_tool_calls: flag,
+  response_format: loose({ type: z.string() }).nullish(),
+  stop: z.union([z.string(), list(z.string())]).nullish(),
+  reasoning_effort: text,
+  temperature: number,
+  top_p: number,
+  top_k: number,
+  frequency_penalty: number,
+  presence_penalty: number,
+  seed: z.number().refine(Number.isInteger, 'must be an integer').nullish(),
+  logprobs: flag,
+  top_logprobs: number,
+  modalities: list(z.string()).nullish(),
+  service_tier: text,
+})
+
+type Fields = z.infer<typeof fields>
+
+function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
+  const parsed = asSent(fields, raw)
+  if (!parsed.success) throw inexpressibleField(parsed.error)
+  const { data } = parsed
+  const { tools, otherTools } = readTools(data)
+  const leftOut = [...otherTools]
+  const isNew = (unread: LeftOut) => leftOut.push(unread)
+  return {
+    messages: readMessages(raw.messages, writtenAt),
+    tools,
+    leftOut,
+    toolChoice: readToolChoice(data, isNew),
+    parallelToolCalls: data.parallel_tool_calls ?? undefined,
+    responseFormat: readResponseFormat(data, isNew),
+    stop: [data.stop ?? []].flat().filter((sequence) => sequence !== ''),
+    maxTokens: raw.max_completion_tokens ?? raw.max_tokens ?? undefined,
+    reasoningEffort: readEffort(data, isNew),
+    temperature: data.temperature ?? undefined,
+    topP: data.top_p ?? undefined,
+    topK: data.top_k ?? undefined,
+    frequencyPenalty: data.frequency_penalty ?? undefined,
+    presencePenalty: data.presence_penalty ?? undefined,
+    seed: data.seed ?? undefined,
+    n: raw.n ?? undefined,
+    logprobs: data.logprobs ?? undefined,
+    topLogprobs: data.top_logprobs ?? undefined,
+    modalities: data.modalities ?? undefined,
+    serviceTier: data.service_tier ?? undefined,
+    raw,
+  }
+}
+
+type IsNew = (unread: LeftOut) => void
+
+function readEffort({ reasoning_effort: effort }: Fields, isNew: IsNew) {
+  if (effort === undefined || effort === null) return undefined
+  const known = efforts.find((name) => name === effort)
+  if (!known) isNew({ feature: 'reasoning_effort of another name', path: 'reasoning_effort' })
+  return known
+}
+
+const schemaFormat = loose({
+  json_schema: loose({ name: text, description: text, schema: jsonObject, strict: flag }),
+})
+
+function readResponseFormat({ response_format: format }: Fields, isNew: IsNew): ResponseFormat {
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return { kind: 'text' }
+    case 'json_object':
+      return { kind: 'json_object' }
+    case 'json_schema': {
+      const parsed = asSent(schemaFormat, format)
+      if (!parsed.success) throw inexpressibleField(parsed.error, 'response_format')
+      const { name, description, schema, strict } = parsed.data.json_schema
+      return {
+        kind: 'json_schema',
+        name: name ?? undefined,
+        description: description ?? undefined,
+        schema: schema ?? undefined,
+        strict: strict ?? false,
+      }
+    }
+    default:
+      isNew({ feature: 'response_format of another type', path: 'response_format' })
+      return { kind: 'text' }
+  }
+}

@@ -1,0 +1,189 @@
+import * as z from 'zod'
+import { asSent, list, loose } from '../../core/as-sent.ts'
+import { CannotExpress } from '../../core/cannot-express.ts'
+import { inexpressibleField } from '../../core/invalid-field.ts'
+import { isObject } from '../openai/usage.ts'
+import type { Feature } from '../translation/table.ts'
+import type { Raw } from './messages.ts'
+
+export interface FunctionTool {
+  readonly name: string
+  readonly description: string | undefined
+  /** A JSON schema, the client's own object. */
+  readonly parameters: Raw | undefined
+  readonly strict: boolean
+  readonly path: string
+  readonly raw: Raw
+}
+
+export type ToolChoice =
+  | { readonly kind: 'auto' | 'none' | 'required' }
+  | { readonly kind: 'function'; readonly name: string }
+  /** Only the named functions may be called, or one of them must be. */
+  | {
+      readonly kind: 'allowed'
+      readonly mode: 'auto' | 'required'
+      readonly names: readonly string[]
+    }
+  /** One tool that is no function. */
+  | { readonly kind: 'custom' }
+
+/** Something of a request that reads as absent. */
+export interface LeftOut {
+  readonly feature: Feature
+  /** The dotted path. */
+  readonly path: string
+}
+
+export interface OfferedTools {
+  /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
+  readonly tools: readonly FunctionTool[]
+  /** The tools that are no functions. */
+  readonly otherTools: readonly LeftOut[]
+}
+
+const text = z.string().nullish()
+/** Kept as it is: copying could lose members such as `__proto__`. */
+export const jsonObject = z.custom<Raw>(isObject, 'must be an object').nullish()
+
+const functionDefinition = loose({
+  name: z.string(),
+  description: text,
+  parameters: jsonObject,
+  strict: z.boolean().nullish(),
+})
+
+const named = loose({ name: z.string() })
+
+/** The fields of a request that have to do with tools. A choice is a word, or an object of a type. */
+export const toolFields = {
+  tools: list(loose({ type: text, function: functionDefinition.nullish() })).nullish(),
+  functions: list(functionDefinition).nullish(),
+  tool_choice: z.union([z.string(), loose({ type: z.string() })]).nullish(),
+  function_call: z.union([z.string(), named]).nullish(),
+}
+
+type Fields = z.infer<z.ZodObject<typeof toolFields>>
+
+/** Throws `CannotExpress` for an entry of `tools` that is neither a function nor another's tool. */
+export function readTools({ tools, functions }: Fields): OfferedTools {
+  if (!tools) {
+    const legacy = (functions ?? []).map((f, index) => functionTool(f, f, `functions.${index}`))
+    return { tools: legacy, otherTools: [] }
+  }
+  const found: FunctionTool[] = []
+  const otherTools: LeftOut[] = []
+  for (const [index, tool] of tools.entries()) {
+    const path = `tools.${index}`
+    if (tool.function) found.push(functionTool(tool.function, tool, path))
+    else if (isOfAnotherType(tool)) otherTools.push({ feature: 'tools of another type', path })
+    else throw new CannotExpress(`${path}.function is required`, `${path}.function`)
+  }
+  return { tools: found, otherTools }
+}
+
+/** A tool that a vendor runs says so by its `type`, or, as Google's do, by its only member's name. */
+function isOfAnotherType({ type, ...members }: Raw): boolean {
+  if (typeof type === 'string') return type !== 'function'
+  return members['name'] === undefined && Object.values(members).some(isObject)
+}
+
+function functionTool(
+  { name, description, parameters, strict }: z.infer<typeof functionDefinition>,
+  raw: Raw,
+  path: string,
+): FunctionTool {
+  return {
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? undefined,
+    strict: strict ?? false,
+    path,
+    raw,
+  }
+}
+
+/**
+ * Reads `tool_choice`, or the legacy `function_call`. Calls `isNew` for a value that is not one of
+ * the known; it reads as absent.
+ */
+export function readToolChoice(
+  fields: Fields,
+  isNew: (unread: LeftOut) => void,
+): ToolChoice | undefined {
+  const { tool_choice: choice, function_call: legacy } = fields
+  if (choice !== undefined && choice !== null) {
+    const known = typeof choice === 'string' ? choiceNamed(choice) : choiceOfType(choice)
+    if (!known) isNew({ feature: 'tool_choice of another kind', path: 'tool_choice' })
+    return known
+  }
+  if (legacy === undefined || legacy === null) return undefined
+  if (typeof legacy !== 'string') return { kind: 'function', name: legacy.name }
+  if (legacy === 'auto' || legacy === 'none') return { kind: legacy }
+  isNew({ feature: 'function_call of another kind (legacy)', path: 'function_call' })
+  return undefined
+}
+
+function choiceNamed(name: string): ToolChoice | undefined {
+  return name === 'auto' || name === 'none' || name === 'required' ? { kind: name } : undefined
+}
+
+const functionChoice = loose({ function: named })
+
+const allowedTools = loose({
+  allowed_tools: loose({
+    mode: z.string(),
+    tools: list(loose({ function: named.optional() })),
+  }),
+})
+
+function choiceOfType(choice: { readonly type: string }): ToolChoice | undefined {
+  switch (choice.type) {
+    case 'function':
+      return { kind: 'function', name: read(functionChoice, choice).function.name }
+    case 'allowed_tools': {
+      const { mode, tools } = read(allowedTools, choice).allowed_tools
+      if (mode !== 'auto' && mode !== 'required') return undefined
+      return { kind: 'allowed', mode, names: tools.flatMap((tool) => tool.function?.name ?? []) }
+    }
+    case 'custom':
+      return { kind: 'custom' }
+    default:
+      return undefined
+  }
+}
+
+function read<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
+  const parsed = asSent(schema, choice)
+  if (!parsed.success) throw inexpressibleField(parsed.error, 'tool_choice')
+  return parsed.data
+}
+
+/** Where a function is defined: a legacy one stands by itself. */
+export function definitionOf({ path }: FunctionTool): string {
+  return path.startsWith('functions.') ? path : `${path}.function`
+}
+
+/** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
+export function callableTools({
+  tools,
+  toolChoice,
+}: {
+  readonly tools: readonly FunctionTool[]
+  readonly toolChoice: ToolChoice | undefined
+}): readonly FunctionTool[] {
+  if (toolChoice?.kind !== 'allowed') return tools
+  const names = new Set(toolChoice.names)
+  return tools.filter(({ name }) => names.has(name))
+}
+
+/** The same; where no call may be forced, a named function is at least the only one. */
+export function offeredTools(
+  request: Parameters<typeof callableTools>[0],
+  mayForce: boolean,
+): readonly FunctionTool[] {
+  const { tools, toolChoice } = request
+  return toolChoice?.kind === 'function' && !mayForce
+    ? tools.filter(({ name }) => name === toolChoice.name)
+    : callableTools(request)
+}

@@ -1,0 +1,29 @@
+import type { Raw } from '../canonical/messages.ts'
+import type { AnthropicCondition, Holds } from '../translation/conditions.ts'
+import type { ClaudeModel } from './models.ts'
+import type { ClaudeThinking } from './reasoning.ts'
+
+/** The conditions of the table for one request to a Claude model. */
+export function claudeConditions(
+  model: ClaudeModel,
+  reasoning: ClaudeThinking,
+): Holds<AnthropicCondition> {
+  return {
+    fixedSampling: !model.sampling || thinks(reasoning),
+    noReasoning: model.thinking === 'none',
+    thinkingMissing: reasoning.lost === 'missing',
+    noRoomToThink: reasoning.lost === 'no-room',
+    noSchemas: !model.schemas,
+    noForcedCalls: !mayForce(model, reasoning),
+  }
+}
+
+/** `tool_choice` may force a call: not every model takes that, and none while it thinks by budget. */
+export function mayForce({ forcedTools }: ClaudeModel, { thinking }: ClaudeThinking): boolean {
+  return forcedTools && thinking?.['type'] !== 'enabled'
+}
+
+/** Thinking is asked for in whatever form. */
+export function thinks({ thinking }: { readonly thinking?: Raw | undefined }): boolean {
+  return thinking !== undefined && thinking['type'] !== 'disabled'
+}

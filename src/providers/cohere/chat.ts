@@ -1,0 +1,38 @@
+import type { ChatCall } from '../../core/chat.ts'
+import type { ChatEndpoint, Target } from '../../core/provider.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import { readRequest } from '../canonical/request.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { oncePerCall } from '../shared/once-per-call.ts'
+import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
+import { type CohereContext, readCohereAnswer } from './answer.ts'
+import { cohereRequest } from './request.ts'
+import { cohereFrames } from './stream.ts'
+import { cohereRefusal, cohereUrl } from './url.ts'
+
+/** Chat in the schema of Cohere's API v2. */
+export function cohereChat(target: Target): ChatEndpoint {
+  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
+  const url = cohereUrl(baseUrl, 'chat')
+  const translate = oncePerCall((call) => cohereRequest(call, { upstreamId, most }))
+  // Not the call itself: a stream would keep its body for as long as it lasts.
+  const contextOf = ({ wantsLogprobs }: ChatCall): CohereContext => ({
+    wantsLogprobs,
+    model: modelId,
+    created: unixSeconds(clock),
+  })
+  return {
+    unsupported: (call) => translate(call).dropped,
+    request: (call) => ({
+      url,
+      headers: {},
+      body: jsonBody(translate(call).body),
+    }),
+    estimateOutput: (call) =>
+      estimateTranslatedOutput(call, { sent: heldTo(most, readRequest(call).maxTokens), most }),
+    answer: (body, call) => readCohereAnswer(body, contextOf(call)),
+    frames: (call) => cohereFrames(contextOf(call)),
+    parseError: cohereRefusal(clock),
+    doneOptional: false,
+  }
+}

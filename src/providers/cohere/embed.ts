@@ -1,0 +1,109 @@
+import * as z from 'zod'
+import {
+  type EmbedCall,
+  type EmbedInput,
+  type EmbedPart,
+  imagesOf,
+  isTokens,
+  partsOf,
+  vectorValue,
+} from '../../core/embeddings.ts'
+import { invalid } from '../../core/errors.ts'
+import type { EmbedEndpoint, Target } from '../../core/provider.ts'
+import { isCount } from '../../core/usage.ts'
+import { embedded, notEmbedded } from '../shared/embed-answer.ts'
+import { textsOf } from '../shared/embed-input.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { cohereRefusal, cohereUrl } from './url.ts'
+
+/** Embeddings in the schema of Cohere's API v2. */
+export function cohereEmbed({ baseUrl, upstreamId, clock }: Target): EmbedEndpoint {
+  const url = cohereUrl(baseUrl, 'embed')
+  return {
+    limits: () => ({ items: mostCohereItems }),
+    takesTokens: false,
+    takesImages: true,
+    takesDimensions: true,
+    check: checkInputType,
+    request: (batch) => ({
+      url,
+      headers: {},
+      body: jsonBody({
+        model: upstreamId,
+        ...membersFor(batch.input),
+        input_type: inputTypeOf(batch),
+        embedding_types: ['float'],
+        output_dimension: batch.dimensions,
+      }),
+    }),
+    answer(body) {
+      const parsed = cohereAnswer.safeParse(body)
+      if (!parsed.success) return notEmbedded(body)
+      const { embeddings, meta } = parsed.data
+      return embedded(cohereVectors(embeddings), billedTokens(meta))
+    },
+    parseError: cohereRefusal(clock),
+  }
+}
+
+/** Texts or inputs of one call. */
+export const mostCohereItems = 96
+
+const inputTypes: readonly unknown[] = [
+  'search_document',
+  'search_query',
+  'classification',
+  'clustering',
+]
+
+/** LM-1001 for an `input_type` that is none of the four. */
+export function checkInputType({ inputType }: EmbedCall): void {
+  if (inputType === undefined || inputTypes.includes(inputType)) return
+  throw invalid(`input_type: must be one of ${inputTypes.join(', ')}`, 'input_type')
+}
+
+/** Cohere's newer models need one. */
+export function inputTypeOf({ inputType }: EmbedCall): unknown {
+  return inputType ?? 'search_document'
+}
+
+/** Older models know texts only, so anything else is sent just where there is an image. */
+function membersFor(input: EmbedInput): object {
+  if (isTokens(input) || imagesOf(input).next().done) return { texts: textsOf(input) }
+  return { inputs: input.items.map((item) => ({ content: partsOf(item).map(contentOf) })) }
+}
+
+function contentOf(part: EmbedPart): object {
+  return part.kind === 'text'
+    ? { type: 'text', text: part.text }
+    : { type: 'image_url', image_url: { url: part.image.url } }
+}
+
+/** By type, as asked for; API v1 and Bedrock have a bare list. */
+export const cohereEmbeddings = z.union([
+  z.looseObject({ float: z.array(vectorValue) }),
+  z.array(vectorValue),
+])
+
+export function cohereVectors(
+  embeddings: z.infer<typeof cohereEmbeddings>,
+): readonly z.infer<typeof vectorValue>[] {
+  return Array.isArray(embeddings) ? embeddings : embeddings.float
+}
+
+const counts = z
+  .looseObject({ input_tokens: z.unknown().optional(), image_tokens: z.unknown().optional() })
+  .nullish()
+  .catch(undefined)
+
+const cohereAnswer = z.looseObject({
+  embeddings: cohereEmbeddings,
+  meta: z.looseObject({ billed_units: counts, tokens: counts }).nullish().catch(undefined),
+})
+
+function billedTokens(meta: z.infer<typeof cohereAnswer>['meta']): number | undefined {
+  const { input_tokens: text, image_tokens: images } = meta?.billed_units ?? meta?.tokens ?? {}
+  // The vendor declares its counts as floats.
+  const given = [text, images].filter((count) => typeof count === 'number').map(Math.round)
+  return given.length > 0 && given.every(isCount) ? given.reduce((a, b) => a + b) : undefined
+}

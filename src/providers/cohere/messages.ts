@@ -1,0 +1,71 @@
+import { cannotCarry, type Message, type Part, textOf } from '../canonical/messages.ts'
+import type { PastCall } from '../canonical/past-call.ts'
+import { isKnownDetail } from '../translation/media-uses.ts'
+
+/** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
+export function cohereMessages(messages: readonly Message[]): object[] {
+  return messages.map((message) => {
+    switch (message.role) {
+      case 'system':
+        return { role: 'system', content: textOf(message) }
+      case 'user':
+        return { role: 'user', content: userContent(message) }
+      case 'assistant':
+        return message.calls.length > 0 ? assistantCalls(message) : assistantText(message)
+      case 'tool':
+        return { role: 'tool', tool_call_id: message.callId, content: textOf(message) }
+      default:
+        return message satisfies never
+    }
+  })
+}
+
+type AssistantMessage = Message & { role: 'assistant' }
+
+/** Earlier reasoning has no place beside an answer, and is left out. */
+function assistantText(message: AssistantMessage): object {
+  return {
+    role: 'assistant',
+    ...(message.content !== undefined && { content: textOf(message) }),
+  }
+}
+
+/** Beside calls `content` is a 400, and the vendor's message points to the plan as the place for it. */
+function assistantCalls(message: AssistantMessage): object {
+  const said = [message.reasoning, textOf(message)].filter(Boolean)
+  return {
+    role: 'assistant',
+    ...(said.length > 0 && { tool_plan: said.join('\n') }),
+    tool_calls: message.calls.map(toolCall),
+  }
+}
+
+/** The vendor's own members only: clients send calls back with more than they were given. */
+function toolCall({ id, name, arguments: text }: PastCall): object {
+  return { id, type: 'function', function: { name, arguments: text.trim() === '' ? '{}' : text } }
+}
+
+function userContent(message: Message): string | object[] {
+  const { content } = message
+  if (content === undefined || typeof content === 'string') return content ?? ''
+  const blocks = content.flatMap((part) => userBlock(part, message))
+  return blocks.length > 0 ? blocks : ''
+}
+
+function userBlock(part: Part, message: Message): object[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'image': {
+      const { url, detail } = part
+      const known = isKnownDetail(detail) && { detail }
+      return [{ type: 'image_url', image_url: { url, ...known } }]
+    }
+    case 'audio':
+    case 'file':
+    case 'other':
+      throw cannotCarry(part, 'cohere', message)
+    default:
+      return part satisfies never
+  }
+}

@@ -1,0 +1,113 @@
+import type { ChatCall } from '../../core/chat.ts'
+import type { Raw } from '../canonical/messages.ts'
+import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
+import type { FunctionTool } from '../canonical/tools.ts'
+import { heldTo } from '../shared/output-bound.ts'
+import { honour } from '../translation/honour.ts'
+import { cohereMessages } from './messages.ts'
+
+/*
+ * Unknown fields are a 400 on some deployments, so a body is built up from what the vendor's
+ * OpenAPI document lists; nothing of the client's is copied through.
+ */
+
+/** Whom a request is for. */
+export interface CohereAddressee {
+  readonly upstreamId: string
+  /** The configured bound of the model. */
+  readonly most: number | undefined
+}
+
+/** A request in the words of `POST /v2/chat`. */
+export interface Translation {
+  readonly body: object
+  /** The paths of everything that was left out although it asks for something. */
+  readonly dropped: readonly string[]
+}
+
+/** Translates a request. Throws `CannotExpress` when it has no form here. */
+export function cohereRequest(call: ChatCall, addressee: CohereAddressee): Translation {
+  const { request, dropped } = honour(readRequest(call), 'cohere', {})
+  return { body: bodyOf(request, call, addressee), dropped }
+}
+
+function bodyOf(
+  request: OpenAiRequest,
+  call: ChatCall,
+  { upstreamId, most }: CohereAddressee,
+): object {
+  return {
+    model: upstreamId,
+    messages: cohereMessages(request.messages),
+    // The schema requires it, streamed or not.
+    stream: call.stream,
+    ...tools(request),
+    ...responseFormat(request),
+    ...sampling(request, most),
+    ...thinking(request),
+  }
+}
+
+function tools(request: OpenAiRequest): object {
+  if (request.tools.length === 0) return {}
+  const choice = toolChoice(request)
+  return {
+    tools: request.tools.map(tool),
+    ...(choice && { tool_choice: choice }),
+    ...(request.tools.every(({ strict }) => strict) && { strict_tools: true }),
+  }
+}
+
+function tool({ name, description, parameters }: FunctionTool): object {
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      parameters: isEmpty(parameters) ? noParameters : parameters,
+    },
+  }
+}
+
+function isEmpty(parameters: Raw | undefined): boolean {
+  return parameters === undefined || Object.keys(parameters).length === 0
+}
+
+/** The field is required, also for a function that takes nothing. */
+const noParameters = { type: 'object', properties: {} }
+
+/** There is no way to name a tool: what the table leaves of a choice is one of two words. */
+function toolChoice({ toolChoice: choice }: OpenAiRequest): 'NONE' | 'REQUIRED' | undefined {
+  if (choice?.kind === 'none') return 'NONE'
+  return choice?.kind === 'required' ? 'REQUIRED' : undefined
+}
+
+function responseFormat({ responseFormat: format }: OpenAiRequest): object {
+  if (format.kind === 'text') return {}
+  const schema = format.kind === 'json_schema' ? format.schema : undefined
+  return { response_format: { type: 'json_object', ...(schema && { json_schema: schema }) } }
+}
+
+function sampling(request: OpenAiRequest, most: number | undefined): object {
+  const { temperature, topP, topK, seed, logprobs, stop } = request
+  const { frequencyPenalty, presencePenalty } = request
+  const maxTokens = heldTo(most, request.maxTokens)
+  return {
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    // Above 1 the vendor answers 400, which tells the client more than a value in its place would.
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && topP !== 1 && { p: Math.min(Math.max(topP, 0.01), 0.99) }),
+    ...(topK !== undefined && { k: topK }),
+    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...(seed !== undefined && { seed }),
+    ...(frequencyPenalty && { frequency_penalty: frequencyPenalty }),
+    ...(presencePenalty && { presence_penalty: presencePenalty }),
+    ...(logprobs && { logprobs }),
+  }
+}
+
+function thinking({ reasoningEffort }: OpenAiRequest): object {
+  // The vendor's own OpenAI layer takes `none` and `high`, and no other value.
+  if (reasoningEffort === undefined) return {}
+  return { thinking: { type: reasoningEffort === 'none' ? 'disabled' : 'enabled' } }
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import type { RerankEndpoint, RerankResult, Target } from '../../core/provider.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { notRanked, ranked, relevanceEntry } from '../shared/rerank-answer.ts'
+import { cohereRefusal, cohereUrl } from './url.ts'
+
+/** Rerank in the schema of Cohere's API v2, which neither chooses fields nor echoes documents. */
+export function cohereRerank({ baseUrl, upstreamId, clock }: Target): RerankEndpoint {
+  const url = rerankUrl(baseUrl)
+  return {
+    request: ({ query, documents, topN }) => ({
+      url,
+      headers: {},
+      body: jsonBody({ model: upstreamId, query, documents, top_n: topN }),
+    }),
+    answer: readCohereRanking,
+    parseError: cohereRefusal(clock),
+  }
+}
+
+/** Clouds that sell these models have a whole address for each, of either version. */
+function rerankUrl(baseUrl: string): string {
+  return /\/rerank\/*$/i.test(new URL(baseUrl).pathname) ? baseUrl : cohereUrl(baseUrl, 'rerank')
+}
+
+const cohereAnswer = z.looseObject({
+  results: z.array(relevanceEntry),
+  meta: z
+    .looseObject({
+      billed_units: z.looseObject({ search_units: z.unknown().optional() }).nullish(),
+    })
+    .nullish()
+    .catch(undefined),
+})
+
+/** Reads the answer of either version, wherever the model is sold. */
+export function readCohereRanking(body: unknown): RerankResult {
+  const parsed = cohereAnswer.safeParse(body)
+  if (!parsed.success) return notRanked(body)
+  const { results, meta } = parsed.data
+  return ranked(results, { searchUnits: meta?.billed_units?.search_units })
+}

@@ -1,0 +1,242 @@
+import * as z from 'zod'
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { Frame, FrameDecoder } from '../../core/frame.ts'
+import { newCallId, newCompletionId } from '../../core/ids.ts'
+import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
+import { framesOf } from '../../stream/frames-of.ts'
+import { jsonIn } from '../../wire/json.ts'
+import { SseSplitter } from '../../wire/sse.ts'
+import { indexed } from '../canonical/annotations.ts'
+import { isObject } from '../openai/usage.ts'
+import { messageIn } from '../shared/error-message.ts'
+import { vendorErrorIn } from '../shared/vendor-error.ts'
+import { type CohereContext, cohereCall, cohereLogprobs } from './answer.ts'
+import { annotationsOf, cohereCitation } from './citations.ts'
+import { cohereUsage, failedStatus, finishReason } from './finish-reason.ts'
+
+/** Reads an event stream of `POST /v2/chat`. Nothing but its `message-end` is an end. */
+export function cohereFrames(context: CohereContext): FrameDecoder {
+  const splitter = new SseSplitter()
+  const events = new EventReader(context)
+  return {
+    push: (bytes) => framesOf(splitter.push(bytes), ({ data = '' }) => events.read(data)),
+    // What is no JSON here was cut off, and the missing end tells of that.
+    end: () => splitter.end().flatMap(({ data = '' }) => (jsonIn(data) ? events.read(data) : [])),
+  }
+}
+
+const text = z.string().nullish()
+/** The number of a content block or call in the vendor's stream: no choice of ours. */
+const number = z.number().nullish()
+
+function inMessage<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.object({ message: z.object(shape).nullish() }).nullish()
+}
+
+// The type stands in the data as well as in the `event:` line; only the data counts.
+const event = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('message-start'), id: text }),
+  z.object({
+    type: z.literal(['content-start', 'content-delta']),
+    index: number,
+    delta: inMessage({ content: z.object({ text, thinking: text }).nullish() }),
+    logprobs: z.unknown().optional(),
+  }),
+  z.object({
+    type: z.literal('tool-plan-delta'),
+    delta: inMessage({ tool_plan: text }),
+  }),
+  z.object({
+    type: z.literal(['tool-call-start', 'tool-call-delta']),
+    index: number,
+    // Named like a list, yet one object.
+    delta: inMessage({ tool_calls: z.union([z.array(cohereCall), cohereCall]).nullish() }),
+  }),
+  z.object({ type: z.literal('tool-call-end'), index: number }),
+  z.object({
+    type: z.literal('citation-start'),
+    // Named like a list, yet one object.
+    delta: inMessage({ citations: cohereCitation.nullish().catch(undefined) }),
+  }),
+  z.object({
+    type: z.literal('message-end'),
+    delta: z
+      .object({
+        finish_reason: text,
+        error: z.unknown().optional(),
+        usage: z.unknown().optional(),
+      })
+      .nullish(),
+  }),
+])
+
+type Told<Type> = Extract<z.infer<typeof event>, { type: Type }>
+
+const types: ReadonlySet<unknown> = new Set(
+  event.options.flatMap(({ shape }) => [...shape.type.values]),
+)
+
+/** A call whose arguments are being told. */
+interface OpenCall {
+  readonly theirIndex: number | undefined
+  /** Its place among the calls of the message. */
+  readonly index: number
+  /** The beginning of the arguments while it may still become `null`; then undefined. */
+  held: string | undefined
+}
+
+class EventReader {
+  readonly #context: CohereContext
+  #id: string | undefined
+  #writer: ChunkWriter | undefined
+  readonly #calls: OpenCall[] = []
+  /** Where each block begins in the text so far, and how long that is, in characters. */
+  readonly #starts: number[] = []
+  #length = 0
+  #annotations = 0
+  /** What the reasoning so far was: plans follow thoughts on a line of their own. */
+  #reasoning: 'none' | 'thoughts' | 'plan' = 'none'
+
+  constructor(context: CohereContext) {
+    this.#context = context
+  }
+
+  read(data: string): Frame[] {
+    // Comments have no data, and some deployments add `[DONE]` after the end.
+    if (data === '' || data.startsWith('[DONE]')) return []
+    const value = jsonIn(data)
+    const told = event.safeParse(value)
+    if (!told.success) return isOfUnknownType(value) ? [] : [failedFrame(malformed)]
+    return this.#frames(told.data)
+  }
+
+  #frames(told: z.infer<typeof event>): Frame[] {
+    switch (told.type) {
+      case 'message-start':
+        this.#id = told.id ?? undefined
+        return []
+      case 'content-start':
+      case 'content-delta':
+        return this.#content(told)
+      case 'tool-plan-delta':
+        return this.#plan(told.delta?.message?.tool_plan ?? '')
+      case 'tool-call-start':
+        return this.#startCall(told)
+      case 'tool-call-delta':
+        return this.#addArguments(this.#callAt(told.index), callIn(told)?.function?.arguments ?? '')
+      case 'tool-call-end':
+        return this.#endCall(this.#callAt(told.index))
+      case 'citation-start':
+        return this.#cite(told)
+      case 'message-end':
+        return this.#end(told)
+      default:
+        return told satisfies never
+    }
+  }
+
+  get #out(): ChunkWriter {
+    this.#writer ??= this.#newWriter()
+    return this.#writer
+  }
+
+  #newWriter(): ChunkWriter {
+    const { created, model } = this.#context
+    const id = this.#id || newCompletionId()
+    return new ChunkWriter({ id, created, model })
+  }
+
+  #content({ index, delta, logprobs }: Told<'content-start' | 'content-delta'>): Frame[] {
+    const { text: said, thinking } = delta?.message?.content ?? {}
+    const frames: Frame[] = []
+    if (thinking) {
+      this.#reasoning = 'thoughts'
+      frames.push(this.#out.reasoning(thinking))
+    }
+    this.#starts[index ?? 0] ??= this.#length
+    if (said) {
+      this.#length += [...said].length
+      const asked = this.#context.wantsLogprobs
+      frames.push(this.#out.text(said, asked ? cohereLogprobs([logprobs]) : undefined))
+    }
+    return frames
+  }
+
+  #plan(piece: string): Frame[] {
+    if (piece === '') return []
+    const separator = this.#reasoning === 'thoughts' ? '\n' : ''
+    this.#reasoning = 'plan'
+    return [this.#out.reasoning(`${separator}${piece}`)]
+  }
+
+  #cite({ delta }: Told<'citation-start'>): Frame[] {
+    const citation = delta?.message?.citations
+    const annotations = citation ? annotationsOf(citation, this.#starts) : []
+    if (annotations.length === 0) return []
+    const from = this.#annotations
+    this.#annotations += annotations.length
+    return [this.#out.delta({ annotations: indexed(annotations, from) })]
+  }
+
+  #startCall(told: Told<'tool-call-start' | 'tool-call-delta'>): Frame[] {
+    const started = callIn(told)
+    const index = this.#calls.length
+    const call: OpenCall = { theirIndex: told.index ?? undefined, index, held: '' }
+    this.#calls.push(call)
+    const id = started?.id || newCallId()
+    const name = started?.function?.name ?? ''
+    const opened = this.#out.toolCall({ index, id, name })
+    return [opened, ...this.#addArguments(call, started?.function?.arguments ?? '')]
+  }
+
+  /** The call that a further event belongs to. Where only one is made, its number may be missing. */
+  #callAt(index: number | null | undefined): OpenCall | undefined {
+    return this.#calls.findLast(({ theirIndex }) => theirIndex === index) ?? this.#calls.at(-1)
+  }
+
+  #addArguments(call: OpenCall | undefined, piece: string): Frame[] {
+    if (!call || piece === '') return []
+    const soFar = `${call.held ?? ''}${piece}`
+    if (call.held !== undefined && 'null'.startsWith(soFar)) {
+      call.held = soFar
+      return []
+    }
+    call.held = undefined
+    return [this.#out.toolArguments(call.index, soFar)]
+  }
+
+  /** No arguments, or `null`: the function takes none, and clients expect an object. */
+  #endCall(call: OpenCall | undefined): Frame[] {
+    if (call?.held === undefined) return []
+    const { held, index } = call
+    call.held = undefined
+    return [this.#out.toolArguments(index, held === '' || held === 'null' ? '{}' : held)]
+  }
+
+  #end({ delta }: Told<'message-end'>): Frame[] {
+    const { finish_reason: reason, error, usage } = delta ?? {}
+    if (error || failedStatus(reason) !== undefined) {
+      const message = error ? messageIn(error) : `the answer ended in ${reason}`
+      const vendor = { code: reason ?? undefined, ...(error ? vendorErrorIn(error) : {}) }
+      return [failedFrame({ kind: 'error-frame', message, vendor }, cohereUsage(usage))]
+    }
+    const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
+    const finish = finishReason(reason, this.#calls.length > 0)
+    return [...lastArguments, ...this.#out.finish(finish, cohereUsage(usage))]
+  }
+}
+
+function callIn({ delta }: Told<'tool-call-start' | 'tool-call-delta'>) {
+  const calls = delta?.message?.tool_calls
+  return Array.isArray(calls) ? calls[0] : calls
+}
+
+/** An event of a type that is not known here: the vendor adds some from time to time. */
+function isOfUnknownType(value: unknown): boolean {
+  return isObject(value) && !types.has(value['type'])
+}
+
+const malformed: UpstreamFailure = {
+  kind: 'malformed',
+  detail: 'an event of the stream cannot be read',
+}

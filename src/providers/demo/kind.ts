@@ -1,0 +1,26 @@
+import type { ProviderKind } from '../../core/provider.ts'
+import { openAiChat } from '../openai/chat.ts'
+import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
+import { resultsRerank } from '../shared/rerank-results.ts'
+import { demoUpstream } from './upstream.ts'
+
+/**
+ * A vendor inside the process: no key, no network. It speaks the OpenAI format through the same
+ * pipeline as every other kind, so that all of it can be tried and rehearsed.
+ */
+export const demo: ProviderKind = Object.freeze({
+  name: 'demo',
+  capabilities: ['chat', 'embed', 'rerank'],
+  defaultBaseUrl: 'http://demo.invalid/v1',
+  keyless: true,
+  ownSettings: ['latency_ms', 'tokens_per_second', 'failure_rate'],
+  remoteImages: true,
+  authorizer: () => () => ({}),
+  upstream: demoUpstream,
+  // Its streams report their usage without being asked.
+  chat: ({ baseUrl, upstreamId }) =>
+    openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, streamUsage: 'not-asked' }),
+  embed: ({ baseUrl, upstreamId }) =>
+    openAiEmbed({ ...openAiEmbedDefaults, url: `${baseUrl}/embeddings`, upstreamId }),
+  rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),
+} satisfies ProviderKind)

@@ -1,0 +1,51 @@
+import type { ChatEndpoint, Target } from '../../core/provider.ts'
+import { readRequest } from '../canonical/request.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { oncePerCall } from '../shared/once-per-call.ts'
+import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
+import { geminiAnswer } from './answer.ts'
+import { geminiRefusal } from './errors.ts'
+import { geminiModel } from './models.ts'
+import { type GeminiDialect, geminiRequest } from './request.ts'
+import { GeminiStream } from './stream.ts'
+
+export interface GeminiChatOptions {
+  readonly target: Target
+  /** The address of the model, to which `:generateContent` is added. Its query is kept. */
+  readonly modelUrl: URL
+  readonly dialect: GeminiDialect
+}
+
+/** Chat with a Gemini model, on whichever of Google's services. */
+export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
+  const { upstreamId, maxOutputTokens: most, passesAddresses } = target
+  const addressee = { model: geminiModel(upstreamId), dialect, most, passesAddresses }
+  const wholeUrl = methodUrl(modelUrl, 'generateContent')
+  const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
+  // Without it a stream comes as one JSON list.
+  streamUrl.searchParams.set('alt', 'sse')
+  const translate = oncePerCall((call) => geminiRequest(readRequest(call), addressee))
+  return {
+    unsupported: (call) => translate(call).dropped,
+    request: (call) => ({
+      url: (call.stream ? streamUrl : wholeUrl).href,
+      headers: {},
+      body: jsonBody(translate(call).body),
+    }),
+    estimateOutput(call) {
+      const { maxTokens, n = 1 } = readRequest(call)
+      const choices = addressee.model.takesCandidateCount ? n : 1
+      return estimateTranslatedOutput(call, { sent: heldTo(most, maxTokens), most, choices })
+    },
+    answer: (body) => geminiAnswer(body, target),
+    frames: () => new GeminiStream(target),
+    parseError: geminiRefusal,
+    doneOptional: false,
+  }
+}
+
+function methodUrl(modelUrl: URL, method: string): URL {
+  const url = new URL(modelUrl)
+  url.pathname += `:${method}`
+  return url
+}

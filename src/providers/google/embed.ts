@@ -1,0 +1,73 @@
+import * as z from 'zod'
+import {
+  type EmbedPart,
+  isTokens,
+  type MixedItem,
+  partsOf,
+  vectorValue,
+} from '../../core/embeddings.ts'
+import type { EmbedEndpoint } from '../../core/provider.ts'
+import { parseDataUri } from '../../wire/data-uri.ts'
+import { embedded, notEmbedded } from '../shared/embed-answer.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { geminiRefusal } from './errors.ts'
+
+/** Embeddings of the Gemini API. `modelUrl` is the address of the model, its query is kept. */
+export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
+  const url = new URL(modelUrl)
+  url.pathname += ':batchEmbedContents'
+  // Each request of the batch repeats the name in the address.
+  const [model = ''] = /(?:models|tunedModels)\/[^/]+$/.exec(modelUrl.pathname) ?? []
+  return {
+    limits: () => ({ items: 100 }),
+    takesTokens: false,
+    takesImages: embedsImages(model),
+    takesDimensions: true,
+    request: ({ input, dimensions }) => ({
+      url: url.href,
+      headers: {},
+      body: jsonBody({
+        requests: (isTokens(input) ? [] : input.items).map((item) => ({
+          model,
+          content: contentOf(item),
+          outputDimensionality: dimensions,
+        })),
+      }),
+    }),
+    answer(body) {
+      const parsed = batchAnswer.safeParse(body)
+      if (!parsed.success) return notEmbedded(body)
+      const { embeddings, usageMetadata } = parsed.data
+      const vectors = embeddings.map(({ values }) => values)
+      return embedded(vectors, usageMetadata?.promptTokenCount)
+    },
+    parseError: geminiRefusal,
+  }
+}
+
+/** The first generation knows text only. */
+export function embedsImages(model: string): boolean {
+  return /gemini-embedding-(?!001)/i.test(model)
+}
+
+/** One item. Several in one content would be fused into one vector. */
+export function contentOf(item: MixedItem): object {
+  return { parts: partsOf(item).map(geminiPart) }
+}
+
+function geminiPart(part: EmbedPart): object {
+  if (part.kind === 'text') return { text: part.text }
+  const uri = parseDataUri(part.image.url)
+  return { inlineData: { mimeType: uri?.mediaType, data: uri?.payload } }
+}
+
+/** Newer models report it, though no type of the vendor's declares it. */
+export const embedUsage = z
+  .looseObject({ promptTokenCount: z.unknown().optional() })
+  .nullish()
+  .catch(undefined)
+
+const batchAnswer = z.looseObject({
+  embeddings: z.array(z.looseObject({ values: vectorValue })),
+  usageMetadata: embedUsage,
+})

@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { UpstreamError } from '../../core/provider.ts'
+import { jsonIn } from '../../wire/json.ts'
+import { isObject } from '../openai/usage.ts'
+import { messageIn } from '../shared/error-message.ts'
+import { readError, vendorErrorIn } from '../shared/vendor-error.ts'
+
+/*
+ * Google's APIs answer errors as google.rpc.Status: `code` repeats the HTTP status, `details` are
+ * told apart by `@type`. A stream wraps the object in a list.
+ */
+
+const detail = z.looseObject({
+  reason: z.string().optional().catch(undefined),
+  retryDelay: z.string().optional().catch(undefined),
+})
+
+const errorBody = z.looseObject({
+  error: z.looseObject({
+    code: z.int().optional().catch(undefined),
+    status: z.string().optional().catch(undefined),
+    details: z.array(detail).optional().catch(undefined),
+  }),
+})
+
+type GoogleError = z.infer<typeof errorBody>['error']
+
+/** What a status outside 2xx means, by its body where that is one of Google's. */
+export function geminiRefusal(status: number, body: string): UpstreamError {
+  const error = errorIn(jsonIn(body))
+  return {
+    ...readError(body),
+    status: error ? statusOf(error, status) : status,
+    retryAfter: error && retryDelayOf(error),
+  }
+}
+
+/** The failure that an error object inside a 200 answer tells of; undefined when it is none. */
+export function geminiFailure(value: unknown): UpstreamFailure | undefined {
+  const error = errorIn(value)
+  if (!error) return undefined
+  const named = statusByName.get(error.status ?? '') ?? 500
+  const told = error.code !== undefined && error.code >= 400 ? error.code : named
+  return {
+    kind: 'status',
+    status: statusOf(error, told),
+    message: messageIn(value),
+    retryAfter: retryDelayOf(error),
+    vendor: { ...vendorErrorIn(value), status: told },
+  }
+}
+
+const statusByName: ReadonlyMap<string, number> = new Map([
+  ['INVALID_ARGUMENT', 400],
+  ['FAILED_PRECONDITION', 400],
+  ['OUT_OF_RANGE', 400],
+  ['UNAUTHENTICATED', 401],
+  ['PERMISSION_DENIED', 403],
+  ['NOT_FOUND', 404],
+  ['ABORTED', 409],
+  ['ALREADY_EXISTS', 409],
+  ['RESOURCE_EXHAUSTED', 429],
+  ['CANCELLED', 499],
+  ['INTERNAL', 500],
+  ['UNKNOWN', 500],
+  ['DATA_LOSS', 500],
+  ['UNIMPLEMENTED', 501],
+  ['UNAVAILABLE', 503],
+  ['DEADLINE_EXCEEDED', 504],
+])
+
+/** A wrong API key is a 400 here, although no client's mistake. */
+function statusOf({ details }: GoogleError, told: number): number {
+  return details?.some(({ reason }) => reason === 'API_KEY_INVALID') ? 401 : told
+}
+
+/** `google.rpc.RetryInfo` names a protobuf duration: seconds with up to nine decimals and an `s`. */
+function retryDelayOf({ details }: GoogleError): number | undefined {
+  for (const { retryDelay } of details ?? []) {
+    const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(retryDelay ?? '') ?? []
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000)
+  }
+  return undefined
+}
+
+function errorIn(value: unknown): GoogleError | undefined {
+  const found = Array.isArray(value) ? value[0] : value
+  // Every event of a stream comes here, and to fail in a schema costs more than all the rest of it.
+  if (!isObject(found) || found['error'] === undefined) return undefined
+  return errorBody.safeParse(found).data?.error
+}

@@ -1,0 +1,182 @@
+import { CannotExpress } from '../../core/cannot-express.ts'
+import { type Message, partsOf, textOf } from '../canonical/messages.ts'
+import type { PastCall } from '../canonical/past-call.ts'
+import { pastImages } from './media.ts'
+import type { GeminiModel } from './models.ts'
+import { contentPart, contentParts, type RequestPart } from './parts.ts'
+import { givenSignature } from './signatures.ts'
+
+/** What the messages of a request become. */
+export interface GeminiConversation {
+  readonly contents: readonly GeminiContent[]
+  readonly systemInstruction?: { readonly parts: readonly RequestPart[] }
+}
+
+interface GeminiContent {
+  readonly role: 'user' | 'model'
+  readonly parts: readonly RequestPart[]
+}
+
+export interface ConversationOptions {
+  readonly model: GeminiModel
+  /** The media type of a referenced file whose name tells none; absent: none is sent. */
+  readonly defaultMimeType?: string | undefined
+}
+
+type Spoken = Exclude<Message, { role: 'system' }>
+type ToolMessage = Extract<Message, { role: 'tool' }>
+
+/**
+ * Translates the messages. System and developer texts, wherever they stand, become the system
+ * instruction; a request of nothing else becomes the user's, because `contents` must not be empty.
+ */
+export function geminiConversation(
+  messages: readonly Message[],
+  options: ConversationOptions,
+): GeminiConversation {
+  const system = messages
+    .filter(({ role }) => role === 'system')
+    .flatMap((message) => contentParts(message))
+  const spoken = messages.filter((message): message is Spoken => message.role !== 'system')
+  if (spoken.length === 0) return { contents: contentsOf([{ speaker: 'user', parts: system }]) }
+  const turns = turnsOf(inCallOrder(spoken), options)
+  const isMute = system.length > 0 && turns.every(({ parts }) => parts.length === 0)
+  const contents = isMute ? [] : signed(contentsOf(turns), options.model)
+  if (system.length === 0) return { contents }
+  if (!options.model.takesSystemInstruction) return { contents: withPreamble(contents, system) }
+  return { contents: isMute ? emptyContents : contents, systemInstruction: { parts: system } }
+}
+
+/** Beside instructions the service takes an empty text, and `contents` must be there. */
+const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text: '' }] }]
+
+/**
+ * Each run of tool messages in the order of the calls that they answer. Models without call ids
+ * pair calls and results by their order.
+ */
+function inCallOrder(messages: readonly Spoken[]): Spoken[] {
+  let order = new Map<string, number>()
+  let run = 0
+  const placed = messages.map((message, at) => {
+    if (message.role === 'tool') {
+      return { message, run, rank: order.get(message.callId) ?? order.size }
+    }
+    run = at
+    if (message.role === 'assistant') {
+      order = new Map(message.calls.map(({ id }, position) => [id, position]))
+    }
+    return { message, run, rank: -1 }
+  })
+  return placed.sort((a, b) => a.run - b.run || a.rank - b.rank).map(({ message }) => message)
+}
+
+interface Turn {
+  /** Results of tools are the user's words, but must not stand in one content with others. */
+  readonly speaker: 'user' | 'model' | 'tools'
+  readonly parts: readonly RequestPart[]
+}
+
+function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Turn[] {
+  const names = new Map<string, string>()
+  const resultOptions = { ...options, names }
+  return messages.map((message) => {
+    switch (message.role) {
+      case 'user':
+        return { speaker: 'user', parts: contentParts(message, options.defaultMimeType) }
+      case 'assistant': {
+        // Some clients number their calls anew in every turn: the nearest one is meant.
+        for (const { id, name } of message.calls) names.set(id, name)
+        const texts = contentParts(message, options.defaultMimeType)
+        const images = pastImages(message.raw, message.path)
+        const calls = message.calls.map((call) => callPart(call, options))
+        const parts = [...withSignature(texts, givenSignature(message.raw)), ...images, ...calls]
+        return { speaker: 'model', parts }
+      }
+      case 'tool':
+        return { speaker: 'tools', parts: [resultPart(message, resultOptions)] }
+      default:
+        return message satisfies never
+    }
+  })
+}
+
+/** The signature of a text stands on its last part. */
+function withSignature(
+  parts: readonly RequestPart[],
+  thoughtSignature: string | undefined,
+): readonly RequestPart[] {
+  const last = parts.findLastIndex(({ text }) => text !== undefined)
+  if (thoughtSignature === undefined || last < 0) return parts
+  return parts.with(last, { ...parts[last], thoughtSignature })
+}
+
+/** Neighbouring turns of one speaker are one content: older models insist on taking turns. */
+function contentsOf(turns: readonly Turn[]): GeminiContent[] {
+  const merged: { readonly speaker: Turn['speaker']; readonly parts: RequestPart[] }[] = []
+  for (const { speaker, parts } of turns) {
+    if (parts.length === 0) continue
+    if (merged.at(-1)?.speaker !== speaker) merged.push({ speaker, parts: [] })
+    for (const part of parts) merged.at(-1)?.parts.push(part)
+  }
+  if (merged.length === 0) throw new CannotExpress('the messages have no content', 'messages')
+  return merged.map(({ speaker, parts }) => ({
+    role: speaker === 'model' ? 'model' : 'user',
+    parts,
+  }))
+}
+
+/**
+ * Google's documented stand-in for a thought signature that was lost, or that another vendor's
+ * model never gave. It is sent as it is, not as base64: Vertex AI refuses the encoded form.
+ */
+const signaturePlaceholder = 'skip_thought_signature_validator'
+
+/** Of parallel calls only the first is signed. */
+function signed(contents: GeminiContent[], { needsSignatures }: GeminiModel): GeminiContent[] {
+  if (!needsSignatures) return contents
+  return contents.map((content) => {
+    const first = content.parts.find(({ functionCall }) => functionCall !== undefined)
+    if (!first || first.thoughtSignature !== undefined) return content
+    const signedPart = { ...first, thoughtSignature: signaturePlaceholder }
+    return { ...content, parts: content.parts.map((part) => (part === first ? signedPart : part)) }
+  })
+}
+
+/** For models without a system instruction: the first words of the user. */
+function withPreamble(
+  contents: readonly GeminiContent[],
+  system: readonly RequestPart[],
+): readonly GeminiContent[] {
+  const preamble = { text: `${system.map(({ text }) => text).join('\n\n')}\n\n` }
+  const first = contents.find(({ role }) => role === 'user')
+  if (!first) return [{ role: 'user', parts: [preamble] }, ...contents]
+  const begun: GeminiContent = { role: 'user', parts: [preamble, ...first.parts] }
+  return contents.map((content) => (content === first ? begun : content))
+}
+
+function callPart(call: PastCall, { model }: ConversationOptions): RequestPart {
+  const { id, name } = call
+  const thoughtSignature = givenSignature(call.raw)
+  return {
+    functionCall: { ...(model.takesCallIds && { id }), name, args: call.object },
+    ...(thoughtSignature !== undefined && { thoughtSignature }),
+  }
+}
+
+function resultPart(
+  message: ToolMessage,
+  options: ConversationOptions & { readonly names: ReadonlyMap<string, string> },
+): RequestPart {
+  const media = partsOf(message).filter(({ type }) => type !== 'text')
+  return {
+    functionResponse: {
+      ...(options.model.takesCallIds && { id: message.callId }),
+      name: options.names.get(message.callId) ?? message.name,
+      // The key that the API reads as the result; a list or a number would not be accepted bare.
+      response: { output: textOf(message) },
+      ...(media.length > 0 && {
+        parts: media.map((part) => contentPart(part, options.defaultMimeType)),
+      }),
+    },
+  }
+}

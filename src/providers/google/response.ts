@@ -1,0 +1,121 @@
+import * as z from 'zod'
+import { textsAt, withoutSpace } from '../../wire/json-text.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import { argumentsIn } from '../canonical/arguments.ts'
+
+const partialArg = z.object({
+  jsonPath: z.string(),
+  stringValue: z.string().nullish(),
+  // `parseGemini` fills in the text as the vendor wrote it.
+  numberValue: z
+    .unknown()
+    .optional()
+    .transform((): RawJson | undefined => undefined),
+  boolValue: z.boolean().nullish(),
+})
+
+const functionCall = z.object({
+  id: z.string().nullish(),
+  name: z.string().nullish(),
+  // Likewise.
+  args: z
+    .unknown()
+    .optional()
+    .transform(() => '{}'),
+  // Only when asked for: the arguments of one call come in pieces, each with its place.
+  partialArgs: z.array(partialArg).nullish(),
+  willContinue: z.boolean().nullish(),
+})
+
+const part = z.object({
+  text: z.string().nullish(),
+  thought: z.boolean().nullish(),
+  thoughtSignature: z.string().nullish(),
+  functionCall: functionCall.nullish(),
+  inlineData: z.object({ mimeType: z.string().nullish(), data: z.string().nullish() }).nullish(),
+})
+
+const token = z.object({ token: z.string().nullish(), logProbability: z.number().nullish() })
+
+const logprobsResult = z.object({
+  chosenCandidates: z.array(token).nullish(),
+  topCandidates: z.array(z.object({ candidates: z.array(token).nullish() })).nullish(),
+})
+
+const candidate = z.object({
+  index: z.int().nonnegative().nullish(),
+  content: z.object({ parts: z.array(part).nullish() }).nullish(),
+  finishReason: z.string().nullish(),
+  finishMessage: z.string().nullish(),
+  logprobsResult: logprobsResult.nullish(),
+})
+
+const response = z.object({
+  responseId: z.string().nullish(),
+  candidates: z.array(candidate).nullish(),
+  promptFeedback: z
+    .object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() })
+    .nullish(),
+  usageMetadata: z.unknown().optional(),
+})
+
+/** A `GenerateContentResponse`: a whole answer, or one event of a stream. */
+export type GeminiResponse = z.infer<typeof response>
+export type GeminiCandidate = z.infer<typeof candidate>
+export type GeminiPart = z.infer<typeof part>
+export type GeminiCall = z.infer<typeof functionCall>
+export type PartialArg = z.infer<typeof partialArg>
+export type LogprobsResult = z.infer<typeof logprobsResult>
+export type TokenLogprob = z.infer<typeof token>
+
+/** Reads a response from its text and its value. Undefined when it is none. */
+export function parseGemini(json: string, value: unknown): GeminiResponse | undefined {
+  const { data } = response.safeParse(value)
+  if (data) fillInArguments(data, json)
+  return data
+}
+
+const call = 'candidates.*.content.parts.*.functionCall'
+
+/** The service prints whole answers for the eye: the space between tokens is not the model's. */
+function fillInArguments({ candidates }: GeminiResponse, json: string): void {
+  let texts: ReadonlyMap<string, string> | undefined
+  let numbers: ReadonlyMap<string, string> | undefined
+  // Without iterators: streams have many events, and most have no call.
+  candidates?.forEach(({ content }, c) => {
+    content?.parts?.forEach(({ functionCall: made }, p) => {
+      if (!made) return
+      const path = `candidates.${c}.content.parts.${p}.functionCall`
+      texts ??= textsAt(json, `${call}.args`)
+      made.args = withoutSpace(argumentsIn(texts.get(`${path}.args`)))
+      made.partialArgs?.forEach((piece, n) => {
+        numbers ??= textsAt(json, `${call}.partialArgs.*.numberValue`)
+        const number = numbers.get(`${path}.partialArgs.${n}.numberValue`)
+        if (number !== undefined && number !== 'null') piece.numberValue = new RawJson(number)
+      })
+    })
+  })
+}
+
+/** A candidate with its place among the choices, and the vendor's words where it refused to answer. */
+export type PlacedCandidate = GeminiCandidate & {
+  readonly index: number
+  readonly refusal?: string | undefined
+}
+
+/**
+ * The candidates in the order of their indexes, which are left out where they go without saying. A
+ * prompt that was blocked has none: it reads as one candidate that was cut off at once.
+ */
+export function candidatesOf({ candidates, promptFeedback }: GeminiResponse): PlacedCandidate[] {
+  if (candidates && candidates.length > 0) {
+    return candidates
+      .map((found, position) => ({ ...found, index: found.index ?? position }))
+      .sort((a, b) => a.index - b.index)
+  }
+  const reason = promptFeedback?.blockReason
+  // Both spellings of "unspecified" occur, and mean that nothing was blocked.
+  if (!reason || reason.endsWith('UNSPECIFIED')) return []
+  const refusal = promptFeedback?.blockReasonMessage || undefined
+  return [{ index: 0, finishReason: 'PROHIBITED_CONTENT', refusal }]
+}

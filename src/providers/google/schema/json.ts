@@ -1,0 +1,137 @@
+import type { Raw } from '../../canonical/messages.ts'
+import { isObject } from '../../openai/usage.ts'
+import {
+  boundsOf,
+  type CopyBudget,
+  mergeSchemas,
+  SchemaReader,
+  type Trail,
+  trailhead,
+} from './read.ts'
+
+/**
+ * A JSON schema in the subset of JSON Schema that Gemini models know from generation 2.5 on.
+ * References stay; `definitions` become `$defs`, `const` an `enum` of one. `place` is the schema's
+ * dotted path in the request.
+ */
+export function jsonSchema(root: Raw, place: string, budget: CopyBudget): Raw {
+  return new JsonSchemaWriter(new SchemaReader(root, place, budget)).write(root, trailhead)
+}
+
+/** Writes schemas in which what is undefined is to vanish. */
+class JsonSchemaWriter {
+  readonly #reader: SchemaReader
+
+  constructor(reader: SchemaReader) {
+    this.#reader = reader
+  }
+
+  write(schema: Raw, trail: Trail): Raw {
+    const whole = withoutLoneAllOf(schema)
+    const { $ref: pointer } = whole
+    if (typeof pointer === 'string') {
+      // Beside a reference only keywords of its own kind may stand.
+      const $ref = pointer.replace(/^#\/definitions\//, '#/$defs/')
+      return { $ref, ...this.#defsOf(whole, trail) }
+    }
+    const resolved = this.#reader.resolve(whole, trail)
+    if (!resolved) return {}
+    const { schema: own, trail: inner } = resolved
+    const written = Object.entries(own).map(([keyword, value]) => [
+      keyword,
+      this.#writeKeyword(keyword, value, inner),
+    ])
+    return {
+      ...Object.fromEntries(written),
+      ...(Array.isArray(own['items']) && { prefixItems: this.#writeList(own['items'], inner) }),
+      ...literalOf(own),
+      ...boundsOf(own, own['type'] === 'integer' ? 'integer' : 'number'),
+      ...this.#defsOf(own, inner),
+    }
+  }
+
+  #writeKeyword(keyword: string, value: unknown, trail: Trail): unknown {
+    switch (keyword) {
+      case 'enum':
+        return limitsOf(value)
+      case 'additionalProperties':
+        return typeof value === 'boolean' ? value : this.#writeOne(value, trail)
+      case 'items':
+        return this.#writeOne(value, trail)
+      case 'prefixItems':
+      case 'anyOf':
+      case 'oneOf':
+        return this.#writeList(value, trail)
+      case 'properties':
+        return this.#writeMap(value, trail)
+      default:
+        return kept.has(keyword) ? value : undefined
+    }
+  }
+
+  #defsOf({ $defs, definitions }: Raw, trail: Trail): object {
+    const all = { ...this.#writeMap(definitions, trail), ...this.#writeMap($defs, trail) }
+    return Object.keys(all).length > 0 ? { $defs: all } : {}
+  }
+
+  #writeOne(value: unknown, trail: Trail): Raw | undefined {
+    if (value === true) return {}
+    return isObject(value) ? this.write(value, trail) : undefined
+  }
+
+  #writeList(value: unknown, trail: Trail): unknown {
+    return Array.isArray(value)
+      ? value.flatMap((item) => this.#writeOne(item, trail) ?? [])
+      : undefined
+  }
+
+  #writeMap(value: unknown, trail: Trail): Raw | undefined {
+    if (!isObject(value)) return undefined
+    const members = Object.entries(value).map(([name, member]) => [
+      name,
+      this.#writeOne(member, trail),
+    ])
+    return Object.fromEntries(members)
+  }
+}
+
+/** Keywords that stay as they are. */
+const kept: ReadonlySet<string> = new Set([
+  '$id',
+  '$anchor',
+  'type',
+  'format',
+  'title',
+  'description',
+  'default',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'required',
+  'propertyOrdering',
+])
+
+/** Some tools wrap every reference in an `allOf` of one, to set a description beside it. */
+function withoutLoneAllOf(schema: Raw): Raw {
+  const { allOf, ...own } = schema
+  const isLone = Array.isArray(allOf) && allOf.length === 1 && isObject(allOf[0])
+  return isLone ? mergeSchemas([allOf[0], own]) : schema
+}
+
+function literalOf({ const: value }: Raw): object {
+  if (value === null) return { type: 'null' }
+  return isLimit(value) ? { enum: [value] } : {}
+}
+
+/** Only strings and numbers may be listed. */
+function limitsOf(values: unknown): unknown {
+  const limits = Array.isArray(values) ? values.filter(isLimit) : []
+  return limits.length > 0 ? limits : undefined
+}
+
+function isLimit(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number'
+}

@@ -1,0 +1,245 @@
+import type { Raw } from '../../canonical/messages.ts'
+import { isObject } from '../../openai/usage.ts'
+import { boundsOf, type CopyBudget, SchemaReader, type Trail, trailhead } from './read.ts'
+
+export interface OpenApiSchema {
+  /** Undefined for an object without properties, which is no schema upstream but an error. */
+  readonly openApi: Raw | undefined
+  /** False when the form could not say everything that it should have. */
+  readonly isLossless: boolean
+}
+
+/**
+ * A JSON schema as a `Schema` of the Gemini API, a subset of OpenAPI 3.0. Keywords that it does not
+ * know would be refused; those that only validate are left out without being called a loss.
+ * `place` is the schema's dotted path in the request.
+ */
+export function openApiSchema(root: Raw, place: string, budget: CopyBudget): OpenApiSchema {
+  const writer = new OpenApiWriter(new SchemaReader(root, place, budget))
+  const openApi = writer.writeRoot(root)
+  return { openApi, isLossless: writer.isLossless }
+}
+
+class OpenApiWriter {
+  readonly #reader: SchemaReader
+  isLossless = true
+
+  constructor(reader: SchemaReader) {
+    this.#reader = reader
+  }
+
+  writeRoot(root: Raw): Raw | undefined {
+    const resolved = this.#reader.resolve(root, trailhead)
+    return resolved && isFreeObject(resolved.schema) ? undefined : this.#write(root, trailhead)
+  }
+
+  #write(schema: unknown, trail: Trail): Raw {
+    const branches = this.#branchesOf(schema, {}, trail)
+    const [only] = branches
+    // A union must stand alone: Vertex AI refuses any keyword beside `anyOf`.
+    return only && branches.length === 1 ? only : { anyOf: branches }
+  }
+
+  /** A schema as the alternatives it allows, most often one. What stands `beside` it holds too. */
+  #branchesOf(schema: unknown, beside: Raw, trail: Trail): readonly Raw[] {
+    const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
+    const whole = resolved && this.#beside(beside, resolved.schema)
+    if (!whole) return [this.#loss({ type: 'OBJECT' })]
+    const { anyOf, oneOf, ...own } = whole
+    const union = anyOf ?? oneOf
+    if (Array.isArray(union)) return this.#unionOf(union, own, resolved.trail)
+    const { types, isNullable } = typesOf(own)
+    if (types.length === 0) return [this.#loss({ type: 'STRING', ...annotationsOf(own) })]
+    const written = types.map((type) => this.#writeType(type, own, resolved.trail))
+    return isNullable ? written.map(nullable) : written
+  }
+
+  #beside(beside: Raw, schema: Raw): Raw | undefined {
+    return isFilled(beside) ? this.#reader.merge([beside, schema]) : schema
+  }
+
+  #unionOf(union: readonly unknown[], beside: Raw, trail: Trail): readonly Raw[] {
+    const some = union.filter((branch) => branch !== false && !isNull(branch))
+    if (some.length === 0) return [{ type: 'NULL' }]
+    // A single branch is the schema itself, and what stands beside it describes it better.
+    const written =
+      some.length === 1
+        ? this.#branchesOf({ ...beside, allOf: some }, {}, trail)
+        : some.flatMap((branch) => this.#branchesOf(branch, beside, trail))
+    return union.some(isNull) ? written.map(nullable) : written
+  }
+
+  #writeType(type: TypeName, schema: Raw, trail: Trail): Raw {
+    const common = { type: type.toUpperCase(), ...annotationsOf(schema) }
+    switch (type) {
+      case 'string':
+        return {
+          ...common,
+          ...formatOf(schema, ['enum', 'date-time']),
+          ...numbersOf(schema, ['minLength', 'maxLength']),
+          ...(typeof schema['pattern'] === 'string' && { pattern: schema['pattern'] }),
+          ...this.#enumOf(schema),
+        }
+      case 'integer':
+        this.#loseLiterals(schema)
+        return { ...common, ...formatOf(schema, ['int32', 'int64']), ...boundsOf(schema, type) }
+      case 'number':
+        this.#loseLiterals(schema)
+        return { ...common, ...formatOf(schema, ['float', 'double']), ...boundsOf(schema, type) }
+      case 'boolean':
+        if (typeof schema['const'] !== 'boolean') this.#loseLiterals(schema)
+        return common
+      case 'null':
+        return common
+      case 'array':
+        this.#loseLiterals(schema)
+        return {
+          ...common,
+          items: this.#itemsOf(schema, trail),
+          ...numbersOf(schema, ['minItems', 'maxItems']),
+        }
+      case 'object':
+        this.#loseLiterals(schema)
+        return {
+          ...common,
+          ...this.#membersOf(schema, trail),
+          ...numbersOf(schema, ['minProperties', 'maxProperties']),
+        }
+      default:
+        return type satisfies never
+    }
+  }
+
+  #enumOf(schema: Raw): { enum?: readonly string[] } {
+    const literals = literalsOf(schema)
+    if (!literals?.every((value) => typeof value === 'string')) {
+      this.#loseLiterals(schema)
+      return {}
+    }
+    const values = literals.filter((value) => value !== '')
+    return values.length > 0 ? { enum: values } : {}
+  }
+
+  /** `enum` is for strings alone. */
+  #loseLiterals(schema: Raw): void {
+    if (literalsOf(schema)) this.isLossless = false
+  }
+
+  #itemsOf({ items, prefixItems }: Raw, trail: Trail): Raw {
+    const places = Array.isArray(prefixItems) ? prefixItems : items
+    if (Array.isArray(places)) return this.#loss(this.#write(places[0], trail))
+    // Without `items` the whole request would be refused.
+    return items === undefined || items === false ? { type: 'STRING' } : this.#write(items, trail)
+  }
+
+  #membersOf(schema: Raw, trail: Trail): object {
+    const { properties, required, propertyOrdering, additionalProperties, patternProperties } =
+      schema
+    if (isFilled(additionalProperties) || isFilled(patternProperties)) this.isLossless = false
+    const members = Object.entries(isObject(properties) ? properties : {})
+      .filter(([, member]) => member !== false)
+      .map(([name, member]): [string, Raw] => [name, this.#write(member, trail)])
+    if (members.length === 0) return this.#loss({})
+    const names = new Set(members.map(([name]) => name))
+    // A name that has no property would be refused.
+    const named = (list: unknown) =>
+      Array.isArray(list) ? [...new Set(list)].filter((name) => names.has(name)) : []
+    const needed = named(required)
+    const ordered = named(propertyOrdering)
+    return {
+      properties: Object.fromEntries(members),
+      ...(needed.length > 0 && { required: needed }),
+      ...(ordered.length > 0 && { propertyOrdering: ordered }),
+    }
+  }
+
+  #loss<Schema>(schema: Schema): Schema {
+    this.isLossless = false
+    return schema
+  }
+}
+
+const typeNames = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const
+type TypeName = (typeof typeNames)[number]
+
+/** The types of a schema, told or to be seen from its other keywords; none when it allows anything. */
+function typesOf(schema: Raw): { types: readonly TypeName[]; isNullable: boolean } {
+  const literals = literalsOf(schema)
+  const listed = new Set([schema['type']].flat().map((name) => String(name).toLowerCase()))
+  const told = typeNames.filter((name) => listed.has(name))
+  const types = told.filter((name) => name !== 'null')
+  const isNullable = told.includes('null') || schema['nullable'] === true || allowsNull(schema)
+  if (literals?.length === 0 || (types.length === 0 && told.length > 0)) {
+    return { types: ['null'], isNullable: false }
+  }
+  if (literals?.every((value) => typeof value === 'string'))
+    return { types: ['string'], isNullable }
+  return { types: types.length > 0 ? types : seenTypes(schema, literals), isNullable }
+}
+
+function seenTypes(schema: Raw, literals: readonly unknown[] | undefined): TypeName[] {
+  if (literals) return [typeOf(literals[0])]
+  if (objectKeywords.some((keyword) => keyword in schema)) return ['object']
+  return 'items' in schema || 'prefixItems' in schema ? ['array'] : []
+}
+
+const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
+
+function typeOf(value: unknown): TypeName {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  if (typeof value === 'boolean') return 'boolean'
+  return typeof value === 'string' ? 'string' : 'object'
+}
+
+/** The values that a schema is limited to, null aside; undefined when it is not. */
+function literalsOf(schema: Raw): readonly unknown[] | undefined {
+  if (schema['const'] !== undefined) return [schema['const']].filter((value) => value !== null)
+  return Array.isArray(schema['enum'])
+    ? schema['enum'].filter((value) => value !== null)
+    : undefined
+}
+
+function allowsNull(schema: Raw): boolean {
+  return (
+    schema['const'] === null || (Array.isArray(schema['enum']) && schema['enum'].includes(null))
+  )
+}
+
+/** A branch of a union that stands for nothing but null. */
+function isNull(branch: unknown): boolean {
+  return isObject(branch) && (branch['type'] === 'null' || literalsOf(branch)?.length === 0)
+}
+
+function nullable(schema: Raw): Raw {
+  return { ...schema, nullable: true }
+}
+
+function annotationsOf({ title, description, default: usual, example }: Raw): object {
+  return {
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+    ...(usual !== undefined && { default: usual }),
+    ...(example !== undefined && { example }),
+  }
+}
+
+function formatOf({ format }: Raw, known: readonly unknown[]): object {
+  return known.includes(format) ? { format } : {}
+}
+
+function numbersOf(schema: Raw, keywords: readonly string[]): object {
+  const told = keywords.filter((keyword) => typeof schema[keyword] === 'number')
+  return Object.fromEntries(told.map((keyword) => [keyword, schema[keyword]]))
+}
+
+/** True at the root for what has no parameters, or may hold anything. */
+function isFreeObject(schema: Raw): boolean {
+  if (isFilled(schema['properties']) || 'anyOf' in schema || 'oneOf' in schema) return false
+  const { types } = typesOf(schema)
+  return types.length === 0 || types.includes('object')
+}
+
+function isFilled(value: unknown): value is Raw {
+  return isObject(value) && Object.keys(value).length > 0
+}

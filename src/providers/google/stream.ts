@@ -1,0 +1,110 @@
+import type { UpstreamFailure } from '../../core/failure.ts'
+import type { Frame, FrameDecoder } from '../../core/frame.ts'
+import { newCompletionId } from '../../core/ids.ts'
+import type { Target } from '../../core/provider.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
+import { framesOf } from '../../stream/frames-of.ts'
+import { jsonIn } from '../../wire/json.ts'
+import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { isObject } from '../openai/usage.ts'
+import { usageOf } from './answer.ts'
+import { GeminiChoice } from './choice.ts'
+import { geminiFailure } from './errors.ts'
+import { candidatesOf, type GeminiResponse, parseGemini } from './response.ts'
+
+const decoder = new TextDecoder()
+
+/**
+ * Reads a stream of `GenerateContentResponse` events. It has no terminator: it is complete when
+ * every candidate has told why it finished, and over when its body ends, because usage and even
+ * calls may come after a finish reason.
+ */
+export class GeminiStream implements FrameDecoder {
+  readonly #target: Target
+  readonly #splitter = new SseSplitter()
+  readonly #choices = new Map<number, GeminiChoice>()
+  #id: string | null | undefined
+  #writer: ChunkWriter | undefined
+  /** Without a prototype, so that no member of it has a meaning. */
+  readonly #usage: Record<string, unknown> = Object.create(null)
+
+  constructor(target: Target) {
+    this.#target = target
+  }
+
+  push(bytes: Uint8Array): Frame[] {
+    return framesOf(this.#splitter.push(bytes), (event) => this.#read(event))
+  }
+
+  end(): Frame[] {
+    return [...framesOf(this.#splitter.end(), (event) => this.#read(event)), ...this.#finish()]
+  }
+
+  brokenOff(): Frame[] {
+    return this.#finish()
+  }
+
+  #read({ data, bytes }: RawEvent): Frame[] {
+    // Some proxies add the terminator of the OpenAI API.
+    if (data?.startsWith('[DONE]')) return this.#finish()
+    // An error may also come as bare JSON, without `data:`.
+    const value = jsonIn(data ?? decoder.decode(bytes))
+    const failure = geminiFailure(value)
+    if (failure) return this.#fail(bytes, failure)
+    if (!data) return []
+    const response = parseGemini(data, value)
+    if (response) return this.#translate(response)
+    const detail = 'an event of the stream is no GenerateContentResponse'
+    return this.#fail(bytes, { kind: 'malformed', detail })
+  }
+
+  /** What fails after the last word has cost nothing. */
+  #fail(bytes: Uint8Array, failure: UpstreamFailure): Frame[] {
+    const end = this.#finish()
+    return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
+  }
+
+  #translate(response: GeminiResponse): Frame[] {
+    this.#id ||= response.responseId
+    const frames = framesOf(candidatesOf(response), (candidate) => {
+      const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
+      this.#choices.set(candidate.index, choice)
+      return choice.read(candidate)
+    })
+    if (isObject(response.usageMetadata)) frames.push(this.#count(response.usageMetadata))
+    return frames
+  }
+
+  /** Counts are running totals, and some stand in early events only. */
+  #count(metadata: Record<string, unknown>): Frame {
+    Object.assign(this.#usage, metadata)
+    return { bytes: noBytes, kind: 'quiet', usage: usageOf(this.#usage), outputBytes: 0 }
+  }
+
+  #newChoice(index: number): GeminiChoice {
+    const { modelId, clock } = this.#target
+    const created = unixSeconds(clock)
+    const id = this.#id || newCompletionId()
+    this.#writer ??= new ChunkWriter({ id, created, model: modelId })
+    return new GeminiChoice({ index, writer: this.#writer.forChoice(index), created })
+  }
+
+  /**
+   * The end of a stream that has said everything; nothing when it has not. It may be told again, as
+   * nothing after a terminator reaches the client.
+   */
+  #finish(): Frame[] {
+    const choices = [...this.#choices.values()].sort((a, b) => a.index - b.index)
+    const last = choices.pop()
+    if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
+    return [
+      ...framesOf(choices, (choice) => [
+        ...choice.rest(),
+        choice.writer.finishChoice(choice.finishReason, choice.extra),
+      ]),
+      ...last.rest(),
+      ...last.writer.finish(last.finishReason, usageOf(this.#usage), last.extra),
+    ]
+  }
+}

@@ -1,0 +1,73 @@
+import { newCallId } from '../../core/ids.ts'
+import { jsonText, RawJson } from '../../wire/raw-json.ts'
+import type { ToolCall } from '../canonical/completion.ts'
+import type { GeminiCall, PartialArg } from './response.ts'
+import { type Signed, signed } from './signatures.ts'
+
+/** A call as the client gets it, with the signature that newer models want back. */
+export function toolCallOf(
+  call: GeminiCall,
+  signature: string | null | undefined,
+): ToolCall & Signed {
+  return {
+    // Older models give no ids, and their answers may call one function twice.
+    id: call.id || newCallId(),
+    type: 'function',
+    function: { name: call.name ?? '', arguments: call.args },
+    ...signed(signature),
+  }
+}
+
+/**
+ * The arguments of a call that comes in pieces. Each piece names its place by a JSONPath of members
+ * and indexes; a text may come in several.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+ */
+export class ArgumentPieces {
+  // Without a prototype, so that no member of it has a meaning.
+  readonly #root: Container = Object.create(null)
+
+  add(piece: PartialArg): void {
+    const steps = stepsOf(piece.jsonPath)
+    let place = this.#root
+    for (const [at, step] of steps.entries()) {
+      if (!isOpen(place, step)) return
+      const next = steps[at + 1]
+      if (next === undefined) {
+        place[step] = continued(place[step], piece)
+        return
+      }
+      place[step] ??= typeof next === 'number' ? [] : Object.create(null)
+      const inner = place[step]
+      if (typeof inner !== 'object' || inner === null || inner instanceof RawJson) return
+      // Made here, as an earlier or as this piece named it.
+      place = inner as Container
+    }
+  }
+
+  get json(): string {
+    return jsonText(this.#root)
+  }
+}
+
+/** The value that a piece brings, or brings more of. */
+function continued(former: unknown, { stringValue, numberValue, boolValue }: PartialArg): unknown {
+  const isText = typeof stringValue === 'string' && typeof former === 'string'
+  return isText ? former + stringValue : (stringValue ?? numberValue ?? boolValue ?? null)
+}
+
+type Step = string | number
+type Container = Record<Step, unknown>
+
+/** A list grows by one place at a time: an index from the wire must not make it sparse. */
+function isOpen(place: Container, step: Step): boolean {
+  return !Array.isArray(place) || (typeof step === 'number' && step <= place.length)
+}
+
+/** `$.a[0]['b c']` as `a`, 0, `b c`. */
+function stepsOf(jsonPath: string): Step[] {
+  return [...jsonPath.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g)].map(
+    ([, name, index, quoted]) =>
+      index === undefined ? (name ?? quoted?.replace(/\\(.)/g, '$1') ?? '') : Number(index),
+  )
+}

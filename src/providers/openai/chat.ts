@@ -1,0 +1,104 @@
+import type { ChatCall } from '../../core/chat.ts'
+import type { BufferedBody } from '../../core/ports.ts'
+import type { ChatEndpoint, ChatResult, StreamUsage } from '../../core/provider.ts'
+import { renderUsage, type Usage } from '../../core/usage.ts'
+import { jsonIn } from '../../wire/json.ts'
+import { layoutOf } from '../../wire/json-scan.ts'
+import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
+import { utf8Length } from '../../wire/utf8.ts'
+import { generatedText } from '../canonical/text.ts'
+import { estimateVerbatimOutput } from '../shared/output-bound.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { answerFailure } from './errors.ts'
+import { openAiFrames } from './stream.ts'
+import { isObject, readUsage } from './usage.ts'
+
+export interface OpenAiChatOptions {
+  readonly url: string
+  readonly upstreamId: string
+  /** Whether streamed requests are asked for usage, for clients that did not ask. */
+  readonly streamUsage: StreamUsage
+  readonly doneOptional?: boolean | undefined
+  /** The vendor's own meaning of a status, where it differs. */
+  readonly statusOf?: ((status: number, message: string) => number) | undefined
+}
+
+/** Chat with an upstream that speaks the OpenAI format: the client's bytes with the model replaced. */
+export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
+  const model = encoder.encode(JSON.stringify(options.upstreamId))
+  const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
+  return {
+    unsupported: () => [],
+    request: (call) => ({
+      url: options.url,
+      headers: {},
+      body: requestBody(call, model, call.stream && usageFor(call) !== 'not-asked'),
+    }),
+    estimateOutput: estimateVerbatimOutput,
+    answer: readAnswer,
+    frames: (call) => openAiFrames(usageFor(call)),
+    parseError: errorParser(options.statusOf),
+    doneOptional: options.doneOptional ?? false,
+  }
+}
+
+function requestBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8Array {
+  const changes: Splice[] = call.layout.spans.model.map((span) => ({ span, json: model }))
+  if (asksUsage) {
+    const json = JSON.stringify({ ...streamOptions(call), include_usage: true })
+    changes.push(...setMember(call.layout, 'stream_options', json))
+  }
+  return splice(call.bytes, changes)
+}
+
+/** As they are in the bytes, since the rest of a long request is not kept parsed. */
+function streamOptions({ bytes, layout }: ChatCall): object {
+  const last = layout.spans.stream_options.at(-1)
+  const options = last && jsonIn(bytes.subarray(last.start, last.end))
+  return isObject(options) ? options : {}
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+function readAnswer(body: Uint8Array): ChatResult {
+  const text = decoder.decode(body)
+  const value = jsonIn(text)
+  if (value === undefined) return malformed('the answer is not JSON')
+  if (!isObject(value)) return malformed('the answer is not a JSON object')
+  if (!Array.isArray(value['choices'])) {
+    // OpenRouter and its like put an error into a 200.
+    if (value['error'] !== undefined && value['error'] !== null) {
+      return { ok: false, failure: answerFailure(value) }
+    }
+    return malformed('the answer has no choices')
+  }
+  let output = ''
+  for (const choice of value['choices']) {
+    if (isObject(choice) && isObject(choice['message'])) output += generatedText(choice['message'])
+  }
+  return {
+    ok: true,
+    answer: {
+      usage: readUsage(value['usage']),
+      output,
+      outputBytes: utf8Length(output),
+      render: (usage) => (usage.estimatedSide ? withUsage(body, usage) : asWritten(text, body)),
+    },
+  }
+}
+
+/** The answer as it came, as text where that is the same. */
+function asWritten(text: string, body: Uint8Array): BufferedBody {
+  // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
+  return text.length === body.length && !text.includes('\ufffd') ? text : body
+}
+
+function withUsage(body: Uint8Array, usage: Usage): Uint8Array {
+  const json = JSON.stringify(renderUsage(usage))
+  return splice(body, setMember(layoutOf(body, ['usage']), 'usage', json))
+}
+
+function malformed(detail: string): ChatResult {
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}

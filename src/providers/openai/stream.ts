@@ -1,0 +1,147 @@
+import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
+import type { StreamUsage } from '../../core/provider.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
+import { dataEvent, noBytes, unaskedChoices } from '../../stream/chunk-writer.ts'
+import { jsonIn } from '../../wire/json.ts'
+import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { utf8Length } from '../../wire/utf8.ts'
+import { generatedText, saysAnything } from '../canonical/text.ts'
+import { frameFailure } from './errors.ts'
+import { isObject, readUsage } from './usage.ts'
+
+/**
+ * Reads a stream of OpenAI-shaped chunks, whose bytes the client gets as they are. `usage`: whether
+ * the upstream was asked for a usage chunk in the client's place, and what becomes of that chunk.
+ */
+export function openAiFrames(usage: StreamUsage): FrameDecoder {
+  const splitter = new SseSplitter()
+  const reader = new ChunkReader(usage)
+  return {
+    push: (bytes) => splitter.push(bytes).map((event) => reader.read(event)),
+    end: () => splitter.end().flatMap((event) => lastEvent(event).map((last) => reader.read(last))),
+  }
+}
+
+/**
+ * The last event of a body may lack its blank line, and gets it here. What was torn in the middle is
+ * no frame: shown to a client it would read as broken JSON and hide the error that follows.
+ */
+function lastEvent(event: RawEvent): RawEvent[] {
+  if (event.closed) return [event]
+  const { data, bytes } = event
+  if (data === undefined) return []
+  const isWhole = data.startsWith('[DONE]') || event.event === 'error' || jsonIn(data) !== undefined
+  if (!isWhole) return []
+  const missing = bytes.at(-1) === lf ? 1 : 2
+  const closed = new Uint8Array(bytes.length + missing).fill(lf)
+  closed.set(bytes)
+  return [{ ...event, bytes: closed }]
+}
+
+const lf = 0x0a
+
+class ChunkReader {
+  readonly #usage: StreamUsage
+  readonly #endings = new Endings()
+
+  constructor(usage: StreamUsage) {
+    this.#usage = usage
+  }
+
+  read({ bytes, data, event }: RawEvent): Frame {
+    const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
+    if (data === undefined) return quiet
+    if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
+    const chunk = jsonIn(data)
+    if (!isObject(chunk)) {
+      return event === 'error' ? { ...quiet, kind: 'error', failure: frameFailure(data) } : quiet
+    }
+    if (isError(chunk, event)) {
+      return { ...quiet, kind: 'error', failure: frameFailure(chunk), usage: usageIn(chunk) }
+    }
+    return this.#frameOf(bytes, chunk)
+  }
+
+  #frameOf(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    let content = false
+    let output = ''
+    for (const choice of choices) {
+      if (!isObject(choice)) continue
+      const isEnd = typeof choice['finish_reason'] === 'string'
+      this.#endings.note(choice['index'], isEnd)
+      if (isEnd) content = true
+      const delta = choice['delta']
+      // Azure's filter reports have no delta at all.
+      if (!isObject(delta)) continue
+      if (saysAnything(delta)) {
+        content = true
+        output += generatedText(delta)
+      }
+    }
+    const isExtra = choices.length === 0 && isObject(chunk['usage'])
+    return {
+      bytes: isExtra ? this.#extra(bytes, chunk) : bytes,
+      kind: content ? 'content' : 'quiet',
+      usage: usageIn(chunk),
+      identity: identityOf(chunk),
+      output,
+      outputBytes: utf8Length(output),
+      finished: this.#endings.state,
+    }
+  }
+
+  /** What the client gets of a chunk that holds nothing but usage. */
+  #extra(bytes: Uint8Array, chunk: Record<string, unknown>): Uint8Array {
+    switch (this.#usage) {
+      case 'not-asked':
+        return bytes
+      case 'shown':
+        return dataEvent({ ...chunk, choices: unaskedChoices })
+      case 'hidden':
+        return noBytes
+      default:
+        return this.#usage satisfies never
+    }
+  }
+}
+
+/** More choices than any vendor makes of one request; the index comes from the upstream. */
+const mostChoices = 1024
+
+/** Which choices of a stream have begun, and whether they have ended. */
+class Endings {
+  readonly #ended: boolean[] = []
+  state: Frame['finished']
+
+  note(index: unknown, isEnd: boolean): void {
+    const known = typeof index === 'number' && index >= 0 && index < mostChoices
+    const at = known ? Math.floor(index) : 0
+    const before = this.#ended[at]
+    if (before === true || before === isEnd) return
+    this.#ended[at] = isEnd
+    const begun = Object.values(this.#ended)
+    if (begun.includes(true)) this.state = begun.includes(false) ? 'some' : 'all'
+  }
+}
+
+function usageIn(chunk: Record<string, unknown>): ReportedUsage | undefined {
+  if (chunk['usage'] !== undefined && chunk['usage'] !== null) return readUsage(chunk['usage'])
+  const groq = chunk['x_groq']
+  return isObject(groq) ? readUsage(groq['usage']) : undefined
+}
+
+/** Azure's first chunk has an empty id and model, and was created at 0. */
+function identityOf({ id, created, model }: Record<string, unknown>): ChunkIdentity {
+  return {
+    id: typeof id === 'string' && id !== '' ? id : undefined,
+    created: typeof created === 'number' && created > 0 ? created : undefined,
+    model: typeof model === 'string' && model !== '' ? model : undefined,
+  }
+}
+
+function isError(chunk: Record<string, unknown>, event: string | undefined): boolean {
+  if (event === 'error' || chunk['object'] === 'error') return true
+  if (chunk['error'] !== undefined && chunk['error'] !== null) return true
+  return chunk['detail'] !== undefined && chunk['choices'] === undefined
+}

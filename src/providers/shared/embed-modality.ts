@@ -1,0 +1,42 @@
+import { type EmbedCall, imagesIn, type MixedItem, partsOf, textOf } from '../../core/embeddings.ts'
+import { invalid } from '../../core/errors.ts'
+import type { MixedDialect } from './embed-input.ts'
+
+/** LM-1001 unless every item is text, or else one image: these vendors have no vector for both. */
+export function checkSingleModality({ input }: EmbedCall): void {
+  if (input.shape !== 'parts') return
+  const mixed = input.items.some((item) => textOf(item) === undefined && partsOf(item).length > 1)
+  if (mixed) throw invalid('input: this model embeds text or one image per item, not both', 'input')
+}
+
+/** The text of such an item, or the data URI of its image. */
+export function singleModality(item: MixedItem): { text: string } | { image: string } {
+  const [image] = imagesIn(item)
+  return image ? { image: image.url } : { text: textOf(item) ?? '' }
+}
+
+/** NVIDIA takes the data URI of an image as if it were a text. */
+export const imagesAsTexts: MixedDialect = Object.freeze({
+  check: checkSingleModality,
+  members: (input) => ({ input: input.items.map(asText) }),
+} satisfies MixedDialect)
+
+/** vLLM embeds a chat, one a call. */
+export const imagesInChat: MixedDialect = Object.freeze({
+  limits: { items: 1 },
+  members: (input) => ({
+    messages: input.items.map((item) => ({
+      role: 'user',
+      content: partsOf(item).map((part) =>
+        part.kind === 'text'
+          ? { type: 'text', text: part.text }
+          : { type: 'image_url', image_url: { url: part.image.url } },
+      ),
+    })),
+  }),
+} satisfies MixedDialect)
+
+function asText(item: MixedItem): string {
+  const single = singleModality(item)
+  return 'image' in single ? single.image : single.text
+}

@@ -1,0 +1,205 @@
+import type { OpenAiRequest } from '../canonical/request.ts'
+import { isObject } from '../openai/usage.ts'
+import type { Feature } from './table.ts'
+import { type Strip, type Use, without } from './use.ts'
+
+/** What a request asks for by its fields, tools aside. A value that asks for what happens anyway is no use. */
+export function fieldUses(request: OpenAiRequest): Use[] {
+  const uses: Use[] = []
+  for (const { field, feature, strip } of fields) {
+    const value = request.raw[field]
+    if (value === undefined || value === null) continue
+    const used = feature(request, value)
+    if (used) uses.push({ feature: used, path: field, strip })
+  }
+  return uses
+}
+
+interface Field {
+  readonly field: string
+  /** The feature that this value is; undefined for a value that asks for nothing. */
+  readonly feature: (request: OpenAiRequest, value: unknown) => Feature | undefined
+  readonly strip?: Strip
+}
+
+/** Fields whose every value is one and the same to the table. */
+const plain = (...names: readonly (Feature & string)[]): Field[] =>
+  names.map((field) => ({ field, feature: () => field }))
+
+const fields: readonly Field[] = [
+  ...plain('max_completion_tokens'),
+  {
+    field: 'max_tokens',
+    feature: ({ raw }) => (raw.max_completion_tokens ? undefined : 'max_tokens'),
+  },
+  {
+    field: 'temperature',
+    strip: without('temperature'),
+    feature: ({ temperature = 1 }) => {
+      if (temperature === 1) return 'temperature of 1'
+      return temperature > 1 ? 'temperature above 1' : 'temperature'
+    },
+  },
+  {
+    field: 'top_p',
+    strip: without('topP'),
+    // From 0.99 on it is what Anthropic takes for the default.
+    feature: ({ topP = 1, temperature }) =>
+      topP < 0.99
+        ? temperature === undefined
+          ? 'top_p'
+          : 'top_p beside temperature'
+        : temperature === undefined
+          ? 'top_p of 0.99 and above'
+          : 'top_p of 0.99 and above beside temperature',
+  },
+  { field: 'top_k', strip: without('topK'), feature: () => 'top_k' },
+  {
+    field: 'frequency_penalty',
+    strip: without('frequencyPenalty'),
+    feature: ({ frequencyPenalty = 0 }) =>
+      frequencyPenalty === 0
+        ? undefined
+        : isUpTo1(frequencyPenalty)
+          ? 'frequency_penalty'
+          : 'frequency_penalty below 0 or above 1',
+  },
+  {
+    field: 'presence_penalty',
+    strip: without('presencePenalty'),
+    feature: ({ presencePenalty = 0 }) =>
+      presencePenalty === 0
+        ? undefined
+        : isUpTo1(presencePenalty)
+          ? 'presence_penalty'
+          : 'presence_penalty below 0 or above 1',
+  },
+  {
+    field: 'seed',
+    strip: without('seed'),
+    feature: ({ seed = 0 }) => (seed < 0 ? 'seed below 0' : 'seed'),
+  },
+  {
+    field: 'stop',
+    strip: without('stop'),
+    feature: ({ stop }) => (stop.some((text) => text.trim() !== '') ? 'stop' : undefined),
+  },
+  {
+    field: 'stop',
+    strip: ({ stop }) => ({ stop: stop.filter((text) => text.trim() !== '') }),
+    feature: ({ stop }) =>
+      stop.some((text) => text.trim() === '') ? 'stop of white space' : undefined,
+  },
+  {
+    field: 'n',
+    strip: without('n'),
+    feature: ({ n }) => (n === 1 ? undefined : 'n above 1'),
+  },
+  {
+    field: 'logit_bias',
+    feature: (_, value) =>
+      isObject(value) && Object.keys(value).length === 0 ? undefined : 'logit_bias',
+  },
+  {
+    field: 'logprobs',
+    strip: without('logprobs'),
+    feature: ({ logprobs }) => (logprobs ? 'logprobs: true' : undefined),
+  },
+  {
+    field: 'top_logprobs',
+    strip: without('topLogprobs'),
+    feature: ({ topLogprobs, logprobs }) => {
+      if (topLogprobs === 0) return undefined
+      return logprobs ? 'top_logprobs' : 'top_logprobs without logprobs'
+    },
+  },
+  {
+    field: 'response_format',
+    strip: without('responseFormat'),
+    feature: ({ responseFormat: format }) => {
+      if (format.kind === 'text') return undefined
+      if (format.kind !== 'json_schema') return 'response_format: json_object'
+      return format.schema
+        ? 'response_format: json_schema'
+        : 'response_format: json_schema without a schema'
+    },
+  },
+  {
+    field: 'response_format',
+    strip: without('responseFormat'),
+    feature: ({ responseFormat, tools }) =>
+      responseFormat.kind !== 'text' && tools.length > 0
+        ? 'response_format beside tools'
+        : undefined,
+  },
+  {
+    field: 'modalities',
+    strip: ({ modalities = [] }) => ({ modalities: modalities.filter((name) => !isMade(name)) }),
+    feature: ({ modalities = [] }) =>
+      modalities.some(isMade) ? 'modalities: image, audio' : undefined,
+  },
+  {
+    field: 'modalities',
+    strip: ({ modalities = [] }) => ({
+      modalities: modalities.filter((name) => name === 'text' || isMade(name)),
+    }),
+    feature: ({ modalities = [] }) =>
+      modalities.some((name) => name !== 'text' && !isMade(name))
+        ? 'modalities of another name'
+        : undefined,
+  },
+  ...plain('audio', 'prediction'),
+  {
+    field: 'verbosity',
+    feature: (_, value) => (value === 'medium' ? undefined : 'verbosity other than medium'),
+  },
+  ...plain('web_search_options'),
+  {
+    field: 'reasoning_effort',
+    strip: without('reasoningEffort'),
+    feature: ({ reasoningEffort: effort }) => {
+      if (effort === 'none') return 'reasoning_effort: none'
+      if (effort === 'high') return 'reasoning_effort: high'
+      return effort && 'reasoning_effort: minimal, low, medium, xhigh, max'
+    },
+  },
+  { field: 'thinking', feature: () => "Anthropic's thinking" },
+  {
+    field: 'store',
+    feature: (_, value) => (value === false ? undefined : 'store: true'),
+  },
+  {
+    field: 'metadata',
+    feature: (_, value) =>
+      isObject(value) && value['user_id'] !== undefined ? 'metadata.user_id' : undefined,
+  },
+  {
+    field: 'metadata',
+    feature: (_, value) =>
+      isObject(value) && Object.keys(value).every((name) => name === 'user_id')
+        ? undefined
+        : 'metadata of other names',
+  },
+  ...plain('user', 'safety_identifier'),
+  {
+    field: 'service_tier',
+    strip: without('serviceTier'),
+    feature: ({ serviceTier: tier }) => {
+      if (tier === 'auto') return 'service_tier: auto'
+      if (tier === 'default') return 'service_tier: default'
+      return tier === 'flex' || tier === 'priority'
+        ? 'service_tier: flex, priority'
+        : 'service_tier of another name'
+    },
+  },
+  ...plain('prompt_cache_key', 'prompt_cache_retention', 'moderation'),
+]
+
+function isUpTo1(penalty: number): boolean {
+  return penalty > 0 && penalty <= 1
+}
+
+/** What a model can make besides text. */
+function isMade(modality: string): boolean {
+  return modality === 'image' || modality === 'audio'
+}

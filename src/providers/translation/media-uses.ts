@@ -1,0 +1,99 @@
+import { dataUriType, isDataUri } from '../../wire/data-uri.ts'
+import type { FilePart, ImageUrlPart, Part, TextPart } from '../canonical/messages.ts'
+import type { Feature } from './table.ts'
+
+/** What a part that is no text is to the table. */
+export function mediaFeature(part: Exclude<Part, TextPart>): Feature {
+  switch (part.type) {
+    case 'image':
+      return imageFeature(part)
+    case 'file':
+      return fileFeature(part)
+    case 'audio':
+      return 'input_audio'
+    case 'other':
+      return 'part of another type'
+    default:
+      return part satisfies never
+  }
+}
+
+function imageFeature({ url }: ImageUrlPart): Feature {
+  if (url.startsWith('anthropic-file:')) return 'image_url with a file of Anthropic'
+  if (isGoogles(url)) return 'image_url with a file of Google'
+  if (/^https?:/i.test(url)) return 'image_url with an http(s) address'
+  if (!isDataUri(url)) return 'image_url with another text'
+  const type = dataUriType(url)
+  if (type === undefined) return 'image_url with data that is not base64'
+  if (imageTypes.has(type)) return 'image_url with a JPEG, PNG, GIF or WebP'
+  if (type === pdf) return 'image_url with a PDF'
+  return documentTypes.has(type)
+    ? 'image_url with a text or an office document'
+    : 'image_url with data of another type'
+}
+
+function fileFeature({ id, data, name = '' }: FilePart): Feature {
+  if ([id, data].some((text) => text !== undefined && isGoogles(text))) return 'file of Google'
+  if ([id, data].some((text) => text !== undefined && isHttps(text))) {
+    return 'file with an https address'
+  }
+  if (data === undefined) {
+    return id === undefined ? 'file without file_data and file_id' : 'file with a file_id'
+  }
+  const type = dataUriType(data)
+  if (type === undefined) return 'file whose file_data is no base64 data URI'
+  if (type === pdf) return 'file with a PDF'
+  if (type === 'text/plain') return 'file with plain text'
+  if (documentTypes.has(type)) return 'file with another text or an office document'
+  const isNamed = documentNames.test(name)
+  if (type === '') {
+    return isNamed
+      ? 'file without a media type whose filename says that it is a document'
+      : 'file without a media type'
+  }
+  return isNamed
+    ? 'file of another type whose filename says that it is a document'
+    : 'file of another type'
+}
+
+/** The details that every API with this field knows. */
+export function isKnownDetail(detail: string | undefined): boolean {
+  return detail === 'auto' || detail === 'low' || detail === 'high'
+}
+
+/** An object of Cloud Storage, or a file of the Files API by its short or its full name. */
+export function isGoogles(address: string): boolean {
+  return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
+    address,
+  )
+}
+
+/** An address that a vendor may fetch. */
+export function isHttps(address: string): boolean {
+  return /^https:\/\//i.test(address)
+}
+
+const imageTypes: ReadonlySet<string> = new Set([
+  'image/jpeg',
+  // Not a media type, but often written.
+  'image/jpg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+])
+
+const pdf = 'application/pdf'
+const openXml = 'application/vnd.openxmlformats-officedocument'
+
+const documentTypes: ReadonlySet<string> = new Set([
+  'text/csv',
+  'text/html',
+  'text/plain',
+  'text/markdown',
+  'application/msword',
+  'application/vnd.ms-excel',
+  `${openXml}.wordprocessingml.document`,
+  `${openXml}.spreadsheetml.sheet`,
+])
+
+const documentNames = /\.(?:pdf|csv|docx?|xlsx?|html|txt|md)$/i

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import type { RerankEndpoint, Target } from '../../core/provider.ts'
+import type { Ranking } from '../../core/rerank.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { notRanked, place, ranked } from '../shared/rerank-answer.ts'
+import { basePath } from '../shared/url.ts'
+
+/** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
+export function cloudflareRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  const url = new URL(baseUrl)
+  url.pathname = `${root(basePath(url))}/run/${upstreamId}`
+  url.hash = ''
+  return {
+    request: ({ query, documents, topN }) => ({
+      url: url.href,
+      headers: {},
+      body: jsonBody({ query, contexts: documents.map((text) => ({ text })), top_k: topN }),
+    }),
+    answer(body) {
+      const parsed = cloudflareAnswer.safeParse(body)
+      return parsed.success ? ranked(parsed.data.result.response) : notRanked(body)
+    },
+    parseError: errorParser(),
+  }
+}
+
+/** The address may be that of the OpenAI layer, or that of the account itself. */
+function root(path: string): string {
+  return /\/accounts\/[^/]+$/.test(path) ? `${path}/ai` : path.replace(/\/v1$/, '')
+}
+
+/** Its `id` is the place of the document. */
+const idEntry = z
+  .looseObject({ id: place, score: z.number() })
+  .transform(({ id: index, score }): Ranking => ({ index, score }))
+
+const cloudflareAnswer = z.looseObject({
+  // A failure may come with a 200.
+  success: z.literal(true).nullish(),
+  result: z.looseObject({ response: z.array(idEntry) }),
+})

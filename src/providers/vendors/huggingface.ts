@@ -1,0 +1,34 @@
+import type { EmbedEndpoint, Target } from '../../core/provider.ts'
+import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
+import { readBareVectors } from '../shared/embed-answer.ts'
+import { textsOf } from '../shared/embed-input.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { operationUrl } from '../shared/url.ts'
+
+/** What stands behind it is mostly Text Embeddings Inference, which takes 32 by default. */
+const habits: EmbedQuirks = { limits: { items: 32 } }
+
+/**
+ * Embeddings of Hugging Face: the task API of the router, which has the model in its path. An address
+ * of the user's own is a dedicated endpoint, and speaks the OpenAI format.
+ */
+export function huggingFaceEmbed({ baseUrl, hasOwnBaseUrl, upstreamId }: Target): EmbedEndpoint {
+  if (hasOwnBaseUrl) {
+    return openAiEmbed({ ...habits, url: operationUrl(baseUrl, '/v1', '/embeddings'), upstreamId })
+  }
+  const model = upstreamId.split('/').map(encodeURIComponent).join('/')
+  return {
+    limits: () => habits.limits,
+    takesTokens: false,
+    takesImages: false,
+    takesDimensions: true,
+    request: ({ input, dimensions }) => ({
+      url: `https://router.huggingface.co/hf-inference/models/${model}/pipeline/feature-extraction`,
+      headers: {},
+      body: jsonBody({ inputs: textsOf(input), dimensions }),
+    }),
+    answer: (body) => readBareVectors(body, undefined),
+    parseError: errorParser(),
+  }
+}

@@ -1,0 +1,47 @@
+import * as z from 'zod'
+import type { RerankEndpoint, Target } from '../../core/provider.ts'
+import type { Ranking } from '../../core/rerank.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { notRanked, place, ranked } from '../shared/rerank-answer.ts'
+import { operationUrl } from '../shared/url.ts'
+
+/** Rerank of NVIDIA, hosted or in a server of one's own. It always ranks all, by raw logits. */
+export function nvidiaRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  const url = rankingUrl(baseUrl, upstreamId)
+  return {
+    mostDocuments: 512,
+    request: ({ query, documents }) => ({
+      url,
+      headers: {},
+      body: jsonBody({
+        model: upstreamId,
+        query: { text: query },
+        passages: documents.map((text) => ({ text })),
+      }),
+    }),
+    answer(body) {
+      const parsed = nvidiaAnswer.safeParse(body)
+      return parsed.success ? ranked(parsed.data.rankings) : notRanked(body)
+    },
+    parseError: errorParser(),
+  }
+}
+
+const hosts: ReadonlySet<string> = new Set(['integrate.api.nvidia.com', 'ai.api.nvidia.com'])
+
+/** The hosted API has an address for each model, with `_` for every dot of its name. */
+function rankingUrl(baseUrl: string, upstreamId: string): string {
+  const { hostname, pathname } = new URL(baseUrl)
+  if (/\/(?:re)?ranking\/*$/i.test(pathname)) return baseUrl
+  if (!hosts.has(hostname)) return operationUrl(baseUrl, '/v1', '/ranking')
+  const url = new URL('https://ai.api.nvidia.com')
+  url.pathname = `/v1/retrieval/${upstreamId.replaceAll('.', '_')}/reranking`
+  return url.href
+}
+
+const logitEntry = z
+  .looseObject({ index: place, logit: z.number() })
+  .transform(({ index, logit: score }): Ranking => ({ index, score }))
+
+const nvidiaAnswer = z.looseObject({ rankings: z.array(logitEntry) })

@@ -1,0 +1,44 @@
+import * as z from 'zod'
+import { vectorValue } from '../../core/embeddings.ts'
+import type { EmbedEndpoint, Target } from '../../core/provider.ts'
+import { embedded, notEmbedded } from '../shared/embed-answer.ts'
+import { textsOf } from '../shared/embed-input.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { basePath } from '../shared/url.ts'
+
+/** Embeddings of Ollama's own API, which counts tokens and does not truncate in silence. */
+export function ollamaEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
+  const url = ollamaUrl(baseUrl)
+  return {
+    // There is no limit but patience: one slow call holds the connection.
+    limits: () => ({ items: 256 }),
+    takesTokens: false,
+    takesImages: false,
+    takesDimensions: false,
+    request: ({ input }) => ({
+      url,
+      headers: {},
+      body: jsonBody({ model: upstreamId, input: textsOf(input) }),
+    }),
+    answer(body) {
+      const parsed = ollamaAnswer.safeParse(body)
+      if (!parsed.success) return notEmbedded(body)
+      return embedded(parsed.data.embeddings, parsed.data.prompt_eval_count)
+    },
+    parseError: errorParser(),
+  }
+}
+
+const ollamaAnswer = z.looseObject({
+  embeddings: z.array(vectorValue),
+  prompt_eval_count: z.unknown().optional(),
+})
+
+/** `base_url` mostly names the OpenAI layer, which stands beside the server's own API. */
+function ollamaUrl(baseUrl: string): string {
+  const url = new URL(baseUrl)
+  url.pathname = `${basePath(url).replace(/\/(?:v1|api(?:\/embed)?)$/, '')}/api/embed`
+  url.hash = ''
+  return url.href
+}

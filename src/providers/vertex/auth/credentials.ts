@@ -1,0 +1,104 @@
+import type {
+  Authorize,
+  CredentialContext,
+  DialectRequest,
+  RequestHeaders,
+} from '../../../core/provider.ts'
+import { withProject } from '../url.ts'
+import {
+  type GoogleCredentials,
+  noCredential,
+  readGoogleCredentials,
+  readGoogleSecret,
+} from './secret.ts'
+import { tokenExchange } from './token.ts'
+import { TokenCache } from './token-cache.ts'
+
+/**
+ * Puts a credential of Google Cloud on requests: an API key, a ready-made access token, or an
+ * access token got for the credentials JSON, which is given as text or as the path of its file.
+ */
+export function googleAuthorizer(context: CredentialContext): Authorize {
+  const secret = readGoogleSecret(context.secret)
+  switch (secret.kind) {
+    case 'api-key':
+      return always({ 'x-goog-api-key': secret.key })
+    case 'token':
+      return always({ authorization: bearer(secret.token) })
+    case 'service-account':
+    case 'authorized-user':
+      return withCredentials(secret, context)
+    case 'file':
+      return withFile(secret.path, context)
+    case 'unusable':
+      return () => Promise.reject(noCredential(secret.problem))
+    default:
+      return secret satisfies never
+  }
+}
+
+function always(headers: RequestHeaders): Authorize {
+  return () => headers
+}
+
+function withCredentials(credentials: GoogleCredentials, context: CredentialContext): Authorize {
+  const { quotaProject } = credentials
+  const tokens = new TokenCache(tokenExchange(credentials, context), context.clock)
+  const authorize = async () => ({
+    authorization: bearer(await tokens.current()),
+    ...(quotaProject !== undefined && { 'x-goog-user-project': quotaProject }),
+  })
+  const renew = ({ authorization }: RequestHeaders) => {
+    tokens.discard((token) => bearer(token) === authorization)
+    return true
+  }
+  return Object.assign(authorize, { renew })
+}
+
+/** The file is read for the first request, and again after a failure: it may be mounted late. */
+function withFile(path: string, context: CredentialContext): Authorize {
+  let ready: Opened | undefined
+  const open = async () => {
+    if (!ready) {
+      const credentials = readGoogleCredentials(await textOf(path, context))
+      if (credentials.kind === 'unusable') throw noCredential(credentials.problem)
+      const project = credentials.kind === 'service-account' ? credentials.project : undefined
+      // Of requests that waited for the file together, the first one decides for all.
+      ready ??= { authorize: withCredentials(credentials, context), project }
+    }
+    return ready
+  }
+  const authorize = async (request: DialectRequest) => (await open()).authorize(request)
+  const renew = (refused: RequestHeaders) => ready?.authorize.renew?.(refused) ?? false
+  const complete = async (request: DialectRequest) => {
+    const { project } = await open()
+    return { ...request, url: withProject(request.url, project) }
+  }
+  return Object.assign(authorize, { renew, complete })
+}
+
+/** What a file of credentials holds. */
+interface Opened {
+  readonly authorize: Authorize
+  readonly project: string | undefined
+}
+
+async function textOf(path: string, { readFile, env }: CredentialContext): Promise<string> {
+  if (!readFile) throw noCredential('it names a file, and this host reads none')
+  const { HOME: home } = env
+  try {
+    return await readFile(home === undefined ? path : path.replace(/^~(?=\/)/, () => home))
+  } catch (error) {
+    throw noCredential('the file it names cannot be read', codeOf(error))
+  }
+}
+
+/** The host's code for what went wrong with a file, `ENOENT`. Its message would name the path. */
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+function bearer(token: string): string {
+  return `Bearer ${token}`
+}

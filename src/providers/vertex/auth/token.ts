@@ -1,0 +1,180 @@
+import { SignJWT } from 'jose'
+import * as z from 'zod'
+import { type UpstreamFailure, UpstreamFault } from '../../../core/failure.ts'
+import type { Millis } from '../../../core/ids.ts'
+import type { Clock, UpstreamPort, UpstreamResponse } from '../../../core/ports.ts'
+import { unixSeconds } from '../../../core/unix-seconds.ts'
+import { version } from '../../../core/version.ts'
+import { excerpt } from '../../../wire/body.ts'
+import { CancelScope } from '../../../wire/cancel-scope.ts'
+import { jsonIn } from '../../../wire/json.ts'
+import { LightAbortController } from '../../../wire/light-abort-controller.ts'
+import { maskSecrets } from '../../../wire/mask.ts'
+import { retryAfter } from '../../../wire/retry-after.ts'
+import { messageIn } from '../../shared/error-message.ts'
+import { importRsaKey } from './rsa-key.ts'
+import {
+  type AuthorizedUser,
+  type GoogleCredentials,
+  noCredential,
+  type ServiceAccount,
+} from './secret.ts'
+import type { FreshToken } from './token-cache.ts'
+
+/** An exchange has its own time, since several requests may wait for it. */
+const longestExchange: Millis = 10_000
+const longestConnect: Millis = 5_000
+const longestAnswer = 64 * 1024
+
+export interface TokenPorts {
+  readonly send: UpstreamPort
+  readonly clock: Clock
+}
+
+/**
+ * Makes the function that exchanges credentials for an access token. It rejects with an
+ * `UpstreamFault`: 401 when the credentials are refused, else what befell the token endpoint.
+ */
+export function tokenExchange(
+  credentials: GoogleCredentials,
+  ports: TokenPorts,
+): () => Promise<FreshToken> {
+  const grant =
+    credentials.kind === 'service-account'
+      ? assertionGrant(credentials, ports.clock)
+      : refreshGrant(credentials)
+  return async () => exchange(credentials.tokenUri, await grant(), ports)
+}
+
+/** What is shown to the token endpoint. Each field but the name of the grant is a secret. */
+interface Grant {
+  readonly type: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+/** The most that the token endpoint takes. */
+const assertionSeconds = 3600
+
+/** A service account signs who it is, RFC 7523. */
+function assertionGrant(account: ServiceAccount, clock: Clock): () => Promise<Grant> {
+  const { email, keyId, privateKey, tokenUri } = account
+  let key: ReturnType<typeof importRsaKey> | undefined
+  return async () => {
+    const issuedAt = unixSeconds(clock)
+    const jwt = new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+      .setIssuer(email)
+      .setAudience(tokenUri)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + assertionSeconds)
+    try {
+      key ??= importRsaKey(privateKey)
+      const assertion = await jwt.sign(await key)
+      return { type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', fields: { assertion } }
+    } catch {
+      // What jose says of a key it cannot read may hold some of it.
+      throw noCredential('its private_key is not a PKCS#8 or PKCS#1 RSA key of at least 2048 bits')
+    }
+  }
+}
+
+/** A signed-in user keeps a refresh token, RFC 6749 section 6. */
+function refreshGrant(user: AuthorizedUser): () => Promise<Grant> {
+  const fields = {
+    client_id: user.clientId,
+    client_secret: user.clientSecret,
+    refresh_token: user.refreshToken,
+  }
+  return async () => ({ type: 'refresh_token', fields })
+}
+
+async function exchange(
+  url: string,
+  grant: Grant,
+  { send, clock }: TokenPorts,
+): Promise<FreshToken> {
+  const form = new URLSearchParams({ grant_type: grant.type, ...grant.fields })
+  const cancel = new LightAbortController()
+  const time = new CancelScope(clock)
+  time.onEnd(() => cancel.abort())
+  time.endAfter(longestExchange, { kind: 'timeout', limit: 'read' })
+  try {
+    const pending = send({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': `model-gateway/${version}`,
+      },
+      body: new TextEncoder().encode(form.toString()),
+      connectTimeout: longestConnect,
+      queueLimit: longestAnswer,
+      signal: cancel,
+    })
+    const response = await time.race(pending)
+    const body = await time.race(excerpt(response.body, longestAnswer))
+    if (response.status >= 200 && response.status < 300) return readToken(body)
+    throw new UpstreamFault(refusalOf(response, body, { grant, clock }))
+  } finally {
+    time.close()
+  }
+}
+
+const tokenAnswer = z.object({
+  // It becomes a header.
+  access_token: z.string().regex(/^[\x21-\x7e]+$/),
+  expires_in: z.unknown().default(assertionSeconds),
+})
+
+/** The life of a token whose answer names one that cannot be true. A refused token is renewed anyway. */
+const shortLife: Millis = 60_000
+
+/** Some servers write the seconds as a text. */
+function lifetimeOf(expiresIn: unknown): Millis {
+  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : shortLife
+}
+
+function readToken(body: string): FreshToken {
+  const answer = tokenAnswer.safeParse(jsonIn(body))
+  // Without a token nothing is sent on: `Bearer` and nothing after it would be a puzzling 401.
+  if (answer.success) {
+    const { access_token: value, expires_in: expiresIn } = answer.data
+    return { value, lifetime: lifetimeOf(expiresIn) }
+  }
+  const detail = 'the answer of the token endpoint holds no access token'
+  throw new UpstreamFault({ kind: 'malformed', detail })
+}
+
+interface Asked {
+  readonly grant: Grant
+  readonly clock: Clock
+}
+
+function refusalOf(
+  { status, header }: UpstreamResponse,
+  body: string,
+  { grant, clock }: Asked,
+): UpstreamFailure {
+  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
+  const text = messageIn(Object.values(grant.fields).reduce(maskSecrets, oauthMessage(body)))
+  return {
+    kind: 'status',
+    status: isRefused ? 401 : status,
+    message: `token endpoint, status ${status}${text === '' ? '' : `, ${text}`}`,
+    retryAfter: retryAfter(header, clock.now()),
+    vendor: { status, code: oauthError.safeParse(jsonIn(body)).data?.error },
+  }
+}
+
+const oauthError = z.object({ error: z.string(), error_description: z.string().optional() })
+
+/** `invalid_grant: Invalid JWT Signature.`; empty when the body is no OAuth error. */
+function oauthMessage(body: string): string {
+  const { success, data } = oauthError.safeParse(jsonIn(body))
+  if (!success) return ''
+  return [data.error, data.error_description].filter(Boolean).join(': ')
+}

@@ -1,0 +1,158 @@
+import * as z from 'zod'
+import {
+  type EmbedCall,
+  imagesIn,
+  type MixedItem,
+  textOf,
+  vectorValue,
+} from '../../core/embeddings.ts'
+import type { BatchLimits, EmbedEndpoint, EmbedResult, Target } from '../../core/provider.ts'
+import { parseDataUri } from '../../wire/data-uri.ts'
+import { contentOf, embedsImages, embedUsage } from '../google/embed.ts'
+import { geminiRefusal } from '../google/errors.ts'
+import { embedded, notEmbedded } from '../shared/embed-answer.ts'
+import { onlyItem, textsOf } from '../shared/embed-input.ts'
+import { checkSingleModality } from '../shared/embed-modality.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { noCredential } from './auth/secret.ts'
+import { vertexModelUrl } from './url.ts'
+
+/** Embeddings on Vertex AI: three families of models, each with a form of its own. */
+export function vertexEmbed(target: Target): EmbedEndpoint {
+  const modelUrl = vertexModelUrl(target)
+  const family = familyOf(target.upstreamId.toLowerCase())
+  return {
+    limits: () => family.limits,
+    takesTokens: false,
+    takesImages: family.takesImages,
+    takesReference: (url) => family.takesStored === true && isStored(url),
+    takesDimensions: true,
+    ...(family.check && { check: family.check }),
+    request(batch) {
+      // A provider without a place fails the requests that come to it, and no other.
+      if (!(modelUrl instanceof URL)) throw noCredential(modelUrl.problem)
+      const url = new URL(modelUrl)
+      url.pathname += `:${family.method}`
+      return { url: url.href, headers: {}, body: jsonBody(family.body(batch)) }
+    },
+    answer: family.answer,
+    parseError: geminiRefusal,
+  }
+}
+
+interface Family {
+  readonly method: 'predict' | 'embedContent'
+  readonly limits: BatchLimits
+  readonly takesImages: boolean
+  /** Images in Cloud Storage too. */
+  readonly takesStored?: boolean
+  readonly check?: (call: EmbedCall) => void
+  readonly body: (batch: EmbedCall) => object
+  readonly answer: (body: unknown) => EmbedResult
+}
+
+function familyOf(model: string): Family {
+  if (model.includes('multimodalembedding')) return multimodal
+  // One instance a call is all that the first Gemini model takes here.
+  if (model.includes('gemini-embedding-001')) return { ...text, limits: { items: 1 } }
+  if (!/gemini|maas/.test(model)) return text
+  return { ...content, takesImages: embedsImages(model) }
+}
+
+const text: Family = {
+  method: 'predict',
+  // The vendor takes 20,000 tokens a call, which can only be estimated.
+  limits: { items: 250, tokens: 15_000 },
+  takesImages: false,
+  body: ({ input, dimensions }) => ({
+    instances: textsOf(input).map((item) => ({ content: item })),
+    ...(dimensions !== undefined && { parameters: { outputDimensionality: dimensions } }),
+  }),
+  answer(body) {
+    const parsed = textAnswer.safeParse(body)
+    if (!parsed.success) return notEmbedded(body)
+    const answers = parsed.data.predictions.map(({ embeddings }) => embeddings)
+    const counts = answers.map(({ statistics }) => statistics?.token_count)
+    const tokens = counts.every((count) => typeof count === 'number')
+      ? Math.round(counts.reduce((sum, count) => sum + count, 0))
+      : undefined
+    return embedded(
+      answers.map(({ values }) => values),
+      tokens,
+    )
+  },
+}
+
+const textAnswer = z.looseObject({
+  predictions: z.array(
+    z.looseObject({
+      embeddings: z.looseObject({
+        values: vectorValue,
+        // In snake case, and at times as a float.
+        statistics: z.looseObject({ token_count: z.unknown().optional() }).nullish(),
+      }),
+    }),
+  ),
+})
+
+const content: Family = {
+  method: 'embedContent',
+  limits: { items: 1 },
+  takesImages: true,
+  body: (batch) => ({
+    content: contentOf(onlyItem(batch.input)),
+    ...(batch.dimensions !== undefined && {
+      embedContentConfig: { outputDimensionality: batch.dimensions },
+    }),
+  }),
+  answer(body) {
+    const parsed = contentAnswer.safeParse(body)
+    if (!parsed.success) return notEmbedded(body)
+    const { embedding, usageMetadata } = parsed.data
+    return embedded([embedding.values], usageMetadata?.promptTokenCount)
+  },
+}
+
+const contentAnswer = z.looseObject({
+  embedding: z.looseObject({ values: vectorValue }),
+  usageMetadata: embedUsage,
+})
+
+const multimodal: Family = {
+  method: 'predict',
+  limits: { items: 1 },
+  takesImages: true,
+  takesStored: true,
+  // It answers a vector for each modality, and none for both.
+  check: checkSingleModality,
+  body: (batch) => ({
+    instances: [instanceOf(onlyItem(batch.input))],
+    ...(batch.dimensions !== undefined && { parameters: { dimension: batch.dimensions } }),
+  }),
+  answer(body) {
+    const parsed = multimodalAnswer.safeParse(body)
+    if (!parsed.success) return notEmbedded(body)
+    const vectors = parsed.data.predictions
+      .map(({ textEmbedding, imageEmbedding }) => textEmbedding ?? imageEmbedding)
+      .filter((vector) => vector !== undefined && vector !== null)
+    return embedded(vectors, undefined)
+  },
+}
+
+const multimodalAnswer = z.looseObject({
+  predictions: z.array(
+    z.looseObject({ textEmbedding: vectorValue.nullish(), imageEmbedding: vectorValue.nullish() }),
+  ),
+})
+
+function instanceOf(item: MixedItem): object {
+  const [image] = imagesIn(item)
+  if (!image) return { text: textOf(item) }
+  if (isStored(image.url)) return { image: { gcsUri: image.url } }
+  const uri = parseDataUri(image.url)
+  return { image: { bytesBase64Encoded: uri?.payload, mimeType: uri?.mediaType } }
+}
+
+function isStored(url: string): boolean {
+  return url.startsWith('gs://')
+}

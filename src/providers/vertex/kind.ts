@@ -1,0 +1,44 @@
+import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import { geminiChat } from '../google/chat.ts'
+import type { GeminiDialect } from '../google/request.ts'
+import { googleAuthorizer } from './auth/credentials.ts'
+import { googleSecretProblem, noCredential } from './auth/secret.ts'
+import { vertexEmbed } from './embed.ts'
+import { vertexModelUrl, vertexProbe } from './url.ts'
+
+/** Gemini models on Google Cloud: the dialect of the Gemini API at another address, for another credential. */
+export const vertexAi: ProviderKind = Object.freeze({
+  name: 'vertex_ai',
+  takesRegion: true,
+  capabilities: ['chat', 'embed'],
+  remoteImages: false,
+  ownSettings: ['remote_images'],
+  references: 'google',
+  authorizer: googleAuthorizer,
+  secretProblem: googleSecretProblem,
+  probe: vertexProbe,
+  chat: vertexChat,
+  embed: vertexEmbed,
+} satisfies ProviderKind)
+
+const dialect: GeminiDialect = Object.freeze({
+  // A reference without a media type is a 400 here.
+  defaultMimeType: 'image/jpeg',
+  penalties: 'every-model',
+  // `v1` has no field for it.
+  takesServiceTier: false,
+  fewestLogprobs: 1,
+})
+
+function vertexChat(target: Target): ChatEndpoint {
+  const modelUrl = vertexModelUrl(target)
+  if (modelUrl instanceof URL) return geminiChat({ target, modelUrl, dialect })
+  // A provider without a place fails the requests that come to it, and no other.
+  const nowhere = new URL('https://aiplatform.googleapis.com')
+  return {
+    ...geminiChat({ target, modelUrl: nowhere, dialect }),
+    request() {
+      throw noCredential(modelUrl.problem)
+    },
+  }
+}

@@ -1,0 +1,2 @@
+export { portWarnings } from './port-warnings.ts'
+export { ConfigReloader } from './reloader.ts'

@@ -1,0 +1,1 @@
+export { silentLog, webClock, webResponse, webStreams, webUpstream } from './ports.ts'
