@@ -36,6 +36,14 @@ const floorOf = new Map(
   floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)),
 )
 
+/** The folders under `src/providers`, from the ground up; `index.ts` alone is above them all. */
+const providerFloors: readonly (readonly string[])[] = [
+  ['canonical', 'shared'],
+  ['translation', 'openai'],
+  ['claude', 'cohere', 'demo', 'google', 'vendors'],
+  ['anthropic', 'bedrock', 'vertex'],
+]
+
 interface Import {
   readonly from: string
   readonly to: string
@@ -108,6 +116,18 @@ describe('the house', () => {
     expect([...behind].filter((to) => isDriver({ from: '', to }))).toEqual([])
   })
 
+  test('a folder of providers imports from itself or from a lower floor', () => {
+    const floorOfFolder = new Map(
+      providerFloors.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)),
+    )
+    const wrong = inner.filter(({ from, to }) => {
+      const [here, there] = [providerFolderOf(from), providerFolderOf(to)]
+      if (here === undefined || there === undefined || here === there) return false
+      return (floorOfFolder.get(there) ?? 99) >= (floorOfFolder.get(here) ?? -1)
+    })
+    expect(wrong).toEqual([])
+  })
+
   test('vendors never import each other', () => {
     const shared = new Set(['canonical', 'shared', 'translation', 'openai'])
     /** Vendors that sell the models of another one speak its dialect. */
@@ -117,7 +137,7 @@ describe('the house', () => {
       vertex: ['google'],
     }
     const wrong = inner.filter(({ from, to }) => {
-      const [here, there] = [vendorOf(from), vendorOf(to)]
+      const [here, there] = [providerFolderOf(from), providerFolderOf(to)]
       if (here === undefined || there === undefined || here === there) return false
       if (shared.has(there)) return false
       return !resold[here]?.includes(there)
@@ -152,7 +172,7 @@ function importsIn(from: string, text: string): Import[] {
 }
 
 /** The folder of a vendor, or of what vendors share, under `src/providers`. */
-function vendorOf(file: string): string | undefined {
+function providerFolderOf(file: string): string | undefined {
   return /^src\/providers\/([^/]+)\//.exec(file)?.[1]
 }
 

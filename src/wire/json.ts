@@ -33,3 +33,8 @@ function judge(source: string | Uint8Array): void {
 function malformed(detail: string): UpstreamFault {
   return new UpstreamFault({ kind: 'malformed', detail })
 }
+
+/** True for a JSON object: neither an array nor null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

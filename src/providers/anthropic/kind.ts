@@ -6,9 +6,9 @@ import type {
   Target,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import { oncePerCall } from '../canonical/once-per-call.ts'
 import { claudeModel } from '../claude/models.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { oncePerCall } from '../shared/once-per-call.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { errorParser } from '../shared/parse-error.ts'
 import { readAnthropicAnswer } from './answer.ts'

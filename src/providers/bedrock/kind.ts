@@ -10,9 +10,9 @@ import type {
   Target,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import { oncePerCall } from '../canonical/once-per-call.ts'
 import { bearer } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { oncePerCall } from '../shared/once-per-call.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { rootAnswers } from '../shared/probe.ts'
 import { converseAnswer } from './answer.ts'

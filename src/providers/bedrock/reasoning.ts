@@ -1,10 +1,10 @@
 import { CannotExpress } from '../../core/cannot-express.ts'
+import { isObject } from '../../wire/json.ts'
 import type { Raw } from '../canonical/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../canonical/request.ts'
 import { thinkingBudget } from '../claude/bound.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { type ClaudeThinking, claudeThinking } from '../claude/reasoning.ts'
-import { isObject } from '../openai/usage.ts'
 import { heldTo } from '../shared/output-bound.ts'
 import type { BedrockModel } from './models.ts'
 

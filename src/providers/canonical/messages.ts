@@ -3,7 +3,7 @@ import { asSent, loose } from '../../core/as-sent.ts'
 import { CannotExpress } from '../../core/cannot-express.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
 import { inexpressibleField } from '../../core/invalid-field.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../../wire/json.ts'
 import { PastCall } from './past-call.ts'
 
 /** The client's own object, for members that only one vendor reads. Never to be changed. */

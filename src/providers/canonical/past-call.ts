@@ -1,6 +1,6 @@
+import { isObject } from '../../wire/json.ts'
 import { layoutOf } from '../../wire/json-scan.ts'
 import { RawJson } from '../../wire/raw-json.ts'
-import { isObject } from '../openai/usage.ts'
 
 interface CallFields {
   /** The client's id; made up from the position, the same every time, where there is none. */

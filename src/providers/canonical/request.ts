@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { asSent, list, loose } from '../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 import { inexpressibleField } from '../../core/invalid-field.ts'
-import { oncePerCall } from '../shared/once-per-call.ts'
 import { textsIn } from './arguments.ts'
 import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
+import { oncePerCall } from './once-per-call.ts'
 import { checkSize } from './request-size.ts'
 import {
   type FunctionTool,

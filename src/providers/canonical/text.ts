@@ -1,4 +1,4 @@
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../../wire/json.ts'
 
 /** True when a message or delta says anything to the user: text, reasoning, refusal, a call, audio. */
 export function saysAnything(delta: Record<string, unknown>): boolean {

@@ -2,8 +2,7 @@ import * as z from 'zod'
 import { asSent, list, loose } from '../../core/as-sent.ts'
 import { CannotExpress } from '../../core/cannot-express.ts'
 import { inexpressibleField } from '../../core/invalid-field.ts'
-import { isObject } from '../openai/usage.ts'
-import type { Feature } from '../translation/table.ts'
+import { isObject } from '../../wire/json.ts'
 import type { Raw } from './messages.ts'
 
 export interface FunctionTool {
@@ -28,9 +27,17 @@ export type ToolChoice =
   /** One tool that is no function. */
   | { readonly kind: 'custom' }
 
-/** Something of a request that reads as absent. */
+/** What a request may hold that no translation reads; each has a row in the translation table. */
+export type UnreadFeature =
+  | 'tools of another type'
+  | 'tool_choice of another kind'
+  | 'function_call of another kind (legacy)'
+  | 'reasoning_effort of another name'
+  | 'response_format of another type'
+
+/** Something in a request that reads as absent. */
 export interface LeftOut {
-  readonly feature: Feature
+  readonly feature: UnreadFeature
   /** The dotted path. */
   readonly path: string
 }

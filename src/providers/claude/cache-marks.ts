@@ -1,6 +1,6 @@
+import { isObject } from '../../wire/json.ts'
 import { type Message, type Part, partsOf, type Raw, type TextPart } from '../canonical/messages.ts'
 import type { FunctionTool } from '../canonical/tools.ts'
-import { isObject } from '../openai/usage.ts'
 
 /** What a client has marked for the cache, up to here. It stands behind the block that it marks. */
 export class CacheMark {

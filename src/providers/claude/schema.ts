@@ -1,5 +1,5 @@
+import { isObject } from '../../wire/json.ts'
 import type { Raw } from '../canonical/messages.ts'
-import { isObject } from '../openai/usage.ts'
 
 /**
  * A JSON schema in the subset that Claude models hold their answers to. Every object is closed,

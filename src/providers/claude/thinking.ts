@@ -1,5 +1,5 @@
+import { isObject } from '../../wire/json.ts'
 import type { Message, Raw } from '../canonical/messages.ts'
-import { isObject } from '../openai/usage.ts'
 
 /*
  * Thinking goes to the client and comes back in `thinking_blocks`, in the form of the Messages API:

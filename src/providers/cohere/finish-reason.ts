@@ -1,6 +1,6 @@
 import { isCount, isCountOrNone, type ReportedUsage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../../wire/json.ts'
 
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ['MAX_TOKENS', 'length'],

@@ -1,4 +1,4 @@
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../../wire/json.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -2,13 +2,12 @@ import { newCompletionId } from '../../core/ids.ts'
 import type { ChatResult, Target } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { isCount, isCountOrNone, type ReportedUsage } from '../../core/usage.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { isObject, jsonIn } from '../../wire/json.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
   completionAnswer,
 } from '../canonical/completion.ts'
-import { isObject } from '../openai/usage.ts'
 import { geminiFailure } from './errors.ts'
 import { finishReasonOf, nativeFinish } from './finish-reason.ts'
 import { logprobsOf } from './logprobs.ts'

@@ -1,7 +1,7 @@
 import type { ChatEndpoint, Target } from '../../core/provider.ts'
+import { oncePerCall } from '../canonical/once-per-call.ts'
 import { readRequest } from '../canonical/request.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { oncePerCall } from '../shared/once-per-call.ts'
 import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
 import { geminiAnswer } from './answer.ts'
 import { geminiRefusal } from './errors.ts'

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { UpstreamError } from '../../core/provider.ts'
-import { jsonIn } from '../../wire/json.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, jsonIn } from '../../wire/json.ts'
 import { messageIn } from '../shared/error-message.ts'
 import { readError, vendorErrorIn } from '../shared/vendor-error.ts'
 

@@ -1,5 +1,6 @@
 import { CannotExpress } from '../../core/cannot-express.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
+import { isObject } from '../../wire/json.ts'
 import {
   type FilePart,
   type ImageUrlPart,
@@ -8,7 +9,6 @@ import {
   partsOf,
   type Raw,
 } from '../canonical/messages.ts'
-import { isObject } from '../openai/usage.ts'
 import { isGoogles, isHttps } from '../translation/media-uses.ts'
 
 /** A part of a content, with one of the fields that hold data. */

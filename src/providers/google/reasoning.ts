@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
+import { isObject } from '../../wire/json.ts'
 import type { OpenAiRequest } from '../canonical/request.ts'
-import { isObject } from '../openai/usage.ts'
 import { type GeminiModel, generation } from './models.ts'
 
 /** The `thinkingConfig` of a request. Budget and level together are a 400 upstream. */

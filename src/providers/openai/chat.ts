@@ -2,7 +2,7 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import type { ChatEndpoint, ChatResult, StreamUsage } from '../../core/provider.ts'
 import { renderUsage, type Usage } from '../../core/usage.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { isObject, jsonIn } from '../../wire/json.ts'
 import { layoutOf } from '../../wire/json-scan.ts'
 import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
 import { utf8Length } from '../../wire/utf8.ts'
@@ -11,7 +11,7 @@ import { estimateVerbatimOutput } from '../shared/output-bound.ts'
 import { errorParser } from '../shared/parse-error.ts'
 import { answerFailure } from './errors.ts'
 import { openAiFrames } from './stream.ts'
-import { isObject, readUsage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 export interface OpenAiChatOptions {
   readonly url: string

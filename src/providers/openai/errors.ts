@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
+import { isObject } from '../../wire/json.ts'
 import { messageIn } from '../shared/error-message.ts'
 import { vendorErrorIn } from '../shared/vendor-error.ts'
-import { isObject } from './usage.ts'
 
 /**
  * What an error inside a stream means. One that plainly blames the request, the rate or the

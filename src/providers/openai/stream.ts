@@ -2,12 +2,12 @@ import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { dataEvent, noBytes, unaskedChoices } from '../../stream/chunk-writer.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { isObject, jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { utf8Length } from '../../wire/utf8.ts'
 import { generatedText, saysAnything } from '../canonical/text.ts'
 import { frameFailure } from './errors.ts'
-import { isObject, readUsage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 /**
  * Reads a stream of OpenAI-shaped chunks, whose bytes the client gets as they are. `usage`: whether

@@ -1,4 +1,5 @@
 import { isCount, promptCount, type ReportedUsage } from '../../core/usage.ts'
+import { isObject } from '../../wire/json.ts'
 
 /**
  * Reads an OpenAI-shaped `usage` object, with the spellings of its relatives. Undefined when there
@@ -70,10 +71,6 @@ function sidesOf({ prompt, completion, total, reasoning }: Counts): Sides | unde
 /** Some DeepInfra models leave reasoning out of the output and of the total. */
 function withReasoning(completion: number | undefined, reasoning = 0): number | undefined {
   return completion !== undefined && reasoning > completion ? completion + reasoning : completion
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function detail(details: unknown, name: string): number | undefined {

@@ -1,4 +1,4 @@
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../../wire/json.ts'
 
 /** Far more than a client will see, because the text is still to be masked, and cut after that. */
 const longest = 4000

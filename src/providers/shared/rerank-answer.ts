@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { RerankResult } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { isCount, promptCount } from '../../core/usage.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../../wire/json.ts'
 import { messageIn } from './error-message.ts'
 import { vendorErrorIn } from './vendor-error.ts'
 

@@ -1,6 +1,5 @@
 import type { VendorError } from '../../core/vendor-error.ts'
-import { jsonIn } from '../../wire/json.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, jsonIn } from '../../wire/json.ts'
 import { errorMessage, messageIn } from './error-message.ts'
 
 /** An upstream's error, for the gateway's own message and as the vendor has put it. */

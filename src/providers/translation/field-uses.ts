@@ -1,5 +1,5 @@
+import { isObject } from '../../wire/json.ts'
 import type { OpenAiRequest } from '../canonical/request.ts'
-import { isObject } from '../openai/usage.ts'
 import type { Feature } from './table.ts'
 import { type Strip, type Use, without } from './use.ts'
 

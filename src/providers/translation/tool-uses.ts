@@ -1,7 +1,7 @@
+import { isObject } from '../../wire/json.ts'
 import type { Message } from '../canonical/messages.ts'
 import type { OpenAiRequest } from '../canonical/request.ts'
 import { callableTools, definitionOf, type FunctionTool } from '../canonical/tools.ts'
-import { isObject } from '../openai/usage.ts'
 import type { Feature } from './table.ts'
 import { isPlainName, type Strip, type Use, without } from './use.ts'
 

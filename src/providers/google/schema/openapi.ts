@@ -1,5 +1,5 @@
+import { isObject } from '../../../wire/json.ts'
 import type { Raw } from '../../canonical/messages.ts'
-import { isObject } from '../../openai/usage.ts'
 import { boundsOf, type CopyBudget, SchemaReader, type Trail, trailhead } from './read.ts'
 
 export interface OpenApiSchema {

@@ -1,6 +1,6 @@
 import { CannotExpress } from '../../../core/cannot-express.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { Raw } from '../../canonical/messages.ts'
-import { isObject } from '../../openai/usage.ts'
 
 /** How a reader came to where it is: the references that it has followed, and how deep it is. */
 export interface Trail {
