@@ -44,8 +44,8 @@ function line(action: string, subjectId: unknown) {
   }
 }
 
-describe('every change through the admin API leaves one audit line', () => {
-  test('of a key', async () => {
+describe('audit lines of the admin API', () => {
+  test('every change of a key leaves one audit line', async () => {
     const gateway = await keyedGateway()
     const { id } = await change(gateway, 'POST', '/admin/keys', { name: 'a', budget_max: 1 })
     expect(audited(gateway)).toEqual([line('key.create', id)])
@@ -61,7 +61,7 @@ describe('every change through the admin API leaves one audit line', () => {
     }
   })
 
-  test('of a group', async () => {
+  test('every change of a group leaves one audit line', async () => {
     const gateway = await keyedGateway()
     const { id } = await change(gateway, 'POST', '/admin/groups', { name: 'a', budget_max: 1 })
     expect(audited(gateway)).toEqual([line('group.create', id)])
@@ -76,7 +76,7 @@ describe('every change through the admin API leaves one audit line', () => {
     }
   })
 
-  test('of a provider’s key, of the webhooks and of their signing key, without the secret', async () => {
+  test('changes of a provider key, the webhooks and their signing key leave audit lines without the secret', async () => {
     const gateway = await keyedGateway()
     gateway.upstream.always(json({}))
     for (const [method, path, body, action, subject] of [
@@ -94,7 +94,7 @@ describe('every change through the admin API leaves one audit line', () => {
   })
 })
 
-test('what changes nothing leaves none', async () => {
+test('a request that changes nothing leaves no audit line', async () => {
   const gateway = await keyedGateway(pricedProvider)
   const { id } = await gateway.key()
   gateway.log.length = 0

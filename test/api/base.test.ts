@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testGateway } from '../support/gateway.ts'
 
-describe('a gateway that is mounted on /llm', () => {
+describe('a gateway mounted on /llm', () => {
   test.each([
     ['/llm', 200],
     ['/llm/', 200],
@@ -10,7 +10,7 @@ describe('a gateway that is mounted on /llm', () => {
     ['/llmv1/models', 404],
     ['/llm/v2/models', 404],
     ['/llm/../admin/keys', 400],
-  ])('answers %s with %i', async (path, status) => {
+  ])('%s is answered with %i', async (path, status) => {
     const { gateway } = await testGateway()
     // A `Request` would resolve the dots by itself.
     const request = new Request('http://gateway.test/')
@@ -18,7 +18,7 @@ describe('a gateway that is mounted on /llm', () => {
     expect(await gateway.fetch(request, { base: '/llm' })).toMatchObject({ status })
   })
 
-  test('finds routes with parameters below it', async () => {
+  test('routes with parameters are found below the base', async () => {
     const { gateway } = await testGateway()
     const request = new Request('http://gateway.test/llm/v1/models/m')
     const answer = await gateway.fetch(request, { base: '/llm' })

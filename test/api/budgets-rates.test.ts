@@ -28,8 +28,8 @@ async function gatewayAt(millis: number, config = pricedProvider) {
   return { ...(await keyedGateway(config, { clock })), clock }
 }
 
-describe('requests a minute', () => {
-  test('are exactly as many as the limit in a minute of the wall clock', async () => {
+describe('requests per minute', () => {
+  test('a key gets exactly its limit of requests in each minute of the wall clock', async () => {
     const { key, ask, upstream, clock } = await gatewayAt(30_000)
     const held = await key({ rpm_limit: 3 })
     upstream.always(used(8))
@@ -44,7 +44,7 @@ describe('requests a minute', () => {
     expect(await statuses()).toEqual([200, 200, 200, 429, 429])
   })
 
-  test('refused, a client is told how long to wait', async () => {
+  test('a refusal says how long to wait', async () => {
     const { key, ask, upstream } = await gatewayAt(14_600)
     const held = await key({ rpm_limit: 1, tpm_limit: 1000 })
     upstream.always(used(8))
@@ -69,14 +69,14 @@ describe('requests a minute', () => {
     })
   })
 
-  test('of which there are none are refused for good', async () => {
+  test('a key with a limit of 0 requests is refused for good', async () => {
     const { key, ask } = await keyedGateway()
     const refused = await ask(await key({ rpm_limit: 0 }), prompt())
     expect(refused.headers.get('x-should-retry')).toBe('false')
     expect(errorIn(refused)).toMatchObject({ message: expect.stringContaining('0 requests') })
   })
 
-  test('count requests for models, and neither lists nor refusals', async () => {
+  test('requests for models count; lists and refused requests do not', async () => {
     const { key, ask, get, upstream } = await keyedGateway()
     const held = await key({ rpm_limit: 2, tpm_limit: 100 })
     upstream.always(used(8))
@@ -90,8 +90,8 @@ describe('requests a minute', () => {
   })
 })
 
-describe('tokens a minute', () => {
-  test('are debited at admission with the prompt and the bound of the request', async () => {
+describe('tokens per minute', () => {
+  test('admission debits the prompt and the output bound of the request', async () => {
     const { key, ask, upstream } = await gatewayAt(0)
     const held = await key({ tpm_limit: 100 })
     upstream.always(used(1))
@@ -103,7 +103,7 @@ describe('tokens a minute', () => {
     expect(left).toEqual(['90', '39', '28'])
   })
 
-  test('are corrected to what was used while the minute lasts', async () => {
+  test('the debit is adjusted to actual usage while its minute lasts', async () => {
     const { key, ask, upstream } = await gatewayAt(0)
     const held = await key({ tpm_limit: 100 })
     upstream.next(used(30, 20), used(1, 0))
@@ -114,7 +114,7 @@ describe('tokens a minute', () => {
     })
   })
 
-  test('of a request that outlasts its minute stay with that minute', async () => {
+  test('a request that outlasts its minute keeps its debit in that minute', async () => {
     const { key, ask, upstream, clock } = await gatewayAt(59_000)
     const held = await key({ tpm_limit: 100 })
     upstream.next(
@@ -130,7 +130,7 @@ describe('tokens a minute', () => {
     expect(rateHeaders(await ask(held, prompt(10)))['remaining-tokens']).toBe('89')
   })
 
-  test('refused, a client is told what is missing and how long to wait', async () => {
+  test('a refusal says how many tokens are missing and how long to wait', async () => {
     const { key, ask, upstream } = await gatewayAt(1_000)
     const held = await key({ tpm_limit: 100, rpm_limit: 9 })
     upstream.next(used(95))
@@ -150,7 +150,7 @@ describe('tokens a minute', () => {
     })
   })
 
-  test('that a request needs beyond the whole limit are refused for good', async () => {
+  test('a request that needs more than the whole limit is refused for good', async () => {
     const { key, ask } = await keyedGateway()
     const refused = await ask(await key({ tpm_limit: 100 }), prompt(8, { max_tokens: 93 }))
     expect(refused.headers.get('x-should-retry')).toBe('false')
@@ -162,8 +162,8 @@ describe('tokens a minute', () => {
   })
 })
 
-describe('the headers of the limits', () => {
-  test('are on streams', async () => {
+describe('rate limit headers', () => {
+  test('streams carry the rate limit headers', async () => {
     const { key, chat, upstream } = await keyedGateway()
     const { headers } = await key({ rpm_limit: 5, tpm_limit: 100 })
     upstream.next(stream([role, hello, stop, usageChunk, done]))
@@ -177,7 +177,7 @@ describe('the headers of the limits', () => {
     await response.text()
   })
 
-  test('are those of the limits that are set, and on no other answer', async () => {
+  test('only the limits that are set have headers, and only on admitted requests', async () => {
     const { key, ask, upstream } = await keyedGateway(
       `[resilience]\nretry_max_attempts = 1\n${pricedProvider}`,
     )

@@ -60,21 +60,21 @@ models = [{ id = "n", cost_per_1m_output = ${second} }]
 retry_max_attempts = 1
 `
 
-describe('a budget reserves', () => {
-  test('the prompt, and the output that nothing bounds', async () => {
+describe('reservations', () => {
+  test('a request reserves its prompt and the default output when nothing bounds the output', async () => {
     const gateway = await keyedGateway()
     gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + 256 * 2000)
     await expectReservation(gateway, 100 * 1000 + 256 * 2000, prompt(100))
   })
 
-  test('what auth.reserve_output_tokens says instead', async () => {
+  test('auth.reserve_output_tokens replaces the default output', async () => {
     const gateway = await keyedGateway(pricedProvider, { auth: 'reserve_output_tokens = 10' })
     gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + 10 * 2000)
   })
 
-  test('the bound of the model, where the request sets none', async () => {
+  test('the model’s bound applies when the request sets none', async () => {
     const gateway = await keyedGateway(`${pricedProvider}max_output_tokens = 1000\n`)
     gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + 1000 * 2000)
@@ -90,7 +90,7 @@ describe('a budget reserves', () => {
     [{ max_completion_tokens: null, max_tokens: 50 }, 50],
     [{ n: 3 }, 3 * 256],
     [{ n: 3, max_tokens: 50 }, 3 * 50],
-  ])('the output that %j allows', async (bounds, tokens) => {
+  ])('the reservation covers the output that %j allows', async (bounds, tokens) => {
     const gateway = await keyedGateway()
     gateway.upstream.always(used(1))
     await expectReservation(gateway, 8 * 1000 + tokens * 2000, prompt(8, bounds))
@@ -99,27 +99,27 @@ describe('a budget reserves', () => {
   test.each([
     ['the fallback', 1, 7],
     ['the primary', 7, 1],
-  ])('at the dearest link of the chain: %s', async (_, first, second) => {
+  ])('the dearest link of the chain sets the price: %s', async (_, first, second) => {
     const gateway = await keyedGateway(twoPrices(first, second))
     gateway.upstream.always(used(1))
     await expectReservation(gateway, 10 * 7000, prompt(8, { max_tokens: 10 }))
   })
 
-  test('for embeddings the input alone', async () => {
+  test('an embeddings request reserves its input alone', async () => {
     const gateway = await keyedGateway(`${pricedProvider}capabilities = ["embed"]\n`)
     gateway.upstream.always(vectors([[1]], 0))
     const input = { model: 'm', input: 'x'.repeat(400) }
     await expectReservation(gateway, 100 * 1000, input, '/v1/embeddings')
   })
 
-  test('for rerank the search units', async () => {
+  test('a rerank request reserves its search units', async () => {
     const gateway = await keyedGateway(reranker)
     gateway.upstream.always(ranking)
     // 150 documents are 2 units at 2 dollars a thousand.
     await expectReservation(gateway, 2 * 2_000_000, rerankOf(150), '/v1/rerank')
   })
 
-  test('nothing of a key and a group without a cap, which are charged all the same', async () => {
+  test('a key and a group without caps reserve nothing and are still charged', async () => {
     const gateway = await keyedGateway()
     const pool = await gateway.group()
     const key = await gateway.key({ group_id: pool })
@@ -152,8 +152,8 @@ const rerankOf = (count: number) => ({
   documents: Array.from({ length: count }, () => 'd'),
 })
 
-describe('a request is charged', () => {
-  test('what it has used, with the prices of what was cached', async () => {
+describe('charges', () => {
+  test('a request is charged for its usage, with cached tokens at their own price', async () => {
     const gateway = await keyedGateway(
       `${pricedProvider}cost_per_1m_cached_input = 0.1\ncost_per_1m_cache_write = 1.25\n`,
     )
@@ -171,7 +171,7 @@ describe('a request is charged', () => {
   test.each([
     ['', 1250],
     ['cost_per_1m_cache_write_1h = 2\n', 2000],
-  ])('what is written to a cache for an hour at its own price: %j', async (price, perToken) => {
+  ])('tokens written to a cache for an hour have their own price: %j', async (price, perToken) => {
     const claude = pricedProvider.replace('kind = "openai"', 'kind = "anthropic"')
     const gateway = await keyedGateway(`${claude}cost_per_1m_cache_write = 1.25\n${price}`)
     const key = await gateway.key({ budget_max: 1 })
@@ -191,7 +191,7 @@ describe('a request is charged', () => {
     expect(await gateway.rows()).toMatchObject([{ cost: BigInt(cost), cacheWriteTokens: 300 }])
   })
 
-  test('an estimate, where the upstream reports no usage', async () => {
+  test('a request is charged an estimate when the upstream reports no usage', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.next(json({ choices: [{ message: { content: 'Hello' } }] }))
@@ -201,7 +201,7 @@ describe('a request is charged', () => {
     expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: 12_000n }])
   })
 
-  test('at the prices of the link that has served', async () => {
+  test('a request is charged at the prices of the link that served it', async () => {
     const gateway = await keyedGateway(twoPrices(7, 1))
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.next(json({}, { status: 500 }), used(8, 10))
@@ -213,7 +213,7 @@ describe('a request is charged', () => {
     ])
   })
 
-  test('for embeddings the tokens, for rerank the search units and tokens of its prices', async () => {
+  test('embeddings are charged by tokens, rerank by search units and tokens, as priced', async () => {
     const embedder = await keyedGateway(`${pricedProvider}capabilities = ["embed"]\n`)
     const key = await embedder.key({ budget_max: 1 })
     embedder.upstream.next(vectors([[1]], 77))
@@ -235,7 +235,7 @@ describe('a request is charged', () => {
     ])
   })
 
-  test('to the group that its key was in when it was admitted', async () => {
+  test('the group that the key was in at admission is charged', async () => {
     const gateway = await keyedGateway()
     const [before, after] = [await gateway.group(), await gateway.group()]
     const key = await gateway.key({ group_id: before })
@@ -251,7 +251,7 @@ describe('a request is charged', () => {
     expect(await gateway.rows()).toMatchObject([{ groupId: before, cost: 13_000n }])
   })
 
-  test('exactly: small charges make no dust', async () => {
+  test('small charges add up exactly', async () => {
     const gateway = await keyedGateway(pricedProvider.replace('input = 1', 'input = 0.1'))
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.always(used(1))
@@ -260,8 +260,8 @@ describe('a request is charged', () => {
   })
 })
 
-describe('the refusal of a budget', () => {
-  test.each(['key', 'group'])('is 402 and tells that it is the %s’s', async (scope) => {
+describe('budget refusals', () => {
+  test.each(['key', 'group'])('a 402 names the %s whose budget is spent', async (scope) => {
     const gateway = await keyedGateway()
     const capped = { budget_max: 0.001 }
     const pool = await gateway.group(scope === 'group' ? capped : {})
@@ -291,7 +291,7 @@ describe('the refusal of a budget', () => {
     expect((await gateway.ask(key, prompt())).status).toBe(200)
   })
 
-  test('comes from what is spent out, however little is asked for', async () => {
+  test('a spent budget refuses even the smallest request', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 0.00001 })
     gateway.upstream.next(used(8, 4))
@@ -300,7 +300,7 @@ describe('the refusal of a budget', () => {
     expect(errorIn(refused)).toMatchObject({ message: "the key's budget is exhausted" })
   })
 
-  test('comes before any upstream call, and a grant ends it', async () => {
+  test('a refusal comes before any upstream call, and a grant ends it', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 0 })
     expect((await gateway.ask(key, prompt())).status).toBe(402)
@@ -310,7 +310,7 @@ describe('the refusal of a budget', () => {
     expect((await gateway.ask(key, prompt())).status).toBe(200)
   })
 
-  test('does not come from grants that were made at once: all of them count', async () => {
+  test('concurrent grants all count', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 0 })
     const grant = () => gateway.admin('POST', `/admin/keys/${key.id}/grant`, { amount: 0.1 })
@@ -319,7 +319,7 @@ describe('the refusal of a budget', () => {
   })
 })
 
-describe('limits are looked at in their order, and a refusal takes nothing', () => {
+describe('the order of the limits', () => {
   /** A key that may do nothing at all, and its group likewise. */
   async function poor(): Promise<{ gateway: KeyedGateway; key: ClientKey; pool: string }> {
     const gateway = await keyedGateway()
@@ -328,7 +328,7 @@ describe('limits are looked at in their order, and a refusal takes nothing', () 
     return { gateway, key: await gateway.key({ ...limits, group_id: pool }), pool }
   }
 
-  test('requests, tokens, the budget of the key, that of the group', async () => {
+  test('requests, tokens, the key’s budget and the group’s budget are checked in this order, and a refusal takes nothing', async () => {
     const { gateway, key, pool } = await poor()
     gateway.upstream.next(used(8))
     const refusals: unknown[] = []
@@ -352,7 +352,7 @@ describe('limits are looked at in their order, and a refusal takes nothing', () 
   })
 })
 
-describe('a request that fails after it was admitted', () => {
+describe('a request that fails after admission', () => {
   const failures: readonly (readonly [string, readonly Responder[], string])[] = [
     ['500 again and again', [500, 500, 500].map((status) => json({}, { status })), 'LM-3003'],
     ['no connection', [broken(), broken(), broken()], 'LM-3003'],
@@ -361,7 +361,7 @@ describe('a request that fails after it was admitted', () => {
   ]
 
   test.each(failures)(
-    'for %s frees its reservation, and keeps its tokens a minute',
+    'a failure (%s) frees the reservation and keeps the TPM debit',
     async (_, script, code) => {
       const gateway = await keyedGateway(`[resilience]\nretry_base_ms = 0\n${pricedProvider}`)
       const key = await gateway.key({ budget_max: assumed, rpm_limit: 9, tpm_limit: 100 })
@@ -381,7 +381,7 @@ describe('a request that fails after it was admitted', () => {
   )
 })
 
-describe('a request that is wrong in itself leaves no trace', () => {
+describe('an invalid request leaves no trace in any account', () => {
   const strictVendor = `
     [[providers]]
     name = "p"
@@ -435,11 +435,11 @@ describe('a request that is wrong in itself leaves no trace', () => {
   }
 })
 
-describe('a stream that does not end as it should is charged what was streamed', () => {
+describe('an interrupted stream is charged for what it streamed', () => {
   // The prompt is 8 tokens; every `Hello` is 2.
   const cost = 8 * 1000 + 2 * 2000
 
-  test('when its client leaves: 499, and its tokens a minute stay', async () => {
+  test('a client that leaves is a 499, and its TPM debit stays', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1, tpm_limit: 1000 })
     const live = new LiveUpstream()
@@ -460,7 +460,7 @@ describe('a stream that does not end as it should is charged what was streamed',
     expect(next.headers.get('x-ratelimit-remaining-tokens')).toBe(String(1000 - 108 - 8))
   })
 
-  test('when its upstream dies', async () => {
+  test('the charge is made when the upstream dies', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.next(stream([role, hello]))
@@ -472,7 +472,7 @@ describe('a stream that does not end as it should is charged what was streamed',
     ])
   })
 
-  test('when its time is over', async () => {
+  test('the charge is made when the total timeout ends the stream', async () => {
     const gateway = await keyedGateway(`[resilience]\ntotal_timeout_ms = 1000\n${pricedProvider}`)
     const key = await gateway.key({ budget_max: 1 })
     const slow = new LiveUpstream()
@@ -484,7 +484,7 @@ describe('a stream that does not end as it should is charged what was streamed',
     expect(await gateway.rows()).toMatchObject([{ status: 504, cost: BigInt(cost) }])
   })
 
-  test('when the gateway is told to stop', async () => {
+  test('the charge is made when the gateway shuts down', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     const slow = new LiveUpstream()
@@ -499,8 +499,8 @@ describe('a stream that does not end as it should is charged what was streamed',
   })
 })
 
-describe('many requests at once', () => {
-  test('never spend and reserve more than there is, and leave nothing reserved', async () => {
+describe('concurrent requests', () => {
+  test('concurrent requests never spend and reserve more than the budget, and leave nothing reserved', async () => {
     const gateway = await keyedGateway()
     const pool = await gateway.group({ budget_max: 0.001 })
     const keys = await Promise.all(

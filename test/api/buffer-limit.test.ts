@@ -31,12 +31,12 @@ async function bufferedBytes({ get }: TestGateway): Promise<number | undefined> 
   return series(text, 'gateway_buffered_bytes')[0]?.value
 }
 
-test('a frame of the length that these tests rely on', () => {
+test('the frames of these tests have the expected length', () => {
   expect(frame(1000)).toHaveLength(1000)
 })
 
-describe('when the buffers are full', () => {
-  test('the stream with the most unread bytes ends as that of a slow client', async () => {
+describe('full buffers', () => {
+  test('the stream with the most unread bytes ends as a slow client’s', async () => {
     const world = await watchedGateway(limited(10_000))
     const [slow, slower] = [await stream(world), await stream(world)]
     slow.live.push(frame(4000))
@@ -56,7 +56,7 @@ describe('when the buffers are full', () => {
     expect(rest.endsWith(done)).toBe(true)
   })
 
-  test('a stream that is read goes on', async () => {
+  test('a stream that is being read continues', async () => {
     const world = await watchedGateway(limited(10_000))
     const { live, reader } = await stream(world)
     for (let count = 0; count < 5; count++) {
@@ -67,7 +67,7 @@ describe('when the buffers are full', () => {
     expect((await reader.rest()).endsWith(done)).toBe(true)
   })
 
-  test('what is held before the first content counts too', async () => {
+  test('bytes held before the first content count', async () => {
     const world = await watchedGateway(limited(10_000))
     const live = new LiveUpstream()
     world.upstream.next(live.responder)
@@ -80,7 +80,7 @@ describe('when the buffers are full', () => {
     expect((await pending).status).toBe(499)
   })
 
-  test('what has come of a whole answer counts too', async () => {
+  test('bytes of an unfinished answer count', async () => {
     const world = await watchedGateway(limited(10_000))
     const live = new LiveUpstream()
     world.upstream.next(live.responder)
@@ -95,7 +95,7 @@ describe('when the buffers are full', () => {
     expect(await bufferedBytes(world)).toBe(0)
   })
 
-  test('a body waits unread, and is served when there is room', async () => {
+  test('a body waits unread until there is room, and is then served', async () => {
     const world = await watchedGateway(limited(100_000))
     world.upstream.next(silent()).always(json(completion()))
     const send = (length: number, signal?: AbortSignal) => {
@@ -119,8 +119,8 @@ describe('when the buffers are full', () => {
   })
 })
 
-describe('the limit', () => {
-  test('is the host’s where none is configured', async () => {
+describe('buffer_limit and large_bodies', () => {
+  test('the host’s limit applies when none is configured', async () => {
     const world = await watchedGateway(oneProvider, { bufferLimit: 1000 })
     const { live, reader } = await stream(world)
     live.push(frame(1001))
@@ -128,7 +128,7 @@ describe('the limit', () => {
     expect(await reader.rest()).toContain('LM-6001')
   })
 
-  test('changes with a reload, up and down', async () => {
+  test('a reload raises and lowers the limit', async () => {
     const file = new MemoryFile(limited(1000))
     const world = await watchedGateway(limited(1000), { configFile: file })
     const first = await stream(world)
@@ -144,7 +144,7 @@ describe('the limit', () => {
     expect(await first.reader.rest()).toContain('LM-6001')
   })
 
-  test('of large bodies changes with a reload, for those that wait as well', async () => {
+  test('a reload of large_bodies also applies to bodies that are waiting', async () => {
     const config = (count: number) => `[server]\nlarge_bodies = ${count}\n${oneProvider}`
     const file = new MemoryFile(config(1))
     const world = await watchedGateway(config(1), { configFile: file })
@@ -178,7 +178,7 @@ describe('the limit', () => {
   )
 })
 
-test('an error answer leaves nothing behind', async () => {
+test('an error answer leaves nothing in the buffers', async () => {
   const world = await watchedGateway(limited(1_000_000))
   world.upstream.always(json({ error: { message: 'no' } }, { status: 400 }))
   const response = await world.chat({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })

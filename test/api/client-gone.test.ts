@@ -89,7 +89,7 @@ const phases: readonly Phase[] = [
 
 describe('a client that leaves before its answer', () => {
   test.for(phases)(
-    'while $name: 499 LM-6001, everything ends at once, no circuit hears of it',
+    'leaving while $name is a 499 LM-6001, ends everything at once and affects no circuit',
     async (phase) => {
       const gateway = await watchedGateway(phase.config ?? config)
       gateway.upstream.next(...phase.script)
@@ -117,14 +117,14 @@ describe('a client that leaves before its answer', () => {
     },
   )
 
-  test('before it was even read: no upstream is called', async () => {
+  test('a client that leaves before its request is read causes no upstream call', async () => {
     const gateway = await watchedGateway(config)
     const response = await gateway.chat(whole, { signal: AbortSignal.abort() })
     expect(response.status).toBe(499)
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('while it is still sending its body', async () => {
+  test('a client that leaves while sending its body ends the request', async () => {
     const { gateway, upstream, log } = await watchedGateway(config)
     const controller = new AbortController()
     const body = new ReadableStream<Uint8Array>({
@@ -146,7 +146,7 @@ describe('a client that leaves before its answer', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  test('by breaking off its body', async () => {
+  test('a client that breaks off its body ends the request', async () => {
     const { gateway, log } = await watchedGateway(config)
     const body = new ReadableStream<Uint8Array>({
       pull: (out) => out.error(new Error('aborted')),
@@ -179,7 +179,7 @@ describe('a client that leaves its stream', () => {
     estimated: true,
   }
 
-  test('while it waits for more: the upstream is let go and what was streamed is settled', async () => {
+  test('leaving a stream that waits for content cancels the upstream call and settles what was streamed', async () => {
     const gateway = await watchedGateway(config)
     const { live, controller, response } = await committed(gateway)
     const reader = new StreamReader(response)
@@ -193,7 +193,7 @@ describe('a client that leaves its stream', () => {
     await isServed(gateway)
   })
 
-  test('while it does not read', async () => {
+  test('leaving a stream without reading it ends the request', async () => {
     const gateway = await watchedGateway(config)
     const { live, controller } = await committed(gateway)
     live.push(hello.repeat(100))
@@ -204,7 +204,7 @@ describe('a client that leaves its stream', () => {
     await isServed(gateway)
   })
 
-  test('by cancelling its body', async () => {
+  test('cancelling the body of a stream ends the request', async () => {
     const gateway = await watchedGateway(config)
     const { live, response } = await committed(gateway)
     const reader = new StreamReader(response)
@@ -215,7 +215,7 @@ describe('a client that leaves its stream', () => {
     await isServed(gateway)
   })
 
-  test('by cancelling its body and closing its connection: it is settled once', async () => {
+  test('cancelling the body and closing the connection settles the request once', async () => {
     const gateway = await watchedGateway(config)
     const { controller, response } = await committed(gateway)
     await response.body?.cancel()
@@ -224,7 +224,7 @@ describe('a client that leaves its stream', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 499 })
   })
 
-  test('after the terminator was sent: it was served', async () => {
+  test('leaving after the terminator leaves the request served', async () => {
     const gateway = await watchedGateway(config)
     const { live, controller, response } = await committed(gateway)
     live.push(stop + done)
@@ -236,7 +236,7 @@ describe('a client that leaves its stream', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 200, error_code: undefined })
   })
 
-  test('after its death: the death is what is settled', async () => {
+  test('leaving after the stream died settles the failure, not the departure', async () => {
     const gateway = await watchedGateway(config)
     const { live, controller, response } = await committed(gateway)
     live.end()
@@ -248,7 +248,7 @@ describe('a client that leaves its stream', () => {
 })
 
 describe('a client that reads too slowly', () => {
-  test('ends its own stream at 8 MiB that wait, and no other', async () => {
+  test('a slow client loses its own stream once 8 MiB wait unread, and no other stream', async () => {
     const gateway = await watchedGateway(config)
     const slow = new LiveUpstream()
     const quick = new LiveUpstream()
@@ -271,7 +271,7 @@ describe('a client that reads too slowly', () => {
     expect(await quickReader.rest()).toBe(wholeStream)
   })
 
-  test('is not one that rests for a while with less than that waiting', async () => {
+  test('a client that pauses with less than 8 MiB waiting keeps its stream', async () => {
     const gateway = await watchedGateway(config)
     const live = new LiveUpstream()
     gateway.upstream.next(live.responder)

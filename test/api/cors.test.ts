@@ -28,10 +28,10 @@ function exposed({ headers }: Response): string[] {
   return headers.get('access-control-expose-headers')?.split(', ') ?? []
 }
 
-describe('a preflight', () => {
+describe('preflight requests', () => {
   const path = '/v1/chat/completions'
 
-  test('of a listed origin is answered before authentication, with what it asks for', async () => {
+  test('a preflight of a listed origin is answered before authentication, with the headers that it asks for', async () => {
     const { get } = await keyedGateway(config(`["${app}"]`, pricedProvider))
     const asked = 'authorization,content-type,x-stainless-os'
     const response = await get(path, preflight(app, { 'access-control-request-headers': asked }))
@@ -50,14 +50,14 @@ describe('a preflight', () => {
     ['an origin that is not listed', preflight('https://other.example.com')],
     ['a listed origin in another form', preflight(`${app}:8443`)],
     ['OPTIONS that is no preflight', { method: 'OPTIONS', headers: { origin: app } }],
-  ])('is not what %s gets', async (_, init) => {
+  ])('%s is not answered as a preflight', async (_, init) => {
     const { get } = await watchedGateway(listed)
     const response = await get(path, init)
     expect(response.status).toBe(405)
     expect(response.headers.has('access-control-allow-methods')).toBe(false)
   })
 
-  test('is 405 while no origin is listed', async () => {
+  test('a preflight is a 405 while no origin is listed', async () => {
     const { get } = await watchedGateway()
     const response = await get(path, preflight(app))
     expect(response.status).toBe(405)
@@ -66,8 +66,8 @@ describe('a preflight', () => {
   })
 })
 
-describe('an answer', () => {
-  test('is open to a listed origin, with the headers that SDKs read', async () => {
+describe('answers', () => {
+  test('an answer to a listed origin exposes the headers that SDKs read', async () => {
     const gateway = await keyedGateway(config(`["${app}"]`, pricedProvider))
     const key = await gateway.key({ rpm_limit: 5 })
     gateway.upstream.next(json(completion()))
@@ -94,7 +94,7 @@ describe('an answer', () => {
     ['without a key', '/v1/models', 401],
     ['of no route', '/nowhere', 404],
     ['of a wrong method', '/v1/chat/completions', 405],
-  ])('that is an error is open too: one %s', async (_, path, status) => {
+  ])('error answers are exposed too: %s', async (_, path, status) => {
     const { get } = await keyedGateway(config(`["${app}"]`, pricedProvider))
     const response = await get(path, { headers: { origin: app } })
     expect(response.status).toBe(status)
@@ -102,7 +102,7 @@ describe('an answer', () => {
     expect(exposed(response)).toContain('x-request-id')
   })
 
-  test('to another origin is not open, and caches keep the two apart', async () => {
+  test('an answer to another origin is not exposed, and varies by origin in caches', async () => {
     const { get } = await watchedGateway(listed)
     for (const headers of [{ origin: 'https://other.example.com' }, { origin: 'null' }, {}]) {
       const response = await get('/health', { headers } as RequestInit)
@@ -111,16 +111,16 @@ describe('an answer', () => {
     }
   })
 
-  test('is open to every origin with *', async () => {
+  test('* exposes answers to every origin', async () => {
     const { get } = await watchedGateway(config('["*"]'))
     const response = await get('/health', { headers: { origin: 'https://any.example.com' } })
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
   })
 })
 
-describe('the admin plane', () => {
+describe('the admin API', () => {
   test.each(['/admin/keys', '/admin/keys/1?x', '/admin', '/admin/unknown'])(
-    'is never opened, with * neither: %s',
+    'the admin API is never exposed, not even by *: %s',
     async (path) => {
       const { get } = await keyedGateway(config('["*"]', pricedProvider))
       for (const init of [preflight(app), { headers: { origin: app } }]) {
@@ -132,7 +132,7 @@ describe('the admin plane', () => {
   )
 })
 
-test('cors_origins follow a reload', async () => {
+test('a reload changes cors_origins', async () => {
   const { get, change } = await reloadingGateway(config('[]', ''))
   const allowed = async () =>
     (await get('/health', { headers: { origin: app } })).headers.get('access-control-allow-origin')

@@ -38,7 +38,7 @@ async function answered(kind: string, path: string, body: object, answer: Respon
   return { response, calls: upstream.requests.length }
 }
 
-describe('an answer of a megabyte and more that is nested too deeply is malformed, and tried again', () => {
+describe('an answer over a megabyte that is nested too deeply is malformed and retried', () => {
   const messages = [{ role: 'user', content: 'Hi' }]
   test.each([
     ['openai', '/v1/chat/completions', { messages }],
@@ -55,10 +55,10 @@ describe('an answer of a megabyte and more that is nested too deeply is malforme
   })
 })
 
-describe('a frame of a megabyte and more that is nested too deeply', () => {
+describe('a frame over a megabyte that is nested too deeply', () => {
   const frame = `data: {"id":${deep}\n\n`
 
-  test('fails an attempt before the first content', async () => {
+  test('a frame nested too deeply fails the attempt before the first content', async () => {
     const { chat, upstream, clock } = await watchedGateway(config('openai'))
     upstream.always(stream([frame]))
     const pending = chat(streamed())
@@ -69,7 +69,7 @@ describe('a frame of a megabyte and more that is nested too deeply', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('ends a stream after it with an error frame', async () => {
+  test('a frame nested too deeply ends a committed stream with an error frame', async () => {
     const gateway = await watchedGateway(config('openai'))
     gateway.upstream.always(stream([hello, frame]))
     expect(await readStream(gateway)).toBe(hello + terminal(malformed))

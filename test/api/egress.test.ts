@@ -29,15 +29,15 @@ const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const egresses = ({ upstream }: TestGateway): (Egress | undefined)[] =>
   upstream.requests.map(({ egress }) => egress)
 
-describe('a provider', () => {
-  test('without settings for it leaves as the host does', async () => {
+describe('proxy and ca_file of a provider', () => {
+  test('a provider without these settings connects as the host does', async () => {
     const gateway = await watchedGateway(provider(''))
     gateway.upstream.always(json(completion()))
     await gateway.chat(request)
     expect(egresses(gateway)).toEqual([undefined])
   })
 
-  test('with a proxy and a ca_file leaves by them, always the same way', async () => {
+  test('a provider with a proxy and a ca_file always uses both', async () => {
     const settings = `proxy = "${proxy}"\nca_file = "/etc/ca.pem"`
     const gateway = await watchedGateway(provider(settings), { readFile: async () => pem })
     gateway.upstream.always(json(completion()))
@@ -48,14 +48,14 @@ describe('a provider', () => {
     expect(second).toBe(first)
   })
 
-  test('with an empty proxy has none', async () => {
+  test('an empty proxy setting means no proxy', async () => {
     const gateway = await watchedGateway(provider('proxy = ""'))
     gateway.upstream.always(json(completion()))
     await gateway.chat(request)
     expect(egresses(gateway)).toEqual([{ proxy: '', ca: undefined }])
   })
 
-  test('exchanges its credential for a token on the same way', async () => {
+  test('token exchanges use the same proxy and ca_file', async () => {
     const vertex = provider(`proxy = "${proxy}"`, 'vertex_ai').replace(
       'https://p.test',
       'https://p.test/v1/projects/p/locations/l',
@@ -67,7 +67,7 @@ describe('a provider', () => {
     expect(egresses(gateway).map((egress) => egress?.proxy)).toEqual([proxy, proxy])
   })
 
-  test('is probed on the same way', async () => {
+  test('probes use the same proxy and ca_file', async () => {
     const config = `[resilience]\nhealth_check_enabled = true\n${provider(`proxy = "${proxy}"`)}`
     const gateway = await watchedGateway(config)
     gateway.upstream.always(json({}))
@@ -75,7 +75,7 @@ describe('a provider', () => {
     expect(egresses(gateway)).toEqual([{ proxy, ca: undefined }])
   })
 
-  test('whose proxy refuses has failed, which names the proxy and counts for its circuit', async () => {
+  test('a proxy that refuses is a failure that names the proxy and counts for the circuit', async () => {
     const settings = `[resilience]\nretry_max_attempts = 1\ncircuit_failure_threshold = 2\n`
     const gateway = await watchedGateway(settings + provider(`proxy = "${proxy}"`))
     const refused = { reason: 'PROXY_407', phase: 'connecting', proxy: 'proxy.test:3128' } as const
@@ -90,7 +90,7 @@ describe('a provider', () => {
     }
   })
 
-  test('says at the start which proxy it has, without its credential', async () => {
+  test('the start lines name the proxy without its credential', async () => {
     const proxyOf = async (settings: string) => {
       const { gateway } = await watchedGateway(provider(settings))
       return gateway.overview.providers[0]?.proxy
@@ -101,14 +101,14 @@ describe('a provider', () => {
   })
 })
 
-describe('a ca_file', () => {
+describe('ca_file', () => {
   const config = provider('ca_file = "/etc/ca.pem"')
   const problemOf = async (options: Partial<GatewayOptions>) => {
     const outcome = await createGateway({ config, ...options }).catch((error: unknown) => error)
     return outcome instanceof ConfigError ? outcome.problems : outcome
   }
 
-  test('that cannot be read is a boot error that names the setting', async () => {
+  test('a ca_file that cannot be read is a boot error that names the setting', async () => {
     const missing = Object.assign(new Error('no such file: /etc/ca.pem'), { code: 'ENOENT' })
     expect(await problemOf({ readFile: () => Promise.reject(missing) })).toEqual([
       'providers[0].ca_file (line 7): cannot be read (ENOENT)',
@@ -121,19 +121,19 @@ describe('a ca_file', () => {
     'hello',
     pem.replaceAll('CERTIFICATE', 'PRIVATE KEY'),
     pem.replace('MIIB', 'what'),
-  ])('that holds no certificate is a boot error that names the setting: %#', async (text) => {
+  ])('a ca_file without a certificate is a boot error that names the setting: %#', async (text) => {
     expect(await problemOf({ readFile: async () => text })).toEqual([
       'providers[0].ca_file (line 7): must be a file that holds certificates in PEM',
     ])
   })
 
-  test('may hold several, and text around them', async () => {
+  test('a ca_file may hold several certificates and other text', async () => {
     const gateway = await watchedGateway(config, { readFile: async () => `# ours\n${pem}\n${pem}` })
     expect(gateway.log).toEqual([])
   })
 })
 
-describe('a reload', () => {
+describe('reload', () => {
   /** The file of the certificate authority, which the test changes. */
   const reloading = async (settings: string) => {
     const file = { text: pem }
@@ -145,7 +145,7 @@ describe('a reload', () => {
     return { ...gateway, authority: file, ask }
   }
 
-  test('reads the ca_file again; the same one keeps the connections', async () => {
+  test('a reload reads the ca_file again, and an unchanged one keeps the connections', async () => {
     const gateway = await reloading('ca_file = "/etc/ca.pem"')
     await gateway.ask()
     await gateway.gateway.reload()
@@ -158,7 +158,7 @@ describe('a reload', () => {
     expect(third).toEqual({ proxy: undefined, ca: pem + pem })
   })
 
-  test('is refused when the ca_file is bad, and what served before still does', async () => {
+  test('a reload with a bad ca_file is refused, and the running configuration stays', async () => {
     const gateway = await reloading('ca_file = "/etc/ca.pem"')
     gateway.authority.text = 'broken'
     await gateway.gateway.reload()
@@ -171,7 +171,7 @@ describe('a reload', () => {
     expect(egresses(gateway)).toEqual([{ proxy: undefined, ca: pem }])
   })
 
-  test('puts another proxy in force', async () => {
+  test('a reload applies another proxy', async () => {
     const gateway = await reloading(`proxy = "${proxy}"`)
     await gateway.ask()
     await gateway.change(provider('proxy = "http://other.test:1"'))
@@ -180,7 +180,7 @@ describe('a reload', () => {
   })
 })
 
-test('a host whose port cannot honour it says so at the start, and lets no call out', async () => {
+test('a host that cannot use a proxy warns at the start and makes no call without it', async () => {
   const lines: string[] = []
   const gateway = await createGateway({
     config: provider(`proxy = "${proxy}"\n`),

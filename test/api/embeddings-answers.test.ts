@@ -20,7 +20,7 @@ function indexed(...entries: [index: number, embedding: number[]][]): Responder 
   return json({ data: entries.map(([index, embedding]) => ({ index, embedding })) })
 }
 
-describe('a 2xx that is not what the API promises is tried again, and then LM-3002', () => {
+describe('a 2xx that breaks the API’s contract is retried, and then LM-3002', () => {
   test.each<[string, Responder]>([
     ['no JSON', whole('<html>')],
     ['nothing', whole('')],
@@ -58,7 +58,7 @@ describe('a 2xx that is not what the API promises is tried again, and then LM-30
   })
 })
 
-test('an answer may arrive in any pieces', async () => {
+test('an answer may arrive in chunks of any size', async () => {
   const body = JSON.stringify({
     data: [
       { index: 1, embedding: [0.25, -1.5e-3] },
@@ -80,7 +80,7 @@ test.each([
   ['float', 40],
   ['base64', 100],
 ] as const)(
-  'a long answer in %s is made while it is sent, and has its length',
+  'a long answer in %s is generated while it is sent, and declares its length',
   async (encoding, items) => {
     const gateway = await watchedGateway(config)
     const list = Array.from({ length: items }, (_, item) =>
@@ -106,7 +106,7 @@ function floatsIn(base64: string): Float32Array {
   return new Float32Array(Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)).buffer)
 }
 
-test('vectors that come as base64 are understood', async () => {
+test('base64 vectors are decoded', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.always(vectors(['AAAAPwAAgL4=', 'zczMPc3MTD4='], 2))
   const floats = await bodyOf(await embed(gateway, { input: ['x', 'y'] }))
@@ -118,7 +118,7 @@ test('vectors that come as base64 are understood', async () => {
   expect(coded.data[1]?.embedding).toBe('zczMPc3MTD4=')
 })
 
-test('the vectors of perplexity are bytes, so as floats they are refused', async () => {
+test('perplexity’s byte vectors are refused as floats', async () => {
   const gateway = await watchedGateway(
     config.replace('"openai"', '"perplexity"\nbase_url = "http://p.test"'),
   )
@@ -127,7 +127,7 @@ test('the vectors of perplexity are bytes, so as floats they are refused', async
   expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3002' })
 })
 
-test('a client’s mistake keeps its status, without the credential in its text', async () => {
+test('a client error keeps its status, without the credential in its text', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(json({ error: { message: `bad ${providerKey}` } }, { status: 422 }))
   const response = await embed(gateway, { input: 'x' })
@@ -137,7 +137,7 @@ test('a client’s mistake keeps its status, without the credential in its text'
   expect(error.message).not.toContain(providerKey)
 })
 
-test('a failed backend of tei is tried again, one that cannot embed is not', async () => {
+test('tei: a failed backend is retried, one that cannot embed is not', async () => {
   const gateway = await watchedGateway(
     '[[providers]]\nname = "p"\nkind = "tei"\nbase_url = "http://tei.test"\n' +
       '[[providers.models]]\nid = "m"\ncapabilities = ["embed"]\n',
@@ -153,7 +153,7 @@ test('a failed backend of tei is tried again, one that cannot embed is not', asy
   expect(gateway.upstream.requests).toHaveLength(3)
 })
 
-describe('vectors by token, as models give them that were made for chat', () => {
+describe('vectors per token, as chat models return them', () => {
   const byToken = [
     [0.1, 0.2],
     [0.3, 0.4],
@@ -163,7 +163,7 @@ describe('vectors by token, as models give them that were made for chat', () => 
     ['openai', '/v1', vectors([byToken])],
     ['ollama', '', json({ embeddings: [byToken] })],
     ['tei', '', json([byToken])],
-  ])('are named as what they are: %s', async (kind, path, responder) => {
+  ])('vectors per token are named in the error: %s', async (kind, path, responder) => {
     const gateway = await watchedGateway(
       config.replace('"openai"', `"${kind}"\nbase_url = "http://p.test${path}"`),
     )

@@ -87,7 +87,7 @@ function image(url: unknown, model = 'm'): object {
   return { model, input: [[{ type: 'image_url', image_url: url }]] }
 }
 
-describe('before any upstream call', () => {
+describe('checks before any upstream call', () => {
   test.each([
     ['an image for a model without the modality', image(png, 'blind'), 'LM-2003'],
     ['an image for a text-only fallback', image(png, 'half'), 'LM-2003'],
@@ -106,7 +106,7 @@ describe('before any upstream call', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('an image for a kind that has no form for it is refused, and the kind is named', async () => {
+  test('an image for a kind without image input is refused, and the kind is named', async () => {
     const gateway = await watchedGateway(config('', 'tei'))
     const error = await expectErrorShape(await post(gateway, image(png)))
     expect(error.code).toBe('LM-1001')
@@ -114,7 +114,7 @@ describe('before any upstream call', () => {
   })
 })
 
-describe('an image in Cloud Storage', () => {
+describe('Cloud Storage addresses', () => {
   const vertex = (upstreamId: string, fallbacks = '[]') => `
 [[providers]]
 name = "v"
@@ -137,7 +137,7 @@ modalities = ["text", "image"]
 `
   const stored = image('gs://bucket/a.png')
 
-  test('goes to the multimodal model of Vertex as it is', async () => {
+  test('a Cloud Storage address passes to the multimodal model of Vertex unchanged', async () => {
     const gateway = await watchedGateway(vertex('multimodalembedding@001'))
     gateway.upstream.next(json({ predictions: [{ imageEmbedding: [1, 2] }] }))
     const { data } = await bodyOf(await post(gateway, stored))
@@ -150,7 +150,7 @@ modalities = ["text", "image"]
   test.each([
     ['a model that takes inline images only', vertex('gemini-embedding-2')],
     ['a fallback that cannot read it', vertex('multimodalembedding@001', '["other"]')],
-  ])('is refused for %s', async (_, settings) => {
+  ])('a Cloud Storage address is refused for %s', async (_, settings) => {
     const gateway = await watchedGateway(settings)
     const response = await post(gateway, stored)
     expect(response.status).toBe(400)
@@ -174,7 +174,7 @@ test.each([
   ['AA==', 1],
   ['AAA', 2],
   ['AA', 1],
-])('the image %s counts %i bytes: its padding stands for none', async (base64, bytes) => {
+])('the image %s counts %i bytes without its padding', async (base64, bytes) => {
   const gateway = await fetchingGateway()
   gateway.upstream.next(json({ data: [{ embedding: [1] }] }))
   await post(gateway, image({ url: `data:image/png;base64,${base64}` }))
@@ -182,7 +182,7 @@ test.each([
   expect(line?.fields).toMatchObject({ media_bytes: bytes })
 })
 
-test('images are counted, and estimated by their detail where the vendor does not count', async () => {
+test('images are counted, and estimated by their detail when the vendor does not count them', async () => {
   const gateway = await fetchingGateway()
   gateway.upstream.next(json({ data: [{ embedding: [1] }, { embedding: [2] }] }))
   const low = { type: 'image_url', image_url: { url: png, detail: 'low' } }
@@ -196,8 +196,8 @@ test('images are counted, and estimated by their detail where the vendor does no
   expect(metrics).toContain('gateway_media_total{capability="embed",model="m",provider="p"} 2')
 })
 
-describe('a remote image', () => {
-  test('is LM-2005 while fetching is off', async () => {
+describe('remote images', () => {
+  test('a remote image is LM-2005 while fetching is off', async () => {
     const gateway = await watchedGateway(config().replace('enabled = true', 'enabled = false'), {
       imageFetch: new FakeWeb(),
     })
@@ -206,13 +206,13 @@ describe('a remote image', () => {
     expect((await expectErrorShape(response)).code).toBe('LM-2005')
   })
 
-  test('is LM-2005 on a host that cannot fetch', async () => {
+  test('a remote image is LM-2005 on a host that cannot fetch', async () => {
     const gateway = await watchedGateway(config())
     const response = await post(gateway, image('https://img.test/a.png'))
     expect((await expectErrorShape(response)).code).toBe('LM-2005')
   })
 
-  test('is fetched from the address that was checked, and sent as a data URI', async () => {
+  test('a remote image is fetched from the checked address and sent as a data URI', async () => {
     const gateway = await fetchingGateway()
     gateway.web.pages['https://img.test/a.png'] = picture
     const response = await post(gateway, image({ url: 'https://img.test/a.png' }))
@@ -224,7 +224,7 @@ describe('a remote image', () => {
     })
   })
 
-  test('is fetched once, however often it occurs', async () => {
+  test('a remote image is fetched once, however often it occurs', async () => {
     const gateway = await fetchingGateway()
     gateway.web.pages['https://img.test/a.png'] = picture
     gateway.upstream.next(json({ data: [{ embedding: [1] }, { embedding: [2] }] }))
@@ -234,7 +234,7 @@ describe('a remote image', () => {
     expect(gateway.web.requests).toHaveLength(1)
   })
 
-  test('may move up to three times, also to another host', async () => {
+  test('a fetch follows up to three redirects, also to another host', async () => {
     const gateway = await fetchingGateway()
     Object.assign(gateway.web.pages, {
       'https://img.test/1': redirect('/2'),
@@ -268,7 +268,7 @@ describe('a remote image', () => {
     ['a picture of lines', 'https://img.test/svg', 'type'],
     ['a declared length over the limit', 'https://img.test/declared', 'size'],
     ['a length over the limit that nobody declared', 'https://img.test/streamed', 'size'],
-  ])('is LM-2006 for %s; the reason is only logged', async (_, url, reason) => {
+  ])('a fetch is LM-2006 for %s, and only the log has the reason', async (_, url, reason) => {
     const gateway = await fetchingGateway('max_bytes = 5')
     const type = { 'content-type': 'image/png' }
     Object.assign(gateway.web.pages, {
@@ -291,7 +291,7 @@ describe('a remote image', () => {
     expect(JSON.stringify(gateway.log)).not.toContain('img.test')
   })
 
-  test('behind a proxy is asked for by its name; what is no public address itself never is', async () => {
+  test('behind a proxy an image is requested by host name, and a private address never is', async () => {
     const gateway = await fetchingGateway()
     gateway.web.isProxied = true
     gateway.web.pages['https://img.test/a.png'] = picture
@@ -304,7 +304,7 @@ describe('a remote image', () => {
     expect(gateway.web.requests).toHaveLength(1)
   })
 
-  test('must satisfy both lists where both are set', async () => {
+  test('a host must match both lists when both are set', async () => {
     const gateway = await fetchingGateway('allowed_url_prefixes = ["https://img.test/public/"]')
     gateway.web.pages['https://img.test/public/a.png'] = picture
     expect((await post(gateway, image('https://img.test/public/a.png'))).status).toBe(200)
@@ -314,7 +314,7 @@ describe('a remote image', () => {
     }
   })
 
-  test('is LM-2006 where there are too many of them', async () => {
+  test('too many remote images are LM-2006', async () => {
     const gateway = await fetchingGateway('max_images = 2')
     const input = ['1', '2', '3'].map((name) => [
       { type: 'image_url', image_url: `https://img.test/${name}` },
@@ -336,7 +336,7 @@ describe('a remote image', () => {
       }),
     ],
     ['is empty', whole('', { headers: { 'content-type': 'image/png' } })],
-  ])('is LM-2007 when it %s', async (_, page) => {
+  ])('a fetch is LM-2007 when it %s', async (_, page) => {
     const gateway = await fetchingGateway()
     gateway.web.pages['https://img.test/a.png'] = page
     const response = await post(gateway, image('https://img.test/a.png'))
@@ -345,13 +345,13 @@ describe('a remote image', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('is LM-2007 when its host has no address', async () => {
+  test('a fetch is LM-2007 when its host has no address', async () => {
     const gateway = await fetchingGateway()
     const response = await post(gateway, image('https://b.cdn.test/a.png'))
     expect((await expectErrorShape(response)).code).toBe('LM-2007')
   })
 
-  test('is LM-2007 when it takes too long, redirects included', async () => {
+  test('a fetch is LM-2007 when it exceeds its timeout, redirects included', async () => {
     const gateway = await fetchingGateway('timeout_ms = 1000')
     gateway.web.pages['https://img.test/a.png'] = silent()
     const answer = post(gateway, image('https://img.test/a.png'))
@@ -362,7 +362,7 @@ describe('a remote image', () => {
     expect(gateway.web.requests[0]?.signal.aborted).toBe(true)
   })
 
-  test('ends with the client that leaves', async () => {
+  test('a fetch ends when the client leaves', async () => {
     const gateway = await fetchingGateway()
     gateway.web.pages['https://img.test/a.png'] = silent()
     const abort = new AbortController()

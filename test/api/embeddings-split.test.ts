@@ -24,7 +24,7 @@ function except(text: string, responder: Responder): Responder {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => [index, 0.5])
 
-test('the order is kept, whoever answers first; the counts are added up', async () => {
+test('results keep the order of the request, and token counts add up', async () => {
   const gateway = await watchedGateway(twoLinks)
   const waiting: (() => void)[] = []
   gateway.upstream.always(async (request) => {
@@ -44,7 +44,7 @@ test('the order is kept, whoever answers first; the counts are added up', async 
   expect(gateway.upstream.requests.map((request) => itemsOf(request).length)).toEqual([96, 96, 58])
 })
 
-test('eight calls run at the same time, and no more', async () => {
+test('at most eight calls run at the same time', async () => {
   const gateway = await watchedGateway(twoLinks)
   const waiting: (() => void)[] = []
   gateway.upstream.always(async (request) => {
@@ -64,14 +64,14 @@ test('eight calls run at the same time, and no more', async () => {
   expect((await bodyOf(await answer)).data).toHaveLength(960)
 })
 
-test('one part that is not counted makes the sum an estimate', async () => {
+test('one part without a token count makes the sum an estimate', async () => {
   const gateway = await watchedGateway(twoLinks)
   gateway.upstream.always(except('t96', json({ embeddings: [[96, 0.5]] })))
   const { usage } = await bodyOf(await embed(gateway, { input: texts(97) }))
   expect(usage).toEqual({ prompt_tokens: 97, total_tokens: 97, estimated: true })
 })
 
-test('a batch is closed before it holds too many tokens; a large item goes alone', async () => {
+test('a batch is closed before it exceeds the token limit, and a large item goes alone', async () => {
   const gateway = await watchedGateway(
     '[[providers]]\nname = "p"\nkind = "mistral"\nbase_url = "http://p.test/v1"\n' +
       '[[providers.models]]\nid = "m"\ncapabilities = ["embed"]\n',
@@ -82,8 +82,8 @@ test('a batch is closed before it holds too many tokens; a large item goes alone
   expect(gateway.upstream.requests.map((request) => itemsOf(request).length)).toEqual([2, 1, 1, 1])
 })
 
-describe('when a part fails', () => {
-  test('it alone is tried again', async () => {
+describe('a part that fails', () => {
+  test('a failed part is retried alone', async () => {
     const gateway = await watchedGateway(twoLinks)
     let failures = 0
     const fails: Responder = (request) =>
@@ -94,7 +94,7 @@ describe('when a part fails', () => {
     expect(calls(gateway)).toEqual({ first: 4, second: 0 })
   })
 
-  test('and stays so, the whole request falls over: all vectors are of one model', async () => {
+  test('a part that keeps failing moves the whole request to the fallback, so all vectors are from one model', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.always((request) =>
       request.url.startsWith('http://first.test')
@@ -110,7 +110,7 @@ describe('when a part fails', () => {
     expect(itemsOf(gateway.upstream.requests[4] ?? never())).toEqual(texts(200))
   })
 
-  test('through the request’s own fault, the others end at once and nobody else is asked', async () => {
+  test('a client error in one part ends the others at once, without a fallback', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.always((request) =>
       itemsOf(request).includes('t0')
@@ -124,7 +124,7 @@ describe('when a part fails', () => {
     expect(gateway.upstream.requests.filter(({ signal }) => signal.aborted)).toHaveLength(8)
   })
 
-  test('all parts have a say with the breaker', async () => {
+  test('every part counts for the circuit breaker', async () => {
     const config = `${twoLinks}`.replace(
       '[resilience]',
       '[resilience]\ncircuit_failure_threshold = 3',
@@ -144,7 +144,7 @@ describe('when a part fails', () => {
   })
 })
 
-test('the first part alone is the probe of a half-open circuit; then the others follow', async () => {
+test('the first part alone probes a half-open circuit; the others follow', async () => {
   const config = twoLinks.replace('[resilience]', '[resilience]\ncircuit_failure_threshold = 1')
   const gateway = await watchedGateway(config)
   gateway.upstream.next(json({}, { status: 500 })).always(numbered)
@@ -157,7 +157,7 @@ test('the first part alone is the probe of a half-open circuit; then the others 
   expect(calls(gateway)).toEqual({ first: 5, second: 1 })
 })
 
-test('parts whose vectors differ in length are no answer', async () => {
+test('parts with vectors of different lengths are malformed', async () => {
   const gateway = await watchedGateway(twoLinks)
   gateway.upstream.always(except('t96', json({ embeddings: [[1, 2, 3]] })))
   const response = await embed(gateway, { input: texts(97) })
@@ -185,7 +185,7 @@ test('a client that leaves ends all parts', async () => {
   expect(gateway.clock.pending).toBe(0)
 })
 
-test('the total timeout bounds all parts together', async () => {
+test('the total timeout covers all parts together', async () => {
   const config = twoLinks.replace('[resilience]', '[resilience]\ntotal_timeout_ms = 1000')
   const gateway = await watchedGateway(config)
   gateway.upstream.always(except('t96', silent()))

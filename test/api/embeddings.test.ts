@@ -29,7 +29,7 @@ function client({ gateway }: TestGateway): OpenAI {
 }
 
 describe('the official openai package', () => {
-  test('gets numbers from the base64 that it asks for by default', async () => {
+  test('the SDK gets numbers from the base64 that it requests by default', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(vectors([[0.1, -2.5e-3, 3]], 4))
     const answer = await client(gateway).embeddings.create({ model: 'm', input: 'a fox' })
@@ -38,7 +38,7 @@ describe('the official openai package', () => {
     expect(gateway.upstream.body()).toEqual({ model: 'upstream-m', input: 'a fox' })
   })
 
-  test('gets floats as the upstream wrote them, and the size that it asks for', async () => {
+  test('the SDK gets floats as the upstream wrote them, in the dimensions that it requests', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(vectors([[0.1, 0.2]], 4))
     const answer = await client(gateway).embeddings.create({
@@ -51,7 +51,7 @@ describe('the official openai package', () => {
     expect(gateway.upstream.body()).toMatchObject({ input: ['a fox'], dimensions: 2 })
   })
 
-  test('throws the right exception for a request that cannot be', async () => {
+  test('the SDK throws the right exception for an invalid request', async () => {
     const gateway = await watchedGateway(config)
     const call = client(gateway).embeddings.create({ model: 'm', input: [] })
     const error = await call.catch((reason: unknown) => reason)
@@ -60,7 +60,7 @@ describe('the official openai package', () => {
   })
 })
 
-test('float answers keep every digit that the upstream wrote', async () => {
+test('floats keep every digit that the upstream wrote', async () => {
   const gateway = await watchedGateway(config)
   const numbers = '0.10000000000000000555, -1E-7,0.50'
   gateway.upstream.next(whole(`{"data":[{"embedding":[${numbers}]}],"usage":{"prompt_tokens":1}}`))
@@ -71,7 +71,7 @@ test('float answers keep every digit that the upstream wrote', async () => {
   )
 })
 
-test('an answer names who served, and carries what every answer carries', async () => {
+test('an answer names the link that served and has the common headers', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(vectors([[1]], 1))
   const response = await embed(gateway, { input: 'x' })
@@ -81,7 +81,7 @@ test('an answer names who served, and carries what every answer carries', async 
   expect(response.headers.get('x-gateway-provider')).toBe('p')
 })
 
-test('the log and the metrics know the request as one of the capability embed', async () => {
+test('the log and the metrics record the capability embed', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(vectors([[1]], 7))
   await embed(gateway, { input: 'x' })
@@ -98,7 +98,7 @@ test('the log and the metrics know the request as one of the capability embed', 
   expect(metrics).toMatch(/gateway_tokens_total\{.*capability="embed".*direction="input".*\} 7/)
 })
 
-test('only what the gateway knows goes upstream', async () => {
+test('only known fields are sent upstream', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(vectors([[1]], 1))
   const fields = { user: 'u', input_type: 'passage', truncate: 'END', encoding_format: 'base64' }
@@ -106,7 +106,7 @@ test('only what the gateway knows goes upstream', async () => {
   expect(gateway.upstream.body()).toEqual({ model: 'upstream-m', input: ['x'], dimensions: 8 })
 })
 
-test('null is absent', async () => {
+test('null counts as absent', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(vectors([[1]], 1))
   const nothing = { encoding_format: null, dimensions: null, input_type: null }
@@ -120,7 +120,7 @@ test.each([
   ['texts', ['abc', 'd']],
   ['token ids', [1, 2, 3]],
   ['lists of token ids', [[1, 2], [3]]],
-])('%s go upstream as they came', async (_, input) => {
+])('%s are sent upstream unchanged', async (_, input) => {
   const gateway = await watchedGateway(config)
   const items = typeof input === 'string' || typeof input[0] === 'number' ? 1 : input.length
   gateway.upstream.next(vectors(Array.from({ length: items }, () => [1])))
@@ -129,7 +129,7 @@ test.each([
   expect(gateway.upstream.body()).toEqual({ model: 'upstream-m', input })
 })
 
-describe('a request that cannot be is refused before any upstream call', () => {
+describe('invalid requests are refused before any upstream call', () => {
   const image = { type: 'image_url', image_url: 'data:image/png;base64,aa==' }
   test.each([
     ['no input', {}, 'input'],
@@ -164,7 +164,7 @@ describe('a request that cannot be is refused before any upstream call', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('token ids for a vendor without them: the message says how LangChain sends text', async () => {
+  test('token ids for a vendor without them: the message says how to make LangChain send text', async () => {
     const gateway = await watchedGateway(twoLinks)
     const error = await expectErrorShape(await embed(gateway, { input: [1, 2] }))
     expect(error).toMatchObject({
@@ -200,7 +200,7 @@ describe('an upstream that does not count gets an estimate', () => {
     expect(usage).toEqual({ prompt_tokens: tokens, total_tokens: tokens, estimated: true })
   })
 
-  test.each([0, -1, 1.5, '3', null])('a count of %j is none', async (count) => {
+  test.each([0, -1, 1.5, '3', null])('a count of %j is ignored', async (count) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(json({ data: [{ embedding: [1] }], usage: { prompt_tokens: count } }))
     const { usage } = await bodyOf(await embed(gateway, { input: 'four' }))
@@ -208,7 +208,7 @@ describe('an upstream that does not count gets an estimate', () => {
   })
 })
 
-test('the demo kind embeds without a network: alike what is alike', async () => {
+test('the demo kind embeds without a network, and similar texts get similar vectors', async () => {
   const demo = '[[providers]]\nname = "demo"\nkind = "demo"\n[[providers.models]]\nid = "m"\n'
   const gateway = await watchedGateway(`${demo}capabilities = ["embed"]\n`)
   const input = ['the red fox', 'a fox so red', 'tax law']

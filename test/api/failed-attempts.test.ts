@@ -11,8 +11,8 @@ const headers = { 'x-request-id': 'r1' }
 const once = 'retry_max_attempts = 1'
 const quota = { error: { message: 'canary says', code: 'insufficient_quota' } }
 
-describe('the log says why', () => {
-  test('one warn line for each failed attempt, and the failed links in the one line of the request', async () => {
+describe('log lines of failures', () => {
+  test('each failed attempt has one warn line, and the request’s line lists the failed links', async () => {
     const gateway = await watchedGateway(chainOf([{}, { kind: 'cohere' }, {}, {}], once))
     byProvider(gateway.upstream, {
       p: broken({ kind: 'network', reason: 'ECONNREFUSED' }),
@@ -75,7 +75,7 @@ describe('the log says why', () => {
     })
   })
 
-  test('the upstream’s own words at debug alone', async () => {
+  test('the upstream’s own message is logged at debug only', async () => {
     const gateway = await watchedGateway(chainOf([{}], once))
     gateway.upstream.always(json(quota, { status: 429 }))
     await gateway.chat(request)
@@ -83,14 +83,14 @@ describe('the log says why', () => {
     expect(quoting).toMatchObject([{ level: 'debug', message: 'the upstream said' }])
   })
 
-  test('a failed request names the provider that was asked last, else that of its model', async () => {
+  test('a failed request names the provider called last, else the provider of its model', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}], once))
     gateway.upstream.always(json({}, { status: 500 }))
     await gateway.chat(request)
     expect(settlement(gateway.log.splice(0))).toMatchObject({ provider: 'p2', status: 503 })
   })
 
-  test('a provider without a usable credential: which and why, on each request that comes there', async () => {
+  test('a provider without a usable credential logs which credential and why, for each request that reaches it', async () => {
     const vertex = {
       kind: 'vertex_ai',
       path: '/v1/projects/p1/locations/global',
@@ -136,7 +136,7 @@ describe('the log says why', () => {
     expect(JSON.stringify(gateway.log)).not.toContain('canary')
   })
 
-  test('a stream that dies after its start is a failed attempt too', async () => {
+  test('a stream that dies after its start is a failed attempt', async () => {
     const gateway = await watchedGateway(chainOf([{}], once))
     gateway.upstream.always(stream([role + hello]))
     await (await gateway.chat(streamed(), { headers })).text()
@@ -148,7 +148,7 @@ describe('the log says why', () => {
     })
   })
 
-  test('a request that was served at once has no more than its line', async () => {
+  test('a request served at the first attempt has only its own line', async () => {
     const gateway = await watchedGateway(chainOf([{}]))
     gateway.upstream.always(json(completion()))
     await gateway.chat(request)
@@ -157,12 +157,12 @@ describe('the log says why', () => {
   })
 })
 
-describe('x-gateway-attempts is on every answer of the capability routes', () => {
+describe('x-gateway-attempts', () => {
   test.each([
     ['malformed', { model: 'm' }, '0'],
     ['an unknown model', { ...request, model: 'x' }, '0'],
     ['failed', request, '3'],
-  ])('%s', async (_, body, attempts) => {
+  ])('%s carries x-gateway-attempts', async (_, body, attempts) => {
     const gateway = await watchedGateway(chainOf([{}]))
     gateway.upstream.always(json({}, { status: 500 }))
     const pending = gateway.chat(body)
@@ -170,7 +170,7 @@ describe('x-gateway-attempts is on every answer of the capability routes', () =>
     expect((await pending).headers.get('x-gateway-attempts')).toBe(attempts)
   })
 
-  test('without an upstream call it is 0, and with a 401 it is absent', async () => {
+  test('x-gateway-attempts is 0 without an upstream call, and absent on a 401', async () => {
     const gateway = await keyedGateway()
     const refusedWith = async (key: ClientKey) => {
       const answer = await gateway.ask(key, prompt())

@@ -23,14 +23,14 @@ test('GET / names the product, its version and its routes', async () => {
   })
 })
 
-test('GET / needs no key, and says nothing of the admin plane', async () => {
+test('GET / needs no key and does not mention the admin API', async () => {
   const { get } = await keyedGateway()
   const response = await get('/')
   expect(response.status).toBe(200)
   expect(await response.text()).not.toContain('admin')
 })
 
-test('a browser gets a page that loads nothing, under a policy that lets it load nothing', async () => {
+test('a browser gets a page without resources, under a policy that forbids them', async () => {
   const { get } = await watchedGateway()
   const response = await get('/', browser)
   expect(response.status).toBe(200)
@@ -54,7 +54,7 @@ test.each([{}, browser])('HEAD / is GET / without its body (%j)', async (init) =
   expect(head.headers.get('content-length')).toBe(String(length))
 })
 
-test('another method is 405', async () => {
+test('any other method is a 405', async () => {
   const { get } = await watchedGateway()
   const response = await get('/', { method: 'POST', body: '{}' })
   expect(response.status).toBe(405)

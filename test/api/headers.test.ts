@@ -9,7 +9,7 @@ const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
 describe('x-request-id', () => {
   test.each(['a', 'A-b_c.9', 'x'.repeat(128), '...', '-', '1e400'])(
-    '%s of the client is kept',
+    '%s sent by the client is kept',
     async (id) => {
       const { get, chat, upstream, log } = await watchedGateway()
       upstream.next(json(completion()))
@@ -33,13 +33,13 @@ describe('x-request-id', () => {
     ['with a comma', 'a,b'],
     ['with a letter beyond ASCII', 'zé'],
     ['with markup', '<script>'],
-  ])('that is %s gives way to a new one', async (_, id) => {
+  ])('an id that is %s is replaced', async (_, id) => {
     const { get } = await watchedGateway()
     const response = await get('/health', { headers: { 'x-request-id': id } })
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('is another one for each request without one', async () => {
+  test('requests without an id get distinct ones', async () => {
     const { get } = await watchedGateway()
     const ids = new Set<string | null>()
     for (let turn = 0; turn < 100; turn++)
@@ -51,7 +51,7 @@ describe('x-request-id', () => {
 describe('HEAD', () => {
   const paths = ['/health', '/health/providers', '/v1/models', '/v1/models/m', '/metrics']
 
-  test.each(paths)('works on %s as GET does, without its body', async (path) => {
+  test.each(paths)('HEAD %s answers as GET does, without the body', async (path) => {
     const { get } = await watchedGateway()
     const [head, full] = [await get(path, { method: 'HEAD' }), await get(path)]
     expect(head.status).toBe(200)
@@ -66,7 +66,7 @@ describe('HEAD', () => {
     ['/nowhere', 404, null],
     ['/v1/models/nobody', 404, null],
     ['/v1/chat/completions', 405, 'POST'],
-  ])('of an error has no body either: %s', async (path, status, allow) => {
+  ])('a HEAD error has no body either: %s', async (path, status, allow) => {
     const { get } = await watchedGateway()
     const response = await get(path, { method: 'HEAD' })
     expect(response.status).toBe(status)
@@ -76,8 +76,8 @@ describe('HEAD', () => {
   })
 })
 
-describe('what is sent to an upstream', () => {
-  test('is a handful of headers, none of them the client’s', async () => {
+describe('requests to an upstream', () => {
+  test('an upstream request has a handful of headers, none of them the client’s', async () => {
     const { chat, upstream } = await watchedGateway()
     upstream.next(json(completion()), stream([wholeStream]))
     const headers = {
@@ -105,7 +105,7 @@ describe('what is sent to an upstream', () => {
     ])
   })
 
-  test('is a POST with the timeouts and the limits of its provider', async () => {
+  test('an upstream request is a POST with the timeouts and limits of its provider', async () => {
     const { chat, upstream } = await watchedGateway()
     upstream.next(json(completion()))
     await chat(request)
@@ -120,7 +120,7 @@ describe('what is sent to an upstream', () => {
   })
 })
 
-describe('what comes from an upstream', () => {
+describe('answers of an upstream', () => {
   const hostile = {
     'set-cookie': 'upstream-canary',
     location: 'upstream-canary',
@@ -133,26 +133,29 @@ describe('what comes from an upstream', () => {
     'x-should-retry': 'true',
   }
 
-  test.each([200, 400, 429, 500])('with status %i leaves none of its headers', async (status) => {
-    const { chat, upstream, clock } = await watchedGateway()
-    upstream.always(json(completion(), { status, headers: hostile }))
-    const pending = chat(request)
-    await clock.advance(1000)
-    const response = await pending
-    expectCommonHeaders(response)
-    expect([...response.headers.values()].join()).not.toContain('upstream-canary')
-    for (const name of [
-      'set-cookie',
-      'location',
-      'access-control-allow-origin',
-      'content-encoding',
-    ]) {
-      expect(response.headers.has(name)).toBe(false)
-    }
-    expect(response.headers.get('x-should-retry')).not.toBe('true')
-  })
+  test.each([200, 400, 429, 500])(
+    'no header of an upstream answer with status %i reaches the client',
+    async (status) => {
+      const { chat, upstream, clock } = await watchedGateway()
+      upstream.always(json(completion(), { status, headers: hostile }))
+      const pending = chat(request)
+      await clock.advance(1000)
+      const response = await pending
+      expectCommonHeaders(response)
+      expect([...response.headers.values()].join()).not.toContain('upstream-canary')
+      for (const name of [
+        'set-cookie',
+        'location',
+        'access-control-allow-origin',
+        'content-encoding',
+      ]) {
+        expect(response.headers.has(name)).toBe(false)
+      }
+      expect(response.headers.get('x-should-retry')).not.toBe('true')
+    },
+  )
 
-  test('as a stream leaves none of its headers', async () => {
+  test('no header of an upstream stream reaches the client', async () => {
     const { chat, upstream } = await watchedGateway()
     upstream.next(stream([wholeStream], { headers: hostile }))
     const response = await chat(streamed())
@@ -174,7 +177,7 @@ describe('what comes from an upstream', () => {
   })
 })
 
-test('a model and a provider of Latin-1 letters stand in their headers as they are', async () => {
+test('model and provider names in Latin-1 appear in their headers unchanged', async () => {
   const { chat, upstream } = await watchedGateway(`
     [[providers]]
     name = "Größe & Söhne"
@@ -188,7 +191,7 @@ test('a model and a provider of Latin-1 letters stand in their headers as they a
   expect(response.headers.get('x-gateway-provider')).toBe('Größe & Söhne')
 })
 
-test('a host’s signal counts instead of the request’s own', async () => {
+test('a host’s signal replaces the signal of the request', async () => {
   const { gateway, upstream, clock } = await watchedGateway()
   upstream.next(silent())
   const controller = new AbortController()

@@ -67,7 +67,7 @@ async function probed({ call = json(completion()), probe, settings }: Answers): 
 }
 
 describe('a provider that answers is up and is not probed', () => {
-  test('for an interval after its answer, which is when it was checked', async () => {
+  test('an answer counts as a check for one interval', async () => {
     const { chat, clock, health, probes } = await probed({})
     expect([await health(), probes().length]).toEqual(['up 0 0 null', 1])
     await clock.advance(4_000)
@@ -79,7 +79,7 @@ describe('a provider that answers is up and is not probed', () => {
     expect([await health(), probes().length]).toEqual(['up 20 0 null', 2])
   })
 
-  test('although its probe has found it down', async () => {
+  test('an answer outweighs an earlier failed probe', async () => {
     const { chat, clock, health } = await probed({ probe: broken() })
     expect(await health()).toMatch(/^down 0/)
     await clock.advance(1_000)
@@ -87,7 +87,7 @@ describe('a provider that answers is up and is not probed', () => {
     expect(await health()).toBe('up 1 null null')
   })
 
-  test('as long as a stream of it runs', async () => {
+  test('a running stream counts as an answer', async () => {
     const live = new LiveUpstream()
     const { chat, clock, health, probes } = await probed({ call: live.responder })
     live.push(role + hello)
@@ -111,7 +111,7 @@ describe('a provider that answers is up and is not probed', () => {
         await reader.rest()
       },
     ],
-  ])('and is probed again after a stream in which %s', async (_, end) => {
+  ])('a provider is probed again after a stream in which %s', async (_, end) => {
     const live = new LiveUpstream()
     const { chat, clock, probes } = await probed({ call: live.responder })
     live.push(role + hello)
@@ -124,7 +124,7 @@ describe('a provider that answers is up and is not probed', () => {
   })
 })
 
-test('a probe that the gateway has no file descriptor for tells nothing', async () => {
+test('a probe that the gateway has no file descriptor for says nothing about the provider', async () => {
   let outOfFiles = false
   const lack = broken({ kind: 'network', reason: 'EMFILE', phase: 'connecting' })
   const { clock, health, probes } = await probed({
@@ -139,7 +139,7 @@ describe('a provider that does not answer is probed in every interval', () => {
   test.each([
     ['fails its answers', json({}, { status: 500 })],
     ['cannot be reached', broken()],
-  ])('when it %s', async (_, call) => {
+  ])('a provider is probed when it %s', async (_, call) => {
     const { chat, clock, health, probes } = await probed({ call, probe: broken() })
     for (let round = 1; round <= 3; round++) {
       await chat(request)
@@ -149,7 +149,7 @@ describe('a provider that does not answer is probed in every interval', () => {
     expect(await health()).toMatch(/^down 30/)
   })
 
-  test('when its calls hang, once one of them has failed', async () => {
+  test('a provider is probed when its calls hang, once one of them has failed', async () => {
     const { chat, clock, health, probes } = await probed({
       call: silent(),
       probe: broken(),
@@ -203,7 +203,7 @@ function oneAtATime() {
   }
 }
 
-test('a server that ends its answer when it is probed never ends one for the gateway', async () => {
+test('a server that ends its answer early when probed never ends a gateway request', async () => {
   const server = oneAtATime()
   const { chat, clock, probes } = await probed({ call: server.call, probe: server.probe })
   for (const thinking of [0, interval / 2, 3 * interval]) {
@@ -225,13 +225,13 @@ test('a server that ends its answer when it is probed never ends one for the gat
 })
 
 describe('health_path', () => {
-  test('is asked at the origin of base_url, in place of what the kind asks', async () => {
+  test('a probe requests health_path at the origin of base_url instead of the kind’s default', async () => {
     const { probes, health } = await probed({ settings: 'health_path = "/live?deep=1"' })
     expect(probes()).toEqual(['http://p.test/live?deep=1'])
     expect(await health()).toBe('up 0 0 null')
   })
 
-  test('is up at a 2xx alone', async () => {
+  test('only a 2xx on health_path means up', async () => {
     const settings = 'health_path = "/live"'
     const { health } = await probed({ settings, probe: json({}, { status: 404 }) })
     expect(await health()).toBe('down 0 0 status 404')

@@ -4,7 +4,7 @@ import { oneProvider } from '../support/gateway.ts'
 import { silent } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-test('GET /health says ok, and does nothing else', async () => {
+test('GET /health is ok without side effects', async () => {
   const { get, upstream } = await watchedGateway()
   const response = await get('/health')
   expect(response.status).toBe(200)
@@ -13,7 +13,7 @@ test('GET /health says ok, and does nothing else', async () => {
   expect(upstream.requests).toEqual([])
 })
 
-test('GET /health needs no provider, and no credential', async () => {
+test('GET /health needs no provider and no credential', async () => {
   const { get } = await watchedGateway('', { env: {} })
   expect(await (await get('/health')).json()).toEqual({ status: 'ok' })
   expect(await (await get('/health/providers')).json()).toEqual({ providers: {} })
@@ -33,7 +33,7 @@ test('GET /health answers while every upstream is silent', async () => {
   for (const response of pending) expect((await response).status).toBe(499)
 })
 
-test('GET /health/providers knows nothing of a provider that was never probed', async () => {
+test('GET /health/providers reports a provider that was never probed as unknown', async () => {
   const { get, upstream, clock } = await watchedGateway(`
     ${oneProvider}
     [[providers]]

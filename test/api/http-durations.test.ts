@@ -20,7 +20,7 @@ async function counts({ get }: Pick<TestGateway, 'get'>) {
   ])
 }
 
-test('every route counts under its own name, whatever stands in its parameters', async () => {
+test('every route has its own label, whatever its parameters are', async () => {
   const gateway = await watchedGateway()
   const { get, chat, upstream } = gateway
   upstream.next(json(completion()))
@@ -44,7 +44,7 @@ test('every route counts under its own name, whatever stands in its parameters',
   ])
 })
 
-test('paths and methods that a client makes up count as other', async () => {
+test('unknown paths and methods count as other', async () => {
   const gateway = await watchedGateway()
   for (const path of ['/canary-1', '/canary-2', '/v1/canary']) await gateway.get(path)
   await gateway.get('/health', { method: 'CANARY' })
@@ -55,7 +55,7 @@ test('paths and methods that a client makes up count as other', async () => {
   ])
 })
 
-test('the admin plane counts too', async () => {
+test('admin routes count too', async () => {
   const gateway = await keyedGateway()
   await gateway.admin('GET', '/admin/keys')
   await gateway.get('/admin/keys/abc')
@@ -65,7 +65,7 @@ test('the admin plane counts too', async () => {
   ])
 })
 
-test('a request takes until it is answered, a stream until it begins', async () => {
+test('a request is measured to its answer, a stream to its beginning', async () => {
   const gateway = await watchedGateway()
   const live = new LiveUpstream()
   gateway.upstream.next(live.responder)

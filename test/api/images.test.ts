@@ -184,7 +184,7 @@ describe('an image that some link of the chain cannot take is refused before any
     expect(upstream.requests).toEqual([])
   })
 
-  test('wherever it stands, and the first one is named', async () => {
+  test('an image is found in every message, and the first one is named', async () => {
     const { chat } = await watchedGateway(config)
     const body = {
       model: 'blind',
@@ -197,7 +197,7 @@ describe('an image that some link of the chain cannot take is refused before any
     expect((await expectErrorShape(await chat(body))).param).toBe('messages.1.content.1.image_url')
   })
 
-  test('is found by its field even under another type', async () => {
+  test('an image is found by its field even under another type', async () => {
     const { chat } = await watchedGateway(config)
     const response = await chat(
       withParts('blind', { type: 'text', text: 'x', image_url: { url: png } }),
@@ -206,7 +206,7 @@ describe('an image that some link of the chain cannot take is refused before any
   })
 })
 
-describe('an image that every link can take is forwarded as it came', () => {
+describe('an image that every link can take is forwarded unchanged', () => {
   test.each([
     ['a data URI', { url: png }],
     ['a remote address', { url: remote }],
@@ -222,7 +222,7 @@ describe('an image that every link can take is forwarded as it came', () => {
     expect(upstream.body()).toEqual(body)
   })
 
-  test('text alone goes to a text-only model, in parts or not', async () => {
+  test('text goes to a text-only model, as parts or as a string', async () => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.always(json(completion()))
     expect((await chat(withParts('blind', { type: 'image_url', image_url: null }))).status).toBe(
@@ -259,7 +259,7 @@ describe('remote_images', () => {
       { type: 'file', file: { file_id: 'https://files.test/watch?v=1', format: 'video/mp4' } },
       { mimeType: 'video/mp4', fileUri: 'https://files.test/watch?v=1' },
     ],
-  ])('passes the address of %s to Google', async (_, part, fileData) => {
+  ])('the address of %s passes to Google', async (_, part, fileData) => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.next(answer)
     expect((await chat(withParts('fetcher', part))).status).toBe(200)
@@ -268,7 +268,7 @@ describe('remote_images', () => {
     })
   })
 
-  test('is needed for a file at an address too', async () => {
+  test('a file at an address also needs remote_images', async () => {
     const { chat, upstream } = await watchedGateway(config)
     const file = { file_data: 'https://files.test/a.pdf' }
     const error = await expectErrorShape(await chat(withParts('gemini', { type: 'file', file })))
@@ -277,7 +277,7 @@ describe('remote_images', () => {
   })
 })
 
-describe('an image counts in an estimate', () => {
+describe('images in estimates', () => {
   // Three for the reply, three and the text for each message.
   const text = 3 + (3 + 3) + (3 + 2)
 
@@ -301,7 +301,7 @@ describe('an image counts in an estimate', () => {
     })
   })
 
-  test('but what the upstream reports is what counts', async () => {
+  test('usage that the upstream reports replaces the estimate', async () => {
     const { chat, upstream, log } = await watchedGateway(config)
     upstream.next(json(completion()))
     await chat(withParts('seer', image({ url: png })))

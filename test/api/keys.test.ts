@@ -57,8 +57,8 @@ const doors: readonly (readonly [method: string, path: string])[] = [
   ['GET', '/v1/models/unknown'],
 ]
 
-describe('a request without a key in force', () => {
-  test('gets one and the same 401 on every route, whatever it shows', async () => {
+describe('a request without a valid key', () => {
+  test('every invalid credential gets the same 401 on every route', async () => {
     const gateway = await keyedGateway()
     const answers = new Map<string, string[]>()
     for (const [why, headers] of Object.entries(await refusedHeaders(gateway))) {
@@ -81,7 +81,7 @@ describe('a request without a key in force', () => {
     expect(await gateway.rows()).toEqual([])
   })
 
-  test('is seen in the metrics and in the log, without a row', async () => {
+  test('a 401 appears in the metrics and the log, without a usage row', async () => {
     const gateway = await keyedGateway()
     expect((await gateway.chat(hello)).status).toBe(401)
     const text = await (await gateway.get('/metrics')).text()
@@ -96,7 +96,7 @@ describe('a request without a key in force', () => {
     expect(await gateway.rows()).toEqual([])
   })
 
-  test('takes as long to refuse, whatever is wrong with it', async () => {
+  test('a 401 takes the same time, whatever is wrong with the credential', async () => {
     const gateway = await keyedGateway()
     const kinds = Object.entries(await refusedHeaders(gateway))
     const times = new Map(kinds.map(([why]) => [why, [] as number[]]))
@@ -112,7 +112,7 @@ describe('a request without a key in force', () => {
     expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(2)
   })
 
-  test('is served all the same where nobody is asked for a key', async () => {
+  test('without auth, any credential is accepted', async () => {
     const { get } = await keyedGateway()
     for (const path of ['/health', '/health/providers', '/metrics']) {
       expect((await get(path)).status).toBe(200)
@@ -137,7 +137,7 @@ describe('a key', () => {
     ['Authorization', (secret: string) => ({ Authorization: `Bearer ${secret}` })],
     ['a scheme in other letters', (secret: string) => ({ authorization: `bEARER ${secret}` })],
     ['x-api-key', (secret: string) => ({ 'x-api-key': secret })],
-  ])('is taken from %s', async (_, headersOf) => {
+  ])('a key is taken from %s', async (_, headersOf) => {
     const { key, get, upstream, chat } = await keyedGateway()
     const { secret } = await key()
     upstream.next(json(completion()))
@@ -147,7 +147,7 @@ describe('a key', () => {
     expect(JSON.stringify(upstream.requests[0]?.headers)).not.toContain(secret)
   })
 
-  test('that is rotated has a new secret at once, and all else stays', async () => {
+  test('a rotated key has a new secret at once, and everything else stays', async () => {
     const gateway = await keyedGateway()
     const { ask, admin, upstream, store } = gateway
     const before = await gateway.key({ budget_max: 1, rpm_limit: 9, tpm_limit: 1000 })
@@ -165,7 +165,7 @@ describe('a key', () => {
     expect(JSON.stringify([...store.keys.values()], withBigints)).not.toMatch(/sk-gw-/)
   })
 
-  test('that is disabled stops working at once, and works again when it is enabled', async () => {
+  test('a disabled key stops working at once, and works again when enabled', async () => {
     const { key, ask, admin, upstream } = await keyedGateway()
     const held = await key()
     upstream.always(used(8))
@@ -177,7 +177,7 @@ describe('a key', () => {
     expect(statuses).toEqual([200, 401, 401, 200])
   })
 
-  test('expires at its second, and lives on when that is put off', async () => {
+  test('a key expires to the second, and a later expiry revives it', async () => {
     const { key, ask, admin, upstream, clock } = await keyedGateway()
     const seconds = Math.floor(clock.now() / 1000)
     const held = await key({ expires_at: seconds + 10 })
@@ -194,7 +194,7 @@ describe('a key', () => {
     expect((await ask(held, hello)).status).toBe(200)
   })
 
-  test('that is deleted is a tombstone: nothing changes it, and its spend stays', async () => {
+  test('a deleted key is a tombstone: it cannot be changed, and its spend stays', async () => {
     const gateway = await keyedGateway()
     const { ask, admin, upstream, store } = gateway
     const held = await gateway.key({ budget_max: 1 })
@@ -221,7 +221,7 @@ describe('a key', () => {
     expect([...store.keys.values()]).toMatchObject([{ budgetSpent: 16_000n }])
   })
 
-  test('that is changed while its request runs: the request ends as it was admitted', async () => {
+  test('a request runs to its end as admitted when its key changes meanwhile', async () => {
     const gateway = await keyedGateway()
     const held = await gateway.key({ budget_max: 1 })
     const answer = deferredAnswer(gateway, held)
@@ -232,7 +232,7 @@ describe('a key', () => {
 })
 
 describe('a change through the admin API', () => {
-  test('is in the database and in force when it is answered', async () => {
+  test('a change is stored and in force before it is answered', async () => {
     const { key, ask, admin, store, upstream } = await keyedGateway()
     const held = await key()
     upstream.always(used(8))
@@ -245,7 +245,7 @@ describe('a change through the admin API', () => {
     expect((await ask(held, hello)).headers.get('x-ratelimit-limit-requests')).toBe(null)
   })
 
-  test('that the database refuses changes nothing, and requests go on', async () => {
+  test('a change that the database refuses changes nothing, and requests continue', async () => {
     const { key, ask, admin, store, upstream } = await keyedGateway()
     const held = await key({ rpm_limit: 5 })
     upstream.always(used(8))
@@ -271,7 +271,7 @@ describe('a change through the admin API', () => {
     expect((await admin('GET', `/admin/keys/${held.id}`)).body).toMatchObject({ rpm_limit: 5 })
   })
 
-  test('needs the master key, and nothing else will do', async () => {
+  test('a change needs the master key', async () => {
     const { key, get } = await keyedGateway()
     const { headers, secret } = await key()
     const wrong: HeadersInit[] = [
@@ -291,7 +291,7 @@ describe('a change through the admin API', () => {
   })
 })
 
-test('without auth there are no admin routes, no database, and no key is asked for', async () => {
+test('without auth there are no admin routes, no database and no keys', async () => {
   const { get, chat, upstream } = await watchedGateway(pricedProvider)
   upstream.next(json(completion()))
   expect((await chat(hello)).status).toBe(200)
@@ -304,7 +304,7 @@ test('without auth there are no admin routes, no database, and no key is asked f
 })
 
 describe('the group of a key', () => {
-  test('stays, is left or is joined by what group_id says: nothing, null or an id', async () => {
+  test('group_id keeps, clears or sets the group: absent, null or an id', async () => {
     const { key, group, admin } = await keyedGateway()
     const [red, blue] = [await group(), await group()]
     const { id } = await key({ group_id: red })
@@ -315,7 +315,7 @@ describe('the group of a key', () => {
     expect(groups).toEqual([red, red, blue, null])
   })
 
-  test('must exist: an unknown or deleted one is refused before anything is written', async () => {
+  test('an unknown or deleted group is refused before anything is written', async () => {
     const { key, group, admin } = await keyedGateway()
     const gone = await group()
     await admin('DELETE', `/admin/groups/${gone}`)
@@ -334,7 +334,7 @@ describe('the group of a key', () => {
     expect(body['keys']).toMatchObject([{ id, rpm_limit: 1, group_id: null }])
   })
 
-  test('cannot be deleted while a key is in it that is not deleted itself', async () => {
+  test('a group cannot be deleted while it has keys that are not deleted', async () => {
     const { key, group, admin } = await keyedGateway()
     const pool = await group()
     const [disabled, other] = [await key({ group_id: pool }), await key({ group_id: pool })]
@@ -362,7 +362,7 @@ describe('the group of a key', () => {
     expect((await admin('GET', '/admin/groups')).body['groups']).toEqual([])
   })
 
-  test('that is deleted has all that was spent in it saved', async () => {
+  test('deleting a group saves all spend of its keys', async () => {
     const gateway = await keyedGateway()
     const { group, key, ask, admin, upstream, store } = gateway
     const pool = await group({ budget_max: 1 })
@@ -376,7 +376,7 @@ describe('the group of a key', () => {
 })
 
 describe('a reload of the configuration', () => {
-  test('brings the keys that were made beside the gateway, and keeps what was spent', async () => {
+  test('a reload loads keys that were created offline, and keeps unsaved spend', async () => {
     const gateway = await keyedGateway()
     const { ask, store, upstream, clock } = gateway
     const held = await gateway.key({ budget_max: 1, rpm_limit: 2 })

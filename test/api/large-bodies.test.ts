@@ -71,7 +71,7 @@ async function occupied(config = oneAtATime) {
 }
 
 describe('a body over 1 MiB', () => {
-  test('waits unread while server.large_bodies others are held', async () => {
+  test('a large body waits unread while server.large_bodies others are held', async () => {
     const world = await occupied()
     const second = new Sender(world, bytesOf(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
@@ -81,7 +81,7 @@ describe('a body over 1 MiB', () => {
     expect(second.taken).toBe(2 * MB)
   })
 
-  test('of unknown length is read up to 1 MiB, and then waits', async () => {
+  test('a body of unknown length is read up to 1 MiB, and then waits', async () => {
     const world = await occupied()
     const second = new Sender(world, bytesOf(3 * MB), { declared: false })
     expect(await isPending(second.answer)).toBe(true)
@@ -90,7 +90,7 @@ describe('a body over 1 MiB', () => {
     expect((await second.answer).status).toBe(200)
   })
 
-  test('does not keep smaller ones from being served', async () => {
+  test('waiting large bodies do not delay small ones', async () => {
     const world = await occupied()
     const large = new Sender(world, bytesOf(2 * MB))
     const small = new Sender(world, bytesOf(MB))
@@ -100,7 +100,7 @@ describe('a body over 1 MiB', () => {
     await large.answer
   })
 
-  test('is refused with LM-1002 without waiting when it is too long', async () => {
+  test('a body over the limit is refused with LM-1002 without waiting', async () => {
     const world = await occupied()
     const tooLong = new Sender(world, bytesOf(11 * MB))
     expect((await tooLong.answer).status).toBe(413)
@@ -108,7 +108,7 @@ describe('a body over 1 MiB', () => {
     await world.leave()
   })
 
-  test('gives its place back when its answer is complete', async () => {
+  test('a large body gives up its place when its answer is complete', async () => {
     const world = await watchedGateway(oneAtATime)
     world.upstream.always(json(completion()))
     for (let count = 0; count < 3; count++) {
@@ -116,7 +116,7 @@ describe('a body over 1 MiB', () => {
     }
   })
 
-  test('gives its place back when its stream has begun, not when it has ended', async () => {
+  test('a large body gives up its place when its stream begins, not when it ends', async () => {
     const world = await watchedGateway(oneAtATime)
     const live = new LiveUpstream()
     world.upstream.next(live.responder).always(json(completion()))
@@ -133,14 +133,14 @@ describe('a body over 1 MiB', () => {
   test.each([
     ['malformed', bytesOf(2 * MB).fill(0x5b, 0, 1), 400],
     ['for an unknown model', bytesOf(2 * MB, { model: 'x' }), 404],
-  ])('gives its place back when it is refused: %s', async (_, bytes, status) => {
+  ])('a refused body gives up its place: %s', async (_, bytes, status) => {
     const world = await watchedGateway(oneAtATime)
     for (let count = 0; count < 2; count++) {
       expect((await new Sender(world, bytes).answer).status).toBe(status)
     }
   })
 
-  test('gives its place back when its client leaves half-way', async () => {
+  test('a body gives up its place when its client leaves half-way', async () => {
     const world = await watchedGateway(oneAtATime)
     world.upstream.always(json(completion()))
     const first = new Sender(world, bytesOf(2 * MB), { stalls: true })
@@ -152,7 +152,7 @@ describe('a body over 1 MiB', () => {
     expect((await second.answer).status).toBe(200)
   })
 
-  test('waits for embeddings and rerank as for chat', async () => {
+  test('embeddings and rerank wait as chat does', async () => {
     const world = await occupied()
     const answers = ['/v1/embeddings', '/v1/rerank'].map((path) => {
       const init = { method: 'POST', body: bytesOf(2 * MB) }
@@ -165,8 +165,8 @@ describe('a body over 1 MiB', () => {
   })
 })
 
-describe('the wait ends', () => {
-  test('when the client leaves', async () => {
+describe('the end of the wait', () => {
+  test('the wait ends when the client leaves', async () => {
     const world = await occupied()
     const second = new Sender(world, bytesOf(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
@@ -176,7 +176,7 @@ describe('the wait ends', () => {
     await world.leave()
   })
 
-  test('when the total time is over', async () => {
+  test('the wait ends at the total timeout', async () => {
     const world = await occupied(`${oneAtATime}\n[resilience]\ntotal_timeout_ms = 5000`)
     await world.clock.advance(1000)
     const second = new Sender(world, bytesOf(2 * MB))
@@ -192,7 +192,7 @@ describe('the wait ends', () => {
     expect(fourth.taken).toBe(0)
   })
 
-  test('when the gateway drains', async () => {
+  test('the wait ends when the gateway drains', async () => {
     const world = await occupied()
     const second = new Sender(world, bytesOf(2 * MB))
     expect(await isPending(second.answer)).toBe(true)

@@ -46,8 +46,8 @@ const requests = [
   ],
 ] as const
 
-describe.each(requests)('a request with too much to say it anew: %s', (_, fields, param) => {
-  test('is refused with LM-1001 where it would have to be, before any call', async () => {
+describe.each(requests)('a request that is too large to translate: %s', (_, fields, param) => {
+  test('a request too large to translate is refused with LM-1001 before any call', async () => {
     const { chat, upstream } = await watchedGateway(config)
     const response = await chat({ model: 'translated', ...fields })
     expect(response.status).toBe(400)
@@ -55,7 +55,7 @@ describe.each(requests)('a request with too much to say it anew: %s', (_, fields
     expect(upstream.requests).toEqual([])
   })
 
-  test('is forwarded where it need not be', async () => {
+  test('a request too large to translate is forwarded to a verbatim link', async () => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.always(json(completion()))
     const body = JSON.stringify({ model: 'verbatim', ...fields })
@@ -64,7 +64,7 @@ describe.each(requests)('a request with too much to say it anew: %s', (_, fields
   })
 })
 
-test('long arguments of few values are said anew', async () => {
+test('long arguments with few values are translated', async () => {
   const { chat, upstream } = await watchedGateway(config)
   upstream.always(
     json({ type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn' }),

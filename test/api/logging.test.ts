@@ -16,8 +16,8 @@ async function run(gateway: TestGateway, body: unknown = request, init?: Request
   return { status: response.status, text: await response.text() }
 }
 
-describe('every request of a capability leaves one line', () => {
-  test('with ids, counts and codes of a served one', async () => {
+describe('the request line', () => {
+  test('a served request is logged with ids, counts and codes', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}]))
     gateway.upstream.next(json({}, { status: 500 }), json({}, { status: 401 }), json(completion()))
     await run(gateway, request, {
@@ -49,7 +49,7 @@ describe('every request of a capability leaves one line', () => {
     ])
   })
 
-  test('with the time to the first token of a stream', async () => {
+  test('a stream is logged with its time to first token', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(json({}, { status: 500 }), stream([wholeStream]))
     await run(gateway, streamed())
@@ -60,7 +60,7 @@ describe('every request of a capability leaves one line', () => {
     ['no JSON', 'x', 400, 'LM-1001'],
     ['an unknown model', { ...request, model: 'x' }, 404, 'LM-2001'],
     ['a missing field', { model: 'm' }, 400, 'LM-1001'],
-  ])('refused for %s', async (_, body, status, code) => {
+  ])('a request refused for %s is logged', async (_, body, status, code) => {
     const gateway = await watchedGateway()
     await run(gateway, body)
     expect(gateway.log.map(({ level }) => level)).toEqual(['info'])
@@ -72,7 +72,7 @@ describe('every request of a capability leaves one line', () => {
     })
   })
 
-  test('as a warning when it ended in a 5xx', async () => {
+  test('a 5xx is logged as a warning', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.always(json({}, { status: 500 }))
     await run(gateway)
@@ -80,13 +80,13 @@ describe('every request of a capability leaves one line', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn'])
   })
 
-  test('and no other request that is answered leaves any', async () => {
+  test('other routes that answer leave no line', async () => {
     const { get, log } = await watchedGateway()
     for (const path of ['/health', '/health/providers', '/metrics', '/v1/models']) await get(path)
     expect(log).toEqual([])
   })
 
-  test('refused by admission, with the code of the refusal', async () => {
+  test('a request refused by admission is logged with its error code', async () => {
     const gateway = await keyedGateway()
     const limited = await gateway.key({ rpm_limit: 0 })
     const broke = await gateway.key({ budget_max: 0 })
@@ -102,7 +102,7 @@ describe('every request of a capability leaves one line', () => {
   })
 })
 
-describe('a request that no route takes leaves a line', () => {
+describe('requests without a route', () => {
   const client = '192.0.2.7'
 
   async function sent(path: string, method = 'GET') {
@@ -113,7 +113,7 @@ describe('a request that no route takes leaves a line', () => {
     return { gateway, log, clock, send }
   }
 
-  test('with method, path, status, request id and client', async () => {
+  test('a request without a route is logged with method, path, status, request id and client', async () => {
     const { log } = await sent('/v1/responses?key=canary', 'POST')
     expect(log).toEqual([
       {
@@ -131,19 +131,19 @@ describe('a request that no route takes leaves a line', () => {
     ])
   })
 
-  test('with 405 where the path takes another method', async () => {
+  test('a wrong method is logged with 405', async () => {
     const { log } = await sent('/v1/chat/completions', 'DELETE')
     expect(log[0]?.fields).toMatchObject({ method: 'DELETE', status: 405 })
   })
 
-  test('whose path is short, without control characters and without a key', async () => {
+  test('the logged path is short, without control characters and without a key', async () => {
     const { log } = await sent(`/${providerKey}/\u0007%0a/é/${'x'.repeat(10_000)}`)
     const path = String(log[0]?.fields['path'])
     expect(path).toMatch(/^\/\*\*\*\/%07%0a\/%C3%A9\/x+$/)
     expect(path).toHaveLength(200)
   })
 
-  test('but at most ten a second: the next one counts those left out', async () => {
+  test('at most ten lines a second are written, and the next one counts those left out', async () => {
     const { log, clock, send } = await sent('/nowhere')
     for (let more = 1; more < 50; more++) await send()
     expect(log).toHaveLength(10)
@@ -153,7 +153,7 @@ describe('a request that no route takes leaves a line', () => {
     expect(log[10]?.fields['count']).toBe(41)
   })
 
-  test('and the end of the gateway writes the count that is left', async () => {
+  test('closing the gateway writes the remaining count', async () => {
     const { gateway, log, send } = await sent('/nowhere')
     for (let more = 1; more < 50; more++) await send()
     await gateway.close()
@@ -162,13 +162,13 @@ describe('a request that no route takes leaves a line', () => {
   })
 })
 
-describe('a refused login leaves a warning', () => {
+describe('refused logins', () => {
   test.each([
     ['POST', '/v1/chat/completions'],
     ['GET', '/v1/models'],
     ['GET', '/admin/keys'],
     ['DELETE', '/admin/provider-keys/openai'],
-  ])('%s %s, with the client and without what it has shown', async (method, path) => {
+  ])('%s %s leaves a warning with the client and without the credential', async (method, path) => {
     const { gateway, log } = await keyedGateway()
     log.length = 0
     const headers = { authorization: 'Bearer canary', 'x-request-id': 'r1' }
@@ -186,7 +186,7 @@ describe('a refused login leaves a warning', () => {
   })
 
   test.each(['/admin/keys', '/v1/models', '/v1/embeddings'])(
-    'but %s at most one a second: the next one counts the others',
+    '%s leaves at most one line a second, and the next one counts the others',
     async (path) => {
       const { get, log, clock } = await keyedGateway()
       log.length = 0
@@ -202,7 +202,7 @@ describe('a refused login leaves a warning', () => {
   )
 })
 
-describe('a provider’s key and a client’s text stay out of the log, the metrics and the errors', () => {
+describe('provider keys and client texts stay out of the log, the metrics and the errors', () => {
   const prompt = 'prompt-canary'
   const said = 'answer-canary'
   const echoed = `key ${providerKey} of Bearer ${providerKey} is bad`
@@ -257,7 +257,7 @@ describe('a provider’s key and a client’s text stay out of the log, the metr
     await expectClean(gateway)
   })
 
-  test('in a chain that lists what every link said', async () => {
+  test('in a chain error that lists every link', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}]))
     gateway.upstream.always(json({ error: { message: echoed } }, { status: 401 }))
     const { text } = await run(gateway, body())
@@ -292,7 +292,7 @@ describe('a provider’s key and a client’s text stay out of the log, the metr
     await expectClean(gateway)
   })
 
-  test('even when a key is short, or shaped like no other', async () => {
+  test('even when a key is short or has an unusual form', async () => {
     for (const secret of ['abcd', 'a+b/c==', '{"type":"x"}', '$&$1', 'Ünïcode']) {
       const gateway = await watchedGateway(oneProvider, { env: { P_KEY: secret } })
       gateway.upstream.next(json({ error: { message: `<${secret}> ${secret}` } }, { status: 400 }))
@@ -310,7 +310,7 @@ describe('a provider’s key and a client’s text stay out of the log, the metr
   }
 })
 
-test('an error that nobody foresaw is LM-5001 without detail; its kind goes to the log with the request id', async () => {
+test('an unexpected error is LM-5001 without detail, and the log has its type and the request id', async () => {
   const gateway = await watchedGateway(oneProvider, {
     random: () => {
       throw new RangeError('internal-canary')

@@ -331,8 +331,8 @@ const routes: readonly Malformed[] = [
 
 const table = [...bodies, ...fields, ...models, ...routes]
 
-describe('a malformed request is told what is wrong with it and never reaches an upstream', () => {
-  test('the table holds at least 60 requests, each under a name of its own', () => {
+describe('a malformed request gets a precise error and never reaches an upstream', () => {
+  test('the table holds at least 60 requests with distinct names', () => {
     expect(table.length).toBeGreaterThan(60)
     expect(new Set(table.map(({ name }) => name)).size).toBe(table.length)
   })
@@ -366,32 +366,32 @@ describe('a malformed request is told what is wrong with it and never reaches an
   })
 })
 
-describe('what a message says', () => {
+describe('error messages', () => {
   test.each([
     ['/v1/v1/chat/completions', '/v1/chat/completions'],
     ['/chat/completions', '/v1/chat/completions'],
     ['/v1/health', '/health'],
     ['/models', '/v1/models'],
-  ])('%s: the right path is named', async (path, meant) => {
+  ])('%s: the message names the right path', async (path, meant) => {
     const { get } = await watchedGateway(config)
     const error = await expectErrorShape(await get(path))
     expect(error.message).toContain(`did you mean ${meant}?`)
   })
 
-  test('a path that resembles none: where the routes are listed', async () => {
+  test('a path without a similar route: the message names where the routes are listed', async () => {
     const { get } = await watchedGateway(config)
     const error = await expectErrorShape(await get('/v1/absent'))
     expect(error.message).toBe('no such route; GET / lists those there are')
   })
 
-  test('the field at fault stands in the message too', async () => {
+  test('the message names the invalid field', async () => {
     const { chat } = await watchedGateway(config)
     const error = await expectErrorShape(await chat({ ...valid, stream: 'true' }))
     expect(error.message).toBe('stream: must be true or false')
   })
 })
 
-describe('a field at fault is named in plain words', () => {
+describe('an invalid field is described in plain words', () => {
   const embed = '/v1/embeddings'
   const rerank = '/v1/rerank'
   const messages = [user]
@@ -430,9 +430,9 @@ describe('a field at fault is named in plain words', () => {
   })
 })
 
-describe('fields that the gateway does not read pass untouched, whatever they hold', () => {
+describe('fields that the gateway does not read pass untouched', () => {
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'a field with the name of a property of every object, %s, is a field like any other',
+    'a field named like a property of every object, %s, is an ordinary field',
     async (name) => {
       const { chat, upstream } = await watchedGateway()
       upstream.always(json(completion()))
@@ -464,14 +464,14 @@ describe('fields that the gateway does not read pass untouched, whatever they ho
     'text/plain',
     'application/x-www-form-urlencoded',
     'application/json; charset=latin1',
-  ])('content-type %s does not matter', async (type) => {
+  ])('content-type %s is accepted', async (type) => {
     const { chat, upstream } = await watchedGateway()
     upstream.always(json(completion()))
     expect((await chat(valid, { headers: { 'content-type': type } })).status).toBe(200)
   })
 })
 
-describe('a body that is built to cost time', () => {
+describe('bodies built to be expensive', () => {
   const shapes = [
     ['messages', (wrong: string) => `{"model":"m","messages":[${wrong}]}`, 'messages.0'],
     [
@@ -499,7 +499,7 @@ describe('a body that is built to cost time', () => {
     expect(error.param).toBe(param)
   })
 
-  test.each(shapes)('of many wrong %s only the first is kept', (_, body) => {
+  test.each(shapes)('of many wrong %s only the first is reported', (_, body) => {
     const { error } = chatRequest.safeParse(JSON.parse(body(Array(1000).fill('0').join())))
     expect(JSON.stringify(error?.issues).match(/must be an object/g)?.length).toBeLessThan(3)
   })
@@ -511,7 +511,7 @@ const padded = (length: number) => JSON.stringify(valid).padEnd(length, ' ')
 describe('the body limit', () => {
   const limited = `[server]\nbody_limit = 1000\n${oneProvider}`
 
-  test('a body of exactly the limit is served, one byte more is refused', async () => {
+  test('a body of exactly the limit is served, and one byte more is refused', async () => {
     const { chat, upstream } = await watchedGateway(limited)
     upstream.always(json(completion()))
     expect((await chat(padded(1000))).status).toBe(200)
@@ -542,7 +542,7 @@ describe('the body limit', () => {
     ['a negative length', { 'content-length': '-5' }],
     ['a length with a fraction', { 'content-length': '1.5' }],
     ['an empty length', { 'content-length': '' }],
-  ])('an endless body with %s is read up to the limit and no further', async (_, headers) => {
+  ])('an endless body with %s is read up to the limit only', async (_, headers) => {
     const { gateway, upstream } = await watchedGateway(limited)
     const body = endless(100)
     const response = await gateway.fetch(streamed(body.stream, headers))
@@ -552,7 +552,7 @@ describe('the body limit', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  test('a body that comes byte by byte is put together again', async () => {
+  test('a body that arrives byte by byte is reassembled', async () => {
     const { gateway, upstream } = await watchedGateway(limited)
     upstream.always(json(completion()))
     const bytes = utf8(JSON.stringify({ ...valid, x: 'zażółć 🦆' }))

@@ -30,7 +30,7 @@ const asHeader = (value: unknown) =>
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]))
 
-describe('metadata within its bounds is kept with its types', () => {
+describe('valid metadata keeps its types', () => {
   test.each([
     ['strings, numbers and booleans', { team: 'a', n: 1.5, big: -1e21, yes: true, no: false }],
     ['an empty object', undefined, {}],
@@ -47,7 +47,7 @@ describe('metadata within its bounds is kept with its types', () => {
     expect(reading).toEqual({ metadata: expected, rejected: 0 })
   })
 
-  test('up to 4 KiB of header', async () => {
+  test('a header of up to 4 KiB is accepted', async () => {
     const sent = asHeader({ k: 1 })
     const padded = `${sent.slice(0, -1).padEnd(4095, ' ')}}`
     expect(await readingOf({ 'x-gateway-metadata': padded })).toEqual({
@@ -56,18 +56,18 @@ describe('metadata within its bounds is kept with its types', () => {
     })
   })
 
-  test('under its other name too', async () => {
+  test('metadata is also read from the alternative header', async () => {
     const reading = await readingOf({ 'cf-aig-metadata': '{"k":1}' })
     expect(reading).toEqual({ metadata: { k: 1 }, rejected: 0 })
   })
 
-  test('of the two names its own wins', async () => {
+  test('the gateway’s own header wins over the alternative one', async () => {
     const headers = { 'cf-aig-metadata': '{"k":1}', 'x-gateway-metadata': '{"k":2}' }
     expect(await readingOf(headers)).toEqual({ metadata: { k: 2 }, rejected: 0 })
   })
 })
 
-describe('metadata that breaks a rule is dropped and counted, and the request is served', () => {
+describe('invalid metadata is dropped and counted, and the request is served', () => {
   test.each([
     ['nothing', ''],
     ['no JSON', 'team=a'],
@@ -104,7 +104,7 @@ describe('metadata that breaks a rule is dropped and counted, and the request is
     ['a long key', asHeader({ ['canary'.repeat(20)]: 1 }), 'a key is longer than 64 bytes'],
     ['a long value', asHeader({ k: 'canary'.repeat(50) }), 'a value is longer than 256 bytes'],
     ['a list as a value', '{"k":["canary"]}', 'a value is not a string, a number or a boolean'],
-  ])('and a line says why, and nothing of what it held: %s', async (_, header, reason) => {
+  ])('a log line says why, without the content: %s', async (_, header, reason) => {
     const gateway = await watchedGateway()
     gateway.upstream.next(json(completion()))
     const headers = { 'x-gateway-metadata': header, 'x-request-id': 'r1' }
@@ -117,12 +117,12 @@ describe('metadata that breaks a rule is dropped and counted, and the request is
     expect(JSON.stringify(gateway.log)).not.toContain('canary')
   })
 
-  test('and its other name does not stand in for it', async () => {
+  test('the alternative header does not stand in for an invalid one', async () => {
     const headers = { 'x-gateway-metadata': 'bad', 'cf-aig-metadata': '{"k":1}' }
     expect(await readingOf(headers)).toEqual({ metadata: undefined, rejected: 1 })
   })
 
-  test('even when the request itself is refused', async () => {
+  test('invalid metadata is counted even when the request is refused', async () => {
     const gateway = await watchedGateway()
     const response = await gateway.chat({}, { headers: { 'x-gateway-metadata': 'bad' } })
     expect(response.status).toBe(400)
@@ -130,6 +130,6 @@ describe('metadata that breaks a rule is dropped and counted, and the request is
   })
 })
 
-test('absent metadata is not counted as rejected', async () => {
+test('absent metadata does not count as rejected', async () => {
   expect(await readingOf({})).toEqual({ metadata: undefined, rejected: 0 })
 })

@@ -37,7 +37,7 @@ test('the exposition is Prometheus text, with a type and a help line for every s
   }
 })
 
-test('counters that have counted nothing yet are there, at zero', async () => {
+test('counters start at zero', async () => {
   const text = await scrape(await watchedGateway())
   expect(series(text, 'gateway_metadata_rejected_total')).toEqual([{ labels: {}, value: 0 }])
   expect(series(text, 'gateway_requests_in_flight')).toEqual([{ labels: {}, value: 0 }])
@@ -45,7 +45,7 @@ test('counters that have counted nothing yet are there, at zero', async () => {
   expect(text).not.toContain('gateway_webhook')
 })
 
-test('a host without metrics has no route for them, and the error says why', async () => {
+test('a host without metrics has no /metrics route, and the error says why', async () => {
   const gateway = await watchedGateway(oneProvider, { metrics: undefined })
   gateway.upstream.next(json(completion()))
   await run(gateway)
@@ -61,7 +61,7 @@ test('a host without metrics has no route for them, and the error says why', asy
 describe('gateway_tokens_total', () => {
   const labels = { capability: 'chat', model: 'm', provider: 'p' }
 
-  test('counts what was reported, and apart from it what was estimated', async () => {
+  test('reported and estimated tokens are counted apart', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(json(completion()), json(completion()), json(completion('Hello', {})))
     for (let turn = 0; turn < 3; turn++) await run(gateway)
@@ -75,7 +75,7 @@ describe('gateway_tokens_total', () => {
     )
   })
 
-  test('counts streams, and those that died by what they had sent', async () => {
+  test('streams are counted, and those that died by what they had sent', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([wholeStream]), stream([role + hello]))
     await run(gateway, streamed())
@@ -87,7 +87,7 @@ describe('gateway_tokens_total', () => {
     ).toEqual([2, 2, 8, 9])
   })
 
-  test('counts nothing for a request that nobody served', async () => {
+  test('a request that no link served counts no tokens', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.always(json({}, { status: 500 }))
     await run(gateway)
@@ -95,7 +95,7 @@ describe('gateway_tokens_total', () => {
     expect(series(await scrape(gateway), 'gateway_tokens_total')).toEqual([])
   })
 
-  test('counts for the link that served', async () => {
+  test('tokens are counted for the link that served', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}]))
     gateway.upstream.next(json({}, { status: 401 }), json(completion()))
     await run(gateway)
@@ -110,7 +110,7 @@ describe('gateway_request_duration_seconds', () => {
   const counts = async (gateway: TestGateway) =>
     series(await scrape(gateway), 'gateway_request_duration_seconds_count')
 
-  test('has the status that the request came to, streams by their end', async () => {
+  test('the status is the final one, also for streams', async () => {
     const gateway = await watchedGateway(chainOf([{}], 'circuit_failure_threshold = 1000'))
     gateway.upstream.next(
       json(completion()),
@@ -130,7 +130,7 @@ describe('gateway_request_duration_seconds', () => {
     ])
   })
 
-  test('names the requested model and its primary provider when nobody served', async () => {
+  test('a request that no link served has the requested model and its primary provider', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}]))
     gateway.upstream.always(json({}, { status: 500 }))
     await run(gateway)
@@ -139,7 +139,7 @@ describe('gateway_request_duration_seconds', () => {
     ])
   })
 
-  test('has 499 for a client that left, which is no server error', async () => {
+  test('a client that left is a 499, which is not a server error', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(silent())
     const controller = new AbortController()
@@ -152,7 +152,7 @@ describe('gateway_request_duration_seconds', () => {
     ])
   })
 
-  test('is the time from arrival to the last frame, in seconds', async () => {
+  test('the duration runs from arrival to the last frame, in seconds', async () => {
     const gateway = await watchedGateway()
     const live = new LiveUpstream()
     gateway.upstream.next(live.responder)
@@ -177,7 +177,7 @@ describe('gateway_request_duration_seconds', () => {
     ['a model of another type', { ...request, model: { canary: 1 } }],
     ['no model', {}],
     ['no JSON', 'canary'],
-  ])('never has the text of a client as a label: %s', async (_, body) => {
+  ])('client text never becomes a label: %s', async (_, body) => {
     const gateway = await watchedGateway()
     await run(gateway, body)
     await gateway.get('/v1/models/canary')
@@ -189,7 +189,7 @@ describe('gateway_request_duration_seconds', () => {
   })
 })
 
-test('gateway_upstream_attempts_total counts every call by what came of it', async () => {
+test('gateway_upstream_attempts_total counts every call by outcome', async () => {
   const gateway = await watchedGateway(chainOf([{}, {}, { keyVariable: 'NOT_SET' }]))
   const { upstream } = gateway
   upstream.next(json({}, { status: 500 }), json({}, { status: 401 }), json(completion()))
@@ -202,7 +202,7 @@ test('gateway_upstream_attempts_total counts every call by what came of it', asy
   )
 })
 
-test('gateway_requests_in_flight counts what has not ended, streams included', async () => {
+test('gateway_requests_in_flight counts unfinished requests, streams included', async () => {
   const gateway = await watchedGateway()
   const live = new LiveUpstream()
   gateway.upstream.next(live.responder, silent())
@@ -232,7 +232,7 @@ describe('metadata labels', () => {
     await run(gateway, request, metadata === undefined ? {} : { headers })
   }
 
-  test('are those of the list only, as text, empty where a request has none', async () => {
+  test('only listed metadata become labels, as text, and are empty where a request has none', async () => {
     const gateway = await watchedGateway(config('metadata_labels = ["team", "paid"]'))
     await label(gateway, { team: 'a', paid: true, secret: 'canary' })
     await label(gateway, { paid: 1.5 })
@@ -245,7 +245,7 @@ describe('metadata labels', () => {
     expect(await scrape(gateway)).not.toContain('canary')
   })
 
-  test('are none by default', async () => {
+  test('there are no metadata labels by default', async () => {
     const gateway = await watchedGateway()
     await label(gateway, { team: 'a' })
     expect(Object.keys((await tokens(gateway))[0] ?? {}).sort()).toEqual([
@@ -257,7 +257,7 @@ describe('metadata labels', () => {
     ])
   })
 
-  test('lose control characters and lone surrogates, and quotes in them stay inside', async () => {
+  test('control characters and lone surrogates are removed, and quotes are escaped', async () => {
     const gateway = await watchedGateway(config('metadata_labels = ["team"]'))
     await label(gateway, { team: 'a\n\u0000b\ud800\u007f"} 1\\' })
     const text = await scrape(gateway)
@@ -265,7 +265,7 @@ describe('metadata labels', () => {
     expect(samples(text).every(({ value }) => !Number.isNaN(value))).toBe(true)
   })
 
-  test('that are properties of every object are empty where a request has none', async () => {
+  test('a label named like a property of every object is empty where a request has none', async () => {
     const gateway = await watchedGateway(config('metadata_labels = ["constructor", "toString"]'))
     await label(gateway, { other: 1 })
     await label(gateway, { constructor: 'a' })
@@ -275,7 +275,7 @@ describe('metadata labels', () => {
     ])
   })
 
-  test('read `other` past max_series, all labels together, and what was there goes on', async () => {
+  test('past max_series new label values read `other`, and existing series continue', async () => {
     const gateway = await watchedGateway(config('metadata_labels = ["team"]\nmax_series = 3'))
     for (const team of ['a', 'b', 'c', 'b', 'a']) await label(gateway, { team })
     const counted = series(await scrape(gateway), 'gateway_tokens_total')
@@ -290,7 +290,7 @@ describe('metadata labels', () => {
     ])
   })
 
-  test('never make more series than max_series, whatever the models and the answers', async () => {
+  test('there are never more series than max_series, whatever the models and answers are', async () => {
     const gateway = await watchedGateway(
       chainOf([{}, {}, {}], '[telemetry]\nmetadata_labels = ["team"]\nmax_series = 5'),
     )
@@ -306,7 +306,7 @@ describe('metadata labels', () => {
     expect(teams.filter((team) => team !== 'other')).toHaveLength(5)
   })
 
-  test('stay empty past max_series where a request has none, and take no place of it', async () => {
+  test('a request without metadata keeps empty labels past max_series and takes no series', async () => {
     const gateway = await watchedGateway(
       config('metadata_labels = ["team", "user"]\nmax_series = 2'),
     )

@@ -45,7 +45,7 @@ const entry = (id: string, more: object = {}) => ({
   ...more,
 })
 
-test('the list holds every configured model in the order of the file, and no more than is promised', async () => {
+test('the list holds every configured model in the order of the file, with the documented fields only', async () => {
   const { get } = await watchedGateway(config)
   const response = await get('/v1/models')
   expect(response.status).toBe(200)
@@ -83,14 +83,14 @@ describe('one model', () => {
   })
 
   test.each(ids.filter((id) => !/[%?#]/.test(id)))(
-    '%s is found by its id as it stands',
+    '%s is found by its unencoded id',
     async (id) => {
       const { get } = await watchedGateway(config)
       expect(await (await get(`/v1/models/${id}`)).json()).toEqual(entry(id))
     },
   )
 
-  test('is found by an id with a percent sign that encodes nothing', async () => {
+  test('an id with a percent sign that encodes nothing is found', async () => {
     const { get } = await watchedGateway(config)
     expect(await (await get('/v1/models/50%')).json()).toEqual(entry('50%'))
   })
@@ -106,7 +106,7 @@ describe('one model', () => {
     'hidden',
     'toString',
     'a%252Fc',
-  ])('that is not configured, %s, is LM-2001 and is not repeated', async (id) => {
+  ])('an unconfigured id, %s, is LM-2001 and is not repeated', async (id) => {
     const { get } = await watchedGateway(config)
     const response = await get(`/v1/models/${id}`)
     expect(response.status).toBe(404)
@@ -121,7 +121,7 @@ describe('one model', () => {
     ['gpt-4o-mini ', 'gpt-4o-mini'],
     ['claude', undefined],
     ['x'.repeat(100_000), undefined],
-  ])('the id %s of a typo is answered with the nearest that is', async (id, nearest) => {
+  ])('the mistyped id %s is answered with the nearest id', async (id, nearest) => {
     const { chat } = await watchedGateway(
       '[[providers]]\nname = "p"\nkind = "demo"\nmodels = [{ id = "gpt-4o-mini" }, { id = "o3" }]',
     )
@@ -135,7 +135,7 @@ describe('one model', () => {
     })
   })
 
-  test.each(ids)('%s is also served by that id', async (id) => {
+  test.each(ids)('%s is also served under that id', async (id) => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.next(json(completion()))
     const response = await chat({ model: id, messages: [{ role: 'user' }] })

@@ -8,7 +8,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const warning = 'provider p has no credential: the variable P_KEY is unset or empty'
 
-test('the overview of a gateway shows where each credential comes from', async () => {
+test('the overview shows where each credential comes from', async () => {
   const provider = (name: string, kind: string, more: string) =>
     `[[providers]]\nname = "${name}"\nkind = "${kind}"\n${more}\n`
   const { gateway } = await watchedGateway(
@@ -31,7 +31,7 @@ test('the overview of a gateway shows where each credential comes from', async (
   expect(JSON.stringify(gateway.overview)).not.toContain('canary')
 })
 
-describe('a key of the environment', () => {
+describe('keys from the environment', () => {
   const provider = (kind: string, more = 'api_key_env = "KEY"') =>
     `[[providers]]\nname = "p"\nkind = "${kind}"\n${more}\nmodels = [{ id = "m" }]\n`
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
@@ -41,14 +41,14 @@ describe('a key of the environment', () => {
     ['anthropic', 'x-api-key', 'canary'],
     ['google', 'x-goog-api-key', 'canary'],
     ['bedrock', 'authorization', 'Bearer canary'],
-  ])('of %s is sent without the white space around it', async (kind, header, value) => {
+  ])('the key of %s is sent without the white space around it', async (kind, header, value) => {
     const gateway = await watchedGateway(provider(kind), { env: { KEY: ' \tcanary\r\n' } })
     gateway.upstream.always(json({}, { status: 400 }))
     await gateway.chat(request)
     expect(gateway.upstream.requests[0]?.headers).toMatchObject({ [header]: value })
   })
 
-  test('that the tools of AWS read is trimmed too', async () => {
+  test('keys in the variables of the AWS tools are trimmed too', async () => {
     const env = { AWS_BEARER_TOKEN_BEDROCK: 'canary\n' }
     const gateway = await watchedGateway(provider('bedrock', 'base_url = "eu-west-1"'), { env })
     gateway.upstream.always(json({}, { status: 400 }))
@@ -68,7 +68,7 @@ describe('a key of the environment', () => {
     ['vertex_ai', '{"type":', 'the credentials are not valid JSON'],
     ['vertex_ai', 'canary\ncanary', 'it is neither JSON, a path, a key nor a token'],
   ])(
-    'of %s that is of no use (%j) is named, not shown, and not sent',
+    'an unusable key of %s (%j) is named, and neither shown nor sent',
     async (kind, key, problem) => {
       const gateway = await watchedGateway(
         provider(
@@ -90,7 +90,7 @@ describe('a key of the environment', () => {
     },
   )
 
-  test('that is nothing but white space is none', async () => {
+  test('a key of white space alone counts as missing', async () => {
     const { gateway } = await watchedGateway(provider('openai'), { env: { KEY: ' \n' } })
     expect(gateway.overview.warnings).toEqual([
       'provider p has no credential: the variable KEY is unset or empty',
@@ -98,7 +98,7 @@ describe('a key of the environment', () => {
   })
 })
 
-test('a key that is stored is a credential', async () => {
+test('a stored key counts as a credential', async () => {
   const store = new MemoryStore()
   const options = { env: { GATEWAY_MASTER_KEY: masterKey }, openStore: async () => store }
   const before = await testGateway(withAuth(pricedProvider), options)
@@ -116,7 +116,7 @@ test('a key that is stored is a credential', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a missing credential is warned about at the start and at a reload', async () => {
+test('a missing credential leaves a warning at the start and at a reload', async () => {
   const { change, said, log } = await reloadingGateway(pricedProvider, {
     env: { GATEWAY_MASTER_KEY: masterKey },
   })

@@ -34,16 +34,19 @@ describe('a stored provider key', () => {
   test.each([
     ['is unset', pricedProvider, env],
     ['is empty', pricedProvider, { ...env, P_KEY: '' }],
-  ])('is shown from the next request on where the variable %s', async (_, config, variables) => {
-    const gateway = await reloadingGateway(config, { env: variables })
-    const client = await gateway.key()
-    expect(await shown(gateway, client)).toBe('LM-3006')
-    const { status, body } = await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
-    expect([status, body]).toEqual([204, { text: '' }])
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
-  })
+  ])(
+    'a stored key is sent from the next request on when the variable %s',
+    async (_, config, variables) => {
+      const gateway = await reloadingGateway(config, { env: variables })
+      const client = await gateway.key()
+      expect(await shown(gateway, client)).toBe('LM-3006')
+      const { status, body } = await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
+      expect([status, body]).toEqual([204, { text: '' }])
+      expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    },
+  )
 
-  test('is shown where no variable is named', async () => {
+  test('a stored key is sent when no variable is named', async () => {
     const gateway = await reloadingGateway(unnamed)
     const client = await gateway.key()
     expect(await shown(gateway, client)).toBeUndefined()
@@ -51,7 +54,7 @@ describe('a stored provider key', () => {
     expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
   })
 
-  test('gives way to the variable, as long as that is set', async () => {
+  test('the variable overrides the stored key while it is set', async () => {
     const store = new MemoryStore()
     const gateway = await reloadingGateway(pricedProvider, {
       env: { ...env, P_KEY: 'of-env' },
@@ -64,7 +67,7 @@ describe('a stored provider key', () => {
     expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
   })
 
-  test('is replaced by another one, and forgotten', async () => {
+  test('a stored key can be replaced and deleted', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: 'first' })
@@ -74,7 +77,7 @@ describe('a stored provider key', () => {
     expect(await shown(gateway, client)).toBe('LM-3006')
   })
 
-  test('is there again after a restart, and after any reload', async () => {
+  test('a stored key survives a restart and any reload', async () => {
     const store = new MemoryStore()
     const first = await testGateway(withAuth(pricedProvider), { env, openStore: async () => store })
     const headers = { authorization: `Bearer ${masterKey}` }
@@ -90,7 +93,7 @@ describe('a stored provider key', () => {
     expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
   })
 
-  test('is sealed: it stands in no row, no log, no answer and no metric', async () => {
+  test('a stored key is sealed and appears in no row, log, answer or metric', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     const answers = [await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })]
@@ -103,7 +106,7 @@ describe('a stored provider key', () => {
     expect(JSON.stringify([rows, gateway.log, answers])).not.toContain('canary')
   })
 
-  test('is masked where a provider repeats it', async () => {
+  test('a stored key is masked when a provider repeats it', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
@@ -114,12 +117,15 @@ describe('a stored provider key', () => {
     expect(JSON.stringify(error)).not.toContain('canary')
   })
 
-  test.each(['team/a', 'team%2Fa'])('of a provider whose name holds a slash: %s', async (name) => {
-    const gateway = await reloadingGateway(pricedProvider.replace('"p"', '"team/a"'), { env })
-    const client = await gateway.key()
-    const { status } = await gateway.admin('PUT', `/admin/provider-keys/${name}`, { key: stored })
-    expect([status, await shown(gateway, client)]).toEqual([204, `Bearer ${stored}`])
-  })
+  test.each(['team/a', 'team%2Fa'])(
+    'a key for a provider with a slash in its name is stored: %s',
+    async (name) => {
+      const gateway = await reloadingGateway(pricedProvider.replace('"p"', '"team/a"'), { env })
+      const client = await gateway.key()
+      const { status } = await gateway.admin('PUT', `/admin/provider-keys/${name}`, { key: stored })
+      expect([status, await shown(gateway, client)]).toEqual([204, `Bearer ${stored}`])
+    },
+  )
 
   test.each([
     ['nobody', { key: stored }, 'name'],
@@ -128,20 +134,23 @@ describe('a stored provider key', () => {
     ['p', { key: ' padded ' }, 'key'],
     ['p', { key: 'two\nlines' }, 'key'],
     ['p', { key: stored, more: 1 }, 'more'],
-  ])('is refused with LM-1001, and nothing is stored: %s %j', async (name, body, param) => {
-    const gateway = await reloadingGateway(pricedProvider, { env })
-    const answer = await gateway.admin('PUT', `/admin/provider-keys/${name}`, body)
-    expect([answer.status, errorIn(answer)['code'], errorIn(answer)['param']]).toEqual([
-      400,
-      'LM-1001',
-      param,
-    ])
-    expect(await gateway.store.sealed('provider-key')).toEqual([])
-  })
+  ])(
+    'an invalid key is refused with LM-1001, and nothing is stored: %s %j',
+    async (name, body, param) => {
+      const gateway = await reloadingGateway(pricedProvider, { env })
+      const answer = await gateway.admin('PUT', `/admin/provider-keys/${name}`, body)
+      expect([answer.status, errorIn(answer)['code'], errorIn(answer)['param']]).toEqual([
+        400,
+        'LM-1001',
+        param,
+      ])
+      expect(await gateway.store.sealed('provider-key')).toEqual([])
+    },
+  )
 })
 
-describe('when the configuration file cannot serve', () => {
-  test('a key is in force all the same, with the configuration that serves', async () => {
+describe('an invalid configuration file', () => {
+  test('a stored key takes effect with the running configuration', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     gateway.file.write('providers = [')
@@ -151,7 +160,7 @@ describe('when the configuration file cannot serve', () => {
     expect(gateway.said()).toContainEqual(expect.stringMatching(/^error .*not TOML/))
   })
 
-  test('a change of the file that was not yet taken up comes along with a key', async () => {
+  test('storing a key also applies a valid change of the file that is still pending', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     gateway.file.write(withAuth(pricedProvider.replace('"m"', '"new"')))
@@ -161,8 +170,8 @@ describe('when the configuration file cannot serve', () => {
   })
 })
 
-describe('when the stored keys cannot be read', () => {
-  test('because the database is out, a reload keeps what serves and is counted', async () => {
+describe('stored keys that cannot be read', () => {
+  test('an unavailable database makes a reload fail: it is counted, and the running configuration stays', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
@@ -176,7 +185,7 @@ describe('when the stored keys cannot be read', () => {
     gateway.store.trouble = 'none'
   })
 
-  test('because one was altered, a reload and a PUT keep what serves, and a boot is refused', async () => {
+  test('an altered key makes a reload, a PUT and a boot fail, and the running configuration stays', async () => {
     const store = new MemoryStore()
     const gateway = await reloadingGateway(pricedProvider, { env, store })
     const client = await gateway.key()
@@ -215,7 +224,7 @@ describe('when the stored keys cannot be read', () => {
   })
 })
 
-test('another master key than that of the database is told at the start', async () => {
+test('a start with the wrong master key says so', async () => {
   const store = new MemoryStore()
   const open = { openStore: async () => store }
   const first = await testGateway(withAuth(pricedProvider), { env, ...open })

@@ -29,7 +29,7 @@ async function busyGateway() {
   return { gateway, run, lines }
 }
 
-test('the line of a request is written at once where nothing else runs', async () => {
+test('the line of a request is written at once when nothing else runs', async () => {
   const gateway = await watchedGateway()
   gateway.upstream.next(json(completion()))
   await (await gateway.chat(request)).text()
@@ -46,13 +46,13 @@ test('the line of a request is written within 10 ms while others run', async () 
   expect(lines()).toBe(1)
 })
 
-test('the lines of many requests wait for no clock', async () => {
+test('a full batch of lines is written without waiting for the clock', async () => {
   const { run, lines } = await busyGateway()
   await run(33)
   expect(lines()).toBe(32)
 })
 
-test('the metrics count every request that has ended', async () => {
+test('the metrics count every finished request', async () => {
   const { gateway, run } = await busyGateway()
   await run(3)
   const text = await (await gateway.get('/metrics')).text()
@@ -62,7 +62,7 @@ test('the metrics count every request that has ended', async () => {
   expect(counts.map(({ value }) => value)).toEqual([3])
 })
 
-test('what has ended is recorded when the gateway closes', async () => {
+test('closing the gateway records everything that has finished', async () => {
   const { gateway, run, lines } = await busyGateway()
   await run(2)
   await gateway.gateway.close()

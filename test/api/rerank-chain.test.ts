@@ -68,7 +68,7 @@ function called({ upstream }: TestGateway): string[] {
 }
 
 describe('a request is split for a server that takes few documents', () => {
-  test('the results are one ranking, with the places of the request', async () => {
+  test('the parts are merged into one ranking with the indexes of the request', async () => {
     const gateway = await watchedGateway(alone)
     gateway.upstream.always(numbered)
     const documents = numbers(70)
@@ -105,7 +105,7 @@ describe('a request is split for a server that takes few documents', () => {
     expect(sent).toEqual(sizes)
   })
 
-  test('a part is ranked as a whole, since the best of all may stand in it', () => {
+  test('every part is ranked in full, since it may hold the best documents', () => {
     const call = { model: 'm', query: 'q', topN: 2, returnDocuments: false }
     const asked = (count: number) =>
       partsOf({ ...call, documents: numbers(count) }, { mostDocuments: 32 })
@@ -113,7 +113,7 @@ describe('a request is split for a server that takes few documents', () => {
     expect(asked(33).map((part) => part.call.topN)).toEqual([undefined, undefined])
   })
 
-  test('eight calls run at the same time, and no more', async () => {
+  test('at most eight calls run at the same time', async () => {
     const gateway = await watchedGateway(alone)
     const waiting: (() => void)[] = []
     gateway.upstream.always(async (request) => {
@@ -132,7 +132,7 @@ describe('a request is split for a server that takes few documents', () => {
     expect(results.map(({ index }) => index)).toEqual([...numbers(320).keys()].reverse())
   })
 
-  test('a part is tried again by itself', async () => {
+  test('a failed part is retried alone', async () => {
     const gateway = await watchedGateway(alone)
     gateway.upstream.next(numbered, json({ error: 'busy' }, { status: 429 })).always(numbered)
     const answer = rerank(gateway, { query: 'q', documents: numbers(40) })
@@ -142,7 +142,7 @@ describe('a request is split for a server that takes few documents', () => {
     expect(sizes).toEqual([32, 8, 8])
   })
 
-  test('when a part is lost, the whole request goes to the fallback, in its own measure', async () => {
+  test('a lost part moves the whole request to the fallback, with its own batch size', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.always((request) => {
       const isFirst = request.url.startsWith('http://first.test')
@@ -164,8 +164,8 @@ describe('a request is split for a server that takes few documents', () => {
   })
 })
 
-describe('failures mean what they mean for chat', () => {
-  test('a refused credential goes to the fallback at once', async () => {
+describe('failures are handled as for chat', () => {
+  test('a refused credential moves to the fallback at once', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.next(json({ error: 'key' }, { status: 401 })).always(numbered)
     const response = await rerank(gateway, { query: 'q', documents: numbers(2) })
@@ -173,7 +173,7 @@ describe('failures mean what they mean for chat', () => {
     expect(called(gateway)).toEqual(['first', 'second'])
   })
 
-  test('a client’s own mistake keeps its status and goes nowhere else', async () => {
+  test('a client error keeps its status and is not sent elsewhere', async () => {
     const gateway = await watchedGateway(twoLinks)
     const refusal = { error: 'inputs must be shorter', error_type: 'Validation' }
     gateway.upstream.next(json(refusal, { status: 413 }))
@@ -185,7 +185,7 @@ describe('failures mean what they mean for chat', () => {
     expect(called(gateway)).toEqual(['first'])
   })
 
-  test('when every link has failed it is LM-3004', async () => {
+  test('a chain whose links all fail is LM-3004', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.always(json({}, { status: 500 }))
     const response = await patiently(gateway, rerank(gateway, otters))
@@ -194,7 +194,7 @@ describe('failures mean what they mean for chat', () => {
     expect(called(gateway)).toEqual(['first', 'first', 'second', 'second'])
   })
 
-  test('a server that says nothing is given up after the first-token timeout', async () => {
+  test('a silent server is abandoned after the first-token timeout', async () => {
     const gateway = await watchedGateway(`[server]\nfirst_token_timeout_ms = 1000\n${alone}`)
     gateway.upstream.always(silent())
     const answer = rerank(gateway, otters)
@@ -216,7 +216,7 @@ describe('failures mean what they mean for chat', () => {
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test('when the client leaves, all of its calls end', async () => {
+  test('a client that leaves ends all of its calls', async () => {
     const gateway = await watchedGateway(alone)
     gateway.upstream.always(silent())
     const leaving = new AbortController()

@@ -14,7 +14,7 @@ async function sent(fields: object): Promise<unknown> {
   return gateway.upstream.body()
 }
 
-describe('a document is reduced to one text', () => {
+describe('documents are reduced to text', () => {
   test.each([
     ['a string is its own text', ['a'], undefined, ['a']],
     ['an object is its text', [{ text: 'a', id: 7 }, 'b'], undefined, ['a', 'b']],
@@ -33,7 +33,7 @@ describe('a document is reduced to one text', () => {
     expect(body).toEqual({ model: 'rerank-v3.5', query: 'q', documents: texts })
   })
 
-  test('that text is what an echo holds', async () => {
+  test('return_documents echoes that text', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(
       scores([
@@ -48,7 +48,7 @@ describe('a document is reduced to one text', () => {
   })
 })
 
-describe('what cannot be ranked is refused before any upstream call', () => {
+describe('invalid requests are refused before any upstream call', () => {
   test.each([
     ['no documents', { documents: [] }, 'LM-2010', 'documents'],
     ['documents missing', { documents: undefined }, 'LM-1001', 'documents'],
@@ -93,7 +93,7 @@ describe('what cannot be ranked is refused before any upstream call', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('an unknown model is LM-2001, one without the capability LM-2002', async () => {
+  test('an unknown model is LM-2001, and one without the capability is LM-2002', async () => {
     const gateway = await watchedGateway(
       `${config}[[providers.models]]\nid = "talker"\ncapabilities = ["chat", "embed"]\n`,
     )
@@ -105,7 +105,7 @@ describe('what cannot be ranked is refused before any upstream call', () => {
   })
 })
 
-describe('how many results there are', () => {
+describe('the number of results', () => {
   test.each([
     ['top_n', { top_n: 2 }, 2],
     ['top_n above the number of documents is all of them', { top_n: 9 }, 3],
@@ -128,7 +128,7 @@ describe('how many results there are', () => {
   })
 })
 
-test('fields that the gateway does not read stay behind, also where the provider is strict', async () => {
+test('unknown fields are not forwarded, even to a strict provider', async () => {
   const gateway = await watchedGateway(
     rerankConfig({ kind: 'cohere', provider: { strict: true }, model: { upstream_id: 'r' } }),
   )
@@ -138,7 +138,7 @@ test('fields that the gateway does not read stay behind, also where the provider
   expect(gateway.upstream.body()).toEqual({ model: 'r', ...otters })
 })
 
-test('a body that is nested too deep is refused before it is read', async () => {
+test('a body that is nested too deeply is refused before it is parsed', async () => {
   const gateway = await watchedGateway(config)
   let nested: unknown = 'a'
   for (let depth = 0; depth < 130; depth++) nested = [nested]

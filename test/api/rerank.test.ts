@@ -29,7 +29,7 @@ const ranking = scores(
 /** As many texts as that. */
 const texts = (count: number) => Array.from({ length: count }, () => 'text')
 
-test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('%s ranks', async (path) => {
+test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('%s ranks documents', async (path) => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(ranking)
   const response = await rerank(gateway, otters, path)
@@ -49,14 +49,14 @@ test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('%s ranks', async (path) => {
   })
 })
 
-test('it is there for POST alone', async () => {
+test('rerank accepts POST only', async () => {
   const gateway = await watchedGateway(config)
   const response = await gateway.get('/rerank')
   expect(response.status).toBe(405)
   expect(response.headers.get('allow')).toBe('POST')
 })
 
-test('documents that score the same stand in the order of the request', async () => {
+test('documents with equal scores keep the order of the request', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(
     scores([
@@ -69,7 +69,7 @@ test('documents that score the same stand in the order of the request', async ()
   expect(results.map(({ index }) => index)).toEqual([0, 2, 1])
 })
 
-test('scores pass with every digit, whatever their range', async () => {
+test('scores keep every digit, whatever their range', async () => {
   const gateway = await watchedGateway(config)
   const exact = [12.25, 0.1234567890123456, 1e-9, -7.5]
   gateway.upstream.next(scores(exact.map((score, index) => [index, score])))
@@ -77,7 +77,7 @@ test('scores pass with every digit, whatever their range', async () => {
   expect(results.map(({ relevance_score: score }) => score)).toEqual(exact)
 })
 
-test('a text that is not ASCII comes back as it was, and counts by its bytes', async () => {
+test('a text outside ASCII is echoed unchanged and counted in bytes', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(scores([[0, 0.5]]))
   const documents = ['Öttér 🦦']
@@ -88,7 +88,7 @@ test('a text that is not ASCII comes back as it was, and counts by its bytes', a
   expect(usage).toMatchObject({ total_tokens: 2 + 3 })
 })
 
-test('an estimate counts the query once for each document', async () => {
+test('an estimate counts the query once per document', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(scores([[0, 0.5]]))
   const fields = { query: 'ten bytes!', documents: texts(250).map(() => 'six by') }
@@ -102,22 +102,25 @@ describe('search units', () => {
     [100, 1],
     [101, 2],
     [250, 3],
-  ])('unreported, %i documents are %i units, and flagged', async (count, units) => {
-    const gateway = await watchedGateway(config)
-    gateway.upstream.next(scores([[0, 0.5]]))
-    const fields = { query: 'q', documents: texts(count) }
-    const { usage } = await bodyOf(await rerank(gateway, fields))
-    expect(usage).toMatchObject({ search_units: units, estimated: true })
-  })
+  ])(
+    'without a reported count, %i documents are %i units, marked as estimated',
+    async (count, units) => {
+      const gateway = await watchedGateway(config)
+      gateway.upstream.next(scores([[0, 0.5]]))
+      const fields = { query: 'q', documents: texts(count) }
+      const { usage } = await bodyOf(await rerank(gateway, fields))
+      expect(usage).toMatchObject({ search_units: units, estimated: true })
+    },
+  )
 
-  test('the upstream’s figure holds, however many documents there are', async () => {
+  test('the upstream’s count wins, however many documents there are', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(scores([[0, 0.5]], billed(7)))
     const { usage } = await bodyOf(await rerank(gateway, otters))
     expect(usage).toEqual({ search_units: 7, total_tokens: otterTokens, tokens_estimated: true })
   })
 
-  test.each([-1, '1', null, 1e300])('%j is no figure', async (units) => {
+  test.each([-1, '1', null, 1e300])('%j is not a valid count', async (units) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(scores([[0, 0.5]], billed(units)))
     const { usage } = await bodyOf(await rerank(gateway, otters))
@@ -125,7 +128,7 @@ describe('search units', () => {
   })
 })
 
-test('the log and the metrics know of tokens and search units', async () => {
+test('the log and the metrics record tokens and search units', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(ranking, scores([[0, 0.5]], billed(3)))
   await rerank(gateway, { ...otters, top_n: 3 })
@@ -164,7 +167,7 @@ test('a refused request counts no search units', async () => {
   expect(series(metrics, 'gateway_rerank_search_units_total')).toEqual([])
 })
 
-describe('an answer that is no ranking is tried again, and ends as LM-3002', () => {
+describe('an answer that is not a ranking is retried, and then LM-3002', () => {
   test.each([
     ['no result', scores([])],
     ['a place outside of the list', scores([[3, 0.5]])],
@@ -194,7 +197,7 @@ describe('an answer that is no ranking is tried again, and ends as LM-3002', () 
   })
 })
 
-test('a vendor that leaves documents out has answered, and the log tells', async () => {
+test('a ranking that leaves documents out is accepted and logged', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(scores([[1, 0.5]]), scores([[1, 0.5]]))
   const { results } = await bodyOf(await rerank(gateway, otters))
@@ -211,7 +214,7 @@ describe('the demo provider', () => {
   const demo =
     '[[providers]]\nname = "d"\nkind = "demo"\nmodels = [{ id = "m", capabilities = ["rerank"] }]'
 
-  test('ranks by the words that are shared', async () => {
+  test('the demo provider ranks by shared words', async () => {
     const gateway = await watchedGateway(demo)
     const documents = ['tax law', 'what otters eat: fish', 'Otters!', 'OTTERS eat']
     const fields = { query: 'otters eat', documents, return_documents: true }
@@ -227,7 +230,7 @@ describe('the demo provider', () => {
     expect(usage).toMatchObject({ search_units: 1, estimated: true, tokens_estimated: true })
   })
 
-  test('gives the best that were asked for', async () => {
+  test('the demo provider returns the requested number of results', async () => {
     const gateway = await watchedGateway(demo)
     const { results } = await bodyOf(await rerank(gateway, { ...otters, top_n: 1 }))
     expect(results.map(({ index }) => index)).toEqual([0])

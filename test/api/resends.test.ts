@@ -27,8 +27,8 @@ async function outcomesIn({ get }: TestGateway) {
   return series(text, 'gateway_upstream_attempts_total')
 }
 
-describe('a request that is sent again on a new connection', () => {
-  test('uses up no attempt, and counts as a call in the log and in the metrics', async () => {
+describe('a request resent on a new connection', () => {
+  test('a resend uses up no attempt, and counts as a call in the log and in the metrics', async () => {
     const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
     gateway.upstream.next(lostAtOnce(json(completion())))
     expect((await gateway.chat(request)).status).toBe(200)
@@ -40,7 +40,7 @@ describe('a request that is sent again on a new connection', () => {
     ])
   })
 
-  test('counts as well when it fails in the end', async () => {
+  test('a resend that fails counts as well', async () => {
     const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
     gateway.upstream.next(lostAtOnce(lost))
     expect((await gateway.chat(request)).status).toBe(502)
@@ -51,7 +51,7 @@ describe('a request that is sent again on a new connection', () => {
     ])
   })
 
-  test('is not sent again in a later attempt', async () => {
+  test('a later attempt is not resent', async () => {
     const asked: unknown[] = []
     const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 3'))
     gateway.upstream.always(lostAtOnce(lost, asked))
@@ -62,7 +62,7 @@ describe('a request that is sent again on a new connection', () => {
     expect(attemptsIn(gateway)).toEqual([4])
   })
 
-  test('may be sent again at the next provider of the chain', async () => {
+  test('the next provider of the chain may resend again', async () => {
     const asked: unknown[] = []
     const gateway = await watchedGateway(chainOf([{}, {}], 'retry_max_attempts = 1'))
     gateway.upstream.next(lostAtOnce(lost, asked), lostAtOnce(json(completion()), asked))

@@ -290,7 +290,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
     },
   )
 
-  test('the dearest link of a chain of unlike kinds prices the reservation', async () => {
+  test('the dearest link of a mixed chain prices the reservation', async () => {
     const cheap = { kind: openai as Kind, most: undefined, price: 2 }
     const dear = { kind: sonnet45 as Kind, most: 3_000, price: 1 }
     const gateway = await gatewayOf([cheap, dear])
@@ -332,7 +332,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
   )
 })
 
-describe('thinking of a Claude model within a bound that was lowered', () => {
+describe('the thinking budget of a Claude model under a lowered bound', () => {
   const thinks = async (most: number, fields: object) => {
     const [, , kind] = kinds
     const gateway = await gatewayOf([{ kind: kind as Kind, most, price: 1 }])
@@ -348,14 +348,14 @@ describe('thinking of a Claude model within a bound that was lowered', () => {
     [1_500, { reasoning_effort: 'high' }, 1_024],
     [4_096, { thinking: { type: 'enabled', budget_tokens: 32_000 } }, 2_048],
     [64_000, { thinking: { type: 'enabled', budget_tokens: 32_000 } }, 32_000],
-  ])('of %i with %j has this budget: %i', async (most, fields, budget) => {
+  ])('a bound of %i with %j gives a budget of %i', async (most, fields, budget) => {
     expect(await thinks(most, { ...fields, max_tokens: 64_000 })).toEqual({
       type: 'enabled',
       budget_tokens: budget,
     })
   })
 
-  test('is left out where there is no room for it', async () => {
+  test('thinking is omitted when the bound leaves no room for it', async () => {
     expect(await thinks(1_000, { max_tokens: 64_000, reasoning_effort: 'high' })).toBeUndefined()
   })
 })
@@ -383,7 +383,7 @@ const anyBody = fc.record({
   ),
 })
 
-test('no reservation and no debit is under what the bytes allow that any link of the chain is sent', async () => {
+test('no reservation and no debit is below what the sent bytes allow on any link of the chain', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyLink, { minLength: 1, maxLength: 3 }),
@@ -442,7 +442,7 @@ const anyMember: fc.Arbitrary<Member> = fc
     value,
   }))
 
-test('a body that spells or repeats bounds oddly is refused, or reserves for its most generous reading', async () => {
+test('a body with misspelled or repeated bounds is refused, or reserves for its most generous reading', async () => {
   let served = 0
   await fc.assert(
     fc.asyncProperty(

@@ -23,7 +23,7 @@ models = [{ id = "m", fallbacks = ["n"] }, { id = "n" }]
 retry_max_attempts = 1
 `
 
-describe.each(everyKind)('a chain of %s', (_, streams) => {
+describe.each(everyKind)('a stream chain of %s', (_, streams) => {
   const opened = (config = oneProvider) => watchedGateway(config, { streams })
 
   async function committed() {
@@ -35,7 +35,7 @@ describe.each(everyKind)('a chain of %s', (_, streams) => {
     return { gateway, live, response }
   }
 
-  test('carries a whole stream, and lets its connection be used again', async () => {
+  test('a whole stream passes, and its connection is reused', async () => {
     const { gateway, live, response } = await committed()
     const reader = new StreamReader(response)
     expect(await reader.next()).toBe(role + hello)
@@ -45,7 +45,7 @@ describe.each(everyKind)('a chain of %s', (_, streams) => {
     expect(settlement(gateway.log)).toMatchObject({ status: 200, estimated: false })
   })
 
-  test('shows nothing of an upstream that fails before its content', async () => {
+  test('an upstream that fails before its content shows nothing', async () => {
     const gateway = await opened(withFallback)
     const failed = `${role}data: {"error":{"message":"overloaded"}}\n\n`
     gateway.upstream.next(stream([failed]), stream([wholeStream]))
@@ -53,7 +53,7 @@ describe.each(everyKind)('a chain of %s', (_, streams) => {
     expect(settlement(gateway.log)).toMatchObject({ status: 200, model: 'm', attempts: 2 })
   })
 
-  test('ends with the terminal frame where the upstream breaks off', async () => {
+  test('an upstream that breaks off ends the stream with the terminal frame', async () => {
     const { gateway, live, response } = await committed()
     live.end()
     const ended = terminal('the stream of provider p ended before it was complete')
@@ -61,7 +61,7 @@ describe.each(everyKind)('a chain of %s', (_, streams) => {
     expect(settlement(gateway.log)).toMatchObject({ error_code: 'LM-3010', tokens_out: 2 })
   })
 
-  test('ends while nobody reads it', async () => {
+  test('a stream that is not read ends by its timeouts', async () => {
     const { gateway, live, response } = await committed()
     await settled()
     gateway.gateway.drain()
@@ -72,7 +72,7 @@ describe.each(everyKind)('a chain of %s', (_, streams) => {
     expect(settlement(gateway.log)).toMatchObject({ tokens_out: 2 })
   })
 
-  test('ends when its reader cancels, with nothing left behind', async () => {
+  test('a reader that cancels ends the stream and leaves nothing behind', async () => {
     const { gateway, live, response } = await committed()
     const reader = response.body?.getReader()
     await reader?.read()
@@ -82,7 +82,7 @@ describe.each(everyKind)('a chain of %s', (_, streams) => {
     expect(settlement(gateway.log)).toMatchObject({ status: 499, error_code: 'LM-6001' })
   })
 
-  test('does not read ahead of a client that stops reading for more than a few chunks', async () => {
+  test('the upstream is read at most a few chunks ahead of a client that stops reading', async () => {
     const { gateway, live, response } = await committed()
     for (let count = 0; count < 50; count++) {
       live.push(hello)

@@ -44,7 +44,7 @@ describe('the terminator', () => {
     ['after other text', 'data: x [DONE]\n\n'],
     ['without its bracket', 'data: [DONE\n\n'],
     ['in lower case', 'data: [done]\n\n'],
-  ])('%s is no end', async (_, frame) => {
+  ])('%s is not the terminator', async (_, frame) => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([role + hello + frame + wholeStream]))
     expect(await readStream(gateway)).toBe(role + hello + frame + wholeStream)
@@ -55,13 +55,13 @@ describe('the terminator', () => {
     'data: [DONE] \n\n',
     'data: [DONE] bye\n\n',
     'event: end\ndata: [DONE]\n\n',
-  ])('may be written %j', async (end) => {
+  ])('the terminator may be written %j', async (end) => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([role + hello + end]))
     expect(await readStream(gateway)).toBe(role + hello + estimate + end)
   })
 
-  test('ends the answer although the upstream keeps its connection; the connection is kept for reuse', async () => {
+  test('the terminator ends the answer although the upstream keeps its connection, which is reused', async () => {
     const { chat, upstream, log } = await watchedGateway()
     const live = new LiveUpstream()
     upstream.next(live.responder)
@@ -75,33 +75,33 @@ describe('the terminator', () => {
     expect(settlement(log)).toMatchObject({ status: 200, tokens_in: 9 })
   })
 
-  test('makes everything after it disappear, in the same chunk or in another', async () => {
+  test('everything after the terminator is discarded, in the same chunk or a later one', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([`${wholeStream}${hello}${done}noise`]))
     expect(await readStream(gateway)).toBe(wholeStream)
   })
 
-  test('makes a reset after it a success', async () => {
+  test('a reset after the terminator is a success', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([wholeStream], { failure: reset }))
     expect(await readStream(gateway)).toBe(wholeStream)
     expect(settlement(gateway.log)).toMatchObject({ status: 200 })
   })
 
-  test('is added for perplexity at a clean end after a finish reason', async () => {
+  test('perplexity: the gateway adds the terminator at a clean end after a finish reason', async () => {
     const gateway = await watchedGateway(perplexity)
     gateway.upstream.next(stream([role + hello + stop]))
     expect(await readStream(gateway)).toBe(role + hello + stop + estimate + done)
     expect(settlement(gateway.log)).toMatchObject({ status: 200 })
   })
 
-  test('is missed of perplexity too when nothing has finished', async () => {
+  test('perplexity: an end without a finish reason is a failure', async () => {
     const gateway = await watchedGateway(perplexity)
     gateway.upstream.next(stream([role + hello]))
     expect(await readStream(gateway)).toBe(role + hello + endedEarly)
   })
 
-  test('is missed of perplexity while a choice that has begun has not finished', async () => {
+  test('perplexity: an end while a started choice is unfinished is a failure', async () => {
     const gateway = await watchedGateway(perplexity)
     const second = (fields: object) => chunkOf({ choices: [{ index: 1, ...fields }] })
     const word = second({ delta: { content: 'Hello' }, finish_reason: null })
@@ -117,7 +117,7 @@ describe('the terminator', () => {
     }
   })
 
-  test('is missed of perplexity too when its connection broke', async () => {
+  test('perplexity: a broken connection is a failure', async () => {
     const gateway = await watchedGateway(perplexity)
     gateway.upstream.next(stream([role + hello + stop], { failure: reset }))
     expect(await readStream(gateway)).toContain('"code":"LM-3010"')
@@ -129,7 +129,7 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
     series(await (await get('/metrics')).text(), 'gateway_streams_unfinished_total')
   const warnings = ({ log }: TestGateway) => log.filter(({ level }) => level === 'warn')
 
-  test('passes, leaves a warning, and is counted', async () => {
+  test('such a stream passes, leaves a warning and is counted', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([role + hello + done]))
     expect(await readStream(gateway)).toBe(role + hello + estimate + done)
@@ -151,7 +151,7 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
       'of which one choice has finished',
       `${role}${hello}${chunkOf({ choices: [{ index: 1, delta: { content: 'a' } }] })}${stop}${done}`,
     ],
-  ])('is not one %s', async (_, sent) => {
+  ])('a stream %s is not such a stream', async (_, sent) => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([sent]))
     await readStream(gateway)
@@ -192,11 +192,11 @@ describe('the first content commits a stream', () => {
     ['audio', { audio: { id: 'a', data: 'AAAA' } }],
   ])('%s', async (_, delta) => expect(await opening(chunk(delta))).toBe(true))
 
-  test('a finish reason', async () => {
+  test('a finish reason commits', async () => {
     expect(await opening(chunk({}, {}, 'content_filter'))).toBe(true)
   })
 
-  test('content of a later choice', async () => {
+  test('content of a later choice commits', async () => {
     const choices = [
       { index: 0, delta: {} },
       { index: 1, delta: { content: 'x' } },
@@ -220,7 +220,7 @@ describe('the first content commits a stream', () => {
     ['data that is no object', 'data: "text"\n\ndata: 7\n\ndata: null\n\n'],
     ['an event of an unknown type', 'event: metadata\ndata: {"a":1}\n\n'],
     ['blank lines', '\n\n\n'],
-  ])('not %s', async (_, frame) => expect(await opening(frame)).toBe(false))
+  ])('%s does not commit', async (_, frame) => expect(await opening(frame)).toBe(false))
 })
 
 describe('before the commit', () => {
@@ -253,7 +253,7 @@ describe('before the commit', () => {
   ]
 
   test.each(deaths)(
-    '%s is followed by a second attempt, and nothing of the first is shown',
+    '%s leads to a second attempt, and nothing of the first is shown',
     async (_, death) => {
       const gateway = await watchedGateway()
       gateway.upstream.next(death, stream([wholeStream]))
@@ -264,7 +264,7 @@ describe('before the commit', () => {
     },
   )
 
-  test('a terminator without content is a failed attempt at once, even if the connection stays', async () => {
+  test('a terminator without content fails the attempt at once, even if the connection stays open', async () => {
     const gateway = await watchedGateway()
     const live = new LiveUpstream()
     gateway.upstream.next(live.responder, stream([wholeStream]))
@@ -275,7 +275,7 @@ describe('before the commit', () => {
     expect(gateway.upstream.requests[0]?.signal.aborted).toBe(true)
   })
 
-  test('nothing is sent, not even headers or a ping, however long it takes', async () => {
+  test('nothing is sent, neither headers nor a ping, however long it takes', async () => {
     const { chat, upstream, clock } = await watchedGateway()
     const live = new LiveUpstream()
     upstream.next(live.responder)
@@ -299,7 +299,7 @@ describe('before the commit', () => {
       'LM-3003',
     ],
   ])(
-    'an error frame that blames the request with %s surfaces at once',
+    'an error frame that blames the request with %s is returned at once',
     async (_, error, status, code) => {
       const { chat, upstream, log } = await watchedGateway()
       upstream.next(stream([role + data({ error })]))
@@ -331,7 +331,7 @@ describe('before the commit', () => {
     ['a code that is no status', { message: 'boom', code: 'server_error' }, 502, 'LM-3010', 3],
     ['a code with a fraction', { message: 'boom', code: 400.5 }, 502, 'LM-3010', 3],
     ['no code', { message: 'boom' }, 502, 'LM-3010', 3],
-  ])('an error frame with %s counts as that', async (_, error, status, code, attempts) => {
+  ])('an error frame with %s counts as that status', async (_, error, status, code, attempts) => {
     const { chat, upstream, clock, log } = await watchedGateway()
     upstream.always(stream([role + data({ error }) + done]))
     const pending = chat(streamed())
@@ -342,7 +342,7 @@ describe('before the commit', () => {
     expect(settlement(log)).toMatchObject({ error_code: code, attempts })
   })
 
-  test('streams that all open and bring no content end as LM-3010 in plain JSON', async () => {
+  test('links that open a stream and bring no content end as LM-3010 in plain JSON', async () => {
     const { chat, upstream, clock, log } = await watchedGateway()
     upstream.always(stream([role + done]))
     const pending = chat(streamed())
@@ -358,7 +358,7 @@ describe('before the commit', () => {
     expect(settlement(log)).toMatchObject({ status: 502, error_code: 'LM-3010', attempts: 3 })
   })
 
-  test('an upstream that sends comments for ever is cut off, not collected', async () => {
+  test('an upstream that sends comments forever is cut off, and nothing is buffered', async () => {
     const { chat, upstream } = await watchedGateway(onceOnly)
     const megabyte = bytes(`: ${'x'.repeat(2 ** 20)}\n\n`)
     upstream.next(pieces(Array<Uint8Array>(10).fill(megabyte).concat(bytes(wholeStream))))
@@ -366,7 +366,7 @@ describe('before the commit', () => {
     expect(error).toMatchObject({ code: 'LM-3002' })
   })
 
-  test('a line of 20 MB is cut off, not collected', async () => {
+  test('a line of 20 MB is cut off, and not buffered', async () => {
     const { chat, upstream } = await watchedGateway(onceOnly)
     const megabyte = bytes('x'.repeat(2 ** 20))
     const line = Array<Uint8Array>(20).fill(megabyte)
@@ -375,7 +375,7 @@ describe('before the commit', () => {
     expect(error).toMatchObject({ code: 'LM-3002' })
   })
 
-  test('a line of 10 MB is content like any other', async () => {
+  test('a line of 10 MB is ordinary content', async () => {
     const gateway = await watchedGateway(onceOnly)
     const long = chunk({ content: 'x'.repeat(10 * 2 ** 20) })
     gateway.upstream.next(pieces([bytes(long), bytes(stop + done)]))
@@ -405,7 +405,7 @@ describe('the first-token timeout', () => {
     expect(settlement(log)).toMatchObject({ status: 504, latency_ms: 120_000, attempts: 1 })
   })
 
-  test('comments, roles and usage do not put it off', async () => {
+  test('comments, roles and usage do not reset it', async () => {
     const { chat, upstream, clock } = await watchedGateway()
     const live = new LiveUpstream()
     upstream.next(live.responder)
@@ -417,7 +417,7 @@ describe('the first-token timeout', () => {
     expect((await pending).status).toBe(504)
   })
 
-  test('is over with the first content: silence after it is waited out', async () => {
+  test('it ends with the first content, and later silence is allowed', async () => {
     const { chat, upstream, clock } = await watchedGateway(
       `[server]\nsse_heartbeat_ms = 0\n${oneProvider}`,
     )
@@ -431,7 +431,7 @@ describe('the first-token timeout', () => {
     expect(await reader.rest()).toBe(stop + estimate + done)
   })
 
-  test('a provider may have its own', async () => {
+  test('a provider may set its own', async () => {
     const { chat, upstream, clock } = await watchedGateway(
       oneProvider.replace('kind = "openai"', 'kind = "openai"\nfirst_token_timeout_ms = 50'),
     )
@@ -529,7 +529,7 @@ describe('after the commit', () => {
     },
   )
 
-  test('a line of 20 MB is cut off, not collected', async () => {
+  test('a line of 20 MB is cut off, and not buffered', async () => {
     const gateway = await watchedGateway()
     const megabyte = bytes('x'.repeat(2 ** 20))
     const line = Array<Uint8Array>(20).fill(megabyte)
@@ -576,7 +576,7 @@ describe('after the commit', () => {
     ).toBe(true)
   })
 
-  test('the total timeout ends a stream that nobody reads', async () => {
+  test('the total timeout ends a stream that is not read', async () => {
     const gateway = await watchedGateway()
     const live = new LiveUpstream()
     gateway.upstream.next(live.responder)
@@ -601,7 +601,7 @@ describe('after the commit', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 502, tokens_out: 2 })
   })
 
-  test('a shutdown before the commit is told in plain JSON, and is no fault of the provider', async () => {
+  test('a shutdown before the commit is answered in plain JSON, and does not count against the provider', async () => {
     const gateway = await watchedGateway(
       `[resilience]\ncircuit_failure_threshold = 1\n${oneProvider}`,
     )
@@ -617,7 +617,7 @@ describe('after the commit', () => {
     expect(next.status).toBe(200)
   })
 
-  test('usage that was reported before the death is what the request has cost', async () => {
+  test('usage reported before the failure is charged', async () => {
     const gateway = await watchedGateway()
     const { live, reader } = await commit(gateway)
     live.push(
@@ -631,7 +631,7 @@ describe('after the commit', () => {
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 7, tokens_out: 3, estimated: false })
   })
 
-  test('the provider key in the text of an error frame is masked', async () => {
+  test('a provider key in the text of an error frame is masked', async () => {
     const gateway = await watchedGateway()
     const { live, reader } = await commit(gateway)
     live.push(data({ error: { message: `key ${providerKey} is over its quota` } }))
@@ -642,7 +642,7 @@ describe('after the commit', () => {
     )
   })
 
-  test('the answer carries the usual headers and those of a stream', async () => {
+  test('the answer has the common headers and those of a stream', async () => {
     const gateway = await watchedGateway()
     const { reader, response, live } = await commit(gateway)
     expectCommonHeaders(response)

@@ -26,7 +26,7 @@ async function committed(config?: string) {
 }
 
 describe('an idle stream', () => {
-  test('gets a ping after 15 seconds, of one line end, and another after 15 more', async () => {
+  test('a ping of one line end is sent every 15 seconds', async () => {
     const { reader, clock, end } = await committed()
     const first = reader.next()
     await clock.advance(14_999)
@@ -41,7 +41,7 @@ describe('an idle stream', () => {
     await end()
   })
 
-  test('gets it after the interval that is configured', async () => {
+  test('the interval is configurable', async () => {
     const { reader, clock, end } = await committed(
       `[server]\nsse_heartbeat_ms = 40\n${oneProvider}`,
     )
@@ -51,7 +51,7 @@ describe('an idle stream', () => {
     await end()
   })
 
-  test('gets none when the interval is 0', async () => {
+  test('an interval of 0 turns pings off', async () => {
     const { reader, clock, live } = await committed(
       `[server]\nsse_heartbeat_ms = 0\n${oneProvider}`,
     )
@@ -65,7 +65,7 @@ describe('an idle stream', () => {
 })
 
 describe('a ping', () => {
-  test('is put off by everything that is written', async () => {
+  test('any frame postpones the next ping', async () => {
     const { live, reader, clock, end } = await committed()
     for (let turn = 0; turn < 10; turn++) {
       const next = reader.next()
@@ -79,7 +79,7 @@ describe('a ping', () => {
     await end()
   })
 
-  test('is put off by an upstream comment too, because the client got one', async () => {
+  test('an upstream comment postpones the next ping, because the client receives it', async () => {
     const { live, reader, clock, end } = await committed()
     const next = reader.next()
     await clock.advance(14_000)
@@ -112,7 +112,7 @@ describe('a ping', () => {
       hello.replace(/\n\n$/, '\n\r\n').slice(0, -1),
       hello.replace(/\n\n$/, '\n\r\n').slice(-1),
     ],
-  ])('goes before a frame that is cut %s, never into it', async (_, before, after) => {
+  ])('a ping precedes a frame that is cut %s, and never splits it', async (_, before, after) => {
     const { live, reader, clock, end } = await committed()
     const next = reader.next()
     live.push(before)
@@ -123,14 +123,14 @@ describe('a ping', () => {
     await end()
   })
 
-  test('does not pile up for a client that does not read', async () => {
+  test('pings do not pile up for a client that does not read', async () => {
     const { reader, clock, end } = await committed()
     await clock.advance(300_000)
     await end()
     expect(await reader.next()).toBeUndefined()
   })
 
-  test('never comes before the first content', async () => {
+  test('no ping precedes the first content', async () => {
     const { chat, upstream, clock } = await watchedGateway()
     const live = new LiveUpstream()
     upstream.next(live.responder)
@@ -140,7 +140,7 @@ describe('a ping', () => {
     expect(await (await response).text()).toBe(wholeStream)
   })
 
-  test('never comes after the terminator', async () => {
+  test('no ping follows the terminator', async () => {
     const { live, reader, clock } = await committed()
     live.push(finish)
     expect(await reader.next()).toBe(finish)
@@ -148,7 +148,7 @@ describe('a ping', () => {
     expect(await reader.next()).toBeUndefined()
   })
 
-  test('does not keep an abandoned stream alive', async () => {
+  test('pings do not keep an abandoned stream alive', async () => {
     const { live, reader, clock } = await committed()
     await reader.leave()
     await clock.advance(100_000)

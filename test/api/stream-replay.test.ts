@@ -35,7 +35,7 @@ describe('a stream is shown as it was sent, however the network cuts it', () => 
   })
 })
 
-test('a thousand streams at once stay unmixed', async () => {
+test('a thousand concurrent streams stay separate', async () => {
   const { chat, upstream, clock } = await watchedGateway()
   const open: { name: string; live: LiveUpstream }[] = []
   upstream.always(async (request) => {

@@ -28,21 +28,21 @@ const estimateUnasked = chunkOf({
   usage: estimate,
 })
 
-describe('a stream without usage gets an estimate of its own before the terminator', () => {
+describe('a stream without usage gets an estimate before the terminator', () => {
   test.each([
     ['did not ask', {}, estimateUnasked],
     ['asked for a usage chunk', asked, estimateAsked],
     ['said include_usage false', { stream_options: { include_usage: false } }, estimateUnasked],
     ['said include_usage null', { stream_options: { include_usage: null } }, estimateUnasked],
     ['sent null as its stream_options', { stream_options: null }, estimateUnasked],
-  ])('in the shape of a client that %s', async (_, more, expected) => {
+  ])('the estimate has the form for a client that %s', async (_, more, expected) => {
     const gateway = await watchedGateway()
     gateway.upstream.next(stream([withoutUsage + done]))
     expect(await readStream(gateway, more)).toBe(withoutUsage + expected + done)
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 8, tokens_out: 2, estimated: true })
   })
 
-  test('in the identity that the stream told last, not in an empty one', async () => {
+  test('the estimate has the stream’s last non-empty identity', async () => {
     const filter =
       'data: {"choices":[],"created":0,"id":"","model":"","prompt_filter_results":[]}\n\n'
     const gateway = await watchedGateway()
@@ -50,7 +50,7 @@ describe('a stream without usage gets an estimate of its own before the terminat
     expect(await readStream(gateway)).toBe(filter + withoutUsage + filter + estimateUnasked + done)
   })
 
-  test('in the id, the creation and the model that were told last, each by itself', async () => {
+  test('id, creation time and model of the estimate are the last ones of the stream, each by itself', async () => {
     const finish = 'data: {"id":"b","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
     const renamed = 'data: {"model":"other","choices":[]}\n\n'
     const gateway = await watchedGateway()
@@ -64,7 +64,7 @@ describe('a stream without usage gets an estimate of its own before the terminat
     })
   })
 
-  test('in an identity of the gateway when the stream never told any', async () => {
+  test('the estimate has an identity of the gateway when the stream had none', async () => {
     const nameless =
       'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\n'
     const gateway = await watchedGateway()
@@ -98,7 +98,7 @@ describe('a stream without usage gets an estimate of its own before the terminat
       { prompt_tokens: 2 ** 53 - 1, completion_tokens: 2 ** 53 - 1 },
     ],
     ['zeros although there was text', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
-  ])('and usage that is %s counts as none', async (_, hostile) => {
+  ])('usage that is %s is ignored', async (_, hostile) => {
     const gateway = await watchedGateway()
     const finish = chunk({}, { usage: hostile }, 'stop')
     gateway.upstream.next(stream([role + hello + finish + done]))
@@ -106,7 +106,7 @@ describe('a stream without usage gets an estimate of its own before the terminat
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 8, tokens_out: 2, estimated: true })
   })
 
-  test('a number beyond every double is no count', async () => {
+  test('a number beyond the range of a double is not a count', async () => {
     const gateway = await watchedGateway()
     const finish = chunk({}, { usage: 0 }, 'stop').replace(
       '"usage":0',
@@ -117,7 +117,7 @@ describe('a stream without usage gets an estimate of its own before the terminat
   })
 })
 
-describe('a stream that reports usage gets nothing added', () => {
+describe('a stream that reports usage gets no estimate', () => {
   const reports: readonly (readonly [string, string, Record<string, number>])[] = [
     ['in a chunk of its own', wholeStream, { tokens_in: 9, tokens_out: 2 }],
     [
@@ -215,7 +215,7 @@ describe('stream_usage = true', () => {
       ',"stream_options":{"include_obfuscation":true,"include_usage":true},"stream_options":{"include_obfuscation":true,"include_usage":true}',
     ],
   ])(
-    'stream_options that are %s come to ask for usage, and nothing else changes',
+    'stream_options that are %s get include_usage, and nothing else changes',
     async (_, given, sent) => {
       const { chat, upstream } = await watchedGateway(config)
       upstream.next(stream([wholeStream]))
@@ -227,7 +227,7 @@ describe('stream_usage = true', () => {
     },
   )
 
-  test('a request that asks already is sent as it is', async () => {
+  test('a request that already asks for usage is sent unchanged', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([wholeStream]))
     expect(await readStream(gateway, { stream_options: { include_usage: true, x: 1 } })).toBe(
@@ -236,7 +236,7 @@ describe('stream_usage = true', () => {
     expect(gateway.upstream.body()).toMatchObject({ stream_options: { include_usage: true, x: 1 } })
   })
 
-  test('a request that is not streamed is sent as it is', async () => {
+  test('a request without streaming is sent unchanged', async () => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.next(json({ choices: [], usage }))
     await chat({ model: 'm', messages: [{ role: 'user' }] })
@@ -246,34 +246,34 @@ describe('stream_usage = true', () => {
   test.each([
     ['did not ask', {}],
     ['said false', { stream_options: { include_usage: false } }],
-  ])('the extra chunk is counted, and hidden from a client that %s', async (_, more) => {
+  ])('the extra usage chunk is counted, and hidden from a client that %s', async (_, more) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([wholeStream]))
     expect(await readStream(gateway, more)).toBe(role + hello + stop + done)
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 9, tokens_out: 2, estimated: false })
   })
 
-  test('usage beside a choice is part of the stream and stays', async () => {
+  test('usage beside a choice belongs to the stream and stays', async () => {
     const gateway = await watchedGateway(config)
     const sent = role + hello + chunk({}, { usage }, 'stop') + done
     gateway.upstream.next(stream([sent]))
     expect(await readStream(gateway)).toBe(sent)
   })
 
-  test('an upstream that does not know the option: the client gets the estimate it would have got', async () => {
+  test('an upstream without the option: the client gets the usual estimate', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([withoutUsage + done]))
     expect(await readStream(gateway)).toBe(withoutUsage + estimateUnasked + done)
   })
 
-  test('an extra chunk of hostile usage is hidden too, and an estimate stands in for it', async () => {
+  test('an extra chunk with invalid usage is hidden too, and an estimate replaces it', async () => {
     const gateway = await watchedGateway(config)
     const hostile = chunkOf({ choices: [], usage: { prompt_tokens: -1, total_tokens: 1 } })
     gateway.upstream.next(stream([withoutUsage + hostile + done]))
     expect(await readStream(gateway)).toBe(withoutUsage + estimateUnasked + done)
   })
 
-  test('a chunk without choices that is no usage chunk is shown', async () => {
+  test('a chunk without choices and without usage is shown', async () => {
     const gateway = await watchedGateway(config)
     const filter = chunkOf({ choices: [], prompt_filter_results: [] })
     gateway.upstream.next(stream([filter + wholeStream]))
@@ -293,13 +293,13 @@ describe('stream_usage = true', () => {
     'sambanova',
     'nvidia',
     'ollama',
-  ])('kind %s is asked', async (kind) =>
+  ])('kind %s is asked for usage', async (kind) =>
     expect(await sentBy(kind)).toEqual({ include_usage: true }),
   )
 
   // Mistral answers 422 to the option; the others report usage unasked.
   test.each(['mistral', 'perplexity', 'groq', 'deepseek', 'cerebras', 'fireworks'])(
-    'kind %s is not asked, whatever the setting says',
+    'kind %s is not asked for usage, whatever the setting',
     async (kind) => expect(await sentBy(kind)).toBeUndefined(),
   )
 
@@ -313,7 +313,7 @@ describe('stream_usage = true', () => {
   }
 })
 
-describe('stream_usage = "auto", which is the default', () => {
+describe('stream_usage = "auto", the default', () => {
   /** A stream of a client with a key, and what the upstream was sent. */
   async function streamWithKey(
     sent: string,
@@ -346,7 +346,7 @@ describe('stream_usage = "auto", which is the default', () => {
     ['did not ask', {}],
     ['said include_usage false', { stream_options: { include_usage: false } }],
   ])(
-    'with auth on the upstream is asked, and its chunk reaches a client that %s with one empty choice',
+    'with auth the upstream is asked, and a client that %s gets the chunk with one empty choice',
     async (_, more) => {
       const sent = withoutUsage + extraChunk([]) + done
       const { text, options, log } = await streamWithKey(sent, { more })
@@ -356,20 +356,20 @@ describe('stream_usage = "auto", which is the default', () => {
     },
   )
 
-  test('a client that asks gets the chunk as it came', async () => {
+  test('a client that asks for usage gets the chunk unchanged', async () => {
     const sent = withoutUsage + extraChunk([]) + done
     const { text } = await streamWithKey(sent, { more: asked })
     expect(text).toBe(sent)
   })
 
-  test('a chunk without usage is left as it is, empty choices and all', async () => {
+  test('a chunk without usage stays unchanged, even with empty choices', async () => {
     const filter = chunkOf({ choices: [], prompt_filter_results: [] })
     const sent = filter + withoutUsage + extraChunk([]) + done
     const { text } = await streamWithKey(sent)
     expect(text).toBe(filter + withoutUsage + extraChunk(empty) + done)
   })
 
-  test('an upstream that does not know the option: the client gets the estimate', async () => {
+  test('an upstream without the option: the client gets the estimate', async () => {
     const { text } = await streamWithKey(withoutUsage + done)
     expect(text).toBe(withoutUsage + estimateUnasked + done)
   })
@@ -381,7 +381,7 @@ describe('stream_usage = "auto", which is the default', () => {
     expect(text).toBe(withoutUsage + zeroChunk(empty) + estimateUnasked + done)
   })
 
-  test('with auth off the upstream is not asked', async () => {
+  test('without auth the upstream is not asked', async () => {
     const { text, options } = await streamWithKey(withoutUsage + done, { auth: false })
     expect(options).toBeUndefined()
     expect(text).toBe(withoutUsage + estimateUnasked + done)
@@ -394,7 +394,7 @@ describe('stream_usage = "auto", which is the default', () => {
     expect(options).toBeUndefined()
   })
 
-  test('true keeps the chunk from a client that did not ask', async () => {
+  test('true hides the chunk from a client that did not ask', async () => {
     const sent = withoutUsage + extraChunk([]) + done
     const { text, options } = await streamWithKey(sent, { setting: 'stream_usage = true' })
     expect(options).toEqual({ include_usage: true })
@@ -407,7 +407,7 @@ describe('stream_usage = "auto", which is the default', () => {
   )
   const documented = [...page.matchAll(/^\| `(\w+)` \|(?: [^|]+ \|){2} (yes|no)\b.* \|$/gm)]
 
-  test('the manual says of every kind whether it is asked', () => {
+  test('the manual lists for every kind whether it is asked', () => {
     const compatible = kinds.filter(({ ownSettings }) => ownSettings?.includes('stream_usage'))
     expect(documented.map(([, kind]) => kind).sort()).toEqual(
       compatible.map(({ name }) => name).sort(),
@@ -431,14 +431,14 @@ interface Streaming {
   readonly setting?: string
 }
 
-test('without auth a streamed request is sent as it is', async () => {
+test('without auth a streamed request is sent unchanged', async () => {
   const gateway = await watchedGateway()
   gateway.upstream.next(stream([wholeStream]))
   await readStream(gateway, { stream_options: { include_usage: false } })
   expect(gateway.upstream.body()).toMatchObject({ stream_options: { include_usage: false } })
 })
 
-test('a usage chunk that came unasked is shown, because it is what the upstream sent', async () => {
+test('a usage chunk that nothing asked for is shown, because the upstream sent it', async () => {
   const gateway = await watchedGateway()
   gateway.upstream.next(stream([withoutUsage + usageChunk + done]))
   expect(await readStream(gateway)).toBe(withoutUsage + usageChunk + done)

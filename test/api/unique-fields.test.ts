@@ -46,18 +46,18 @@ async function refused(path: string, body: string): Promise<string | null> {
 describe.each(Object.entries(fields))('%s', (name, value) => {
   const model = name === 'model' ? '' : '"model":"m",'
 
-  test('twice is refused, also with equal values', async () => {
+  test('a repeated field is refused, even with equal values', async () => {
     const body = `{${model}"${name}":${value},${chatBody},"${name}":${value}}`
     expect(await refused('/v1/chat/completions', body)).toBe(name)
   })
 
-  test('once plain and once with an escape is refused', async () => {
+  test('a field written once plainly and once with an escape is refused', async () => {
     const escaped = `\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}`
     const body = `{${model}"${escaped}":${value},${chatBody},"${name}":${value}}`
     expect(await refused('/v1/chat/completions', body)).toBe(name)
   })
 
-  test('in another letter case is refused, beside itself and alone', async () => {
+  test('a field in another letter case is refused, with or without the proper one', async () => {
     const beside = `{${model}"${name}":${value},${chatBody},"${name.toUpperCase()}":${value}}`
     expect(await refused('/v1/chat/completions', beside)).toBe(name)
     const alone = `{${model}"${name.toUpperCase()}":${value},${chatBody}}`
@@ -67,7 +67,7 @@ describe.each(Object.entries(fields))('%s', (name, value) => {
 
 describe('the model of every capability', () => {
   test.each(Object.entries(paths))(
-    '%s: twice, or in another case, is refused',
+    '%s: a repeated or differently cased model is refused',
     async (path, rest) => {
       expect(await refused(path, `{"model":"m",${rest},"model":"m"}`)).toBe('model')
       expect(await refused(path, `{"model":"m",${rest},"mODEL":"x"}`)).toBe('model')
@@ -80,7 +80,7 @@ test.each([
   ['the long s, which Go takes for an s', '\u017ftream', 'stream'],
   ['the Kelvin sign, which Go takes for a k', 'max_to\u212aens', 'max_tokens'],
   ['the same as an escape', 'max_to\\u212Aens', 'max_tokens'],
-])('%s is another spelling', async (_, key, name) => {
+])('%s counts as the same field', async (_, key, name) => {
   expect(await refused('/v1/chat/completions', `{"model":"m",${chatBody},"${key}":1}`)).toBe(name)
 })
 
@@ -93,7 +93,7 @@ test.each([
   ['other fields that are repeated', '"Seed":1,"seed":2,"seed":3,"Messages":4,"MESSAGES":5'],
   ['letters with accents and dots', '"mod\u00e9l":1,"max_completi\u0131on_tokens":2,"\u0130":3'],
   ['escapes that are no letters', '"\\nodel":1,"mode\\\\":2,"\\u":3'.replace('"\\u":3', '"\\/":3')],
-])('%s is none of these fields', async (_, more) => {
+])('%s is a different field', async (_, more) => {
   const { chat, upstream } = await watchedGateway()
   upstream.always(json(completion()))
   const body = `{"model":"m",${chatBody},${more}}`

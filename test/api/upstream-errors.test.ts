@@ -33,7 +33,7 @@ async function errorFrom(
   return expectErrorShape(await pending)
 }
 
-describe('an error carries the vendor’s own', () => {
+describe('an error includes the vendor’s own error', () => {
   const fastApi = [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }]
   const rows: readonly (readonly [string, string, number, object, object])[] = [
     [
@@ -218,12 +218,12 @@ describe('an error carries the vendor’s own', () => {
     expect(error.upstream).toEqual(upstream)
   })
 
-  test('of an answer that tells nothing, its status', async () => {
+  test('an answer without a readable error has its status', async () => {
     const error = await errorFrom([whole('<html>no</html>', { status: 502 })])
     expect(error.upstream).toEqual({ status: 502 })
   })
 
-  test('of an error inside a 200', async () => {
+  test('an error inside a 200 is included', async () => {
     const body = { error: { message: 'boom', code: 'x' } }
     const error = await errorFrom([json(body)])
     expect(error).toMatchObject({ code: 'LM-3002', upstream: { code: 'x', message: 'boom' } })
@@ -233,11 +233,11 @@ describe('an error carries the vendor’s own', () => {
     ['a refused connection', broken()],
     ['silence', silent()],
     ['an answer that is none', whole('nothing')],
-  ])('but not where there is none: %s', async (_, responder) => {
+  ])('it is absent when there is none: %s', async (_, responder) => {
     expect(await errorFrom([responder])).not.toHaveProperty('upstream')
   })
 
-  test('of a chain: that of the last vendor that gave one', async () => {
+  test('a chain has the error of the last vendor that gave one', async () => {
     const said = (code: string) => json({ error: { message: code, code } }, { status: 500 })
     const links = [said('first'), said('second'), broken()]
     const error = await errorFrom(links, [{}, {}, {}])
@@ -247,7 +247,7 @@ describe('an error carries the vendor’s own', () => {
     })
   })
 
-  test('of a chain whose links are all rate limited', async () => {
+  test('a chain whose links are all rate limited has the last one', async () => {
     const busy = json({ error: { code: 'rate_limit_exceeded' } }, { status: 429 })
     expect(await errorFrom([busy, busy])).toMatchObject({
       code: 'LM-3001',
@@ -256,7 +256,7 @@ describe('an error carries the vendor’s own', () => {
   })
 })
 
-describe('a frame after the start of a stream does too', () => {
+describe('an error frame after the start of a stream includes it too', () => {
   test.each([
     [
       'OpenAI’s',
@@ -312,8 +312,8 @@ describe('a frame after the start of a stream does too', () => {
   })
 })
 
-describe('what is shown of it', () => {
-  test('holds no credential, wherever it was put', async () => {
+describe('what is shown of a vendor’s error', () => {
+  test('credentials are masked, wherever they appear', async () => {
     const half = providerKey.slice(0, 18)
     const body = {
       error: {
@@ -341,14 +341,14 @@ describe('what is shown of it', () => {
       Object.fromEntries(Array.from({ length: 999 }, (_, at) => [`k${at}`, 'v'.repeat(20)])),
     ],
     ['all at once', { message: '€'.repeat(9000), a: '€'.repeat(9000), b: { c: '€'.repeat(9000) } }],
-  ])('is at most 4 KiB: %s', async (_, error) => {
+  ])('it is at most 4 KiB: %s', async (_, error) => {
     const shown = await errorFrom([json({ error }, { status: 400 })])
     const bytes = utf8.encode(JSON.stringify(shown.upstream)).length
     expect(bytes).toBeLessThanOrEqual(4096)
     expect(bytes).toBeGreaterThan(200)
   })
 
-  test('keeps what fits of a detail beside a short message', async () => {
+  test('a long detail is cut beside a short message', async () => {
     const error = { message: 'no', failed_generation: 'g'.repeat(9000) }
     const { upstream } = await errorFrom([json({ error }, { status: 400 })])
     expect(upstream).toMatchObject({
@@ -356,7 +356,7 @@ describe('what is shown of it', () => {
     })
   })
 
-  test('ends where it nests too deep', async () => {
+  test('it is cut where it nests too deeply', async () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const body = `{"error":{"message":"no","deep":${deep}}}`
     const { upstream } = await errorFrom([whole(body, { status: 400 })])
@@ -366,7 +366,7 @@ describe('what is shown of it', () => {
   })
 })
 
-test('the cause that OpenRouter relays stands in the message', async () => {
+test('the cause that OpenRouter relays is in the message', async () => {
   const raw = JSON.stringify({ error: { message: 'context too long' } })
   const metadata = { raw, provider_name: 'OpenInference' }
   const body = { error: { code: 400, message: 'Provider returned error', metadata } }
@@ -381,7 +381,7 @@ test('the cause that OpenRouter relays stands in the message', async () => {
   )
 })
 
-describe('a wait that the vendor names', () => {
+describe('a wait that the vendor requests', () => {
   const busy = (seconds: string, status = 429) =>
     json({ error: { message: 'slow' } }, { status, headers: { 'retry-after': seconds } })
 
@@ -400,7 +400,7 @@ describe('a wait that the vendor names', () => {
     expect(gateway.upstream.requests).toHaveLength(calls)
   })
 
-  test('that is too long sends the request to the next link at once', async () => {
+  test('a wait that is too long moves the request to the next link at once', async () => {
     const gateway = await watchedGateway(chainOf([{}, {}]))
     byProvider(gateway.upstream, { p: busy('16', 503), p2: stream([role + chunk({}, {}, 'stop')]) })
     const response = await gateway.chat(streamed())
@@ -417,18 +417,18 @@ describe('a wait that the vendor names', () => {
     ['of the last that names one', [busy('4'), json({}, { status: 503 })], 'LM-3004', 4],
     ['of none, where none names one', [json({}, { status: 500 }), broken()], 'LM-3004', undefined],
     ['of no other status', [busy('5', 500)], 'LM-3003', undefined],
-  ])('is in the error of the chain: %s', async (_, links, code, wait) => {
+  ])('the wait is in the error of the chain: %s', async (_, links, code, wait) => {
     const error = await errorFrom(links)
     expect(error.code).toBe(code)
     expect(error.retry_after).toBe(wait)
   })
 })
 
-describe('a quota that is spent', () => {
+describe('a spent quota', () => {
   test.each([
     ['by its code', { message: 'pay', type: 'x', code: 'insufficient_quota' }],
     ['by its type', { message: 'pay', type: 'insufficient_quota', code: null }],
-  ])('is not asked again, and the next link serves: %s', async (_, error) => {
+  ])('a spent quota is not retried, and the next link serves: %s', async (_, error) => {
     for (const responder of [json({ error }, { status: 429 }), stream([role + data({ error })])]) {
       const gateway = await watchedGateway(chainOf([{}, {}]))
       byProvider(gateway.upstream, {

@@ -69,7 +69,7 @@ const judged: readonly (readonly [string, object, object])[] = [
 const costOf = ({ prompt_tokens, completion_tokens }: Record<string, number>) =>
   BigInt((prompt_tokens ?? 0) * 1_000 + (completion_tokens ?? 0) * 2_000)
 
-describe('usage is judged side by side', () => {
+describe('each count of usage is judged by itself', () => {
   test.each(judged)('a whole answer: %s', async (_, usage, expected) => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
@@ -101,7 +101,7 @@ describe('usage is judged side by side', () => {
     expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: costOf(counts) }])
   })
 
-  test('an empty answer has no output, whether its count is 0 or left out', async () => {
+  test('an empty answer has no output tokens, whether the count is 0 or absent', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     const counts = { prompt_tokens: 7, completion_tokens: 0 }
@@ -116,7 +116,7 @@ describe('usage is judged side by side', () => {
     ])
   })
 
-  test('an estimate costs what it says: 5,000 characters are not free', async () => {
+  test('an estimate is charged: 5,000 characters are not free', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     const usage = { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 }
@@ -125,7 +125,7 @@ describe('usage is judged side by side', () => {
     expect(await spentOf(gateway, key.id)).toBe(0.002507)
   })
 
-  test('for embeddings a prompt of 0 is an estimate', async () => {
+  test('a prompt count of 0 for embeddings is replaced by an estimate', async () => {
     const gateway = await keyedGateway(`${pricedProvider}capabilities = ["embed"]\n`)
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.next(vectors([[1]], 0))
@@ -136,10 +136,10 @@ describe('usage is judged side by side', () => {
   })
 })
 
-describe('an estimate of the upstream itself', () => {
+describe('an upstream’s own estimate', () => {
   const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, estimated: true }
 
-  test('reaches the client as it came, and is one in row and metrics', async () => {
+  test('an upstream’s estimate reaches the client unchanged, and is marked in row and metrics', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.next(json(completion('Hello', { usage })))
@@ -150,7 +150,7 @@ describe('an estimate of the upstream itself', () => {
     expect(metrics).toMatch(/gateway_tokens_total\{.*direction="output",estimated="true"\} 3/)
   })
 
-  test('gets no second one after it in a stream', async () => {
+  test('a stream gets no second estimate after it', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key()
     const sent = role + hello + chunk({}, { usage }, 'stop') + done
@@ -162,7 +162,7 @@ describe('an estimate of the upstream itself', () => {
 })
 
 describe('a stream that breaks off', () => {
-  test('with usage in its error frame has that usage', async () => {
+  test('usage in an error frame counts', async () => {
     const gateway = await keyedGateway()
     const key = await gateway.key({ budget_max: 1 })
     const usage = { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 }
@@ -177,7 +177,7 @@ describe('a stream that breaks off', () => {
     ])
   })
 
-  test('after the vendor has counted its prompt keeps that count', async () => {
+  test('a prompt count that arrived before the failure is kept', async () => {
     const gateway = await keyedGateway(
       pricedProvider.replace('kind = "openai"', 'kind = "anthropic"'),
     )
@@ -203,25 +203,28 @@ describe('a stream that breaks off', () => {
   }
 })
 
-describe('an exact count', () => {
+describe('exact counts', () => {
   const counting = `tokenizer.mode = "accurate"\n${pricedProvider.replace('upstream-m', 'gpt-4o')}`
   const tokenizer: Tokenizer = { count: async (_, texts) => texts.map(() => 100) }
 
   test.each([
     ['output', { prompt_tokens: 7, completion_tokens: 0 }, { tokensIn: 7, tokensOut: 100 }],
     ['prompt', { prompt_tokens: 0, completion_tokens: 5 }, { tokensIn: 206, tokensOut: 5 }],
-  ])('replaces the estimate of the %s, and nothing that was reported', async (_, usage, row) => {
-    const gateway = await keyedGateway(counting, { tokenizer })
-    const key = await gateway.key({ budget_max: 1 })
-    gateway.upstream.next(json(completion('Hello', { usage })))
-    await gateway.ask(key, prompt())
-    await settled()
-    expect(await gateway.rows()).toMatchObject([
-      { ...row, tokensTotal: row.tokensIn + row.tokensOut, estimated: true },
-    ])
-  })
+  ])(
+    'an exact count replaces the estimate of the %s, and never a reported count',
+    async (_, usage, row) => {
+      const gateway = await keyedGateway(counting, { tokenizer })
+      const key = await gateway.key({ budget_max: 1 })
+      gateway.upstream.next(json(completion('Hello', { usage })))
+      await gateway.ask(key, prompt())
+      await settled()
+      expect(await gateway.rows()).toMatchObject([
+        { ...row, tokensTotal: row.tokensIn + row.tokensOut, estimated: true },
+      ])
+    },
+  )
 
-  test('is not made of what the upstream has estimated', async () => {
+  test('an exact count does not replace an upstream’s own estimate', async () => {
     const gateway = await keyedGateway(counting, { tokenizer })
     const key = await gateway.key({ budget_max: 1 })
     const usage = { prompt_tokens: 7, completion_tokens: 3, estimated: true }

@@ -17,7 +17,7 @@ import { StreamReader, streamed } from '../support/stream-client.ts'
 const day = 86_400_000
 
 describe('a row of the usage log', () => {
-  test('tells all of a request that was served', async () => {
+  test('a served request fills every column', async () => {
     const gateway = await keyedGateway()
     const { key, group, chat, upstream, clock } = gateway
     const pool = await group()
@@ -73,7 +73,7 @@ describe('a row of the usage log', () => {
     })
   })
 
-  test('tells of a stream when its first content came', async () => {
+  test('a stream has its time to first token', async () => {
     const gateway = await keyedGateway()
     const held = await gateway.key()
     const live = new LiveUpstream()
@@ -90,7 +90,7 @@ describe('a row of the usage log', () => {
     ])
   })
 
-  test('is written for a refusal, with no tokens, at the provider of the model', async () => {
+  test('a refused request has a row without tokens, at the provider of the model', async () => {
     const gateway = await keyedGateway()
     const pool = await gateway.group()
     const limits: readonly (readonly [object, number, string])[] = [
@@ -117,7 +117,7 @@ describe('a row of the usage log', () => {
     )
   })
 
-  test('is written for a failure, with who was asked and how often', async () => {
+  test('a failed request has the provider called last and its attempts', async () => {
     const gateway = await keyedGateway(`[resilience]\nretry_base_ms = 0\n${pricedProvider}`)
     const held = await gateway.key()
     gateway.upstream.always(json({}, { status: 500 }))
@@ -129,7 +129,7 @@ describe('a row of the usage log', () => {
     ])
   })
 
-  test('is written for each capability, and never holds what was said', async () => {
+  test('every capability writes rows, and none holds any content', async () => {
     const gateway = await keyedGateway()
     const held = await gateway.key()
     gateway.upstream.next(json(completion('the-secret-answer')))
@@ -144,7 +144,7 @@ describe('a row of the usage log', () => {
 })
 
 describe('a client that leaves', () => {
-  test('is 499 in its row, in the log and in the metrics, and no server error', async () => {
+  test('a client that leaves is a 499 in row, log and metrics, and not a server error', async () => {
     const gateway = await keyedGateway()
     const held = await gateway.key({ budget_max: 1 })
     const live = new LiveUpstream()
@@ -165,7 +165,7 @@ describe('a client that leaves', () => {
     ])
   })
 
-  test('before its answer has a row and pays nothing', async () => {
+  test('a client that leaves before its answer has a row and is not charged', async () => {
     const gateway = await keyedGateway()
     const held = await gateway.key({ budget_max: 1 })
     const leaving = new AbortController()
@@ -185,7 +185,7 @@ describe('a client that leaves', () => {
 describe('exact counts', () => {
   const counting = `tokenizer.mode = "accurate"\n${pricedProvider.replace('upstream-m', 'gpt-4o')}`
 
-  test('change what was charged: the budget says what the row says', async () => {
+  test('an exact count changes the charge, so that budget and row agree', async () => {
     let count = () => {}
     const counted = new Promise<void>((resolve) => {
       count = resolve
@@ -213,7 +213,7 @@ describe('exact counts', () => {
     expect(await spentOf(gateway, pool, 'groups')).toBe(0.000046)
   })
 
-  test('that are lower give back', async () => {
+  test('a lower exact count refunds the difference', async () => {
     const gateway = await keyedGateway(counting, {
       tokenizer: { count: async (_, texts) => texts.map(() => 0) },
     })
@@ -227,7 +227,7 @@ describe('exact counts', () => {
 })
 
 describe('spend', () => {
-  test('is saved every flush_interval_ms', async () => {
+  test('spend is saved every flush_interval_ms', async () => {
     const gateway = await keyedGateway(pricedProvider, { auth: 'flush_interval_ms = 500' })
     const held = await gateway.key({ budget_max: 1 })
     gateway.upstream.always(used(8, 4))
@@ -239,7 +239,7 @@ describe('spend', () => {
     expect(saved()).toBe(16_000n)
   })
 
-  test('is saved at the end, with the rows that wait', async () => {
+  test('spend and waiting rows are saved at the end', async () => {
     const gateway = await keyedGateway()
     const held = await gateway.key()
     gateway.upstream.always(used(8, 4))
@@ -251,7 +251,7 @@ describe('spend', () => {
   })
 
   test.each(['refuse', 'lose-answer'] as const)(
-    'waits while the database is away (%s): requests go on, and it is written once when it is back',
+    'spend waits while the database is unavailable (%s): requests continue, and it is written once afterwards',
     async (trouble) => {
       const gateway = await keyedGateway()
       const { store, clock } = gateway
@@ -276,7 +276,7 @@ describe('spend', () => {
     },
   )
 
-  test('that was saved is what the next process begins with', async () => {
+  test('the next process starts with the saved spend', async () => {
     const first = await keyedGateway()
     const held = await first.key({ budget_max: 0.00006 })
     first.upstream.always(used(8, 4))
@@ -293,7 +293,7 @@ describe('spend', () => {
 })
 
 describe('the usage log', () => {
-  test('drops and counts what is more than may wait', async () => {
+  test('rows beyond the queue’s capacity are dropped and counted', async () => {
     const gateway = await keyedGateway(pricedProvider, { auth: 'usage_channel_capacity = 3' })
     const held = await gateway.key({ budget_max: 1 })
     gateway.upstream.always(used(8, 4))
@@ -309,7 +309,7 @@ describe('the usage log', () => {
     expect(await spentOf(gateway, held.id)).toBe(0.00008)
   })
 
-  test('writes at once when a batch is full', async () => {
+  test('a full batch is written at once', async () => {
     const gateway = await keyedGateway(pricedProvider, { auth: 'usage_batch_max = 2' })
     const held = await gateway.key()
     gateway.upstream.always(used(8))
@@ -324,7 +324,7 @@ describe('the usage log', () => {
   test.each([
     ['retention_days = 2', 1],
     ['retention_days = 0', 2],
-  ])('keeps rows as long as %s says, and spend for ever', async (auth, kept) => {
+  ])('rows are kept as long as %s says, and spend forever', async (auth, kept) => {
     const gateway = await keyedGateway(pricedProvider, { auth })
     const held = await gateway.key({ budget_max: 1 })
     gateway.upstream.always(used(8, 4))
@@ -337,7 +337,7 @@ describe('the usage log', () => {
     expect(await spentOf(gateway, held.id)).toBe(0.000032)
   })
 
-  test('is summed up by key, group, status and the rest', async () => {
+  test('rows are summed by key, group, status and the other groupings', async () => {
     const gateway = await keyedGateway()
     const pool = await gateway.group()
     const [rich, poor] = [
@@ -368,7 +368,7 @@ describe('the usage log', () => {
   })
 })
 
-test('a stream and a whole answer of the same usage cost the same', async () => {
+test('a stream and a whole answer with the same usage cost the same', async () => {
   const gateway = await keyedGateway()
   const held = await gateway.key({ budget_max: 1 })
   gateway.upstream.next(stream([role, hello, stop, usageChunk, done]), used(9, 2))

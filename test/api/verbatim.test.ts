@@ -8,7 +8,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const messages = '"messages":[{"role":"user","content":"Hi"}]'
 
-describe('a request reaches an upstream of the OpenAI format as it was, but for its model', () => {
+describe('a request reaches an OpenAI-format upstream unchanged, except for its model', () => {
   // ⟨…⟩ stands for the value that is replaced.
   test.each([
     [
@@ -63,7 +63,7 @@ describe('a request reaches an upstream of the OpenAI format as it was, but for 
     expect(upstream.text()).toBe(pattern.replaceAll(/⟨[^⟩]*⟩/g, '"upstream-m"'))
   })
 
-  test('an upstream model may need escapes of its own', async () => {
+  test('an upstream model id is escaped where JSON needs it', async () => {
     const { chat, upstream } = await watchedGateway(
       oneProvider.replace('"upstream-m"', String.raw`'org/"m"\ż'`),
     )
@@ -99,7 +99,7 @@ describe('a request reaches an upstream of the OpenAI format as it was, but for 
     expect(upstream.text(1)).toBe(`{"seed":1e400,"model":"b",${messages}}`)
   })
 
-  test('any JSON object: only the model changes, and what is sent can be parsed', async () => {
+  test('in any JSON object only the model changes, and the result parses', async () => {
     const { chat, upstream, log } = await watchedGateway()
     upstream.always(json(completion()))
     await fc.assert(
@@ -116,7 +116,7 @@ describe('a request reaches an upstream of the OpenAI format as it was, but for 
   })
 })
 
-describe('an answer reaches the client as it came', () => {
+describe('an answer reaches the client unchanged', () => {
   const answer = (more = '') =>
     `{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]${more}}`
   const reported = ',"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}'
@@ -212,7 +212,7 @@ describe('an answer reaches the client as it came', () => {
       answer(`,"usage":${estimate},"usage":${estimate}`),
     ],
     ['written with an escape', answer(',"us\\u0061ge":null'), answer(`,"us\\u0061ge":${estimate}`)],
-  ])('with an estimate spliced in where its usage is %s', async (_, text, shown) => {
+  ])('an estimate is spliced in where its usage is %s', async (_, text, shown) => {
     const { chat, upstream, log } = await watchedGateway()
     upstream.next(whole(text))
     const response = await chat(`{"model":"m",${messages}}`)
@@ -270,19 +270,16 @@ describe('an answer reaches the client as it came', () => {
       { ...usage, prompt_tokens_details: 'x', completion_tokens_details: { reasoning_tokens: -1 } },
       [9, 2],
     ],
-  ])(
-    'what counts of reported usage is read right: %s',
-    async (_, reportedUsage, [input, output]) => {
-      const { chat, upstream, log } = await watchedGateway()
-      upstream.next(json(completion('Hi', { usage: reportedUsage })))
-      await chat(`{"model":"m",${messages}}`)
-      expect(settlement(log)).toMatchObject({
-        tokens_in: input,
-        tokens_out: output,
-        estimated: false,
-      })
-    },
-  )
+  ])('reported usage is read correctly: %s', async (_, reportedUsage, [input, output]) => {
+    const { chat, upstream, log } = await watchedGateway()
+    upstream.next(json(completion('Hi', { usage: reportedUsage })))
+    await chat(`{"model":"m",${messages}}`)
+    expect(settlement(log)).toMatchObject({
+      tokens_in: input,
+      tokens_out: output,
+      estimated: false,
+    })
+  })
 })
 
 /** White space, keys and values as no serializer would write them. */

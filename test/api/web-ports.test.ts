@@ -47,20 +47,20 @@ async function ask(
   return { gateway, response: await gateway.fetch(request) }
 }
 
-describe('without a host', () => {
-  test('an answer comes through', async () => {
+describe('the default ports', () => {
+  test('an answer passes', async () => {
     const { response } = await ask('hello')
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Hi there' } }] })
   })
 
-  test('a stream comes through to its end', async () => {
+  test('a stream passes to its end', async () => {
     const { response, gateway } = await ask('hello', { stream: true })
     expect((await response.text()).endsWith('data: [DONE]\n\n')).toBe(true)
     expect(gateway.inFlight).toBe(0)
   })
 
-  test('a refusal keeps its status', async () => {
+  test('an upstream error keeps its status', async () => {
     const { response } = await ask('status 422')
     expect(response.status).toBe(422)
     expect((await errorOf(response))['code']).toBe('LM-3003')
@@ -87,10 +87,10 @@ describe('without a host', () => {
   })
 })
 
-describe('an answer that arrives encoded', () => {
+describe('encoded answers', () => {
   const said = JSON.stringify(completion())
 
-  test('and that fetch has decoded is an answer like any other', async () => {
+  test('an answer that fetch has decoded is an ordinary answer', async () => {
     const server = await httpServer((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(said)),
     )
@@ -98,7 +98,7 @@ describe('an answer that arrives encoded', () => {
     expect(await response.text()).toBe(said)
   })
 
-  test('in a coding that fetch hands on as it is fails by its name', async () => {
+  test('an answer in a coding that fetch does not decode fails, and the coding is named', async () => {
     const server = await httpServer((_, response) =>
       response.writeHead(200, { 'content-encoding': 'snappy' }).end('bytes'),
     )
@@ -110,7 +110,7 @@ describe('an answer that arrives encoded', () => {
   })
 })
 
-describe('connect_timeout_ms, which the fetch of the platform cannot keep', () => {
+describe('connect_timeout_ms, which the platform’s fetch does not support', () => {
   const provider = (settings = '') =>
     `[[providers]]\nname = "d"\nkind = "demo"\n${settings}\nmodels = [{ id = "d" }]`
 
@@ -125,25 +125,25 @@ describe('connect_timeout_ms, which the fetch of the platform cannot keep', () =
   test.each([
     ['for all providers', `[resilience]\nconnect_timeout_ms = 5000\n${provider()}`],
     ['for one provider', provider('connect_timeout_ms = 300')],
-  ])('leaves a warning at the start when it is set %s', async (_, config) => {
+  ])('a connect_timeout_ms set %s leaves a warning at the start', async (_, config) => {
     expect(await warnings(config)).toHaveLength(1)
   })
 
-  test('leaves a warning when it is set by the environment', async () => {
+  test('a connect_timeout_ms set by the environment leaves a warning', async () => {
     const env = { GATEWAY_RESILIENCE__CONNECT_TIMEOUT_MS: '300' }
     expect(await warnings(provider(), { env })).toHaveLength(1)
   })
 
-  test('leaves none when it is not set, and none where the host can keep it', async () => {
+  test('there is no warning when it is not set, or when the host supports it', async () => {
     expect(await warnings(provider())).toEqual([])
     const { port: upstream } = new ScriptedUpstream()
     expect(await warnings(provider('connect_timeout_ms = 300'), { upstream })).toEqual([])
   })
 })
 
-describe('a request whose body was read before', () => {
+describe('a request whose body was already read', () => {
   test.each(['/v1/chat/completions', '/v1/embeddings', '/v1/rerank'])(
-    'is the mistake of the host, not a client that left: %s',
+    'a consumed body is an error of the host, not a client that left: %s',
     async (path) => {
       const { gateway, log } = await watchedGateway()
       const request = new Request(`http://gateway${path}`, { method: 'POST', body: '{}' })

@@ -88,7 +88,7 @@ async function receiver(answer: RequestHandler) {
   return { url: `http://127.0.0.1:${port}/hook`, seen }
 }
 
-test('a receiver that checks every signature gets what real requests and changes bring about', async () => {
+test('a receiver that checks every signature gets the events of real requests and changes', async () => {
   const { admin, key, chat, metrics } = await hosted()
   // Its first answer is a failure, so one event comes twice.
   const { url, seen } = await receiver((_, response) => {
@@ -144,7 +144,7 @@ test('a receiver is reached through the proxy of the environment', async () => {
   expect(proxy.asked).toEqual([`POST ${named}`])
 })
 
-test('a receiver that redirects is not followed, and shown nothing elsewhere', async () => {
+test('a redirect of a receiver is not followed, and its target receives nothing', async () => {
   const { admin, happen, metrics } = await hosted()
   const paths: string[] = []
   const elsewhere = await httpServer((request, response) => {
@@ -162,7 +162,7 @@ test('a receiver that redirects is not followed, and shown nothing elsewhere', a
   expect(paths).toEqual(Array(5).fill('/hook'))
 })
 
-test('a receiver that answers without end is believed its status, and read no further', async () => {
+test('an endless answer of a receiver counts by its status, and the rest is not read', async () => {
   const { admin, happen, metrics } = await hosted()
   let written = 0
   const { url, sockets } = await httpServer((_, response) => {
@@ -181,7 +181,7 @@ test('a receiver that answers without end is believed its status, and read no fu
   expect(written).toBeLessThan(16 * 1024 * 1024)
 })
 
-test('a stop does not wait for a receiver that is silent, nor for one that cannot be reached', async () => {
+test('a shutdown waits neither for a silent receiver nor for an unreachable one', async () => {
   const mute = await tcpServer(() => {})
   for (const url of [mute.url, 'http://127.0.0.1:1/', 'http://192.0.2.1/']) {
     const { admin, happen, stop } = await hosted()

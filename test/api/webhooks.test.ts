@@ -84,9 +84,9 @@ async function hooked(config = '', options: KeyedOptions = {}) {
 
 const micro = 1e-6
 
-describe('a budget that requests spend', () => {
+describe('budget events of requests', () => {
   test.each(['key', 'group'] as const)(
-    'of a %s tells of each percentage once and of its end once, and again after a grant',
+    'the budget of a %s fires each percentage and its exhaustion once, and again after a grant',
     async (scope) => {
       const { key, group, spend, ask, told, events, admin } = await hooked(block)
       const budget = { name: 'it', budget_max: 1000 * micro }
@@ -136,7 +136,7 @@ describe('a budget that requests spend', () => {
     },
   )
 
-  test('tells of exhaustion again after a single request was too large and others were served', async () => {
+  test('exhaustion fires again after one request was too large and others were served', async () => {
     const { key, group, ask, spend, told, clock } = await hooked(block)
     const pool = await group({ budget_max: 1000 * micro })
     const client = await key({ group_id: pool })
@@ -151,13 +151,13 @@ describe('a budget that requests spend', () => {
     expect(await told()).toEqual([])
   })
 
-  test('tells of several percentages that one request passes, the lowest first', async () => {
+  test('a request that crosses several percentages fires each, the lowest first', async () => {
     const { key, spend, told } = await hooked(block)
     await spend(await key({ budget_max: 1000 * micro }), 1500)
     expect(await told()).toEqual([50, 80, 95])
   })
 
-  test('of a key and of its group tells for both, with the reason in the refusal', async () => {
+  test('a key and its group both fire, and the refusal names the reason', async () => {
     const { key, group, spend, ask, events } = await hooked(block)
     const pool = await group({ budget_max: 100 * micro })
     const client = await key({ group_id: pool, budget_max: 200 * micro })
@@ -174,7 +174,7 @@ describe('a budget that requests spend', () => {
     ])
   })
 
-  test('is not told of again after a reload, and not what had been saved after a restart', async () => {
+  test('events do not fire again after a reload, nor after a restart when they were saved', async () => {
     const store = new MemoryStore()
     const first = await hooked(block, { store })
     const client = await first.key({ budget_max: 1000 * micro })
@@ -193,7 +193,7 @@ describe('a budget that requests spend', () => {
     await second.gateway.close()
   })
 
-  test('tells nothing while webhooks are off, and nothing of that time afterwards', async () => {
+  test('nothing fires while webhooks are off, nor later for that time', async () => {
     const { key, spend, told, put, receiver } = await hooked()
     const client = await key({ budget_max: 1000 * micro })
     await spend(client, 600)
@@ -205,8 +205,8 @@ describe('a budget that requests spend', () => {
   })
 })
 
-describe('the admin API tells', () => {
-  test('that a key was disabled, rotated and deleted, with its budget', async () => {
+describe('events of the admin API', () => {
+  test('disabling, rotating and deleting a key fires an event with its budget', async () => {
     const { key, admin, spend, events } = await hooked(
       `${block}events = ${JSON.stringify(everything)}\n`,
     )
@@ -231,7 +231,7 @@ describe('the admin API tells', () => {
     expect(new Set(told.map(({ id }) => id)).size).toBe(3)
   })
 
-  test('by default only that it was disabled', async () => {
+  test('only disabling fires by default', async () => {
     const { key, admin, told } = await hooked(block)
     const path = `/admin/keys/${(await key()).id}`
     await admin('POST', `${path}/rotate`)
@@ -240,7 +240,7 @@ describe('the admin API tells', () => {
     expect(await told()).toEqual(['key.disabled'])
   })
 
-  test('nothing of what it refuses', async () => {
+  test('a refused change fires nothing', async () => {
     const { key, admin, told } = await hooked(`${block}events = ${JSON.stringify(everything)}\n`)
     const path = `/admin/keys/${(await key()).id}`
     await admin('PATCH', path, { disabled: true, rpm_limit: -1 })
@@ -252,8 +252,8 @@ describe('the admin API tells', () => {
   })
 })
 
-describe('the settings', () => {
-  test('come from nowhere, the file, or the database, which wins', async () => {
+describe('settings', () => {
+  test('settings come from the database, else from the file, else there are none', async () => {
     const { change, put, state, admin } = await hooked()
     const none = { enabled: false, settings: null, signed: false, signing_key_stored: false }
     expect(await state()).toEqual({ ...none, source: 'none', updated_at: null })
@@ -275,7 +275,7 @@ describe('the settings', () => {
     expect(await state()).toMatchObject({ enabled: false, source: 'database' })
   })
 
-  test('of the database are there after a restart, on or off', async () => {
+  test('stored settings survive a restart, whether on or off', async () => {
     const store = new MemoryStore()
     const first = await hooked(block, { store })
     await first.put({ url: 'https://hooks.test/stored' })
@@ -297,7 +297,7 @@ describe('the settings', () => {
     expect(await third.told()).toEqual([])
   })
 
-  test('count from the next event on, all of them', async () => {
+  test('new settings apply from the next event on', async () => {
     const { key, admin, put, events, receiver } = await hooked()
     const disable = async () =>
       admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
@@ -328,7 +328,7 @@ describe('the settings', () => {
     [{ url, thresholds: [0] }, 'thresholds.0'],
     [{ url, channel_capacity: 0 }, 'channel_capacity'],
     [{ url, signing_key_env: 'SECRET' }, 'signing_key_env'],
-  ])('that break a rule are LM-1001 and change nothing: %j', async (body, param) => {
+  ])('invalid settings are LM-1001 and change nothing: %j', async (body, param) => {
     const { get, state } = await hooked(block)
     const before = await state()
     const answer = await get('/admin/webhooks', {
@@ -347,11 +347,11 @@ async function delivered({ requests }: ScriptedUpstream, count: number): Promise
   await settled()
 }
 
-describe('the signature', () => {
+describe('signatures', () => {
   const signatureOf = (secret: string, body: Uint8Array = new Uint8Array()) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
-  test('is over the bytes that are sent, by the variable, else the stored secret, else absent', async () => {
+  test('the sent bytes are signed with the variable’s secret, else the stored one, else not at all', async () => {
     const { key, admin, receiver, state, put } = await hooked(
       `${block}signing_key_env = "HOOK"\n`,
       {
@@ -376,7 +376,7 @@ describe('the signature', () => {
     expect(JSON.stringify(await state())).not.toMatch(/of-env|"stored"/)
   })
 
-  test('follows the stored secret from the next event on; retries keep theirs', async () => {
+  test('a new stored secret applies from the next event on, and retries keep theirs', async () => {
     const { key, admin, receiver, clock } = await hooked(block)
     const disable = async () =>
       admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
@@ -404,7 +404,7 @@ describe('the signature', () => {
     expect(signatures().at(-1)).toBeUndefined()
   })
 
-  test('that is wanted and cannot be made is refused at the start, with the setting', async () => {
+  test('a required signature without a secret refuses the start and names the setting', async () => {
     const start = testGateway(withAuth(`${block}signing_key_env = "HOOK"\n${pricedProvider}`), {
       env,
       openStore: async () => new MemoryStore(),
@@ -413,7 +413,7 @@ describe('the signature', () => {
     await expect(start).rejects.toThrow('webhooks.signing_key_env: the variable HOOK is unset')
   })
 
-  test('that was never named is only warned about', async () => {
+  test('a missing secret that no setting names leaves a warning only', async () => {
     const { log } = await hooked(block)
     expect(log).toContainEqual(
       expect.objectContaining({ level: 'warn', message: expect.stringContaining('unsigned') }),
@@ -421,10 +421,10 @@ describe('the signature', () => {
   })
 })
 
-describe('the series', () => {
+describe('series', () => {
   const names = ['sent_total', 'dropped_total', 'dead_total', 'delivery_seconds_count']
 
-  test('are there once webhooks were first enabled, and stay', async () => {
+  test('the series exist once webhooks were enabled, and stay', async () => {
     const { count, put, admin, key, change } = await hooked()
     const counts = async () => Promise.all(names.map((name) => count(`gateway_webhook_${name}`)))
     expect(await counts()).toEqual([undefined, undefined, undefined, undefined])
@@ -438,7 +438,7 @@ describe('the series', () => {
     expect(await counts()).toEqual([1, 0, 0, 1])
   })
 
-  test('count what was given up, and what found the queue full', async () => {
+  test('the series count events given up and events that found the queue full', async () => {
     const { count, put, admin, key, receiver, clock, log } = await hooked()
     await put({ channel_capacity: 1, max_attempts: 2 })
     receiver.next(whole('', { status: 500 }), whole('', { status: 307 }))
@@ -455,7 +455,7 @@ describe('the series', () => {
   })
 })
 
-test('a receiver that is silent holds up no request, no admin call and no shutdown', async () => {
+test('a silent receiver delays no request, no admin call and no shutdown', async () => {
   const { key, spend, admin, receiver, gateway } = await hooked(block)
   receiver.always(silent())
   const client = await key({ budget_max: 1000 * micro })
@@ -469,7 +469,7 @@ test('a receiver that is silent holds up no request, no admin call and no shutdo
   expect(receiver.requests).toHaveLength(1)
 })
 
-test('without auth there are no such routes, and a table in the file is refused', async () => {
+test('without auth the routes are absent, and a [webhooks] table is refused', async () => {
   const { get, gateway } = await testGateway(pricedProvider)
   for (const path of ['/admin/webhooks', '/admin/webhooks/signing-key', '/admin/provider-keys/p']) {
     const answer = await get(path, { method: 'PUT', body: '{}' })

@@ -21,7 +21,7 @@ afterEach(() => {
   process.off('warning', onWarning)
 })
 
-test('1,000 concurrent streams complete unmixed, and nothing of them is left', async () => {
+test('1,000 concurrent streams complete separately and leave nothing behind', async () => {
   const gateway = await createGateway({ ...nodePorts(), env: {}, config })
   const host = await serve(gateway, { port: 0 })
   const ask = async (index: number) => {

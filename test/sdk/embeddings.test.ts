@@ -127,7 +127,7 @@ const oracles: readonly Oracle[] = [
   },
 ]
 
-describe('the gateway asks as the vendor’s own client does, and reads the same answer', () => {
+describe('the gateway sends what the vendor’s own client sends, and reads the same answer', () => {
   test.each(oracles)('$kind', async ({ kind, model, answer, embed: ask, extra = [] }) => {
     const sent: { path: string; body: Record<string, unknown> }[] = []
     const read = await ask(async (input, init) => {

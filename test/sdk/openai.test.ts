@@ -48,7 +48,7 @@ afterAll(async () => {
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 
 describe('the official openai package', () => {
-  test('gets a completion, its usage and the request id', async () => {
+  test('the SDK gets a completion, its usage and the request id', async () => {
     const completion = await client.chat.completions.create({ model: 'vendor/gpt', messages })
     expect(completion.choices[0]?.message.content).toBe('Hi there')
     expect(completion.usage?.total_tokens).toBe(11)
@@ -56,13 +56,13 @@ describe('the official openai package', () => {
     expect(vendor.lastBody()).toMatchObject({ model: 'gpt', messages })
   })
 
-  test.each(['/v1', '/v1/'])('takes %s as base URL', async (path) => {
+  test.each(['/v1', '/v1/'])('the SDK takes %s as base URL', async (path) => {
     const other = new OpenAI({ baseURL: `${host.address}${path}`, apiKey: 'any' })
     const completion = await other.chat.completions.create({ model: 'plain', messages })
     expect(completion.choices).toHaveLength(1)
   })
 
-  test('reads a stream to its end, with the estimate of an upstream that sends no usage', async () => {
+  test('the SDK reads a stream to its end, with an estimate when the upstream sends no usage', async () => {
     const stream = await client.chat.completions.create({
       model: 'vendor/gpt',
       messages,
@@ -79,7 +79,7 @@ describe('the official openai package', () => {
     expect(usage?.prompt_tokens).toBeGreaterThan(0)
   })
 
-  test('reads the upstream’s own usage chunk when it asks for one', async () => {
+  test('the SDK reads the upstream’s usage chunk when it asks for one', async () => {
     const stream = client.chat.completions.stream({
       model: 'vendor/gpt',
       messages,
@@ -91,7 +91,7 @@ describe('the official openai package', () => {
     expect(completion.usage).not.toHaveProperty('estimated')
   })
 
-  test('runs tools in two legs', async () => {
+  test('the SDK runs tools in two steps', async () => {
     const seen: string[] = []
     const runner = client.chat.completions.runTools({
       model: 'vendor/gpt',
@@ -116,7 +116,7 @@ describe('the official openai package', () => {
     expect(seen).toEqual(['Lima'])
   })
 
-  test('aborts a stream, and the upstream call ends with it', async () => {
+  test('aborting a stream in the SDK ends the upstream call', async () => {
     const ended = vendor.nextClose()
     const stream = await client.chat.completions.create({
       model: 'vendor/gpt',
@@ -132,7 +132,7 @@ describe('the official openai package', () => {
     await expect.poll(() => gateway.inFlight).toBe(0)
   })
 
-  test('reads a slow stream through heartbeats', async () => {
+  test('the SDK reads a slow stream through heartbeats', async () => {
     const stream = await client.chat.completions.create({
       model: 'vendor/gpt',
       messages: [{ role: 'user', content: 'slow' }],
@@ -143,7 +143,7 @@ describe('the official openai package', () => {
     expect(text).toBe('Hi there')
   })
 
-  test('throws when a stream dies after its start', async () => {
+  test('the SDK throws when a stream dies after its start', async () => {
     const stream = await client.chat.completions.create({
       model: 'vendor/gpt',
       messages: [{ role: 'user', content: 'die' }],
@@ -170,7 +170,7 @@ describe('the official openai package', () => {
     expect(error).toMatchObject({ status, code, requestID: expect.any(String) })
   })
 
-  test('lists and retrieves models, also with a slash in the id', async () => {
+  test('the SDK lists and retrieves models, also with a slash in the id', async () => {
     const ids: string[] = []
     for await (const model of client.models.list()) ids.push(model.id)
     expect(ids).toEqual(['vendor/gpt', 'plain'])
