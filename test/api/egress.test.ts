@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type Egress, type GatewayOptions } from '../../src/index.ts'
-import { asking, saying, serviceAccount, token } from '../providers/vertex_ai/support.ts'
+import { asking, saying, serviceAccount, token } from '../providers/vertex/support.ts'
 import { completion } from '../support/answers.ts'
 import { errorOf, type TestGateway } from '../support/gateway.ts'
 import { reloadingGateway } from '../support/reloading-gateway.ts'

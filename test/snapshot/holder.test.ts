@@ -3,7 +3,7 @@ import { type Config, loadConfig, renderProblem } from '../../src/config/index.t
 import type { Environment, ReadFile } from '../../src/core/ports.ts'
 import { kinds } from '../../src/providers/index.ts'
 import { SnapshotHolder } from '../../src/snapshot/index.ts'
-import { authorizedUser, token } from '../providers/vertex_ai/support.ts'
+import { authorizedUser, token } from '../providers/vertex/support.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { ScriptedUpstream } from '../support/scripted-upstream.ts'
 

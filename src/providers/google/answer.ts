@@ -8,13 +8,13 @@ import {
   type CompletionMessage,
   completionAnswer,
 } from '../canonical/completion.ts'
+import { audioMessage, imageOf, soundsIn } from './answer-media.ts'
+import { toolCallOf } from './arguments.ts'
 import { geminiFailure } from './errors.ts'
 import { finishReasonOf, nativeFinish } from './finish-reason.ts'
 import { logprobsOf } from './logprobs.ts'
-import { audioMessage, imageOf, soundsIn } from './media.ts'
 import { candidatesOf, type GeminiPart, type PlacedCandidate, parseGemini } from './response.ts'
 import { signatureOf, signed } from './signatures.ts'
-import { toolCallOf } from './tool-calls.ts'
 
 const decoder = new TextDecoder()
 

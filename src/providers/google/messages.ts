@@ -1,9 +1,9 @@
 import { CannotExpress } from '../../core/cannot-express.ts'
 import { type Message, partsOf, textOf } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
-import { pastImages } from './media.ts'
+import { pastImages } from './answer-media.ts'
+import { contentPart, contentParts, type RequestPart } from './media.ts'
 import type { GeminiModel } from './models.ts'
-import { contentPart, contentParts, type RequestPart } from './parts.ts'
 import { givenSignature } from './signatures.ts'
 
 /** What the messages of a request become. */

@@ -8,9 +8,9 @@ import { framesOf } from '../../stream/frames-of.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { usageOf } from './answer.ts'
-import { GeminiChoice } from './choice.ts'
 import { geminiFailure } from './errors.ts'
 import { candidatesOf, type GeminiResponse, parseGemini } from './response.ts'
+import { GeminiChoice } from './stream-choice.ts'
 
 const decoder = new TextDecoder()
 

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto'
 import { importSPKI, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { type UpstreamFailure, UpstreamFault } from '../../../src/core/failure.ts'
-import { broken, json, silent, whole } from '../../support/scripted-upstream.ts'
+import { type UpstreamFailure, UpstreamFault } from '../../../../src/core/failure.ts'
+import { broken, json, silent, whole } from '../../../support/scripted-upstream.ts'
 import {
   authorizedUser,
   bench,
@@ -12,7 +12,7 @@ import {
   serviceAccount,
   token,
   tokenUri,
-} from './support.ts'
+} from '../support.ts'
 
 /** The failure that a promise rejects with, free of secrets. */
 async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readGoogleSecret } from '../../../src/providers/vertex/auth/secret.ts'
-import { authorizedUser, canaries, serviceAccount } from './support.ts'
+import { readGoogleSecret } from '../../../../src/providers/vertex/auth/secret.ts'
+import { authorizedUser, canaries, serviceAccount } from '../support.ts'
 
 const account = {
   kind: 'service-account',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
-import { json, type Responder, silent, stream } from '../../support/scripted-upstream.ts'
+import { errorOf } from '../../../support/gateway.ts'
+import { json, type Responder, silent, stream } from '../../../support/scripted-upstream.ts'
 import {
   asking,
   authorizedUser,
@@ -10,7 +10,7 @@ import {
   token,
   tokenUri,
   vertexGateway,
-} from './support.ts'
+} from '../support.ts'
 
 const expired: Responder = json(
   { error: { code: 401, message: 'Expired.', status: 'UNAUTHENTICATED' } },

@@ -1,12 +1,12 @@
 import type { Frame } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
+import { audioHead, imageOf, soundsIn } from './answer-media.ts'
+import { ArgumentPieces, toolCallOf } from './arguments.ts'
 import { finishReasonOf, isUnspecified, nativeFinish } from './finish-reason.ts'
 import { logprobsOf } from './logprobs.ts'
-import { audioHead, imageOf, soundsIn } from './media.ts'
 import type { GeminiCall, GeminiPart, PlacedCandidate } from './response.ts'
 import { signatureOf, signed } from './signatures.ts'
-import { ArgumentPieces, toolCallOf } from './tool-calls.ts'
 
 export interface GeminiChoiceOptions {
   readonly index: number

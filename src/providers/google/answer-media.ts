@@ -1,0 +1,75 @@
+import * as z from 'zod'
+import { CannotExpress } from '../../core/cannot-express.ts'
+import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
+import { parseDataUri } from '../../wire/data-uri.ts'
+import type { Raw } from '../canonical/messages.ts'
+import type { RequestPart } from './media.ts'
+import type { GeminiPart } from './response.ts'
+import { givenSignature, signed } from './signatures.ts'
+
+/* Media that the model makes: `images` and `audio` of a message. */
+
+/** An image that the model has made, in the form that other gateways have made usual. */
+export function imageOf({ inlineData, thought, thoughtSignature }: GeminiPart): object | undefined {
+  const { mimeType, data } = inlineData ?? {}
+  // Image models think in drafts, which are not the picture.
+  if (thought || !data || !mimeType?.startsWith('image/')) return undefined
+  const url = `data:${mimeType};base64,${data}`
+  return { type: 'image_url', image_url: { url }, ...signed(thoughtSignature) }
+}
+
+/** A piece of sound that the model has made. */
+export interface Sound {
+  /** For example `audio/L16;codec=pcm;rate=24000`. */
+  readonly mimeType: string
+  readonly base64: string
+}
+
+/** The sound in these parts, in order. */
+export function soundsIn(parts: readonly GeminiPart[]): Sound[] {
+  return parts.flatMap(({ inlineData, thought }) => {
+    const { mimeType, data } = inlineData ?? {}
+    return data && !thought && mimeType?.startsWith('audio/') ? { mimeType, base64: data } : []
+  })
+}
+
+/**
+ * The `audio` of a whole message: the OpenAI API's, and the media type, without which the bytes of
+ * a vendor that takes no wish of a format mean nothing.
+ */
+export function audioMessage(sounds: readonly Sound[], created: number): object {
+  const [first] = sounds
+  return { ...audioHead(first?.mimeType ?? '', created), data: joined(sounds) }
+}
+
+/** What the first chunk of a stream says of the sound besides its bytes. */
+export function audioHead(mimeType: string, created: number): object {
+  const id = `audio_${crypto.randomUUID().replaceAll('-', '')}`
+  return { id, expires_at: created, transcript: '', mime_type: mimeType }
+}
+
+/** Base64 can only be strung together where no piece but the last is padded. */
+function joined(sounds: readonly Sound[]): string {
+  const texts = sounds.map(({ base64 }) => base64)
+  if (!texts.slice(0, -1).some((text) => text.endsWith('='))) return texts.join('')
+  return btoa(texts.map((text) => atob(text)).join(''))
+}
+
+const madeImages = z.looseObject({
+  images: z.array(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })).nullish(),
+})
+
+/** The images of an assistant's earlier message, which a model that is to change them must see. */
+export function pastImages(raw: Raw, path: string): RequestPart[] {
+  // Parsing with the schema costs time for every message, and few have an image.
+  if (raw['images'] === undefined) return []
+  const { data, error } = madeImages.safeParse(raw, inOurWords)
+  if (error) throw inexpressibleField(error, path)
+  return (data.images ?? []).map((image, index) => {
+    const param = `${path}.images.${index}.image_url`
+    const file = parseDataUri(image.image_url.url)
+    if (!file) throw new CannotExpress(`${param}: must be a base64 data URI`, param)
+    const inlineData = { mimeType: file.mediaType, data: file.payload }
+    return { inlineData, thoughtSignature: givenSignature(image) }
+  })
+}
