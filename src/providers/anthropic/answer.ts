@@ -1,15 +1,13 @@
 import * as z from 'zod'
-import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
-import type { FinishReason } from '../../stream/chunk-writer.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { textsAt } from '../../wire/json-text.ts'
 import { argumentsIn } from '../canonical/arguments.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from '../canonical/completion.ts'
-import { thinkingOf } from '../claude/thinking.ts'
-import { messageIn } from '../shared/error-message.ts'
-import { vendorErrorIn } from '../shared/vendor-error.ts'
+import { thinkingOf } from '../claude/thinking-blocks.ts'
+import { errorIn } from './errors.ts'
+import { finishReasonOf } from './finish-reason.ts'
 import { readAnthropicUsage } from './usage.ts'
 
 /** A text, or nothing where something else stands: blocks of new types may use the same names. */
@@ -109,41 +107,6 @@ function callsOf(content: readonly ContentBlock[], json: string): ToolCall[] {
     const called = { name: block.name ?? '', arguments: text }
     return [{ id: block.id || newCallId(), type: 'function', function: called }]
   })
-}
-
-const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool_calls'],
-  ['refusal', 'content_filter'],
-])
-
-/** Every other reason is an end like any other, or a call if there is one. */
-export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason {
-  return finishReasons.get(stopReason) ?? (hasCalls ? 'tool_calls' : 'stop')
-}
-
-/** Errors inside a 200 that plainly have the meaning of a status. All others are the server's own trouble. */
-const errorStatuses: ReadonlyMap<unknown, number> = new Map([
-  ['invalid_request_error', 400],
-  ['authentication_error', 401],
-  ['billing_error', 402],
-  ['permission_error', 403],
-  ['not_found_error', 404],
-  ['request_too_large', 413],
-  ['rate_limit_error', 429],
-])
-
-/** What an `error` object that came with status 200 means. */
-export function errorIn(
-  error: unknown,
-): Extract<UpstreamFailure, { kind: 'status' | 'error-frame' }> {
-  const status = errorStatuses.get(isObject(error) ? error['type'] : undefined)
-  const message = messageIn({ error })
-  const vendor = { ...vendorErrorIn({ error }), status }
-  return status === undefined
-    ? { kind: 'error-frame', message, vendor }
-    : { kind: 'status', status, message, vendor }
 }
 
 /** The same, in place of a whole answer. */

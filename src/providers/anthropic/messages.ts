@@ -1,10 +1,10 @@
 import { CannotExpress } from '../../core/cannot-express.ts'
 import type { Message } from '../canonical/messages.ts'
 import { type Markable, markedBlocks, settleMarks } from '../claude/cache-marks.ts'
-import { thinkingBlocks } from '../claude/thinking.ts'
-import { contentBlocks, isMarked, markRules, textBlocks, toolResult, toolUse } from './blocks.ts'
+import { thinkingBlocks } from '../claude/thinking-blocks.ts'
+import { contentBlocks, isMarked, markRules, textBlocks } from './blocks.ts'
 import type { Block } from './media.ts'
-import { ToolIds } from './tool-ids.ts'
+import { ToolIds, toolResult, toolUse } from './tools.ts'
 
 /** One turn of the conversation. A lone text stays a string. */
 interface Turn {

@@ -6,9 +6,11 @@ import { isObject, jsonIn } from '../../wire/json.ts'
 import { textsAt } from '../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { argumentsIn } from '../canonical/arguments.ts'
-import { ThinkingRuns } from '../claude/thinking.ts'
-import { type ContentBlock, errorIn, finishReasonOf } from './answer.ts'
+import { ThinkingRuns } from '../claude/thinking-blocks.ts'
+import type { ContentBlock } from './answer.ts'
+import { errorIn } from './errors.ts'
 import { type Delta, type StreamEvent, streamEvent } from './events.ts'
+import { finishReasonOf } from './finish-reason.ts'
 import { readAnthropicUsage } from './usage.ts'
 
 /** A call whose arguments are still coming. */

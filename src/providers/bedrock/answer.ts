@@ -2,14 +2,14 @@ import * as z from 'zod'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
-import { isCount, type ReportedUsage } from '../../core/usage.ts'
-import type { FinishReason } from '../../stream/chunk-writer.ts'
 import { jsonIn } from '../../wire/json.ts'
 import { textsAt } from '../../wire/json-text.ts'
 import { argumentsIn } from '../canonical/arguments.ts'
 import { type CompletionMessage, completionAnswer, type ToolCall } from '../canonical/completion.ts'
 import type { Raw } from '../canonical/messages.ts'
-import { thinkingOf } from '../claude/thinking.ts'
+import { thinkingOf } from '../claude/thinking-blocks.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import { converseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
@@ -94,51 +94,3 @@ function callsOf(blocks: readonly Block[], json: string): ToolCall[] {
     return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]
   })
 }
-
-/** Every reason that is not here is `stop`. */
-const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool_calls'],
-  ['content_filtered', 'content_filter'],
-  ['guardrail_intervened', 'content_filter'],
-])
-
-/** Some model families report `end_turn` although they have called a tool. */
-export function finishReasonOf(
-  stopReason: string | null | undefined,
-  hasCalls: boolean,
-): FinishReason {
-  const reason = finishReasons.get(stopReason ?? '') ?? 'stop'
-  return reason === 'stop' && hasCalls ? 'tool_calls' : reason
-}
-
-/** Converse leaves what the cache gave and took out of `inputTokens`. */
-export function converseUsage(value: unknown): ReportedUsage | undefined {
-  const parsed = usageCounts.safeParse(value)
-  if (!parsed.success) return undefined
-  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data
-  const cached = (cacheReadInputTokens ?? 0) + (cacheWriteInputTokens ?? 0)
-  const cacheWrite1hTokens = (parsed.data.cacheDetails ?? [])
-    .filter(({ ttl }) => ttl === '1h')
-    .reduce((sum, { inputTokens: written }) => sum + (written ?? 0), 0)
-  return {
-    promptTokens: typeof inputTokens === 'number' ? inputTokens + cached : undefined,
-    completionTokens: outputTokens ?? undefined,
-    ...(cached > 0 && {
-      cachedTokens: cacheReadInputTokens ?? undefined,
-      cacheWriteTokens: cacheWriteInputTokens ?? undefined,
-    }),
-    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
-  }
-}
-
-const count = z.custom<number>(isCount)
-
-const usageCounts = z.object({
-  inputTokens: count.nullish(),
-  outputTokens: count.nullish(),
-  cacheReadInputTokens: count.nullish(),
-  cacheWriteInputTokens: count.nullish(),
-  cacheDetails: z.array(z.object({ ttl: optionalText, inputTokens: count.nullish() })).nullish(),
-})

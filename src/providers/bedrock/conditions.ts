@@ -1,4 +1,4 @@
-import { thinks } from '../claude/conditions.ts'
+import { thinks } from '../claude/reasoning.ts'
 import type { BedrockCondition, Holds } from '../translation/conditions.ts'
 import type { BedrockModel } from './models.ts'
 import type { Reasoning } from './reasoning.ts'

@@ -1,7 +1,7 @@
 import { CannotExpress } from '../../core/cannot-express.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, Raw } from '../canonical/messages.ts'
-import type { Block } from './block.ts'
+import type { Block } from './blocks.ts'
 
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpeg'],

@@ -11,11 +11,11 @@ import {
   type PartBlocks,
   settleMarks,
 } from '../claude/cache-marks.ts'
-import { thinkingBlocks } from '../claude/thinking.ts'
-import { type Block, cachePoint } from './block.ts'
+import { thinkingBlocks } from '../claude/thinking-blocks.ts'
+import { type Block, cachePoint } from './blocks.ts'
 import { isTextDocument, MediaBlocks } from './media.ts'
 import type { BedrockModel } from './models.ts'
-import { ToolUseIds } from './tool-names.ts'
+import { ToolUseIds } from './tools.ts'
 
 /** One turn of the conversation. */
 interface Turn<Item = Block> {

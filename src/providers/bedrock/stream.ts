@@ -1,13 +1,14 @@
-import * as z from 'zod'
 import { failureOf } from '../../core/failure.ts'
 import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
 import { jsonIn } from '../../wire/json.ts'
-import { ThinkingRuns } from '../claude/thinking.ts'
-import { converseUsage, finishReasonOf } from './answer.ts'
+import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import { streamFailure } from './errors.ts'
+import { type Delta, event, eventTypes, type ReasoningDelta, type ToolUse } from './events.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import { converseUsage } from './usage.ts'
 
 export interface StreamContext {
   readonly identity: StreamIdentity
@@ -137,44 +138,9 @@ export class ConverseStream implements FrameDecoder {
   }
 }
 
-const eventTypes = [
-  'contentBlockStart',
-  'contentBlockDelta',
-  'contentBlockStop',
-  'messageStop',
-  'metadata',
-] as const
-
 /** A tool call that is being streamed. */
 interface OpenCall {
   /** Its position among the calls of the message. */
   readonly index: number
   hasArguments: boolean
 }
-
-const optionalText = z.string().nullish()
-
-const event = z.object({
-  contentBlockIndex: z.number().optional(),
-  start: z
-    .object({
-      toolUse: z.object({ toolUseId: optionalText, name: z.string() }).nullish(),
-    })
-    .nullish(),
-  delta: z
-    .object({
-      text: optionalText,
-      toolUse: z.object({ input: optionalText }).nullish(),
-      reasoningContent: z
-        .object({ text: optionalText, signature: optionalText, redactedContent: optionalText })
-        .nullish(),
-    })
-    .nullish(),
-  stopReason: optionalText,
-  usage: z.unknown().optional(),
-})
-
-type Event = z.infer<typeof event>
-type Delta = NonNullable<Event['delta']>
-type ReasoningDelta = NonNullable<Delta['reasoningContent']>
-type ToolUse = NonNullable<NonNullable<Event['start']>['toolUse']>

@@ -1,8 +1,8 @@
 import type { Raw } from '../canonical/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../canonical/request.ts'
-import { claudeBound } from './bound.ts'
+import { claudeBound } from './max-tokens.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
-import { lacksThinking } from './thinking.ts'
+import { lacksThinking } from './thinking-blocks.ts'
 
 /** How a Claude model is told to think, and how much it may write. */
 export interface ClaudeThinking {
@@ -91,4 +91,9 @@ function levelOf(
   if (efforts.length === 0) return undefined
   const wanted = effort === 'minimal' ? 'low' : effort
   return efforts.includes(wanted) ? wanted : 'high'
+}
+
+/** Thinking is asked for in whatever form. */
+export function thinks({ thinking }: { readonly thinking?: Raw | undefined }): boolean {
+  return thinking !== undefined && thinking['type'] !== 'disabled'
 }

@@ -1,7 +1,6 @@
-import type { Raw } from '../canonical/messages.ts'
+import type { ClaudeModel } from '../claude/models.ts'
+import { type ClaudeThinking, thinks } from '../claude/reasoning.ts'
 import type { AnthropicCondition, Holds } from '../translation/conditions.ts'
-import type { ClaudeModel } from './models.ts'
-import type { ClaudeThinking } from './reasoning.ts'
 
 /** The conditions of the table for one request to a Claude model. */
 export function claudeConditions(
@@ -21,9 +20,4 @@ export function claudeConditions(
 /** `tool_choice` may force a call: not every model takes that, and none while it thinks by budget. */
 export function mayForce({ forcedTools }: ClaudeModel, { thinking }: ClaudeThinking): boolean {
   return forcedTools && thinking?.['type'] !== 'enabled'
-}
-
-/** Thinking is asked for in whatever form. */
-export function thinks({ thinking }: { readonly thinking?: Raw | undefined }): boolean {
-  return thinking !== undefined && thinking['type'] !== 'disabled'
 }

@@ -1,10 +1,13 @@
 import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ambientAwsSecret, readAwsSecret } from '../../../src/providers/bedrock/auth/credential.ts'
-import { errorOf, testGateway } from '../../support/gateway.ts'
-import { settled } from '../../support/manual-clock.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { answered, asking, bedrockGateway, bench, patiently, sonnet } from './support.ts'
+import {
+  ambientAwsSecret,
+  readAwsSecret,
+} from '../../../../src/providers/bedrock/auth/credential.ts'
+import { errorOf, testGateway } from '../../../support/gateway.ts'
+import { settled } from '../../../support/manual-clock.ts'
+import { json } from '../../../support/scripted-upstream.ts'
+import { answered, asking, bedrockGateway, bench, patiently, sonnet } from '../support.ts'
 
 const id = 'AKIDEXAMPLE1234567'.replace('AKID', 'AKIA')
 const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'

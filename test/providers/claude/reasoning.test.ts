@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { refused, sent, strict } from './support.ts'
+import { refused, sent, strict } from '../anthropic/support.ts'
 
 const summarized = { type: 'adaptive', display: 'summarized' }
 

@@ -1,0 +1,34 @@
+import * as z from 'zod'
+import { isCount, type ReportedUsage } from '../../core/usage.ts'
+
+/** Converse leaves what the cache gave and took out of `inputTokens`. */
+export function converseUsage(value: unknown): ReportedUsage | undefined {
+  const parsed = usageCounts.safeParse(value)
+  if (!parsed.success) return undefined
+  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data
+  const cached = (cacheReadInputTokens ?? 0) + (cacheWriteInputTokens ?? 0)
+  const cacheWrite1hTokens = (parsed.data.cacheDetails ?? [])
+    .filter(({ ttl }) => ttl === '1h')
+    .reduce((sum, { inputTokens: written }) => sum + (written ?? 0), 0)
+  return {
+    promptTokens: typeof inputTokens === 'number' ? inputTokens + cached : undefined,
+    completionTokens: outputTokens ?? undefined,
+    ...(cached > 0 && {
+      cachedTokens: cacheReadInputTokens ?? undefined,
+      cacheWriteTokens: cacheWriteInputTokens ?? undefined,
+    }),
+    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
+  }
+}
+
+const count = z.custom<number>(isCount)
+
+const usageCounts = z.object({
+  inputTokens: count.nullish(),
+  outputTokens: count.nullish(),
+  cacheReadInputTokens: count.nullish(),
+  cacheWriteInputTokens: count.nullish(),
+  cacheDetails: z
+    .array(z.object({ ttl: z.string().nullish(), inputTokens: count.nullish() }))
+    .nullish(),
+})
