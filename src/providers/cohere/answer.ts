@@ -6,7 +6,8 @@ import type { ChatResult } from '../../core/provider.ts'
 import { jsonIn } from '../../wire/json.ts'
 import { completionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { annotationsOf, cohereCitation } from './citations.ts'
-import { cohereUsage, failedStatus, finishReason } from './finish-reason.ts'
+import { failedStatus, finishReason } from './finish-reason.ts'
+import { cohereUsage } from './usage.ts'
 
 /** What an answer is made for. */
 export interface CohereContext extends Pick<ChatCall, 'wantsLogprobs'> {

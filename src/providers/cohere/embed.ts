@@ -14,7 +14,8 @@ import { isCount } from '../../core/usage.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { textsOf } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { cohereRefusal, cohereUrl } from './url.ts'
+import { cohereRefusal } from './errors.ts'
+import { cohereUrl } from './url.ts'
 
 /** Embeddings in the schema of Cohere's API v2. */
 export function cohereEmbed({ baseUrl, upstreamId, clock }: Target): EmbedEndpoint {

@@ -1,8 +1,18 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import type { ChatCall } from '../../core/chat.ts'
+import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import { oncePerCall } from '../canonical/once-per-call.ts'
+import { readRequest } from '../canonical/request.ts'
 import { bearer } from '../shared/credentials.ts'
-import { cohereChat } from './chat.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
+import { type CohereContext, readCohereAnswer } from './answer.ts'
 import { cohereEmbed } from './embed.ts'
+import { cohereRefusal } from './errors.ts'
+import { cohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
+import { cohereFrames } from './stream.ts'
+import { cohereUrl } from './url.ts'
 
 /** Cohere's API v2, at the vendor or in a private deployment. */
 export const cohere: ProviderKind = Object.freeze({
@@ -15,3 +25,30 @@ export const cohere: ProviderKind = Object.freeze({
   embed: cohereEmbed,
   rerank: cohereRerank,
 } satisfies ProviderKind)
+
+/** Chat in the schema of Cohere's API v2. */
+function cohereChat(target: Target): ChatEndpoint {
+  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
+  const url = cohereUrl(baseUrl, 'chat')
+  const translate = oncePerCall((call) => cohereRequest(call, { upstreamId, most }))
+  // Not the call itself: a stream would keep its body for as long as it lasts.
+  const contextOf = ({ wantsLogprobs }: ChatCall): CohereContext => ({
+    wantsLogprobs,
+    model: modelId,
+    created: unixSeconds(clock),
+  })
+  return {
+    unsupported: (call) => translate(call).dropped,
+    request: (call) => ({
+      url,
+      headers: {},
+      body: jsonBody(translate(call).body),
+    }),
+    estimateOutput: (call) =>
+      estimateTranslatedOutput(call, { sent: heldTo(most, readRequest(call).maxTokens), most }),
+    answer: (body, call) => readCohereAnswer(body, contextOf(call)),
+    frames: (call) => cohereFrames(contextOf(call)),
+    parseError: cohereRefusal(clock),
+    doneOptional: false,
+  }
+}

@@ -1,10 +1,9 @@
 import type { ChatCall } from '../../core/chat.ts'
-import type { Raw } from '../canonical/messages.ts'
 import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
-import type { FunctionTool } from '../canonical/tools.ts'
 import { heldTo } from '../shared/output-bound.ts'
 import { honour } from '../translation/honour.ts'
 import { cohereMessages } from './messages.ts'
+import { toolFields } from './tools.ts'
 
 /*
  * Unknown fields are a 400 on some deployments, so a body is built up from what the vendor's
@@ -41,45 +40,11 @@ function bodyOf(
     messages: cohereMessages(request.messages),
     // The schema requires it, streamed or not.
     stream: call.stream,
-    ...tools(request),
+    ...toolFields(request),
     ...responseFormat(request),
     ...sampling(request, most),
     ...thinking(request),
   }
-}
-
-function tools(request: OpenAiRequest): object {
-  if (request.tools.length === 0) return {}
-  const choice = toolChoice(request)
-  return {
-    tools: request.tools.map(tool),
-    ...(choice && { tool_choice: choice }),
-    ...(request.tools.every(({ strict }) => strict) && { strict_tools: true }),
-  }
-}
-
-function tool({ name, description, parameters }: FunctionTool): object {
-  return {
-    type: 'function',
-    function: {
-      name,
-      ...(description !== undefined && { description }),
-      parameters: isEmpty(parameters) ? noParameters : parameters,
-    },
-  }
-}
-
-function isEmpty(parameters: Raw | undefined): boolean {
-  return parameters === undefined || Object.keys(parameters).length === 0
-}
-
-/** The field is required, also for a function that takes nothing. */
-const noParameters = { type: 'object', properties: {} }
-
-/** There is no way to name a tool: what the table leaves of a choice is one of two words. */
-function toolChoice({ toolChoice: choice }: OpenAiRequest): 'NONE' | 'REQUIRED' | undefined {
-  if (choice?.kind === 'none') return 'NONE'
-  return choice?.kind === 'required' ? 'REQUIRED' : undefined
 }
 
 function responseFormat({ responseFormat: format }: OpenAiRequest): object {

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { RerankEndpoint, RerankResult, Target } from '../../core/provider.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { notRanked, ranked, relevanceEntry } from '../shared/rerank-answer.ts'
-import { cohereRefusal, cohereUrl } from './url.ts'
+import { cohereRefusal } from './errors.ts'
+import { rerankUrl } from './url.ts'
 
 /** Rerank in the schema of Cohere's API v2, which neither chooses fields nor echoes documents. */
 export function cohereRerank({ baseUrl, upstreamId, clock }: Target): RerankEndpoint {
@@ -16,11 +17,6 @@ export function cohereRerank({ baseUrl, upstreamId, clock }: Target): RerankEndp
     answer: readCohereRanking,
     parseError: cohereRefusal(clock),
   }
-}
-
-/** Clouds that sell these models have a whole address for each, of either version. */
-function rerankUrl(baseUrl: string): string {
-  return /\/rerank\/*$/i.test(new URL(baseUrl).pathname) ? baseUrl : cohereUrl(baseUrl, 'rerank')
 }
 
 const cohereAnswer = z.looseObject({

@@ -11,7 +11,8 @@ import { messageIn } from '../shared/error-message.ts'
 import { vendorErrorIn } from '../shared/vendor-error.ts'
 import { type CohereContext, cohereCall, cohereLogprobs } from './answer.ts'
 import { annotationsOf, cohereCitation } from './citations.ts'
-import { cohereUsage, failedStatus, finishReason } from './finish-reason.ts'
+import { failedStatus, finishReason } from './finish-reason.ts'
+import { cohereUsage } from './usage.ts'
 
 /** Reads an event stream of `POST /v2/chat`. Nothing but its `message-end` is an end. */
 export function cohereFrames(context: CohereContext): FrameDecoder {

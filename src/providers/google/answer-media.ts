@@ -1,11 +1,5 @@
-import * as z from 'zod'
-import { CannotExpress } from '../../core/cannot-express.ts'
-import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
-import { parseDataUri } from '../../wire/data-uri.ts'
-import type { Raw } from '../canonical/messages.ts'
-import type { RequestPart } from './media.ts'
 import type { GeminiPart } from './response.ts'
-import { givenSignature, signed } from './signatures.ts'
+import { signed } from './signatures.ts'
 
 /* Media that the model makes: `images` and `audio` of a message. */
 
@@ -53,23 +47,4 @@ function joined(sounds: readonly Sound[]): string {
   const texts = sounds.map(({ base64 }) => base64)
   if (!texts.slice(0, -1).some((text) => text.endsWith('='))) return texts.join('')
   return btoa(texts.map((text) => atob(text)).join(''))
-}
-
-const madeImages = z.looseObject({
-  images: z.array(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })).nullish(),
-})
-
-/** The images of an assistant's earlier message, which a model that is to change them must see. */
-export function pastImages(raw: Raw, path: string): RequestPart[] {
-  // Parsing with the schema costs time for every message, and few have an image.
-  if (raw['images'] === undefined) return []
-  const { data, error } = madeImages.safeParse(raw, inOurWords)
-  if (error) throw inexpressibleField(error, path)
-  return (data.images ?? []).map((image, index) => {
-    const param = `${path}.images.${index}.image_url`
-    const file = parseDataUri(image.image_url.url)
-    if (!file) throw new CannotExpress(`${param}: must be a base64 data URI`, param)
-    const inlineData = { mimeType: file.mediaType, data: file.payload }
-    return { inlineData, thoughtSignature: givenSignature(image) }
-  })
 }

@@ -1,20 +1,26 @@
 import { newCompletionId } from '../../core/ids.ts'
 import type { ChatResult, Target } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { isCount, isCountOrNone, type ReportedUsage } from '../../core/usage.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
+import { jsonIn } from '../../wire/json.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
   completionAnswer,
 } from '../canonical/completion.ts'
 import { audioMessage, imageOf, soundsIn } from './answer-media.ts'
-import { toolCallOf } from './arguments.ts'
 import { geminiFailure } from './errors.ts'
 import { finishReasonOf, nativeFinish } from './finish-reason.ts'
-import { logprobsOf } from './logprobs.ts'
-import { candidatesOf, type GeminiPart, type PlacedCandidate, parseGemini } from './response.ts'
+import {
+  candidatesOf,
+  type GeminiPart,
+  type LogprobsResult,
+  type PlacedCandidate,
+  parseGemini,
+  type TokenLogprob,
+} from './response.ts'
 import { signatureOf, signed } from './signatures.ts'
+import { toolCallOf } from './tools.ts'
+import { usageOf } from './usage.ts'
 
 const decoder = new TextDecoder()
 
@@ -81,31 +87,21 @@ function textOf(parts: readonly GeminiPart[]): string {
   return parts.map(({ text }) => text ?? '').join('')
 }
 
-/** `usageMetadata`, in which zeros are often left out. Undefined when it cannot be used. */
-export function usageOf(metadata: unknown): ReportedUsage | undefined {
-  if (!isObject(metadata)) return undefined
-  const prompt = metadata['promptTokenCount'] ?? undefined
-  const toolUse = metadata['toolUsePromptTokenCount'] ?? 0
-  const candidates = metadata['candidatesTokenCount'] ?? 0
-  const thoughts = metadata['thoughtsTokenCount'] ?? undefined
-  const total = metadata['totalTokenCount'] ?? undefined
-  const cached = metadata['cachedContentTokenCount'] ?? undefined
-  if (!isCountOrNone(prompt) || !isCount(toolUse) || !isCount(candidates)) return undefined
-  if (!isCountOrNone(thoughts) || !isCountOrNone(total) || !isCountOrNone(cached)) return undefined
-  const generated = candidates + (thoughts ?? 0)
-  // Without anything generated the total says nothing of either side.
-  const rest = total !== undefined && generated > 0 ? total - generated : undefined
-  const promptTokens = prompt === undefined ? rest : prompt + toolUse
-  // Some deployments count thoughts as candidates too; their total gives it away.
-  const isInclusive = promptTokens !== undefined && promptTokens + candidates === total
-  return {
-    promptTokens,
-    completionTokens: isInclusive ? candidates : generated,
-    cachedTokens: cached,
-    reasoningTokens: thoughts,
-  }
-}
-
 function malformed(detail: string): ChatResult {
   return { ok: false, failure: { kind: 'malformed', detail } }
+}
+
+/** The log probabilities of a candidate as the OpenAI API writes them. A zero is left out upstream. */
+export function logprobsOf({ chosenCandidates, topCandidates }: LogprobsResult): object {
+  const content = (chosenCandidates ?? []).map((chosen, position) => ({
+    ...tokenOf(chosen),
+    top_logprobs: (topCandidates?.[position]?.candidates ?? []).map(tokenOf),
+  }))
+  return { content, refusal: null }
+}
+
+const encoder = new TextEncoder()
+
+function tokenOf({ token: text, logProbability }: TokenLogprob) {
+  return { token: text ?? '', logprob: logProbability ?? 0, bytes: [...encoder.encode(text ?? '')] }
 }

@@ -1,22 +1,5 @@
-import { newCallId } from '../../core/ids.ts'
 import { jsonText, RawJson } from '../../wire/raw-json.ts'
-import type { ToolCall } from '../canonical/completion.ts'
-import type { GeminiCall, PartialArg } from './response.ts'
-import { type Signed, signed } from './signatures.ts'
-
-/** A call as the client gets it, with the signature that newer models want back. */
-export function toolCallOf(
-  call: GeminiCall,
-  signature: string | null | undefined,
-): ToolCall & Signed {
-  return {
-    // Older models give no ids, and their answers may call one function twice.
-    id: call.id || newCallId(),
-    type: 'function',
-    function: { name: call.name ?? '', arguments: call.args },
-    ...signed(signature),
-  }
-}
+import type { PartialArg } from './response.ts'
 
 /**
  * The arguments of a call that comes in pieces. Each piece names its place by a JSONPath of members

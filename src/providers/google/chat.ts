@@ -8,6 +8,7 @@ import { geminiRefusal } from './errors.ts'
 import { geminiModel } from './models.ts'
 import { type GeminiDialect, geminiRequest } from './request.ts'
 import { GeminiStream } from './stream.ts'
+import { methodUrl } from './url.ts'
 
 export interface GeminiChatOptions {
   readonly target: Target
@@ -42,10 +43,4 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     parseError: geminiRefusal,
     doneOptional: false,
   }
-}
-
-function methodUrl(modelUrl: URL, method: string): URL {
-  const url = new URL(modelUrl)
-  url.pathname += `:${method}`
-  return url
 }

@@ -11,11 +11,11 @@ import { parseDataUri } from '../../wire/data-uri.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { geminiRefusal } from './errors.ts'
+import { methodUrl } from './url.ts'
 
 /** Embeddings of the Gemini API. `modelUrl` is the address of the model, its query is kept. */
 export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
-  const url = new URL(modelUrl)
-  url.pathname += ':batchEmbedContents'
+  const { href: url } = methodUrl(modelUrl, 'batchEmbedContents')
   // Each request of the batch repeats the name in the address.
   const [model = ''] = /(?:models|tunedModels)\/[^/]+$/.exec(modelUrl.pathname) ?? []
   return {
@@ -24,7 +24,7 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
     takesImages: embedsImages(model),
     takesDimensions: true,
     request: ({ input, dimensions }) => ({
-      url: url.href,
+      url,
       headers: {},
       body: jsonBody({
         requests: (isTokens(input) ? [] : input.items).map((item) => ({

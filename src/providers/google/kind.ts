@@ -3,6 +3,7 @@ import { keyHeader } from '../shared/credentials.ts'
 import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'
 import type { GeminiDialect } from './request.ts'
+import { googleModelUrl } from './url.ts'
 
 /** The Gemini API, with a key of Google AI Studio. */
 export const google: ProviderKind = Object.freeze({
@@ -25,17 +26,3 @@ const dialect: GeminiDialect = Object.freeze({
   takesServiceTier: true,
   fewestLogprobs: 0,
 })
-
-/**
- * The address of a model. A version at the end of the configured path stands, else `v1beta` is
- * added, as newer fields are missing from `v1`; any other path is that of a proxy, and is kept.
- */
-function googleModelUrl(baseUrl: string, upstreamId: string): URL {
-  const url = new URL(baseUrl)
-  const path = url.pathname.replace(/\/+$/, '')
-  const root = /\/v1(?:alpha|beta)?$/.test(path) ? path : `${path}/v1beta`
-  const model = /^(?:models|tunedModels)\//.test(upstreamId) ? upstreamId : `models/${upstreamId}`
-  url.pathname = `${root}/${model}`
-  url.hash = ''
-  return url
-}

@@ -1,4 +1,6 @@
+import * as z from 'zod'
 import { CannotExpress } from '../../core/cannot-express.ts'
+import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import { isObject } from '../../wire/json.ts'
 import {
@@ -10,6 +12,7 @@ import {
   type Raw,
 } from '../canonical/messages.ts'
 import { isGoogles, isHttps } from '../translation/media-uses.ts'
+import { givenSignature } from './signatures.ts'
 
 /** A part of a content, with one of the fields that hold data. */
 export interface RequestPart {
@@ -160,4 +163,23 @@ function refuseFile({ path }: FilePart): never {
   const param = `${path}.file`
   const rule = "must hold a base64 data URI in file_data, or a reference to a file of Google's"
   throw new CannotExpress(`${param}: ${rule}`, param)
+}
+
+const madeImages = z.looseObject({
+  images: z.array(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })).nullish(),
+})
+
+/** The images of an assistant's earlier message, which a model that is to change them must see. */
+export function pastImages(raw: Raw, path: string): RequestPart[] {
+  // Parsing with the schema costs time for every message, and few have an image.
+  if (raw['images'] === undefined) return []
+  const { data, error } = madeImages.safeParse(raw, inOurWords)
+  if (error) throw inexpressibleField(error, path)
+  return (data.images ?? []).map((image, index) => {
+    const param = `${path}.images.${index}.image_url`
+    const file = parseDataUri(image.image_url.url)
+    if (!file) throw new CannotExpress(`${param}: must be a base64 data URI`, param)
+    const inlineData = { mimeType: file.mediaType, data: file.payload }
+    return { inlineData, thoughtSignature: givenSignature(image) }
+  })
 }

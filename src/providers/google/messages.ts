@@ -1,8 +1,7 @@
 import { CannotExpress } from '../../core/cannot-express.ts'
 import { type Message, partsOf, textOf } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
-import { pastImages } from './answer-media.ts'
-import { contentPart, contentParts, type RequestPart } from './media.ts'
+import { contentPart, contentParts, pastImages, type RequestPart } from './media.ts'
 import type { GeminiModel } from './models.ts'
 import { givenSignature } from './signatures.ts'
 

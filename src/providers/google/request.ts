@@ -1,12 +1,12 @@
 import type { OpenAiRequest } from '../canonical/request.ts'
-import { callableTools, definitionOf, type FunctionTool } from '../canonical/tools.ts'
 import { heldTo } from '../shared/output-bound.ts'
 import type { GeminiCondition, Holds } from '../translation/conditions.ts'
 import { honour } from '../translation/honour.ts'
 import { geminiConversation } from './messages.ts'
 import type { GeminiModel } from './models.ts'
 import { thinkingConfig } from './reasoning.ts'
-import { functionSchema, responseSchema, type SchemaBudgets, schemaBudgets } from './schema/fit.ts'
+import { responseSchema, type SchemaContext, schemaBudgets } from './schema/fit.ts'
+import { declaredTools, toolFields } from './tools.ts'
 
 /** Where the services that speak this dialect differ. */
 export interface GeminiDialect {
@@ -58,12 +58,6 @@ function geminiConditions(
     textResults: !model.takesMediaInToolResults,
     fetchedByGoogle: passesAddresses,
   }
-}
-
-/** What all schemas of a request are written with. */
-interface Schemas {
-  readonly model: GeminiModel
-  readonly budgets: SchemaBudgets
 }
 
 /** Members that are undefined do not reach the wire. */
@@ -127,60 +121,11 @@ function modalities({ modalities: wanted = [] }: OpenAiRequest): string[] | unde
   return isMore ? wanted.map((modality) => modality.toUpperCase()) : undefined
 }
 
-function format(request: OpenAiRequest, schemas: Schemas): object {
+function format(request: OpenAiRequest, schemas: SchemaContext): object {
   const { responseFormat } = request
   if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }
   if (responseFormat.kind !== 'json_schema' || !responseFormat.schema) return json
   const hasTools = declaredTools(request).length > 0
   return { ...json, ...responseSchema(responseFormat.schema, { ...schemas, hasTools }) }
-}
-
-/** With `allowed_tools` in mode auto the others are held back: AUTO takes no list of names. */
-function declaredTools(request: OpenAiRequest): readonly FunctionTool[] {
-  const { toolChoice } = request
-  const isNarrowed = toolChoice?.kind === 'allowed' && toolChoice.mode === 'auto'
-  return isNarrowed ? callableTools(request) : request.tools
-}
-
-function toolFields(request: OpenAiRequest, schemas: Schemas): object {
-  const functionCallingConfig = callingConfig(request)
-  const tools = declaredTools(request)
-  if (tools.length === 0) return {}
-  // One tool object holds all functions: some models refuse several.
-  return {
-    tools: [{ functionDeclarations: tools.map((tool) => declaration(tool, schemas)) }],
-    toolConfig: functionCallingConfig && { functionCallingConfig },
-  }
-}
-
-function declaration(tool: FunctionTool, schemas: Schemas): object {
-  const { name, description, parameters } = tool
-  const place = `${definitionOf(tool)}.parameters`
-  return {
-    name,
-    description: description || undefined,
-    ...(parameters && functionSchema(parameters, { ...schemas, place })),
-  }
-}
-
-function callingConfig({ toolChoice }: OpenAiRequest): object | undefined {
-  switch (toolChoice?.kind) {
-    case 'none':
-      return { mode: 'NONE' }
-    case 'required':
-      return { mode: 'ANY' }
-    case 'function':
-      return { mode: 'ANY', allowedFunctionNames: [toolChoice.name] }
-    case 'allowed':
-      return toolChoice.mode === 'required'
-        ? { mode: 'ANY', allowedFunctionNames: toolChoice.names }
-        : undefined
-    case undefined:
-    case 'auto':
-    case 'custom':
-      return undefined
-    default:
-      return toolChoice satisfies never
-  }
 }

@@ -1,12 +1,13 @@
 import type { Frame } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
+import { logprobsOf } from './answer.ts'
 import { audioHead, imageOf, soundsIn } from './answer-media.ts'
-import { ArgumentPieces, toolCallOf } from './arguments.ts'
+import { ArgumentPieces } from './arguments.ts'
 import { finishReasonOf, isUnspecified, nativeFinish } from './finish-reason.ts'
-import { logprobsOf } from './logprobs.ts'
 import type { GeminiCall, GeminiPart, PlacedCandidate } from './response.ts'
 import { signatureOf, signed } from './signatures.ts'
+import { toolCallOf } from './tools.ts'
 
 export interface GeminiChoiceOptions {
   readonly index: number

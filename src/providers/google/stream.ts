@@ -7,10 +7,10 @@ import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
-import { usageOf } from './answer.ts'
 import { geminiFailure } from './errors.ts'
 import { candidatesOf, type GeminiResponse, parseGemini } from './response.ts'
 import { GeminiChoice } from './stream-choice.ts'
+import { usageOf } from './usage.ts'
 
 const decoder = new TextDecoder()
 

@@ -10,6 +10,7 @@ import type { BatchLimits, EmbedEndpoint, EmbedResult, Target } from '../../core
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { contentOf, embedsImages, embedUsage } from '../google/embed.ts'
 import { geminiRefusal } from '../google/errors.ts'
+import { methodUrl } from '../google/url.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { onlyItem, textsOf } from '../shared/embed-input.ts'
 import { checkSingleModality } from '../shared/embed-modality.ts'
@@ -31,9 +32,8 @@ export function vertexEmbed(target: Target): EmbedEndpoint {
     request(batch) {
       // A provider without a place fails the requests that come to it, and no other.
       if (!(modelUrl instanceof URL)) throw noCredential(modelUrl.problem)
-      const url = new URL(modelUrl)
-      url.pathname += `:${family.method}`
-      return { url: url.href, headers: {}, body: jsonBody(family.body(batch)) }
+      const url = methodUrl(modelUrl, family.method).href
+      return { url, headers: {}, body: jsonBody(family.body(batch)) }
     },
     answer: family.answer,
     parseError: geminiRefusal,

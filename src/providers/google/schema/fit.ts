@@ -21,7 +21,7 @@ export function schemaBudgets(): SchemaBudgets {
 }
 
 /** What decides on the form of a schema. */
-interface SchemaSetting {
+export interface SchemaContext {
   readonly model: GeminiModel
   readonly budgets: SchemaBudgets
 }
@@ -29,7 +29,7 @@ interface SchemaSetting {
 /** The fields of a function declaration that hold its parameters; none for a function without any. */
 export function functionSchema(
   schema: Raw,
-  { model, budgets, place }: SchemaSetting & { readonly place: string },
+  { model, budgets, place }: SchemaContext & { readonly place: string },
 ): object {
   const { openApi, isLossless } = openApiSchema(schema, place, budgets.openApi)
   if (!openApi) return {}
@@ -41,7 +41,7 @@ export function functionSchema(
 /** The fields of `generationConfig` that hold the schema of the answer. */
 export function responseSchema(
   schema: Raw,
-  { model, budgets, hasTools }: SchemaSetting & { readonly hasTools: boolean },
+  { model, budgets, hasTools }: SchemaContext & { readonly hasTools: boolean },
 ): object {
   const place = 'response_format.json_schema.schema'
   const { openApi, isLossless } = openApiSchema(schema, place, budgets.openApi)

@@ -1,0 +1,37 @@
+import type { Raw } from '../canonical/messages.ts'
+import type { OpenAiRequest } from '../canonical/request.ts'
+import type { FunctionTool } from '../canonical/tools.ts'
+
+export function toolFields(request: OpenAiRequest): object {
+  if (request.tools.length === 0) return {}
+  const choice = toolChoice(request)
+  return {
+    tools: request.tools.map(tool),
+    ...(choice && { tool_choice: choice }),
+    ...(request.tools.every(({ strict }) => strict) && { strict_tools: true }),
+  }
+}
+
+function tool({ name, description, parameters }: FunctionTool): object {
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      parameters: isEmpty(parameters) ? noParameters : parameters,
+    },
+  }
+}
+
+function isEmpty(parameters: Raw | undefined): boolean {
+  return parameters === undefined || Object.keys(parameters).length === 0
+}
+
+/** The field is required, also for a function that takes nothing. */
+const noParameters = { type: 'object', properties: {} }
+
+/** There is no way to name a tool: what the table leaves of a choice is one of two words. */
+function toolChoice({ toolChoice: choice }: OpenAiRequest): 'NONE' | 'REQUIRED' | undefined {
+  if (choice?.kind === 'none') return 'NONE'
+  return choice?.kind === 'required' ? 'REQUIRED' : undefined
+}
