@@ -1,10 +1,13 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import * as z from 'zod'
+import type { ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
 import { openAiEmbed } from '../openai/embed.ts'
 import { bearer } from '../shared/credentials.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { notRanked, ranked, scoreEntry } from '../shared/rerank-answer.ts'
 import { operationUrl } from '../shared/url.ts'
-import { mixedbreadRerank } from './mixedbread-rerank.ts'
 
-/** Mixedbread. */
+/** Mixedbread: embeddings in the OpenAI format, and a rerank API with its own field names. */
 export const mixedbread: ProviderKind = Object.freeze({
   name: 'mixedbread',
   capabilities: ['embed', 'rerank'],
@@ -19,3 +22,21 @@ export const mixedbread: ProviderKind = Object.freeze({
     }),
   rerank: mixedbreadRerank,
 } satisfies ProviderKind)
+
+function mixedbreadRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  const url = operationUrl(baseUrl, '/v1', '/reranking')
+  return {
+    request: ({ query, documents, topN }) => ({
+      url,
+      headers: {},
+      body: jsonBody({ model: upstreamId, query, input: documents, top_k: topN }),
+    }),
+    answer(body) {
+      const parsed = rerankAnswer.safeParse(body)
+      return parsed.success ? ranked(parsed.data.data) : notRanked(body)
+    },
+    parseError: errorParser(),
+  }
+}
+
+const rerankAnswer = z.looseObject({ data: z.array(scoreEntry) })

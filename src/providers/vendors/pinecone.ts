@@ -1,8 +1,12 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import * as z from 'zod'
+import type { ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
 import { keyHeader } from '../shared/credentials.ts'
-import { pineconeRerank } from './pinecone-rerank.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { notRanked, ranked, scoreEntry } from '../shared/rerank-answer.ts'
+import { operationUrl } from '../shared/url.ts'
 
-/** Pinecone's inference API. */
+/** Pinecone's inference API, of which the gateway serves rerank. */
 export const pinecone: ProviderKind = Object.freeze({
   name: 'pinecone',
   capabilities: ['rerank'],
@@ -11,3 +15,35 @@ export const pinecone: ProviderKind = Object.freeze({
   authorizer: keyHeader('api-key'),
   rerank: pineconeRerank,
 } satisfies ProviderKind)
+
+/** The API version whose request and response shapes this file uses. */
+const apiVersion = '2026-04'
+
+/** Documents are objects. Pinecone returns them in its answer unless `return_documents` is false. */
+function pineconeRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  const url = operationUrl(baseUrl, '', '/rerank')
+  return {
+    request: ({ query, documents, topN }) => ({
+      url,
+      headers: { 'x-pinecone-api-version': apiVersion },
+      body: jsonBody({
+        model: upstreamId,
+        query,
+        documents: documents.map((text) => ({ text })),
+        top_n: topN,
+        return_documents: false,
+      }),
+    }),
+    answer(body) {
+      const parsed = rerankAnswer.safeParse(body)
+      if (!parsed.success) return notRanked(body)
+      return ranked(parsed.data.data, { searchUnits: parsed.data.usage?.rerank_units })
+    },
+    parseError: errorParser(),
+  }
+}
+
+const rerankAnswer = z.looseObject({
+  data: z.array(scoreEntry),
+  usage: z.looseObject({ rerank_units: z.unknown().optional() }).nullish().catch(undefined),
+})

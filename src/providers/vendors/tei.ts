@@ -1,4 +1,5 @@
-import type { EmbedEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import * as z from 'zod'
+import type { EmbedEndpoint, ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
 import { bearer } from '../shared/credentials.ts'
 import { headerCount, readBareVectors } from '../shared/embed-answer.ts'
@@ -6,10 +7,10 @@ import { textsOf } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser, type StatusOf } from '../shared/parse-error.ts'
 import { liveAt } from '../shared/probe.ts'
+import { notRanked, ranked, scoreEntry } from '../shared/rerank-answer.ts'
 import { basePath, operationUrl } from '../shared/url.ts'
-import { teiRerank } from './tei-rerank.ts'
 
-/** Text Embeddings Inference, a server that one runs oneself. */
+/** Text Embeddings Inference, a self-hosted server that serves one model. */
 export const tei: ProviderKind = Object.freeze({
   name: 'tei',
   capabilities: ['embed', 'rerank'],
@@ -17,21 +18,23 @@ export const tei: ProviderKind = Object.freeze({
   authorizer: bearer,
   probe: liveAt('/health'),
   embed: teiEmbed,
-  rerank: (target) => teiRerank(target, statusOf),
+  rerank: teiRerank,
 } satisfies ProviderKind)
 
-/** The server's `max_client_batch_size`, as it is by default. */
-const habits: EmbedQuirks = { limits: { items: 32 }, takesTokens: false }
+/** The default of the server's `max_client_batch_size`. */
+const maxBatchItems = 32
 
-/** The server's own API; its OpenAI layer where the address ends in `/v1`. */
+const quirks: EmbedQuirks = { limits: { items: maxBatchItems }, takesTokens: false }
+
+/** Uses the server's native API, or its OpenAI layer when `base_url` ends in `/v1`. */
 function teiEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
   const path = basePath(new URL(baseUrl))
   if (path.endsWith('/v1')) {
     const url = operationUrl(baseUrl, '/v1', '/embeddings')
-    return openAiEmbed({ ...habits, url, upstreamId, statusOf })
+    return openAiEmbed({ ...quirks, url, upstreamId, statusOf })
   }
   return {
-    limits: () => habits.limits,
+    limits: () => quirks.limits,
     takesTokens: false,
     takesImages: false,
     takesDimensions: true,
@@ -45,6 +48,32 @@ function teiEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
   }
 }
 
-/** 424: the backend has failed, and may do better next time, unless it is a model for other things. */
+/** The request names no model, and the answer is a bare list of scores. */
+function teiRerank({ baseUrl }: Target): RerankEndpoint {
+  const url = new URL(baseUrl)
+  // The OpenAI layer under /v1 has no rerank.
+  url.pathname = `${basePath(url).replace(/\/v1$/, '')}/rerank`
+  url.hash = ''
+  return {
+    mostDocuments: maxBatchItems,
+    request: ({ query, documents }) => ({
+      url: url.href,
+      headers: {},
+      body: jsonBody({ query, texts: documents }),
+    }),
+    answer(body) {
+      const parsed = rerankAnswer.safeParse(body)
+      return parsed.success ? ranked(parsed.data) : notRanked(body)
+    },
+    parseError: errorParser(statusOf),
+  }
+}
+
+const rerankAnswer = z.array(scoreEntry)
+
+/**
+ * 424 means that the backend failed, which is worth a retry, unless the message says that the model
+ * is of another type.
+ */
 const statusOf: StatusOf = (status, message) =>
   status === 424 && !/not an? [\w-]+ model/i.test(message) ? 500 : status

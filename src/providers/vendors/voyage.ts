@@ -1,7 +1,19 @@
-import type { ProviderKind } from '../../core/provider.ts'
+import * as z from 'zod'
+import {
+  type EmbedInput,
+  type EmbedPart,
+  imagesOf,
+  isTokens,
+  partsOf,
+} from '../../core/embeddings.ts'
+import type { EmbedEndpoint, ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
+import { readOpenAiVectors } from '../openai/embed.ts'
 import { bearer } from '../shared/credentials.ts'
-import { voyageEmbed } from './voyage-embed.ts'
-import { voyageRerank } from './voyage-rerank.ts'
+import { plainInput } from '../shared/embed-input.ts'
+import { jsonBody } from '../shared/json-body.ts'
+import { errorParser } from '../shared/parse-error.ts'
+import { notRanked, ranked, relevanceEntry, totalTokens } from '../shared/rerank-answer.ts'
+import { operationUrl } from '../shared/url.ts'
 
 /** Voyage AI. */
 export const voyage: ProviderKind = Object.freeze({
@@ -13,3 +25,67 @@ export const voyage: ProviderKind = Object.freeze({
   embed: voyageEmbed,
   rerank: voyageRerank,
 } satisfies ProviderKind)
+
+/** Texts go to one path, inputs with images to another. */
+function voyageEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
+  const textUrl = operationUrl(baseUrl, '/v1', '/embeddings')
+  const multimodalUrl = operationUrl(baseUrl, '/v1', '/multimodalembeddings')
+  // The multimodal models answer on the second path only, even for plain text.
+  const isMultimodal = upstreamId.startsWith('voyage-multimodal')
+  return {
+    limits: () => ({ items: 1000, tokens: 100_000 }),
+    takesTokens: false,
+    takesImages: true,
+    takesDimensions: true,
+    request({ input, dimensions }) {
+      const inputs = isMultimodal || hasImages(input) ? toContents(input) : undefined
+      return {
+        url: inputs ? multimodalUrl : textUrl,
+        headers: {},
+        body: jsonBody({
+          model: upstreamId,
+          ...(inputs ? { inputs } : { input: plainInput(input) }),
+          output_dimension: dimensions,
+        }),
+      }
+    },
+    answer: (body) => readOpenAiVectors(body, { countsTotal: true }),
+    parseError: errorParser(),
+  }
+}
+
+function hasImages(input: EmbedInput): boolean {
+  return !imagesOf(input).next().done
+}
+
+function toContents(input: EmbedInput): object[] {
+  if (isTokens(input)) return []
+  return input.items.map((item) => ({ content: partsOf(item).map(toContentPart) }))
+}
+
+/** Despite its name, `image_base64` takes a whole data URI. */
+function toContentPart(part: EmbedPart): object {
+  return part.kind === 'text'
+    ? { type: 'text', text: part.text }
+    : { type: 'image_base64', image_base64: part.image.url }
+}
+
+/** `top_n` is called `top_k`, and the results are under `data`. */
+function voyageRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+  const url = operationUrl(baseUrl, '/v1', '/rerank')
+  return {
+    request: ({ query, documents, topN }) => ({
+      url,
+      headers: {},
+      body: jsonBody({ model: upstreamId, query, documents, top_k: topN }),
+    }),
+    answer(body) {
+      const parsed = rerankAnswer.safeParse(body)
+      if (!parsed.success) return notRanked(body)
+      return ranked(parsed.data.data, { tokens: parsed.data.usage?.total_tokens })
+    },
+    parseError: errorParser(),
+  }
+}
+
+const rerankAnswer = z.looseObject({ data: z.array(relevanceEntry), usage: totalTokens })
