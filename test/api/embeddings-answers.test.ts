@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { patiently } from '../providers/embed/support.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { bodyOf, embed, vectors } from '../support/embed.ts'
+import { afterRetries } from '../support/embed-kinds.ts'
 import { providerKey } from '../support/gateway.ts'
 import { json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -50,7 +50,7 @@ describe('a 2xx that breaks the API’s contract is retried, and then LM-3002', 
       const gateway = await watchedGateway(config)
       gateway.upstream.always(responder)
       const answer = embed(gateway, { input: ['x', 'y'], encoding_format })
-      const response = await patiently(gateway, answer)
+      const response = await afterRetries(gateway, answer)
       expect(response.status).toBe(502)
       expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3002' })
       expect(gateway.upstream.requests).toHaveLength(3)
@@ -123,7 +123,7 @@ test('perplexity’s byte vectors are refused as floats', async () => {
     config.replace('"openai"', '"perplexity"\nbase_url = "http://p.test"'),
   )
   gateway.upstream.always(vectors(['AAAAPwAAgL4=']))
-  const response = await patiently(gateway, embed(gateway, { input: 'x' }))
+  const response = await afterRetries(gateway, embed(gateway, { input: 'x' }))
   expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3002' })
 })
 
@@ -144,7 +144,7 @@ test('tei: a failed backend is retried, one that cannot embed is not', async () 
   )
   const backend = { error: 'out of memory', error_type: 'Backend' }
   gateway.upstream.next(json(backend, { status: 424 }), json([[1]]))
-  const response = await patiently(gateway, embed(gateway, { input: 'x' }))
+  const response = await afterRetries(gateway, embed(gateway, { input: 'x' }))
   expect(response.status).toBe(200)
   const other = { error: 'model is not an embedding model', error_type: 'Backend' }
   gateway.upstream.next(json(other, { status: 424 }))
@@ -168,7 +168,7 @@ describe('vectors per token, as chat models return them', () => {
       config.replace('"openai"', `"${kind}"\nbase_url = "http://p.test${path}"`),
     )
     gateway.upstream.always(responder)
-    const response = await patiently(gateway, embed(gateway, { input: 'x' }))
+    const response = await afterRetries(gateway, embed(gateway, { input: 'x' }))
     expect(await expectErrorShape(response)).toMatchObject({
       code: 'LM-3002',
       message:

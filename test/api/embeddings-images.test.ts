@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ImageFetchPort, PinnedRequest, UpstreamRequest } from '../../src/index.ts'
-import { post } from '../providers/embed/support.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { bodyOf } from '../support/embed.ts'
+import { postEmbeddings } from '../support/embed-kinds.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import {
@@ -99,7 +99,7 @@ describe('checks before any upstream call', () => {
     ['a reference to a file of Anthropic', image('anthropic-file:file_1'), 'LM-2008'],
   ])('%s is refused', async (_, body, code) => {
     const gateway = await fetchingGateway()
-    const response = await post(gateway, body)
+    const response = await postEmbeddings(gateway, body)
     expect(response.status).toBe(400)
     const error = await expectErrorShape(response)
     expect(error).toMatchObject({ code, param: 'input.0.0.image_url' })
@@ -108,7 +108,7 @@ describe('checks before any upstream call', () => {
 
   test('an image for a kind without image input is refused, and the kind is named', async () => {
     const gateway = await watchedGateway(config('', 'tei'))
-    const error = await expectErrorShape(await post(gateway, image(png)))
+    const error = await expectErrorShape(await postEmbeddings(gateway, image(png)))
     expect(error.code).toBe('LM-1001')
     expect(error.message).toContain('(tei)')
   })
@@ -140,7 +140,7 @@ modalities = ["text", "image"]
   test('a Cloud Storage address passes to the multimodal model of Vertex unchanged', async () => {
     const gateway = await watchedGateway(vertex('multimodalembedding@001'))
     gateway.upstream.next(json({ predictions: [{ imageEmbedding: [1, 2] }] }))
-    const { data } = await bodyOf(await post(gateway, stored))
+    const { data } = await bodyOf(await postEmbeddings(gateway, stored))
     expect(data).toMatchObject([{ embedding: [1, 2] }])
     expect(gateway.upstream.body()).toEqual({
       instances: [{ image: { gcsUri: 'gs://bucket/a.png' } }],
@@ -152,7 +152,7 @@ modalities = ["text", "image"]
     ['a fallback that cannot read it', vertex('multimodalembedding@001', '["other"]')],
   ])('a Cloud Storage address is refused for %s', async (_, settings) => {
     const gateway = await watchedGateway(settings)
-    const response = await post(gateway, stored)
+    const response = await postEmbeddings(gateway, stored)
     expect(response.status).toBe(400)
     const error = await expectErrorShape(response)
     expect(error).toMatchObject({ code: 'LM-1001', param: 'input.0.0.image_url' })
@@ -163,7 +163,7 @@ modalities = ["text", "image"]
 test('items of several texts need no image modality', async () => {
   const gateway = await fetchingGateway()
   const texts = ['a', 'b'].map((text) => ({ type: 'text', text }))
-  const response = await post(gateway, { model: 'blind', input: [texts] })
+  const response = await postEmbeddings(gateway, { model: 'blind', input: [texts] })
   expect(response.status).toBe(200)
   expect(gateway.upstream.body()).toEqual({ model: 'blind', input: ['a b'] })
 })
@@ -177,7 +177,7 @@ test.each([
 ])('the image %s counts %i bytes without its padding', async (base64, bytes) => {
   const gateway = await fetchingGateway()
   gateway.upstream.next(json({ data: [{ embedding: [1] }] }))
-  await post(gateway, image({ url: `data:image/png;base64,${base64}` }))
+  await postEmbeddings(gateway, image({ url: `data:image/png;base64,${base64}` }))
   const line = gateway.log.find(({ message }) => message === 'request')
   expect(line?.fields).toMatchObject({ media_bytes: bytes })
 })
@@ -188,7 +188,7 @@ test('images are counted, and estimated by their detail when the vendor does not
   const low = { type: 'image_url', image_url: { url: png, detail: 'low' } }
   const high = { type: 'image_url', image_url: { url: png } }
   const input = [[low, { type: 'text', text: 'four' }], [high]]
-  const { usage } = await bodyOf(await post(gateway, { model: 'm', input }))
+  const { usage } = await bodyOf(await postEmbeddings(gateway, { model: 'm', input }))
   expect(usage).toMatchObject({ prompt_tokens: 85 + 1 + 765, estimated: true })
   const line = gateway.log.find(({ message }) => message === 'request')
   expect(line?.fields).toMatchObject({ media_count: 2, media_bytes: 16 })
@@ -201,21 +201,21 @@ describe('remote images', () => {
     const gateway = await watchedGateway(config().replace('enabled = true', 'enabled = false'), {
       imageFetch: new FakeWeb(),
     })
-    const response = await post(gateway, image('https://img.test/a.png'))
+    const response = await postEmbeddings(gateway, image('https://img.test/a.png'))
     expect(response.status).toBe(400)
     expect((await expectErrorShape(response)).code).toBe('LM-2005')
   })
 
   test('a remote image is LM-2005 on a host that cannot fetch', async () => {
     const gateway = await watchedGateway(config())
-    const response = await post(gateway, image('https://img.test/a.png'))
+    const response = await postEmbeddings(gateway, image('https://img.test/a.png'))
     expect((await expectErrorShape(response)).code).toBe('LM-2005')
   })
 
   test('a remote image is fetched from the checked address and sent as a data URI', async () => {
     const gateway = await fetchingGateway()
     gateway.web.pages['https://img.test/a.png'] = picture
-    const response = await post(gateway, image({ url: 'https://img.test/a.png' }))
+    const response = await postEmbeddings(gateway, image({ url: 'https://img.test/a.png' }))
     expect(response.status).toBe(200)
     expect(gateway.web.requests).toMatchObject([{ address: '93.184.215.14' }])
     expect(gateway.web.requests[0]?.headers).not.toHaveProperty('authorization')
@@ -229,7 +229,7 @@ describe('remote images', () => {
     gateway.web.pages['https://img.test/a.png'] = picture
     gateway.upstream.next(json({ data: [{ embedding: [1] }, { embedding: [2] }] }))
     const part = { type: 'image_url', image_url: 'https://img.test/a.png' }
-    const response = await post(gateway, { model: 'm', input: [[part], [part]] })
+    const response = await postEmbeddings(gateway, { model: 'm', input: [[part], [part]] })
     expect(response.status).toBe(200)
     expect(gateway.web.requests).toHaveLength(1)
   })
@@ -242,7 +242,7 @@ describe('remote images', () => {
       'https://a.cdn.test/3': redirect('4'),
       'https://a.cdn.test/4': picture,
     })
-    expect((await post(gateway, image('https://img.test/1'))).status).toBe(200)
+    expect((await postEmbeddings(gateway, image('https://img.test/1'))).status).toBe(200)
     expect(gateway.web.requests.map(({ address }) => address)).toEqual([
       '93.184.215.14',
       '93.184.215.14',
@@ -280,7 +280,7 @@ describe('remote images', () => {
       'https://img.test/declared': whole('abc', { headers: { ...type, 'content-length': '6' } }),
       'https://img.test/streamed': stream(['abc', 'def'], { headers: type }),
     } satisfies Record<string, Responder>)
-    const response = await post(gateway, image(url))
+    const response = await postEmbeddings(gateway, image(url))
     expect(response.status).toBe(400)
     const error = await expectErrorShape(response)
     expect(error).toMatchObject({ code: 'LM-2006', message: 'the remote image is refused' })
@@ -295,10 +295,10 @@ describe('remote images', () => {
     const gateway = await fetchingGateway()
     gateway.web.isProxied = true
     gateway.web.pages['https://img.test/a.png'] = picture
-    expect((await post(gateway, image('https://img.test/a.png'))).status).toBe(200)
+    expect((await postEmbeddings(gateway, image('https://img.test/a.png'))).status).toBe(200)
     expect(gateway.web.requests).toMatchObject([{ address: undefined }])
     for (const host of ['127.0.0.1', '[::1]', '0xa000001']) {
-      const response = await post(gateway, image(`https://${host}/a.png`))
+      const response = await postEmbeddings(gateway, image(`https://${host}/a.png`))
       expect((await expectErrorShape(response)).code).toBe('LM-2006')
     }
     expect(gateway.web.requests).toHaveLength(1)
@@ -307,9 +307,9 @@ describe('remote images', () => {
   test('a host must match both lists when both are set', async () => {
     const gateway = await fetchingGateway('allowed_url_prefixes = ["https://img.test/public/"]')
     gateway.web.pages['https://img.test/public/a.png'] = picture
-    expect((await post(gateway, image('https://img.test/public/a.png'))).status).toBe(200)
+    expect((await postEmbeddings(gateway, image('https://img.test/public/a.png'))).status).toBe(200)
     for (const path of ['/private/a.png', '/public/../private/a.png', '/public']) {
-      const response = await post(gateway, image(`https://img.test${path}`))
+      const response = await postEmbeddings(gateway, image(`https://img.test${path}`))
       expect((await expectErrorShape(response)).code).toBe('LM-2006')
     }
   })
@@ -319,7 +319,7 @@ describe('remote images', () => {
     const input = ['1', '2', '3'].map((name) => [
       { type: 'image_url', image_url: `https://img.test/${name}` },
     ])
-    const error = await expectErrorShape(await post(gateway, { model: 'm', input }))
+    const error = await expectErrorShape(await postEmbeddings(gateway, { model: 'm', input }))
     expect(error).toMatchObject({ code: 'LM-2006', param: 'input.2.0.image_url' })
     expect(gateway.web.requests).toEqual([])
   })
@@ -339,7 +339,7 @@ describe('remote images', () => {
   ])('a fetch is LM-2007 when it %s', async (_, page) => {
     const gateway = await fetchingGateway()
     gateway.web.pages['https://img.test/a.png'] = page
-    const response = await post(gateway, image('https://img.test/a.png'))
+    const response = await postEmbeddings(gateway, image('https://img.test/a.png'))
     expect(response.status).toBe(502)
     expect((await expectErrorShape(response)).code).toBe('LM-2007')
     expect(gateway.upstream.requests).toEqual([])
@@ -347,14 +347,14 @@ describe('remote images', () => {
 
   test('a fetch is LM-2007 when its host has no address', async () => {
     const gateway = await fetchingGateway()
-    const response = await post(gateway, image('https://b.cdn.test/a.png'))
+    const response = await postEmbeddings(gateway, image('https://b.cdn.test/a.png'))
     expect((await expectErrorShape(response)).code).toBe('LM-2007')
   })
 
   test('a fetch is LM-2007 when it exceeds its timeout, redirects included', async () => {
     const gateway = await fetchingGateway('timeout_ms = 1000')
     gateway.web.pages['https://img.test/a.png'] = silent()
-    const answer = post(gateway, image('https://img.test/a.png'))
+    const answer = postEmbeddings(gateway, image('https://img.test/a.png'))
     await gateway.clock.advance(999)
     expect(gateway.web.requests[0]?.signal.aborted).toBe(false)
     await gateway.clock.advance(1)

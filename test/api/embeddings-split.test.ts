@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { patiently } from '../providers/embed/support.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { bodyOf, embed, itemsOf, numbered, texts, twoLinks, vectors } from '../support/embed.ts'
+import { afterRetries } from '../support/embed-kinds.ts'
 import { type TestGateway, testGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { json, type Responder, silent } from '../support/scripted-upstream.ts'
@@ -89,7 +89,7 @@ describe('a part that fails', () => {
     const fails: Responder = (request) =>
       failures++ === 0 ? json({}, { status: 500 })(request) : numbered(request)
     gateway.upstream.always(except('t96', fails))
-    const response = await patiently(gateway, embed(gateway, { input: texts(200) }))
+    const response = await afterRetries(gateway, embed(gateway, { input: texts(200) }))
     expect((await bodyOf(response)).data.map(({ embedding }) => embedding)).toEqual(numbers(200))
     expect(calls(gateway)).toEqual({ first: 4, second: 0 })
   })
@@ -101,7 +101,7 @@ describe('a part that fails', () => {
         ? except('t96', json({}, { status: 500 }))(request)
         : numbered(request),
     )
-    const response = await patiently(gateway, embed(gateway, { input: texts(200) }))
+    const response = await afterRetries(gateway, embed(gateway, { input: texts(200) }))
     expect(response.headers.get('x-gateway-model-used')).toBe('other')
     const { data, model } = await bodyOf(response)
     expect(model).toBe('other')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { partsOf } from '../../src/data-plane/call-rerank.ts'
-import { patiently } from '../providers/embed/support.ts'
 import { expectErrorShape } from '../support/contract.ts'
+import { afterRetries } from '../support/embed-kinds.ts'
 import { series } from '../support/exposition.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -136,7 +136,7 @@ describe('a request is split for a server that takes few documents', () => {
     const gateway = await watchedGateway(alone)
     gateway.upstream.next(numbered, json({ error: 'busy' }, { status: 429 })).always(numbered)
     const answer = rerank(gateway, { query: 'q', documents: numbers(40) })
-    const { results } = await bodyOf(await patiently(gateway, answer))
+    const { results } = await bodyOf(await afterRetries(gateway, answer))
     expect(results).toHaveLength(40)
     const sizes = gateway.upstream.requests.map((request) => documentsOf(request).length)
     expect(sizes).toEqual([32, 8, 8])
@@ -149,7 +149,7 @@ describe('a request is split for a server that takes few documents', () => {
       return (isFirst ? except('d33', broken()) : numbered)(request)
     })
     const answer = rerank(gateway, { query: 'q', documents: numbers(40) })
-    const response = await patiently(gateway, answer)
+    const response = await afterRetries(gateway, answer)
     expect(response.headers.get('x-gateway-model-used')).toBe('other')
     expect(response.headers.get('x-gateway-provider')).toBe('second')
     const body = await bodyOf(response)
@@ -188,7 +188,7 @@ describe('failures are handled as for chat', () => {
   test('a chain whose links all fail is LM-3004', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.always(json({}, { status: 500 }))
-    const response = await patiently(gateway, rerank(gateway, otters))
+    const response = await afterRetries(gateway, rerank(gateway, otters))
     expect(response.status).toBe(503)
     expect((await expectErrorShape(response)).code).toBe('LM-3004')
     expect(called(gateway)).toEqual(['first', 'first', 'second', 'second'])

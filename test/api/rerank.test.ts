@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { patiently } from '../providers/embed/support.ts'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
+import { afterRetries } from '../support/embed-kinds.ts'
 import { series } from '../support/exposition.ts'
 import {
   bodyOf,
@@ -190,7 +190,7 @@ describe('an answer that is not a ranking is retried, and then LM-3002', () => {
   ])('%s', async (_, responder) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.always(responder)
-    const response = await patiently(gateway, rerank(gateway, otters))
+    const response = await afterRetries(gateway, rerank(gateway, otters))
     expect(response.status).toBe(502)
     expect((await expectErrorShape(response)).code).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)

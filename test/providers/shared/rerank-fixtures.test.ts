@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { afterRetries } from '../../support/embed-kinds.ts'
 import { errorOf, providerKey } from '../../support/gateway.ts'
 import { type RerankSetup, rerank, rerankConfig } from '../../support/rerank.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
-import { patiently } from '../embed/support.ts'
 
 interface RequestCase extends RerankSetup {
   readonly name: string
@@ -67,7 +67,7 @@ describe('answers', () => {
     const gateway = await watchedGateway(rerankConfig(fixture))
     const { body, ...head } = fixture.upstream
     gateway.upstream.always(json(body, head))
-    const response = await patiently(gateway, rerank(gateway, fixture.request))
+    const response = await afterRetries(gateway, rerank(gateway, fixture.request))
     expect(response.status).toBe(fixture.status)
     if (fixture.error) {
       const error = await errorOf(response)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { openAiCompatibleKinds } from '../../src/providers/vendors/openai-compatible.ts'
-import { completion, wholeStream } from '../support/answers.ts'
-import { expectErrorShape } from '../support/contract.ts'
-import { json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
-import { settlement, streamed } from '../support/stream-client.ts'
-import { watchedGateway } from '../support/watched-gateway.ts'
+import { openAiCompatibleKinds } from '../../../src/providers/vendors/openai-compatible.ts'
+import { completion, wholeStream } from '../../support/answers.ts'
+import { expectErrorShape } from '../../support/contract.ts'
+import { json, type Responder, stream, whole } from '../../support/scripted-upstream.ts'
+import { settlement, streamed } from '../../support/stream-client.ts'
+import { watchedGateway } from '../../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const key = 'key-canary-0123456789'

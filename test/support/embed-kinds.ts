@@ -1,4 +1,4 @@
-import type { TestGateway } from '../../support/gateway.ts'
+import type { TestGateway } from './gateway.ts'
 
 export interface EmbedSetup {
   readonly kind: string
@@ -6,11 +6,11 @@ export interface EmbedSetup {
   readonly model: { readonly upstream_id: string; readonly modalities?: readonly string[] }
 }
 
-/** One provider of a kind, with model `m`. Servers of one's own get no key. */
+/** A configuration with one provider of a kind and its model `m`. Self-hosted servers get no key. */
 export function embedConfig({ kind, provider = {}, model }: EmbedSetup): string {
-  const isOwn =
+  const isSelfHosted =
     ['tei', 'vllm', 'ollama'].includes(kind) || provider['base_url'] === 'http://nim:8000'
-  const settings = { name: 'p', kind, ...(!isOwn && { api_key_env: 'P_KEY' }), ...provider }
+  const settings = { name: 'p', kind, ...(!isSelfHosted && { api_key_env: 'P_KEY' }), ...provider }
   const entry = { id: 'm', capabilities: ['embed'], ...model }
   return `
 [[providers]]
@@ -27,7 +27,7 @@ function toml(values: object): string {
 }
 
 /** Sends an embeddings request. */
-export function post({ gateway }: TestGateway, body: unknown): Promise<Response> {
+export function postEmbeddings({ gateway }: TestGateway, body: unknown): Promise<Response> {
   const request = new Request('http://gateway.test/v1/embeddings', {
     method: 'POST',
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -35,8 +35,8 @@ export function post({ gateway }: TestGateway, body: unknown): Promise<Response>
   return gateway.fetch(request)
 }
 
-/** An answer that may take retries: time passes until it is there. */
-export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
+/** Returns the answer of a request that may be retried: advances the clock by two minutes. */
+export async function afterRetries<T>({ clock }: TestGateway, promised: Promise<T>): Promise<T> {
   await clock.advance(120_000)
-  return answer
+  return promised
 }

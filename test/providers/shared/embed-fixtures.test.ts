@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import {
+  afterRetries,
+  type EmbedSetup,
+  embedConfig,
+  postEmbeddings,
+} from '../../support/embed-kinds.ts'
 import { errorOf, providerKey } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
-import { type EmbedSetup, embedConfig, patiently, post } from './support.ts'
 
 interface RequestCase extends EmbedSetup {
   readonly name: string
@@ -44,7 +49,7 @@ describe('requests', () => {
     const gateway = await watchedGateway(embedConfig(fixture))
     const { upstream } = gateway
     upstream.always(json({}, { status: 400 }))
-    const response = await post(gateway, fixture.request)
+    const response = await postEmbeddings(gateway, fixture.request)
     if (fixture.error) {
       const { code, param } = fixture.error
       expect(response.status).toBe(400)
@@ -77,7 +82,7 @@ describe('answers', () => {
     for (const { body, ...head } of answers) gateway.upstream.next(json(body, head))
     const [{ body, ...head }] = answers as [Answered]
     gateway.upstream.always(json(body, head))
-    const response = await patiently(gateway, post(gateway, fixture.request))
+    const response = await afterRetries(gateway, postEmbeddings(gateway, fixture.request))
     expect(response.status).toBe(fixture.status)
     if (fixture.error) {
       const error = await errorOf(response)

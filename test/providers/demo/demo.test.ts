@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { DemoSettings } from '../../src/core/provider.ts'
-import { demoUpstream } from '../../src/providers/demo/upstream.ts'
-import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
-import { expectErrorShape } from '../support/contract.ts'
-import type { TestGateway } from '../support/gateway.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import { isPending } from '../support/pending.ts'
-import { StreamReader, settlement, streamed } from '../support/stream-client.ts'
-import { watchedGateway } from '../support/watched-gateway.ts'
+import type { DemoSettings } from '../../../src/core/provider.ts'
+import { demoUpstream } from '../../../src/providers/demo/upstream.ts'
+import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
+import { expectErrorShape } from '../../support/contract.ts'
+import type { TestGateway } from '../../support/gateway.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { isPending } from '../../support/pending.ts'
+import { StreamReader, settlement, streamed } from '../../support/stream-client.ts'
+import { watchedGateway } from '../../support/watched-gateway.ts'
 
 const config = (settings = '', more = '') => `
   [resilience]

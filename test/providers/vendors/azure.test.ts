@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { azureUrl } from '../../src/providers/vendors/azure.ts'
+import { azureUrl } from '../../../src/providers/vendors/azure.ts'
 import {
   chunkOf,
   completion,
@@ -9,12 +9,12 @@ import {
   stop,
   usageChunk,
   wholeStream,
-} from '../support/answers.ts'
-import { expectErrorShape } from '../support/contract.ts'
-import { keyedGateway } from '../support/keyed-gateway.ts'
-import { json, stream } from '../support/scripted-upstream.ts'
-import { readStream, settlement, streamed } from '../support/stream-client.ts'
-import { watchedGateway } from '../support/watched-gateway.ts'
+} from '../../support/answers.ts'
+import { expectErrorShape } from '../../support/contract.ts'
+import { keyedGateway } from '../../support/keyed-gateway.ts'
+import { json, stream } from '../../support/scripted-upstream.ts'
+import { readStream, settlement, streamed } from '../../support/stream-client.ts'
+import { watchedGateway } from '../../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const origin = 'https://res.openai.azure.com'
