@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { outcomeOf } from '../../support/chunks.ts'
 import { errorOf } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, apiKey, asking, bedrockGateway, patiently, requestId } from './support.ts'
+import { answered, asking, bedrockGateway, patiently, requestId } from './support.ts'
 
 /** What a client makes of an answer with these blocks. */
 async function outcome(content: readonly object[], more: object = {}, fields: object = {}) {
@@ -120,98 +120,5 @@ describe('an answer', () => {
     const response = await patiently(gateway, gateway.chat(asking()))
     expect((await errorOf(response))['code']).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)
-  })
-})
-
-interface Refused {
-  readonly type?: string
-  readonly message?: string
-  readonly body?: object
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** How the gateway answers to a status and type of error, and after how many calls. */
-async function refusal(
-  status: number,
-  { type, message = 'Told so.', body, headers }: Refused = {},
-) {
-  const gateway = await bedrockGateway()
-  const named = type === undefined ? {} : { 'x-amzn-errortype': type }
-  gateway.upstream.always(json({ message, ...body }, { status, headers: { ...named, ...headers } }))
-  const response = await patiently(gateway, gateway.chat(asking()))
-  const { code, message: text } = await errorOf(response)
-  return { status: response.status, code, text, calls: gateway.upstream.requests.length }
-}
-
-describe('an error', () => {
-  test.each([
-    [429, 'ThrottlingException', 429, 'LM-3001', 3],
-    [429, 'ModelNotReadyException', 429, 'LM-3001', 3],
-    [408, 'ModelTimeoutException', 504, 'LM-3005', 3],
-    [424, 'ModelErrorException', 502, 'LM-3003', 3],
-    [424, 'ModelStreamErrorException', 502, 'LM-3003', 3],
-    [424, undefined, 502, 'LM-3003', 3],
-    [500, 'InternalServerException', 502, 'LM-3003', 3],
-    [503, 'ServiceUnavailableException', 502, 'LM-3003', 3],
-    [400, 'ValidationException', 400, 'LM-3003', 1],
-    [400, undefined, 400, 'LM-3003', 1],
-    [400, 'ConflictException', 400, 'LM-3003', 1],
-    [400, 'ServiceQuotaExceededException', 502, 'LM-3003', 1],
-    [404, 'ResourceNotFoundException', 404, 'LM-3003', 1],
-    [404, 'UnknownOperationException', 404, 'LM-3003', 1],
-    [404, 'FTUFormNotFilled', 502, 'LM-3003', 1],
-    [403, 'AccessDeniedException', 502, 'LM-3003', 1],
-    [403, 'InvalidSignatureException', 502, 'LM-3003', 1],
-    [403, 'ExpiredTokenException', 502, 'LM-3003', 1],
-    [403, undefined, 502, 'LM-3003', 1],
-    [400, 'IncompleteSignature', 502, 'LM-3003', 1],
-    [400, 'RequestExpired', 502, 'LM-3003', 1],
-  ])('%i %s is told as %i %s after %i calls', async (status, type, told, code, calls) => {
-    const refused = await refusal(status, type === undefined ? {} : { type })
-    expect(refused).toMatchObject({ status: told, code, calls })
-    expect(refused.text).toContain('Told so.')
-  })
-
-  test.each([
-    ['a header with its address', { type: 'RequestExpired:http://internal.amazon.com/coral/' }],
-    ['a body with its namespace', { body: { __type: 'com.amazon.coral.service#RequestExpired' } }],
-    ['a code', { body: { code: 'RequestExpired' } }],
-  ])('is known by %s', async (_, refused) => {
-    expect((await refusal(400, refused)).status).toBe(502)
-  })
-
-  test.each([
-    [400, 424, 1],
-    [429, 502, 3],
-    [500, 502, 3],
-  ])('of the model with its own status %i', async (originalStatusCode, told, calls) => {
-    const type = 'ModelErrorException'
-    const refused = await refusal(424, { type, body: { originalStatusCode } })
-    expect(refused).toMatchObject({ status: told, code: 'LM-3003', calls })
-  })
-
-  test('says the vendor’s words under either name', async () => {
-    const { text } = await refusal(400, { body: { message: undefined, Message: 'In capitals.' } })
-    expect(text).toMatch(/: In capitals\.$/)
-  })
-
-  const id = 'AKIA1234567890123456'
-  const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
-  const token = 'IQoJb3JpZ2luX2VjEXAMPLETOKEN//////////wEaCXVzLWVhc3QtMSJHMEUCIQ'
-
-  test.each([
-    ['an API key', apiKey],
-    ['three parts', `${id}:${key}:${token}`],
-    ['JSON', JSON.stringify({ access_key_id: id, secret_access_key: key, session_token: token })],
-  ])('never shows a credential of %s', async (_, secret) => {
-    const { chat, upstream } = await bedrockGateway({ secret })
-    // AWS quotes the request that it has tried to verify, token included.
-    const quoted = `${'x'.repeat(230)} should have been 'POST ${token} ${key} ${apiKey}'`
-    upstream.next(json({ message: quoted }, { status: 403 }))
-    const text = await (await chat(asking())).text()
-    expect(text).toContain('should have been')
-    for (const piece of secret.includes(key) ? [key, token] : [apiKey]) {
-      expect(text).not.toContain(piece.slice(0, 12))
-    }
   })
 })

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf } from '../../support/gateway.ts'
+import { json, whole } from '../../support/scripted-upstream.ts'
+import { anthropicGateway, asking, patiently } from './support.ts'
+
+describe('answers that are none', () => {
+  test.each([
+    ['{"id":'],
+    ['[]'],
+    ['{"id":"msg_1","content":"text"}'],
+    ['{"id":"msg_1","content":[{"text":"no type"}]}'],
+  ])('%s is tried again, then LM-3002', async (body) => {
+    const gateway = await anthropicGateway()
+    gateway.upstream.always(whole(body))
+    const response = await patiently(gateway, gateway.chat(asking()))
+    expect(response.status).toBe(502)
+    expect((await errorOf(response))['code']).toBe('LM-3002')
+    expect(gateway.upstream.requests).toHaveLength(3)
+  })
+
+  test.each([
+    ['overloaded_error', 502, 'LM-3002', 'error', 3],
+    ['rate_limit_error', 429, 'LM-3001', 'because', 3],
+    ['invalid_request_error', 400, 'LM-3003', 'because', 1],
+    ['authentication_error', 502, 'LM-3003', 'because', 1],
+  ])('%s in a 200', async (type, status, code, reason, calls) => {
+    const gateway = await anthropicGateway()
+    gateway.upstream.always(json({ type: 'error', error: { type, message: 'because' } }))
+    const response = await patiently(gateway, gateway.chat(asking()))
+    expect(response.status).toBe(status)
+    const error = await errorOf(response)
+    expect(error['code']).toBe(code)
+    expect(error['message']).toContain(reason)
+    expect(gateway.upstream.requests).toHaveLength(calls)
+  })
+})
+
+describe('refused requests', () => {
+  test.each([
+    [400, 'invalid_request_error', 400, 'LM-3003', 1],
+    [401, 'authentication_error', 502, 'LM-3003', 1],
+    [402, 'billing_error', 502, 'LM-3003', 1],
+    [403, 'permission_error', 502, 'LM-3003', 1],
+    [404, 'not_found_error', 404, 'LM-3003', 1],
+    [409, 'conflict_error', 409, 'LM-3003', 1],
+    [413, 'request_too_large', 413, 'LM-3003', 1],
+    [429, 'rate_limit_error', 429, 'LM-3001', 3],
+    [500, 'api_error', 502, 'LM-3003', 3],
+    [504, 'timeout_error', 502, 'LM-3003', 3],
+    [529, 'overloaded_error', 502, 'LM-3003', 3],
+  ])('%i %s', async (upstreamStatus, type, status, code, calls) => {
+    const gateway = await anthropicGateway()
+    const body = { type: 'error', error: { type, message: 'because' }, request_id: 'req_1' }
+    gateway.upstream.always(json(body, { status: upstreamStatus }))
+    const response = await patiently(gateway, gateway.chat(asking()))
+    expect(response.status).toBe(status)
+    const error = await errorOf(response)
+    expect(error['code']).toBe(code)
+    expect(error['message']).toContain('because')
+    expect(gateway.upstream.requests).toHaveLength(calls)
+  })
+})

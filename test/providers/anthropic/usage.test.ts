@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { outcomeOf } from '../../support/chunks.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { anthropicGateway, asking, message } from './support.ts'
+
+const text = { type: 'text', text: 'Hello' }
+
+/** What the client makes of this answer of the vendor. */
+async function answered(body: object, fields: object = {}) {
+  const { chat, upstream } = await anthropicGateway()
+  upstream.next(json(body))
+  const response = await chat(asking(fields))
+  expect(response.status).toBe(200)
+  const answer: unknown = await response.json()
+  return { answer, ...outcomeOf(answer) }
+}
+
+describe('usage', () => {
+  const counted = async (usage: unknown) => (await answered(message([text], { usage }))).usage
+
+  test('the prompt includes what the cache has read and written', async () => {
+    expect(
+      await counted({
+        input_tokens: 10,
+        cache_creation_input_tokens: 20,
+        cache_read_input_tokens: 100,
+        output_tokens: 40,
+        output_tokens_details: { thinking_tokens: 15 },
+      }),
+    ).toEqual({
+      prompt_tokens: 130,
+      completion_tokens: 40,
+      total_tokens: 170,
+      prompt_tokens_details: { cached_tokens: 100, cache_creation_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 15 },
+    })
+  })
+
+  test.each([
+    [{ cache_read_input_tokens: 5 }, { cached_tokens: 5 }],
+    [{ cache_creation_input_tokens: 5 }, { cache_creation_tokens: 5 }],
+    [
+      { cache_read_input_tokens: 5, cache_creation_input_tokens: 0 },
+      { cached_tokens: 5, cache_creation_tokens: 0 },
+    ],
+  ])('no zero is invented beside %j', async (cache, details) => {
+    const usage = await counted({ input_tokens: 10, output_tokens: 5, ...cache })
+    expect(usage).toMatchObject({ prompt_tokens: 15 })
+    expect(usage?.['prompt_tokens_details']).toEqual(details)
+  })
+
+  test('the runs of an answer are added up', async () => {
+    const run = (input: number, output: number) => ({
+      input_tokens: input,
+      output_tokens: output,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 1,
+    })
+    const iterations = [run(60_000, 300), run(600, 20)]
+    expect(await counted({ ...run(600, 20), iterations })).toEqual({
+      prompt_tokens: 60_602,
+      completion_tokens: 320,
+      total_tokens: 60_922,
+      prompt_tokens_details: { cached_tokens: 2, cache_creation_tokens: 0 },
+    })
+    for (const none of [[], null, 'odd']) {
+      expect(await counted({ ...run(600, 20), iterations: none })).toMatchObject({
+        prompt_tokens: 601,
+      })
+    }
+  })
+
+  test('counters that are null are 0', async () => {
+    expect(
+      await counted({
+        input_tokens: 10,
+        cache_creation_input_tokens: null,
+        cache_read_input_tokens: null,
+        output_tokens: 5,
+        output_tokens_details: null,
+      }),
+    ).toEqual({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
+  })
+
+  test.each([
+    [undefined],
+    [null],
+    [7],
+    [{}],
+    [{ output_tokens: 5 }],
+    [{ input_tokens: -1, output_tokens: 5 }],
+    [{ input_tokens: 1.5, output_tokens: 5 }],
+    [{ input_tokens: '10', output_tokens: 5 }],
+    [{ input_tokens: 10, output_tokens: 5, cache_read_input_tokens: -3 }],
+    [{ input_tokens: Number.MAX_SAFE_INTEGER, output_tokens: 5 }],
+    [{ input_tokens: 0, output_tokens: 0 }],
+  ])('%j is estimated', async (usage) => {
+    expect(await counted(usage)).toMatchObject({ estimated: true })
+  })
+})

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { json } from '../../support/scripted-upstream.ts'
+import { answered, bedrockGateway, sonnet } from './support.ts'
+
+const nova = 'us.amazon.nova-pro-v1:0'
+const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
+
+interface Sent {
+  readonly system?: unknown
+  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
+}
+
+interface Block {
+  readonly toolUse?: { readonly toolUseId: string; readonly input: unknown }
+  readonly toolResult?: { readonly toolUseId: string }
+  readonly document?: { readonly name: string }
+}
+
+/** What these messages become. */
+async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
+  const { chat, upstream } = await bedrockGateway({ upstreamId })
+  upstream.next(json(answered([{ text: 'Hi' }])))
+  const response = await chat({ model: 'm', messages })
+  expect(response.status, await response.clone().text()).toBe(200)
+  // Every member that a test asks for is compared.
+  const { system, messages: turns } = upstream.body() as Sent
+  return { ...(system !== undefined && { system }), messages: turns }
+}
+
+const user = (content: unknown) => ({ role: 'user', content })
+const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
+const call = (id: string, text = '{}', name = 'f') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+})
+const result = (id: string, content: unknown, more: object = {}) => ({
+  role: 'tool',
+  tool_call_id: id,
+  content,
+  ...more,
+})
+const text = (value: string, more: object = {}) => ({ type: 'text', text: value, ...more })
+describe('cache marks', () => {
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const point = { cachePoint: { type: 'default' } }
+
+  test('are blocks of their own behind what they mark, on Claude and Nova', async () => {
+    const messages = [
+      { role: 'system', content: 'S', ...mark },
+      user([text('1', mark), text(' ', mark)]),
+      assistant([text('2', mark)], { tool_calls: [call('a')] }),
+      result('a', [text('3', mark)]),
+    ]
+    for (const model of [sonnet, nova]) {
+      expect(await sent(messages, model)).toMatchObject({
+        system: [{ text: 'S' }, point],
+        messages: [
+          { content: [{ text: '1' }, point] },
+          { content: [{ text: '2' }, point, { toolUse: {} }] },
+          { content: [{ toolResult: { content: [{ text: '3' }] } }, point] },
+        ],
+      })
+    }
+    expect(JSON.stringify(await sent(messages, llama))).not.toContain('cachePoint')
+  })
+
+  test('do not follow a document that is text', async () => {
+    const marked = (type: string) => ({
+      type: 'file',
+      file: { file_data: `data:${type};base64,AAAA` },
+      ...mark,
+    })
+    const { messages } = await sent([
+      user([text('1'), marked('text/plain'), marked('application/pdf')]),
+    ])
+    expect(messages[0]?.content).toMatchObject([
+      { text: '1' },
+      point,
+      { document: { format: 'txt' } },
+      { document: { format: 'pdf' } },
+      point,
+    ])
+  })
+
+  test('of a blank text move behind the block before it, whosever it is', async () => {
+    const blank = text(' ', mark)
+    expect(await sent([user([text('1'), blank, text('2')])])).toMatchObject({
+      messages: [{ content: [{ text: '1' }, point, { text: '2' }] }],
+    })
+    expect(await sent([user('1'), assistant('2'), user([blank, text('3')])])).toMatchObject({
+      messages: [
+        { content: [{ text: '1' }] },
+        { content: [{ text: '2' }, point] },
+        { content: [{ text: '3' }] },
+      ],
+    })
+    const system = { role: 'system', content: 'S' }
+    expect(await sent([system, user([blank, text('1')])])).toEqual({
+      system: [{ text: 'S' }, point],
+      messages: [{ role: 'user', content: [{ text: '1' }] }],
+    })
+    expect(await sent([user([blank, text('1')])])).toEqual({
+      messages: [{ role: 'user', content: [{ text: '1' }] }],
+    })
+  })
+
+  test('stand behind calls, and behind no reasoning', async () => {
+    const calls = [call('a'), { ...call('b'), ...mark }]
+    const results = [result('a', '1'), result('b', '2')]
+    const used = [{ toolUse: { toolUseId: 'a' } }, { toolUse: { toolUseId: 'b' } }, point]
+    const turn = async (said: object) => (await sent([user('1'), said, ...results])).messages
+    expect((await turn(assistant('', { tool_calls: calls })))[1]?.content).toMatchObject(used)
+    const marked = assistant(null, { tool_calls: [call('a'), call('b')], ...mark })
+    expect((await turn(marked))[1]?.content).toMatchObject(used)
+
+    const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }]
+    const thought = assistant([text('', mark)], {
+      thinking_blocks,
+      tool_calls: [call('a'), call('b')],
+    })
+    expect(await turn(thought)).toMatchObject([
+      { content: [{ text: '1' }, point] },
+      { content: [{ reasoningContent: {} }, ...used.slice(0, 2)] },
+      {},
+    ])
+  })
+
+  test('stand behind tools, on Claude', async () => {
+    const tool = (name: string, more: object = {}) => ({
+      type: 'function',
+      function: { name, ...more },
+    })
+    const { chat, upstream } = await bedrockGateway()
+    upstream.always(json(answered([{ text: 'Hi' }])))
+    const toolsOf = async (fields: object) => {
+      await chat({ model: 'm', messages: [user('1')], ...fields })
+      return (upstream.body() as { toolConfig: { tools: unknown } }).toolConfig.tools
+    }
+    const tools = [tool('f'), tool('g', mark)]
+    const [f, g] = [{ toolSpec: { name: 'f' } }, { toolSpec: { name: 'g' } }]
+    expect(await toolsOf({ tools })).toMatchObject([f, g, point])
+    // A tool that is not sent leaves its mark to the one before it.
+    const allowed_tools = { mode: 'auto', tools: [tool('f')] }
+    const tool_choice = { type: 'allowed_tools', allowed_tools }
+    expect(await toolsOf({ tools, tool_choice })).toMatchObject([f, point])
+  })
+})

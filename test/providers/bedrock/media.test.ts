@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { answered, bedrockGateway, sonnet } from './support.ts'
+
+interface Sent {
+  readonly system?: unknown
+  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
+}
+
+interface Block {
+  readonly toolUse?: { readonly toolUseId: string; readonly input: unknown }
+  readonly toolResult?: { readonly toolUseId: string }
+  readonly document?: { readonly name: string }
+}
+
+/** What these messages become. */
+async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
+  const { chat, upstream } = await bedrockGateway({ upstreamId })
+  upstream.next(json(answered([{ text: 'Hi' }])))
+  const response = await chat({ model: 'm', messages })
+  expect(response.status, await response.clone().text()).toBe(200)
+  // Every member that a test asks for is compared.
+  const { system, messages: turns } = upstream.body() as Sent
+  return { ...(system !== undefined && { system }), messages: turns }
+}
+
+/** The error that these messages meet before any call. */
+async function refused(messages: readonly object[], strict = false): Promise<unknown> {
+  const { chat, upstream } = await bedrockGateway({ strict })
+  const response = await chat({ model: 'm', messages })
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  const { code, param } = await errorOf(response)
+  return { code, param }
+}
+
+const user = (content: unknown) => ({ role: 'user', content })
+const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
+const text = (value: string, more: object = {}) => ({ type: 'text', text: value, ...more })
+const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+
+describe('images and documents', () => {
+  test.each([
+    ['image/png', 'png'],
+    ['IMAGE/JPG', 'jpeg'],
+    ['image/jpeg;charset=x', 'jpeg'],
+    ['image/gif', 'gif'],
+  ])('%s is %s', async (type, format) => {
+    const { messages } = await sent([user([image(`data:${type};base64,AA AA\n`)])])
+    expect(messages[0]?.content).toEqual([{ image: { format, source: { bytes: 'AAAA' } } }])
+  })
+
+  test.each(['data:image/tiff;base64,AAAA', 'data:image/png,AAAA', 'ftp://x/y.png'])(
+    '%s is refused',
+    async (url) => {
+      expect(await refused([user([text('1'), image(url)])])).toEqual({
+        code: 'LM-1001',
+        param: 'messages.0.content.1.image_url',
+      })
+    },
+  )
+
+  const file = (filename: string | undefined, data = 'data:application/pdf;base64,AAAA') => ({
+    type: 'file',
+    file: { filename, file_data: data },
+  })
+
+  test('names of documents are plain, and no two are alike', async () => {
+    const names = [
+      'Ünïcode\u3000report\t(v1.2)_final.pdf',
+      'a.pdf',
+      'a.csv',
+      'a',
+      '.pdf',
+      undefined,
+      `${'long '.repeat(60)}.pdf`,
+      '[x]-(y) z.pdf',
+    ]
+    const { messages } = await sent([user([text('1'), ...names.map((name) => file(name))])])
+    const documents = messages[0]?.content.slice(1).map(({ document }) => document?.name ?? '')
+    expect(documents?.slice(0, 6)).toEqual([
+      'n code report (v1 2) final',
+      'a',
+      'a (2)',
+      'a (3)',
+      'document-5',
+      'document-6',
+    ])
+    expect(documents?.[7]).toBe('[x]-(y) z')
+    for (const name of documents ?? []) expect(name).toMatch(/^[\w()[\]-]+(?: [\w()[\]-]+)*$/)
+    expect(documents?.[6]?.length).toBeLessThanOrEqual(200)
+  })
+
+  test.each([
+    ['application/pdf', 'x', 'pdf'],
+    ['text/csv', 'x', 'csv'],
+    ['text/markdown', 'x', 'md'],
+    ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'x', 'docx'],
+    ['application/vnd.ms-excel', 'x', 'xls'],
+    ['application/octet-stream', 'notes.MD', 'md'],
+  ])('%s is a document', async (type, name, format) => {
+    const { messages } = await sent([user([text('1'), file(name, `data:${type};base64,AAAA`)])])
+    expect(messages[0]?.content[1]).toMatchObject({ document: { format } })
+  })
+
+  test('a document never goes without a text', async () => {
+    const { messages } = await sent([
+      user([image('data:application/pdf;base64,AAAA')]),
+      assistant('Ok.'),
+      user([file('a.pdf'), text('Why?')]),
+    ])
+    expect(messages[0]?.content).toEqual([
+      { document: { format: 'pdf', name: 'document-1', source: { bytes: 'AAAA' } } },
+      { text: '.' },
+    ])
+    expect(messages[2]?.content).toHaveLength(2)
+  })
+
+  test.each([
+    ['a type that is no document', file('a.zip', 'data:application/zip;base64,AAAA'), ''],
+    ['no data URI', file('a.pdf', 'AAAA'), '.file.file_data'],
+  ])('a file of %s is refused', async (_, part, field) => {
+    expect(await refused([user([part])])).toEqual({
+      code: 'LM-1001',
+      param: `messages.0.content.0${field}`,
+    })
+  })
+
+  test.each([
+    ['a stored file', { type: 'file', file: { file_id: 'file-1' } }],
+    ['audio', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
+    ['what nobody knows', { type: 'hologram' }],
+  ])('%s is never left out, but refused', async (_, part) => {
+    for (const strict of [false, true]) {
+      expect(await refused([user([text('1'), part])], strict)).toEqual({
+        code: 'LM-1001',
+        param: 'messages.0.content.1',
+      })
+    }
+  })
+
+  test('nor is an image in an answer', async () => {
+    const part = image('data:image/png;base64,AAAA')
+    const messages = [user('1'), assistant([text('2'), part]), user('3')]
+    expect(await refused(messages)).toMatchObject({ param: 'messages.1.content.1' })
+  })
+})

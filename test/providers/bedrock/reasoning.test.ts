@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
+
+const opus48 = 'us.anthropic.claude-opus-4-8-v1:0'
+const opus55 = 'us.anthropic.claude-opus-5-5-v1:0'
+const haiku3 = 'anthropic.claude-3-haiku-20240307-v1:0'
+const nova = 'us.amazon.nova-pro-v1:0'
+const nova2 = 'us.amazon.nova-2-lite-v1:0'
+const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
+const gptOss = 'openai.gpt-oss-120b-1:0'
+const gpt = 'openai.gpt-6-v1:0'
+const qwen = 'qwen.qwen3-32b-v1:0'
+
+/** The body that these fields of a request become for a model. */
+async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
+  const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
+  upstream.next(json(answered([{ text: 'Hi' }])))
+  const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
+  expect(response.status, await response.clone().text()).toBe(200)
+  // Every member that a test asks for is compared.
+  return upstream.body() as Body
+}
+
+interface Body {
+  readonly system?: unknown
+  readonly messages: unknown
+  readonly inferenceConfig?: unknown
+  readonly toolConfig?: unknown
+  readonly additionalModelRequestFields?: unknown
+  readonly outputConfig?: unknown
+  readonly serviceTier?: unknown
+}
+
+/** The fields that a strict provider refuses, one after another. */
+async function refused(upstreamId: string, fields: object): Promise<unknown> {
+  const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
+  upstream.always(json(answered([{ text: 'Hi' }])))
+  const response = await chat(asking(fields))
+  if (response.status === 200) return undefined
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  const { code, param } = await errorOf(response)
+  expect(code).toBe('LM-1001')
+  return param
+}
+
+describe('reasoning', () => {
+  const budget = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } })
+  const adaptive = (effort: string) => ({
+    thinking: { type: 'adaptive', display: 'summarized' },
+    output_config: { effort },
+  })
+
+  test.each([
+    ['Claude by budget', sonnet, 'high', budget(4096), { maxTokens: 8192 }],
+    ['Claude that judges for itself', opus48, 'xhigh', adaptive('xhigh'), undefined],
+    ['Claude that cannot', haiku3, 'high', undefined, undefined],
+    ['Claude without', sonnet, 'none', { thinking: { type: 'disabled' } }, undefined],
+    ['Claude that must', opus55, 'none', { output_config: { effort: 'low' } }, undefined],
+    ['Nova 2', nova2, 'low', { reasoningConfig: enabled('low') }, undefined],
+    ['Nova 2 without', nova2, 'none', { reasoningConfig: { type: 'disabled' } }, undefined],
+    ['Nova', nova, 'low', undefined, undefined],
+    ['gpt-oss', gptOss, 'minimal', { reasoning_effort: 'low' }, undefined],
+    ['OpenAI', gpt, 'xhigh', { reasoning: { effort: 'xhigh' } }, undefined],
+    ['Qwen3', qwen, 'minimal', { reasoning_config: 'low' }, undefined],
+    ['Qwen3', qwen, 'max', { reasoning_config: 'high' }, undefined],
+    ['others', llama, 'low', undefined, undefined],
+  ])('%s', async (_, model, reasoning_effort, fields, config) => {
+    const body = await sent(model, { reasoning_effort })
+    expect(body.additionalModelRequestFields).toEqual(fields)
+    expect(body.inferenceConfig).toEqual(config)
+    const param = fields ? undefined : 'reasoning_effort'
+    expect(await refused(model, { reasoning_effort })).toBe(param)
+  })
+
+  test('Qwen3 has no value for none, and needs none', async () => {
+    expect(await sent(qwen, { reasoning_effort: 'none' })).not.toHaveProperty(
+      'additionalModelRequestFields',
+    )
+    expect(await refused(qwen, { reasoning_effort: 'none' })).toBe(undefined)
+  })
+
+  test('comes on top of the client’s own limit', async () => {
+    const fields = { reasoning_effort: 'medium', max_tokens: 100 }
+    expect((await sent(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 2148 })
+  })
+
+  test('at its highest on Nova goes without a limit', async () => {
+    const fields = { reasoning_effort: 'max', max_tokens: 100 }
+    expect(await sent(nova2, fields)).toMatchObject({
+      additionalModelRequestFields: { reasoningConfig: enabled('high') },
+    })
+    expect((await sent(nova2, fields)).inferenceConfig).toBeUndefined()
+    expect(await refused(nova2, fields)).toBe('max_tokens')
+  })
+
+  test('leaves no room for sampling', async () => {
+    const fields = { reasoning_effort: 'low', temperature: 0.1, top_k: 4, max_tokens: 9 }
+    expect((await sent(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 1033 })
+    expect((await sent(sonnet, fields)).additionalModelRequestFields).toEqual(budget(1024))
+    const off = { reasoning_effort: 'none', temperature: 0.1 }
+    expect((await sent(sonnet, off)).inferenceConfig).toEqual({ temperature: 0.1 })
+  })
+
+  test('in the vendor’s own words is passed on as it is', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 2000 }
+    const body = await sent(sonnet, { thinking, max_tokens: 3000, reasoning_effort: 'max' })
+    expect(body.additionalModelRequestFields).toEqual({ thinking })
+    expect(body.inferenceConfig).toEqual({ maxTokens: 3000 })
+    expect((await sent(llama, { thinking })).additionalModelRequestFields).toBeUndefined()
+    const { chat } = await bedrockGateway()
+    expect(await errorOf(await chat(asking({ thinking: true })))).toMatchObject({
+      code: 'LM-1001',
+      param: 'thinking',
+    })
+  })
+
+  const calling = {
+    role: 'assistant',
+    tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  }
+  const conversation = (assistant: object) => ({
+    messages: [
+      { role: 'user', content: 'Hi' },
+      assistant,
+      { role: 'tool', tool_call_id: 'c', content: '1' },
+    ],
+    tools: [{ type: 'function', function: { name: 'f' } }],
+    reasoning_effort: 'low',
+  })
+
+  test('is not begun amid calls that came without it', async () => {
+    const body = await sent(sonnet, conversation(calling))
+    expect(body.additionalModelRequestFields).toBeUndefined()
+    expect(body.inferenceConfig).toBeUndefined()
+  })
+
+  test('goes on where it was broken off, with its signatures', async () => {
+    const thinking_blocks = [
+      { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+      { type: 'thinking', thinking: 'unsigned' },
+      { type: 'redacted_thinking', data: 'AAAA' },
+    ]
+    const body = await sent(sonnet, conversation({ ...calling, thinking_blocks }))
+    expect(body.additionalModelRequestFields).toEqual(budget(1024))
+    expect(body.messages).toMatchObject([
+      {},
+      {
+        role: 'assistant',
+        content: [
+          { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'c2ln' } } },
+          { reasoningContent: { redactedContent: 'AAAA' } },
+          { toolUse: { toolUseId: 'c' } },
+        ],
+      },
+      {},
+    ])
+    expect(
+      JSON.stringify(await sent(nova, conversation({ ...calling, thinking_blocks }))),
+    ).not.toContain('reasoningContent')
+  })
+})
+
+function enabled(maxReasoningEffort: string): object {
+  return { type: 'enabled', maxReasoningEffort }
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
+import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
+
+const opus55 = 'us.anthropic.claude-opus-5-5-v1:0'
+const sonnet5 = 'us.anthropic.claude-sonnet-5-v1:0'
+const nova = 'us.amazon.nova-pro-v1:0'
+const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
+const mistralLarge = 'mistral.mistral-large-2402-v1:0'
+const deepseek = 'us.deepseek.v3-v1:0'
+
+/** The body that these fields of a request become for a model. */
+async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
+  const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
+  upstream.next(json(answered([{ text: 'Hi' }])))
+  const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
+  expect(response.status, await response.clone().text()).toBe(200)
+  // Every member that a test asks for is compared.
+  return upstream.body() as Body
+}
+
+interface Body {
+  readonly system?: unknown
+  readonly messages: unknown
+  readonly inferenceConfig?: unknown
+  readonly toolConfig?: unknown
+  readonly additionalModelRequestFields?: unknown
+  readonly outputConfig?: unknown
+  readonly serviceTier?: unknown
+}
+
+/** The fields that a strict provider refuses, one after another. */
+async function refused(upstreamId: string, fields: object): Promise<unknown> {
+  const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
+  upstream.always(json(answered([{ text: 'Hi' }])))
+  const response = await chat(asking(fields))
+  if (response.status === 200) return undefined
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  const { code, param } = await errorOf(response)
+  expect(code).toBe('LM-1001')
+  return param
+}
+
+const tool = (name: string, more: object = {}) => ({
+  type: 'function',
+  function: { name, ...more },
+})
+
+const spec = (name: string, more: object = {}) => ({
+  toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } }, ...more },
+})
+
+describe('tools', () => {
+  const f = { tools: [tool('f'), tool('g')] }
+  const tools = [spec('f'), spec('g')]
+  const named = { type: 'function', function: { name: 'g' } }
+
+  test.each([
+    ['no choice', sonnet, undefined, { tools }, undefined],
+    ['auto', sonnet, 'auto', { tools, toolChoice: { auto: {} } }, undefined],
+    ['a named one', sonnet, named, { tools, toolChoice: { tool: { name: 'g' } } }, undefined],
+    ['none of them', sonnet, 'none', undefined, undefined],
+    [
+      'any on a model without auto',
+      deepseek,
+      'required',
+      { tools, toolChoice: { any: {} } },
+      undefined,
+    ],
+    ['auto on a model without auto', deepseek, 'auto', { tools }, undefined],
+    ['auto on Llama', llama, 'auto', { tools, toolChoice: { auto: {} } }, undefined],
+    ['any on Llama', llama, 'required', { tools }, 'tool_choice'],
+    [
+      'any on Mistral Large',
+      mistralLarge,
+      'required',
+      { tools, toolChoice: { any: {} } },
+      undefined,
+    ],
+    ['a named one on Mistral Large', mistralLarge, named, { tools }, 'tool_choice'],
+    [
+      'any where none may be forced',
+      opus55,
+      'required',
+      { tools, toolChoice: { auto: {} } },
+      'tool_choice',
+    ],
+    [
+      'a named one where none may be forced',
+      opus55,
+      named,
+      { tools: [spec('g')], toolChoice: { auto: {} } },
+      'tool_choice',
+    ],
+    [
+      'some of them',
+      sonnet,
+      { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [named] } },
+      { tools: [spec('g')], toolChoice: { any: {} } },
+      undefined,
+    ],
+    ['a custom one', sonnet, { type: 'custom', custom: { name: 'x' } }, { tools }, 'tool_choice'],
+  ])('%s', async (_, model, tool_choice, config, param) => {
+    expect((await sent(model, { ...f, tool_choice })).toolConfig).toEqual(config)
+    expect(await refused(model, { ...f, tool_choice })).toBe(param)
+  })
+
+  test('are offered freely while Claude thinks by budget', async () => {
+    const body = await sent(sonnet, { ...f, tool_choice: 'required', reasoning_effort: 'low' })
+    expect(body.toolConfig).toEqual({ tools, toolChoice: { auto: {} } })
+  })
+
+  test('can be forced on Sonnet 5 with thinking off, and not with thinking on', async () => {
+    const forced = { ...f, tool_choice: 'required' }
+    expect(await sent(sonnet5, forced)).toMatchObject({
+      toolConfig: { toolChoice: { any: {} } },
+      additionalModelRequestFields: { thinking: { type: 'disabled' } },
+    })
+    expect(await sent(sonnet5, { ...forced, reasoning_effort: 'low' })).toMatchObject({
+      toolConfig: { toolChoice: { auto: {} } },
+      additionalModelRequestFields: { thinking: { type: 'adaptive' } },
+    })
+    expect((await sent(sonnet5, f)).additionalModelRequestFields).toBeUndefined()
+  })
+
+  test('are called one at a time on Claude, by its own choice', async () => {
+    const serial = { ...f, parallel_tool_calls: false, tool_choice: named }
+    const body = await sent(sonnet, serial)
+    expect(body.toolConfig).toEqual({ tools })
+    expect(body.additionalModelRequestFields).toEqual({
+      tool_choice: { type: 'tool', name: 'g', disable_parallel_tool_use: true },
+    })
+    expect((await sent(nova, serial)).toolConfig).toEqual({
+      tools,
+      toolChoice: { tool: { name: 'g' } },
+    })
+    expect(await refused(nova, serial)).toBe('parallel_tool_calls')
+    expect(await refused(nova, { parallel_tool_calls: false })).toBeUndefined()
+  })
+
+  test('keep their descriptions and their schemas', async () => {
+    const parameters = {
+      properties: { a: { $ref: '#/$defs/A' } },
+      $defs: { A: { type: 'string' } },
+    }
+    const body = await sent(sonnet, {
+      tools: [tool('f', { description: 'Does f', parameters }), tool('g', { description: ' ' })],
+    })
+    const inputSchema = { json: { type: 'object', ...parameters } }
+    expect(body.toolConfig).toEqual({
+      tools: [{ toolSpec: { name: 'f', description: 'Does f', inputSchema } }, spec('g')],
+    })
+  })
+
+  const closed = { type: 'object', properties: {}, additionalProperties: false }
+  const open = {
+    type: 'object',
+    properties: { a: { type: ['object', 'null'] } },
+    additionalProperties: false,
+  }
+
+  test.each([
+    ['a closed schema', sonnet, closed, true],
+    ['an open schema', sonnet, { type: 'object' }, false],
+    ['a schema with an open part', sonnet, open, false],
+    ['no schema', sonnet, undefined, false],
+    ['a model that cannot', nova, closed, false],
+  ])('are strict with %s: %s', async (_, model, parameters, strict) => {
+    const fields = { tools: [tool('f', { strict: true, parameters })] }
+    const [one] = ((await sent(model, fields)) as { toolConfig: { tools: { toolSpec: object }[] } })
+      .toolConfig.tools
+    if (strict) expect(one?.toolSpec).toMatchObject({ strict: true })
+    else expect(one?.toolSpec).not.toHaveProperty('strict')
+    expect(await refused(model, fields)).toBe(strict ? undefined : 'tools.0.function.strict')
+  })
+
+  test('that are no functions are left out', async () => {
+    const fields = { tools: [{ type: 'custom', custom: { name: 'x' } }] }
+    expect((await sent(sonnet, fields)).toolConfig).toBeUndefined()
+    expect(await refused(sonnet, fields)).toBe('tools.0')
+  })
+
+  test('may be marked for the cache on Claude', async () => {
+    const marked = { tools: [{ ...tool('f'), cache_control: { type: 'ephemeral' } }, tool('g')] }
+    const point = { cachePoint: { type: 'default' } }
+    expect((await sent(sonnet, marked)).toolConfig).toEqual({
+      tools: [spec('f'), point, spec('g')],
+    })
+    expect((await sent(nova, marked)).toolConfig).toEqual({ tools })
+  })
+
+  const past = {
+    messages: [
+      { role: 'user', content: 'Hi' },
+      {
+        role: 'assistant',
+        tool_calls: ['a', 'b', 'c'].map((id, index) => ({
+          id,
+          ...tool(index === 1 ? 'g' : 'f', { arguments: '{}' }),
+        })),
+      },
+      ...['a', 'b', 'c'].map((id) => ({ role: 'tool', tool_call_id: id, content: id })),
+    ],
+  }
+
+  test('of the past are made up from their names', async () => {
+    expect((await sent(sonnet, past)).toolConfig).toEqual({ tools })
+    const none = { ...past, tools: [tool('h')], tool_choice: 'none' }
+    expect((await sent(sonnet, none)).toolConfig).toEqual({ tools: [spec('h')] })
+    expect(await refused(sonnet, none)).toBe('tool_choice')
+  })
+
+  test.each(['get weather', 'a.b', '', 'x'.repeat(65)])(
+    'under a name that Converse refuses are refused: %j',
+    async (name) => {
+      const { chat, upstream } = await bedrockGateway()
+      expect(await errorOf(await chat(asking({ tools: [tool(name)] })))).toMatchObject({
+        code: 'LM-1001',
+        param: 'tools.0.function.name',
+      })
+      expect(upstream.requests).toEqual([])
+    },
+  )
+})
