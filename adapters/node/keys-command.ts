@@ -78,7 +78,7 @@ async function create(store: Store, wanted: WantedKey): Promise<void> {
 }
 
 async function list(store: Store): Promise<void> {
-  const { keys } = await store.accounts()
+  const { keys } = await store.readAccounts()
   await printJson({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(rendered) })
 }
 

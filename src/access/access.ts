@@ -13,21 +13,21 @@ import {
   type AdminRoutes,
   configRoutes,
   groupRoutes,
-  guarded,
   keyRoutes,
-  LockedProviderKey,
+  LockedProviderKeyError,
   openProviderKeys,
   providerKeyRoutes,
+  requireMasterKey,
   usageRoutes,
   webhookRoutes,
 } from '../admin/index.ts'
 import {
   checkMasterKey,
-  ForeignMasterKey,
   KeyRing,
-  type Master,
+  type MasterKey,
   MasterKeyError,
-  openMaster,
+  MasterKeyMismatchError,
+  openMasterKey,
 } from '../auth/index.ts'
 import type { Config, ConfigDocument } from '../config/index.ts'
 import { type Authenticator, noAuth } from '../core/admission.ts'
@@ -49,11 +49,11 @@ import {
   StoreFault,
 } from '../store/index.ts'
 import {
+  findUnsignedError,
   openWebhooks,
-  UnsignedWebhooks,
+  UnsignedWebhooksError,
   unsigned,
   type Webhooks,
-  whyUnsigned,
 } from '../webhooks/index.ts'
 import type { Intake } from '../wire/intake.ts'
 
@@ -128,7 +128,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
   if (!config.auth.enabled) return { access: openAccessControl, storedKeys: new Map() }
   if (!openStore) throw new ConfigError(['auth.enabled: this host has no database'])
   try {
-    const master = await openMaster(env['GATEWAY_MASTER_KEY'])
+    const master = await openMasterKey(env['GATEWAY_MASTER_KEY'])
     const store = await openStore({
       path: config.auth.db_path,
       token: env['GATEWAY_DB_AUTH_TOKEN'],
@@ -150,17 +150,17 @@ export async function startProblems(
   env: Environment,
 ): Promise<readonly string[]> {
   if (!auth.enabled) return []
-  const noMaster = await openMaster(env['GATEWAY_MASTER_KEY']).then(
+  const noMaster = await openMasterKey(env['GATEWAY_MASTER_KEY']).then(
     () => undefined,
     (error: unknown) => error,
   )
-  const found = [noMaster, whyUnsigned(webhooks, { env, stored: unsigned })].map(bootError)
+  const found = [noMaster, findUnsignedError(webhooks, { env, stored: unsigned })].map(bootError)
   return found.flatMap((error) => (error instanceof ConfigError ? error.problems : []))
 }
 
 interface KeyedOptions extends Omit<AccessOptions, 'openStore'> {
   readonly store: Store
-  readonly master: Master
+  readonly master: MasterKey
 }
 
 async function keyedAccess(options: KeyedOptions): Promise<OpenedAccess> {
@@ -168,7 +168,7 @@ async function keyedAccess(options: KeyedOptions): Promise<OpenedAccess> {
   await checkMasterKey(store, { sealer: master.sealer, clock })
   const webhooks = await openWebhooks({ ...options, sealer: master.sealer }, config.webhooks)
   const storedKeys = await openProviderKeys(store, master.sealer)
-  const rows = await store.accounts()
+  const rows = await store.readAccounts()
   log.write('info', 'keys are required', { keys: rows.keys.length, groups: rows.groups.length })
   // Last, since from here on there are timers.
   return { access: new KeyAccessControl(options, { webhooks, rows }), storedKeys }
@@ -177,7 +177,7 @@ async function keyedAccess(options: KeyedOptions): Promise<OpenedAccess> {
 /** What an operator can do something about, in the words of whoever has found it. */
 function bootError(error: unknown): unknown {
   if (error instanceof MasterKeyError) return new ConfigError([error.message])
-  if (error instanceof UnsignedWebhooks) {
+  if (error instanceof UnsignedWebhooksError) {
     return new ConfigError([`${error.setting}: ${error.message}`])
   }
   const reason = reasonOf(error)
@@ -193,8 +193,8 @@ const wayOut =
 export function reasonOf(error: unknown): string | undefined {
   const isKnown =
     error instanceof StoreFault ||
-    error instanceof ForeignMasterKey ||
-    error instanceof LockedProviderKey
+    error instanceof MasterKeyMismatchError ||
+    error instanceof LockedProviderKeyError
   return isKnown ? error.message : undefined
 }
 
@@ -230,7 +230,7 @@ class KeyAccessControl implements AccessControl {
     this.#ring = new KeyRing(options.fingerprint)
     this.#accounts = new KeyRegistry({
       clock,
-      watch: new BudgetAlerts({
+      observer: new BudgetAlerts({
         clock,
         percentages: webhooks.percentages,
         notify: webhooks.notify,
@@ -245,7 +245,7 @@ class KeyAccessControl implements AccessControl {
       batchMax: auth.usage_batch_max,
       flushAfter: auth.usage_flush_ms,
       dropped: (row) => {
-        this.#ledger.owe(row)
+        this.#ledger.addDropped(row)
         dropped(1)
       },
     })
@@ -259,7 +259,8 @@ class KeyAccessControl implements AccessControl {
     this.#retention = new Retention({ store, clock, log, days: auth.retention_days })
     this.record = usageLogSink(usageLog, clock)
     this.gatekeeper = {
-      authenticate: (request, origin) => this.#accounts.callerOf(this.#keyOf(request, origin)),
+      authenticate: (request, origin) =>
+        this.#accounts.createPrincipal(this.#keyOf(request, origin)),
     }
     this.#take(rows)
   }
@@ -309,7 +310,7 @@ class KeyAccessControl implements AccessControl {
     }
     const refused = ({ request, context }: AdminRequest) =>
       this.#logins.add({ request, origin: context, status: 401 })
-    return guarded(routes, { master, refused })
+    return requireMasterKey(routes, { master, refused })
   }
 
   async close(): Promise<Unsaved> {
@@ -333,7 +334,7 @@ class KeyAccessControl implements AccessControl {
 
   #keyOf(request: Request, origin: RequestOrigin): KeyEntry {
     try {
-      return this.#ring.identify(request.headers, unixSeconds(this.#options.clock))
+      return this.#ring.authenticate(request.headers, unixSeconds(this.#options.clock))
     } catch (error) {
       this.#logins.add({ request, origin, status: 401 })
       throw error
@@ -347,7 +348,7 @@ class KeyAccessControl implements AccessControl {
     let rows: AccountRows
     do {
       seen = this.#accounts.changes
-      rows = await store.accounts()
+      rows = await store.readAccounts()
     } while (seen !== this.#accounts.changes)
     this.#take(rows)
   }
@@ -355,7 +356,7 @@ class KeyAccessControl implements AccessControl {
   #take(rows: AccountRows): void {
     this.#accounts.load(rows)
     for (const { id, digest } of rows.keys) {
-      const key = this.#accounts.key(id)
+      const key = this.#accounts.getKey(id)
       if (key) this.#ring.put(digest, key)
     }
   }

@@ -4,58 +4,53 @@ import type { HeaderList } from '../core/ports.ts'
 import type { ModelRoute } from '../core/provider.ts'
 import { estimateMaxCost, estimateMaxTokens } from '../pricing/index.ts'
 import type { Budget, GroupEntry, KeyEntry } from './budget.ts'
+import type { BudgetObserver } from './budget-observer.ts'
 import { overBudget, tooManyRequests, tooManyTokens } from './limit-errors.ts'
-import { rateHeaders } from './rate-headers.ts'
+import { buildRateHeaders } from './rate-headers.ts'
 import type { WindowDebit } from './window.ts'
 
-/** A request that asks to be let in. */
+/** A request that asks for admission. */
 export interface AdmissionRequest {
   readonly key: KeyEntry
-  /** The group that the key is in now; it stays the request's own, wherever the key goes. */
+  /** The group that the key is in now. The request is charged to it even if the key leaves it. */
   readonly group: GroupEntry | undefined
   readonly route: ModelRoute
-  readonly demand: () => UsageEstimate
+  /** Called only when a limit or a cap needs it. */
+  readonly estimate: () => UsageEstimate
   readonly now: Millis
   readonly reserveOutputTokens: number
-  readonly book: BudgetBook
-}
-
-/** Is told what requests do to budgets. */
-export interface BudgetBook {
-  charged(budget: Budget): void
-  refused(budget: Budget): void
-  admitted(budget: Budget): void
+  readonly observer: BudgetObserver
 }
 
 /**
- * Admits a request or throws LM-4002, LM-4003 or LM-4001. Nothing is taken before everything has
- * been checked, so a refusal has nothing to give back.
+ * Admits a request or throws LM-4002, LM-4003 or LM-4001. All checks come before the first debit, so
+ * a refused request has nothing to give back.
  */
-export function admit(entrant: AdmissionRequest): Admission {
-  const { key, group, route, now, book } = entrant
+export function admit(request: AdmissionRequest): Admission {
+  const { key, group, route, now, observer } = request
   const { rpmLimit, tpmLimit } = key.record
   const budgets: readonly Budget[] = group ? [key, group] : [key]
   const isCapped = budgets.some(({ record }) => record.budgetMax !== null)
 
   checkRequests(key, now)
-  const demand = tpmLimit !== null || isCapped ? entrant.demand() : nothing
-  const tokens = estimateMaxTokens(route.chain, demand)
+  const estimate = tpmLimit !== null || isCapped ? request.estimate() : noUsage
+  const tokens = estimateMaxTokens(route.chain, estimate)
   checkTokens(key, tokens, now)
-  const cost = isCapped ? estimateMaxCost(route.chain, demand, entrant.reserveOutputTokens) : 0n
-  for (const budget of budgets) checkBudget(budget, cost, book)
-  for (const budget of budgets) book.admitted(budget)
+  const cost = isCapped ? estimateMaxCost(route.chain, estimate, request.reserveOutputTokens) : 0n
+  for (const budget of budgets) checkBudget(budget, cost, observer)
+  for (const budget of budgets) observer.admitted(budget)
 
   return new KeyAdmission({
     key,
     now,
-    book,
+    observer,
     request: rpmLimit === null ? undefined : key.requests.add(1, now),
     tokens: tpmLimit === null ? undefined : key.tokens.add(tokens, now),
-    holds: budgets.map((budget) => hold(budget, cost)),
+    holds: budgets.map((budget) => reserve(budget, cost)),
   })
 }
 
-const nothing: UsageEstimate = Object.freeze({ promptTokens: 0 })
+const noUsage: UsageEstimate = Object.freeze({ promptTokens: 0 })
 
 function checkRequests(key: KeyEntry, now: Millis): void {
   const { rpmLimit } = key.record
@@ -63,7 +58,7 @@ function checkRequests(key: KeyEntry, now: Millis): void {
   throw tooManyRequests({
     limit: rpmLimit,
     retryAfter: key.requests.endsIn(now),
-    headers: rateHeaders(key, now),
+    headers: buildRateHeaders(key, now),
   })
 }
 
@@ -73,66 +68,68 @@ function checkTokens(key: KeyEntry, needed: number, now: Millis): void {
   throw tooManyTokens(needed, {
     limit: tpmLimit,
     retryAfter: key.tokens.endsIn(now),
-    headers: rateHeaders(key, now),
+    headers: buildRateHeaders(key, now),
   })
 }
 
-function checkBudget(budget: Budget, needed: bigint, book: BudgetBook): void {
+function checkBudget(budget: Budget, needed: bigint, observer: BudgetObserver): void {
   const { scope, record, spent, reserved, headroom } = budget
   if (record.budgetMax === null || headroom === undefined) return
   if (headroom > 0n && headroom >= needed) return
-  book.refused(budget)
+  observer.refused(budget)
   throw overBudget(needed, { scope, budgetMax: record.budgetMax, budgetSpent: spent, reserved })
 }
 
-/** What a request has reserved of one budget. It is charged to it, even where nothing is reserved. */
-interface Hold {
+/** A budget that the request is charged to, and what it reserves there: 0 without a cap. */
+interface BudgetHold {
   readonly budget: Budget
   readonly reserved: bigint
 }
 
-function hold(budget: Budget, cost: bigint): Hold {
+function reserve(budget: Budget, cost: bigint): BudgetHold {
   const reserved = budget.record.budgetMax === null ? 0n : cost
   budget.reserve(reserved)
   return { budget, reserved }
 }
 
-interface Taken {
+/** Everything that an admitted request has debited and reserved. */
+interface Reservation {
   readonly key: KeyEntry
   readonly now: Millis
-  readonly book: BudgetBook
+  readonly observer: BudgetObserver
+  /** The debits of the minute windows; undefined where the key has no such limit. */
   readonly request: WindowDebit | undefined
   readonly tokens: WindowDebit | undefined
-  readonly holds: readonly Hold[]
+  readonly holds: readonly BudgetHold[]
 }
 
 class KeyAdmission implements Admission {
   readonly headers: HeaderList
-  readonly #taken: Taken
-  /** What has been charged; undefined before the end and after a withdrawal. */
+  readonly #reservation: Reservation
+  /** The amount charged so far; undefined before the end and after a withdrawal. */
   #charged: bigint | undefined
-  #ended = false
+  #isEnded = false
 
-  constructor(taken: Taken) {
-    this.#taken = taken
-    this.headers = rateHeaders(taken.key, taken.now)
+  constructor(reservation: Reservation) {
+    this.#reservation = reservation
+    this.headers = buildRateHeaders(reservation.key, reservation.now)
   }
 
   settle({ cost, tokens }: AdmissionOutcome): void {
-    if (this.#ended) return
+    if (this.#isEnded) return
     this.#release()
     this.#charged = 0n
     this.adjust(cost)
-    const { key, tokens: debit } = this.#taken
-    if (debit && tokens !== undefined) key.tokens.correct(debit, tokens)
+    const { key, tokens: debit } = this.#reservation
+    if (debit && tokens !== undefined) key.tokens.adjust(debit, tokens)
   }
 
   withdraw(): void {
-    if (this.#ended) return
+    if (this.#isEnded) return
     this.#release()
-    const { key, request, tokens } = this.#taken
-    if (request) key.requests.correct(request, 0)
-    if (tokens) key.tokens.correct(tokens, 0)
+    const { key, request, tokens } = this.#reservation
+    if (request) key.requests.adjust(request, 0)
+    if (tokens) key.tokens.adjust(tokens, 0)
   }
 
   adjust(cost: NanoUsd): void {
@@ -140,15 +137,15 @@ class KeyAdmission implements Admission {
     const difference = cost - this.#charged
     this.#charged = cost
     if (difference === 0n) return
-    const { holds, book } = this.#taken
+    const { holds, observer } = this.#reservation
     for (const { budget } of holds) {
       budget.charge(difference)
-      book.charged(budget)
+      observer.charged(budget)
     }
   }
 
   #release(): void {
-    this.#ended = true
-    for (const { budget, reserved } of this.#taken.holds) budget.release(reserved)
+    this.#isEnded = true
+    for (const { budget, reserved } of this.#reservation.holds) budget.release(reserved)
   }
 }

@@ -3,7 +3,7 @@ import type { BudgetScope } from '../core/accounts.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import type { BudgetObserver, BudgetSubject } from './budget-watch.ts'
+import type { BudgetObserver, BudgetSubject } from './budget-observer.ts'
 
 export interface BudgetAlertOptions {
   readonly clock: Clock
@@ -13,7 +13,7 @@ export interface BudgetAlertOptions {
 }
 
 /** Exhaustion that an admitted request has armed again fires no sooner after the last event. */
-const exhaustionPause = 60_000
+const minExhaustedPause = 60_000
 
 /**
  * Turns what becomes of budgets into events, each once in an epoch: a percentage that has been
@@ -26,7 +26,7 @@ const exhaustionPause = 60_000
 export class BudgetAlerts implements BudgetObserver {
   readonly #options: BudgetAlertOptions
   /** Only of subjects to which something has happened that must not be told again. */
-  readonly #epochs: Readonly<Record<BudgetScope, Map<string, Epoch>>> = {
+  readonly #states: Readonly<Record<BudgetScope, Map<string, AlertState>>> = {
     key: new Map(),
     group: new Map(),
   }
@@ -38,13 +38,13 @@ export class BudgetAlerts implements BudgetObserver {
   charged(subject: BudgetSubject): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
-    const percent = percentOf(subject.spent, budgetMax)
-    const passed = this.#epochOf(subject)?.passed ?? 0
+    const percent = toPercent(subject.spent, budgetMax)
+    const passed = this.#findState(subject)?.passed ?? 0
     if (percent <= passed) return
-    this.#begunEpoch(subject, budgetMax).passed = percent
+    this.#getOrCreateState(subject, budgetMax).passed = percent
     for (const threshold of this.#options.percentages()) {
       if (threshold > passed && threshold <= percent) {
-        this.#tell('budget.threshold', subject, threshold)
+        this.#fire('budget.threshold', subject, threshold)
       }
     }
   }
@@ -52,32 +52,32 @@ export class BudgetAlerts implements BudgetObserver {
   refused(subject: BudgetSubject): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
-    const epoch = this.#begunEpoch(subject, budgetMax)
+    const epoch = this.#getOrCreateState(subject, budgetMax)
     const now = this.#options.clock.elapsed()
     if (epoch.exhausted && !isArmed(epoch.exhausted, now)) return
     epoch.exhausted = { at: now, isAdmittedSince: false }
-    this.#tell('budget.exhausted', subject, null)
+    this.#fire('budget.exhausted', subject, null)
   }
 
   admitted(subject: BudgetSubject): void {
-    const exhausted = this.#epochOf(subject)?.exhausted
+    const exhausted = this.#findState(subject)?.exhausted
     if (exhausted) exhausted.isAdmittedSince = true
   }
 
   changed(subject: BudgetSubject): void {
-    const epoch = this.#epochOf(subject)
+    const epoch = this.#findState(subject)
     if (!epoch) return
     const { id, budgetMax } = subject.record
     const isRaised = budgetMax !== null && budgetMax > epoch.budgetMax
     const passed = isRaised
-      ? Math.min(epoch.passed, percentOf(subject.spent, budgetMax))
+      ? Math.min(epoch.passed, toPercent(subject.spent, budgetMax))
       : epoch.passed
     const hasHeadroom = isRaised && subject.spent < budgetMax
     const exhausted = hasHeadroom ? undefined : epoch.exhausted
     if (budgetMax === null || (passed === 0 && !exhausted)) {
-      this.#epochs[subject.scope].delete(id)
+      this.#states[subject.scope].delete(id)
     } else {
-      this.#epochs[subject.scope].set(id, { budgetMax, passed, exhausted })
+      this.#states[subject.scope].set(id, { budgetMax, passed, exhausted })
     }
   }
 
@@ -85,23 +85,23 @@ export class BudgetAlerts implements BudgetObserver {
   loaded(subject: BudgetSubject): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
-    const passed = percentOf(subject.spent, budgetMax)
-    if (passed > 0) this.#begunEpoch(subject, budgetMax).passed = passed
+    const passed = toPercent(subject.spent, budgetMax)
+    if (passed > 0) this.#getOrCreateState(subject, budgetMax).passed = passed
   }
 
-  #epochOf({ scope, record }: BudgetSubject): Epoch | undefined {
-    return this.#epochs[scope].get(record.id)
+  #findState({ scope, record }: BudgetSubject): AlertState | undefined {
+    return this.#states[scope].get(record.id)
   }
 
-  #begunEpoch(subject: BudgetSubject, budgetMax: NanoUsd): Epoch {
-    const known = this.#epochOf(subject)
+  #getOrCreateState(subject: BudgetSubject, budgetMax: NanoUsd): AlertState {
+    const known = this.#findState(subject)
     if (known) return known
     const epoch = { budgetMax, passed: 0, exhausted: undefined }
-    this.#epochs[subject.scope].set(subject.record.id, epoch)
+    this.#states[subject.scope].set(subject.record.id, epoch)
     return epoch
   }
 
-  #tell(type: AccountEventType, subject: BudgetSubject, threshold: number | null): void {
+  #fire(type: AccountEventType, subject: BudgetSubject, threshold: number | null): void {
     const { scope, record, spent: budgetSpent } = subject
     const { id: subjectId, name, budgetMax } = record
     const timestamp = unixSeconds(this.#options.clock)
@@ -111,7 +111,7 @@ export class BudgetAlerts implements BudgetObserver {
 }
 
 /** A stretch in which nothing is told twice. */
-interface Epoch {
+interface AlertState {
   /** The cap, to know a higher one by. */
   readonly budgetMax: NanoUsd
   /** The highest whole percent that has been reached; percentages up to it have been told. */
@@ -128,14 +128,14 @@ interface Exhaustion {
 }
 
 function isArmed({ at, isAdmittedSince }: Exhaustion, now: Millis): boolean {
-  return isAdmittedSince && now - at >= exhaustionPause
+  return isAdmittedSince && now - at >= minExhaustedPause
 }
 
 /**
  * The whole percents that are spent, 0 to 100. Rounded down, so that a percentage counts from the
  * very nano-dollar on that reaches it. Of a cap of 0 the first nano-dollar is all.
  */
-function percentOf(spent: NanoUsd, max: NanoUsd): number {
+function toPercent(spent: NanoUsd, max: NanoUsd): number {
   if (spent <= 0n) return 0
   return spent >= max ? 100 : Number((spent * 100n) / max)
 }

@@ -1,6 +1,6 @@
 import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import type { BudgetSubject } from './budget-watch.ts'
+import type { BudgetSubject } from './budget-observer.ts'
 import { MinuteWindow } from './window.ts'
 
 /** What a budget begins with. */

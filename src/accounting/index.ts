@@ -1,6 +1,6 @@
 export type { GroupEntry, KeyEntry } from './budget.ts'
 export { BudgetAlerts } from './budget-alerts.ts'
-export type { BudgetObserver } from './budget-watch.ts'
+export type { BudgetObserver } from './budget-observer.ts'
 export { KeyRegistry } from './key-registry.ts'
 export { Retention } from './retention.ts'
 export { SpendFlusher } from './spend-flusher.ts'

@@ -4,14 +4,14 @@ import type { Millis, NanoUsd } from '../core/ids.ts'
 import { usdOf } from '../core/money.ts'
 import type { HeaderList } from '../core/ports.ts'
 
-export interface RateRefusal {
+export interface ExceededRate {
   readonly limit: number
   readonly retryAfter: Millis
   readonly headers: HeaderList
 }
 
 /** LM-4002. A limit of 0 admits nothing, however long the client waits. */
-export function tooManyRequests({ limit, retryAfter, headers }: RateRefusal): GatewayError {
+export function tooManyRequests({ limit, retryAfter, headers }: ExceededRate): GatewayError {
   if (limit > 0) {
     const message = `the key's limit of ${limit} requests a minute is reached`
     return new GatewayError('LM-4002', message, { retryAfter, headers })
@@ -26,7 +26,7 @@ export function tooManyRequests({ limit, retryAfter, headers }: RateRefusal): Ga
 /** LM-4003. A request over the whole limit by itself is told so: waiting does not help it. */
 export function tooManyTokens(
   needed: number,
-  { limit, retryAfter, headers }: RateRefusal,
+  { limit, retryAfter, headers }: ExceededRate,
 ): GatewayError {
   if (needed <= limit) {
     const message = `the key's limit of ${limit} tokens a minute is reached: this request needs ${needed}`
@@ -39,7 +39,7 @@ export function tooManyTokens(
   })
 }
 
-export interface BudgetRefusal {
+export interface ExceededBudget {
   readonly scope: BudgetScope
   readonly budgetMax: NanoUsd
   readonly budgetSpent: NanoUsd
@@ -47,7 +47,7 @@ export interface BudgetRefusal {
 }
 
 /** LM-4001, for a request that may cost `needed`. */
-export function overBudget(needed: bigint, refusal: BudgetRefusal): GatewayError {
+export function overBudget(needed: bigint, refusal: ExceededBudget): GatewayError {
   const { scope, budgetMax, budgetSpent, reserved } = refusal
   const left = budgetMax - budgetSpent - reserved
   const rule =

@@ -5,7 +5,7 @@ import { StoreFault } from '../store/index.ts'
 export interface OutageLoggerOptions {
   readonly log: Log
   readonly failing: string
-  readonly healed: string
+  readonly recovered: string
 }
 
 /** One line when something begins to fail and one when it works again, however often it is tried. */
@@ -17,21 +17,21 @@ export class OutageLogger {
     this.#options = options
   }
 
-  failed(error: unknown): void {
+  recordFailure(error: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true
-    this.#options.log.write('warn', this.#options.failing, fieldsOf(error))
+    this.#options.log.write('warn', this.#options.failing, toLogFields(error))
   }
 
-  worked(): void {
+  recordSuccess(): void {
     if (!this.#isFailing) return
     this.#isFailing = false
-    this.#options.log.write('warn', this.#options.healed)
+    this.#options.log.write('warn', this.#options.recovered)
   }
 }
 
 /** A fault of the database has a message for operators; other errors may hold what is not for logs. */
-function fieldsOf(error: unknown): Readonly<Record<string, unknown>> {
+function toLogFields(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof StoreFault)) return errorFields(error)
   return { reason: error.message, code: error.code }
 }

@@ -2,41 +2,44 @@ import type { Account } from '../core/accounts.ts'
 import type { Admission, Principal, UsageEstimate } from '../core/admission.ts'
 import type { Clock } from '../core/ports.ts'
 import type { ModelRoute } from '../core/provider.ts'
-import { admit, type BudgetBook } from './admission.ts'
+import { admit } from './admission.ts'
 import type { GroupEntry, KeyEntry } from './budget.ts'
+import type { BudgetObserver } from './budget-observer.ts'
 
-/** What all callers share. */
-export interface AdmissionDeps extends BudgetBook {
+/** What every key principal needs for an admission. */
+export interface AdmissionDeps {
   readonly clock: Clock
+  readonly observer: BudgetObserver
+  /** Output tokens that a reservation assumes where the request and the model set no bound. */
   readonly reserveOutputTokens: () => number
-  /** Undefined without a group, and where it is not known or deleted: then none is enforced or charged. */
-  groupOf(key: KeyEntry): GroupEntry | undefined
+  /** The key's group; undefined without one, and when it is unknown or deleted. */
+  findGroup(key: KeyEntry): GroupEntry | undefined
 }
 
-/** Someone who has shown a key. */
+/** The sender of a request that came with a virtual key. */
 export class KeyPrincipal implements Principal {
   readonly #key: KeyEntry
-  readonly #door: AdmissionDeps
+  readonly #deps: AdmissionDeps
 
-  constructor(key: KeyEntry, door: AdmissionDeps) {
+  constructor(key: KeyEntry, deps: AdmissionDeps) {
     this.#key = key
-    this.#door = door
+    this.#deps = deps
   }
 
   get account(): Account {
-    const group = this.#door.groupOf(this.#key)
+    const group = this.#deps.findGroup(this.#key)
     return { keyId: this.#key.record.id, groupId: group?.record.id ?? null }
   }
 
-  admit(route: ModelRoute, demand: () => UsageEstimate): Admission {
+  admit(route: ModelRoute, estimate: () => UsageEstimate): Admission {
     return admit({
       key: this.#key,
-      group: this.#door.groupOf(this.#key),
+      group: this.#deps.findGroup(this.#key),
       route,
-      demand,
-      now: this.#door.clock.now(),
-      reserveOutputTokens: this.#door.reserveOutputTokens(),
-      book: this.#door,
+      estimate,
+      now: this.#deps.clock.now(),
+      reserveOutputTokens: this.#deps.reserveOutputTokens(),
+      observer: this.#deps.observer,
     })
   }
 }

@@ -3,16 +3,16 @@ import type { HeaderList } from '../core/ports.ts'
 import type { KeyEntry } from './budget.ts'
 
 /** What is left of the limits of a key in this minute. A limit that is not set has no headers. */
-export function rateHeaders({ record, requests, tokens }: KeyEntry, now: Millis): HeaderList {
+export function buildRateHeaders({ record, requests, tokens }: KeyEntry, now: Millis): HeaderList {
   const { rpmLimit, tpmLimit } = record
   const headers: string[] = []
   if (rpmLimit !== null) {
-    const remaining = left(rpmLimit, requests.used(now))
+    const remaining = formatRemaining(rpmLimit, requests.used(now))
     headers.push('x-ratelimit-limit-requests', String(rpmLimit))
     headers.push('x-ratelimit-remaining-requests', remaining)
   }
   if (tpmLimit !== null) {
-    const remaining = left(tpmLimit, tokens.used(now))
+    const remaining = formatRemaining(tpmLimit, tokens.used(now))
     headers.push('x-ratelimit-limit-tokens', String(tpmLimit))
     headers.push('x-ratelimit-remaining-tokens', remaining)
   }
@@ -20,6 +20,6 @@ export function rateHeaders({ record, requests, tokens }: KeyEntry, now: Millis)
 }
 
 /** An answer may have used more than its request asked for. */
-function left(limit: number, used: number): string {
+function formatRemaining(limit: number, used: number): string {
   return String(Math.max(0, limit - used))
 }

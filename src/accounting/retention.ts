@@ -12,15 +12,15 @@ export interface RetentionOptions {
 }
 
 const secondsPerDay = 86_400
-const hour = 3_600_000
+const hourMs = 3_600_000
 /** Rows in one go, and the pause after it, in which other calls of the database get their turn. */
-const slice = 2_000
-const pause = 50
+const sliceRows = 2_000
+const pauseMs = 50
 
 /** Purges the usage log of old rows: at once, then hourly. */
 export class Retention {
   readonly #options: RetentionOptions
-  readonly #notice: OutageLogger
+  readonly #outage: OutageLogger
   #days: number
   #timer: Timer | undefined
   #isPurging = false
@@ -29,10 +29,10 @@ export class Retention {
   constructor(options: RetentionOptions) {
     this.#options = options
     this.#days = options.days
-    this.#notice = new OutageLogger({
+    this.#outage = new OutageLogger({
       log: options.log,
       failing: 'old usage rows cannot be purged, it is tried again every hour',
-      healed: 'old usage rows are purged again',
+      recovered: 'old usage rows are purged again',
     })
     void this.#purge()
   }
@@ -58,7 +58,7 @@ export class Retention {
     const isDone = await this.#purgeSlice(days)
     this.#isPurging = false
     if (this.#isClosed) return
-    const wait = isDone && days === this.#days ? hour : pause
+    const wait = isDone && days === this.#days ? hourMs : pauseMs
     this.#timer = this.#options.clock.schedule(wait, () => void this.#purge())
   }
 
@@ -67,11 +67,11 @@ export class Retention {
     const { store, clock } = this.#options
     const before = unixSeconds(clock) - days * secondsPerDay
     try {
-      const purged = await store.purgeUsage(before, slice)
-      this.#notice.worked()
-      return purged < slice
+      const purged = await store.purgeUsage(before, sliceRows)
+      this.#outage.recordSuccess()
+      return purged < sliceRows
     } catch (error) {
-      this.#notice.failed(error)
+      this.#outage.recordFailure(error)
       return true
     }
   }

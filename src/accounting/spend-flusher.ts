@@ -13,7 +13,7 @@ export interface SpendFlusherOptions {
 }
 
 /** Additions in one transaction: other calls of the database get their turn in between. */
-const mostAdditions = 1_000
+const maxAdditions = 1_000
 
 /**
  * Sees to it that spend is saved at every interval. The usage rows carry what they cost, so it makes
@@ -22,24 +22,24 @@ const mostAdditions = 1_000
  */
 export class SpendFlusher {
   readonly #options: SpendFlusherOptions
-  readonly #notice: OutageLogger
+  readonly #outage: OutageLogger
   #interval: Millis
   #timer: Timer | undefined
   #isClosed = false
   /** What dropped rows have cost. */
-  #owed = new SpendSums()
+  #dropped = new SpendSums()
   /** Taken and not yet known to be saved. While the first of them fails, no more is taken. */
   #pending: SpendFlush[] = []
-  #last: Promise<void> = Promise.resolve()
-  #next: Promise<void> | undefined
+  #lastFlush: Promise<void> = Promise.resolve()
+  #nextFlush: Promise<void> | undefined
 
   constructor(options: SpendFlusherOptions) {
     this.#options = options
     this.#interval = options.interval
-    this.#notice = new OutageLogger({
+    this.#outage = new OutageLogger({
       log: options.log,
       failing: 'the spend of dropped rows cannot be saved, it is kept in memory and tried again',
-      healed: 'the spend of dropped rows is saved again',
+      recovered: 'the spend of dropped rows is saved again',
     })
     this.#arm()
   }
@@ -53,9 +53,9 @@ export class SpendFlusher {
   }
 
   /** The row was dropped; what it has cost is saved without it. */
-  owe({ keyId, groupId, cost }: Pick<NewUsageRow, 'keyId' | 'groupId' | 'cost'>): void {
-    this.#owed.add('key', keyId, cost)
-    if (groupId !== null) this.#owed.add('group', groupId, cost)
+  addDropped({ keyId, groupId, cost }: Pick<NewUsageRow, 'keyId' | 'groupId' | 'cost'>): void {
+    this.#dropped.add('key', keyId, cost)
+    if (groupId !== null) this.#dropped.add('group', groupId, cost)
   }
 
   /**
@@ -64,12 +64,12 @@ export class SpendFlusher {
    */
   flush(): Promise<void> {
     // One flush that has not yet begun is enough for all who wait.
-    this.#next ??= this.#last.then(() => {
-      this.#next = undefined
+    this.#nextFlush ??= this.#lastFlush.then(() => {
+      this.#nextFlush = undefined
       return this.#save()
     })
-    this.#last = this.#next
-    return this.#next
+    this.#lastFlush = this.#nextFlush
+    return this.#nextFlush
   }
 
   /** Flushes a last time. Resolves to what could not be saved. */
@@ -77,25 +77,25 @@ export class SpendFlusher {
     this.#isClosed = true
     this.#timer?.cancel()
     const unsaved = await this.#options.usageLog.close()
-    await this.#last
-    await this.#saveOwed()
+    await this.#lastFlush
+    await this.#saveDropped()
     for (const { additions } of this.#pending) {
-      for (const { scope, id, amount } of additions) this.#owed.add(scope, id, amount)
+      for (const { scope, id, amount } of additions) this.#dropped.add(scope, id, amount)
     }
     // A sum of nano-dollars.
-    const spend = (unsaved.spend + this.#owed.total('key')) as NanoUsd
+    const spend = (unsaved.spend + this.#dropped.total('key')) as NanoUsd
     return { rows: unsaved.rows, spend }
   }
 
   async #save(): Promise<void> {
     await this.#options.usageLog.flush()
-    await this.#saveOwed()
+    await this.#saveDropped()
   }
 
-  async #saveOwed(): Promise<void> {
+  async #saveDropped(): Promise<void> {
     if (this.#pending.length > 0 && !(await this.#send())) return
-    this.#pending = flushesOf(this.#owed)
-    this.#owed = new SpendSums()
+    this.#pending = splitIntoFlushes(this.#dropped)
+    this.#dropped = new SpendSums()
     await this.#send()
   }
 
@@ -105,11 +105,11 @@ export class SpendFlusher {
       for (let first = this.#pending[0]; first; first = this.#pending[0]) {
         await this.#options.store.addSpend(first)
         this.#pending.shift()
-        this.#notice.worked()
+        this.#outage.recordSuccess()
       }
       return true
     } catch (error) {
-      this.#notice.failed(error)
+      this.#outage.recordFailure(error)
       return false
     }
   }
@@ -123,11 +123,11 @@ export class SpendFlusher {
   }
 }
 
-function flushesOf(owed: SpendSums): SpendFlush[] {
-  const additions = owed.additions()
+function splitIntoFlushes(sums: SpendSums): SpendFlush[] {
+  const additions = sums.additions()
   const flushes: SpendFlush[] = []
-  for (let at = 0; at < additions.length; at += mostAdditions) {
-    flushes.push({ id: crypto.randomUUID(), additions: additions.slice(at, at + mostAdditions) })
+  for (let at = 0; at < additions.length; at += maxAdditions) {
+    flushes.push({ id: crypto.randomUUID(), additions: additions.slice(at, at + maxAdditions) })
   }
   return flushes
 }

@@ -1,6 +1,6 @@
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import type { Clock, Log, Timer } from '../core/ports.ts'
-import { type NewUsageRow, type Store, UsageTable } from '../store/index.ts'
+import { type NewUsageRow, type Store, UsageBatchBuilder } from '../store/index.ts'
 import { OutageLogger } from './outage-logger.ts'
 
 export interface UsageLogOptions {
@@ -23,7 +23,7 @@ export interface Unsaved {
 }
 
 /** A database that fails is given this much time, however short the rows are to wait. */
-const leastPause = 500
+const minPauseMs = 500
 
 /**
  * Rows on their way to the usage log: many at a time, one batch after the other. What they cost is
@@ -31,11 +31,11 @@ const leastPause = 500
  */
 export class UsageLog {
   readonly #options: UsageLogOptions
-  readonly #notice: OutageLogger
+  readonly #outage: OutageLogger
   /** To be written. The first one is just being written, or is sent again after a failure. */
-  readonly #due: UsageTable[] = []
+  readonly #due: UsageBatchBuilder[] = []
   /** Still has room. */
-  #open: UsageTable | undefined
+  #open: UsageBatchBuilder | undefined
   /** How many rows there are in all of them. */
   #held = 0
   #isFailing = false
@@ -45,10 +45,10 @@ export class UsageLog {
 
   constructor(options: UsageLogOptions) {
     this.#options = options
-    this.#notice = new OutageLogger({
+    this.#outage = new OutageLogger({
       log: options.log,
       failing: 'usage rows and spend cannot be saved, they are kept in memory and tried again',
-      healed: 'usage rows and spend are saved again',
+      recovered: 'usage rows and spend are saved again',
     })
   }
 
@@ -56,21 +56,21 @@ export class UsageLog {
   add(row: NewUsageRow): void {
     const { capacity, batchMax, flushAfter, dropped } = this.#options
     if (this.#isClosed || this.#held >= capacity) return dropped(row)
-    this.#open ??= new UsageTable(crypto.randomUUID())
+    this.#open ??= new UsageBatchBuilder(crypto.randomUUID())
     this.#open.add(row)
     this.#held++
-    if (this.#open.length >= batchMax) this.#finish()
+    if (this.#open.length >= batchMax) this.#closeBatch()
     // The end of a batch, or of the pause after a failure, decides what comes next.
     if (this.#writing || this.#isFailing) return
-    if (this.#due.length > 0) void this.#begin()
-    else this.#timer ??= this.#beginIn(flushAfter)
+    if (this.#due.length > 0) void this.#startWriting()
+    else this.#timer ??= this.#scheduleWriting(flushAfter)
   }
 
   /** Writes all that waits. Resolves when that is done or has failed. */
   async flush(): Promise<void> {
     while (this.#writing) await this.#writing
-    this.#finish()
-    if (this.#due.length > 0) await this.#begin()
+    this.#closeBatch()
+    if (this.#due.length > 0) await this.#startWriting()
   }
 
   /** Writes what waits. Resolves to what could not be written. */
@@ -84,27 +84,27 @@ export class UsageLog {
   }
 
   /** The rows that wait for company wait no longer. */
-  #finish(): void {
+  #closeBatch(): void {
     if (this.#open) this.#due.push(this.#open)
     this.#open = undefined
   }
 
-  #beginIn(delay: Millis): Timer {
+  #scheduleWriting(delay: Millis): Timer {
     return this.#options.clock.schedule(delay, () => {
-      if (!this.#isFailing) this.#finish()
-      void this.#begin()
+      if (!this.#isFailing) this.#closeBatch()
+      void this.#startWriting()
     })
   }
 
-  #begin(): Promise<void> {
+  #startWriting(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#writing = this.#write().then(() => {
       this.#writing = undefined
       if (this.#isClosed) return
       const { flushAfter } = this.#options
-      if (this.#isFailing) this.#timer = this.#beginIn(Math.max(flushAfter, leastPause))
-      else if (this.#open) this.#timer = this.#beginIn(flushAfter)
+      if (this.#isFailing) this.#timer = this.#scheduleWriting(Math.max(flushAfter, minPauseMs))
+      else if (this.#open) this.#timer = this.#scheduleWriting(flushAfter)
     })
     return this.#writing
   }
@@ -116,11 +116,11 @@ export class UsageLog {
         this.#due.shift()
         this.#held -= batch.length
         this.#isFailing = false
-        this.#notice.worked()
+        this.#outage.recordSuccess()
       }
     } catch (error) {
       this.#isFailing = true
-      this.#notice.failed(error)
+      this.#outage.recordFailure(error)
     }
   }
 }

@@ -8,10 +8,10 @@ import type { UsageLog } from './usage-log.ts'
 
 /** Writes a row for every request that somebody is accountable for. */
 export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSink {
-  return (settlement) => {
-    const { account, model } = settlement
+  return (record) => {
+    const { account, model } = record
     if (!account || !model) return
-    log.add(usageRow(settlement, { account, model, ts: unixSeconds(clock) }))
+    log.add(toUsageRow(record, { account, model, ts: unixSeconds(clock) }))
   }
 }
 
@@ -23,39 +23,39 @@ interface RowContext {
   readonly ts: number
 }
 
-function usageRow(settlement: RequestRecord, { account, model, ts }: RowContext): NewUsageRow {
-  const { served, usage, media, timeToFirstToken } = settlement
+function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): NewUsageRow {
+  const { served, usage, media, timeToFirstToken } = record
   return {
     ts,
-    requestId: settlement.requestId,
+    requestId: record.requestId,
     keyId: account.keyId,
     groupId: account.groupId,
     model: model.id,
     modelUsed: served?.id ?? null,
     provider: (served ?? model).provider.name,
-    capability: settlement.capability,
-    stream: settlement.stream,
-    tokensIn: countOf(usage?.promptTokens),
-    tokensOut: countOf(usage?.completionTokens),
-    tokensTotal: countOf(usage?.totalTokens),
+    capability: record.capability,
+    stream: record.stream,
+    tokensIn: clampCount(usage?.promptTokens),
+    tokensOut: clampCount(usage?.completionTokens),
+    tokensTotal: clampCount(usage?.totalTokens),
     estimated: usage?.estimated ?? false,
-    cachedTokens: countOf(usage?.cachedTokens),
-    cacheWriteTokens: countOf(usage?.cacheWriteTokens),
-    reasoningTokens: countOf(usage?.reasoningTokens),
-    searchUnits: countOf(settlement.searchUnits),
+    cachedTokens: clampCount(usage?.cachedTokens),
+    cacheWriteTokens: clampCount(usage?.cacheWriteTokens),
+    reasoningTokens: clampCount(usage?.reasoningTokens),
+    searchUnits: clampCount(record.searchUnits),
     mediaCount: media?.count ?? 0,
     mediaBytes: media?.bytes ?? 0,
-    cost: settlement.cost,
-    latencyMs: Math.round(settlement.latency),
+    cost: record.cost,
+    latencyMs: Math.round(record.latency),
     ttftMs: timeToFirstToken === undefined ? null : Math.round(timeToFirstToken),
-    attempts: settlement.attempts,
-    status: settlement.status,
-    errorCode: settlement.errorCode ?? null,
-    metadata: settlement.metadata,
+    attempts: record.attempts,
+    status: record.status,
+    errorCode: record.errorCode ?? null,
+    metadata: record.metadata,
   }
 }
 
 /** The sum of what several upstream calls claim may be more than the database can take. */
-function countOf(count = 0): number {
+function clampCount(count = 0): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER)
 }

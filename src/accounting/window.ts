@@ -34,7 +34,7 @@ export class MinuteWindow {
   }
 
   /** Puts another amount in the place of what was added, if the window still lasts. */
-  correct({ window, amount }: WindowDebit, actual: number): void {
+  adjust({ window, amount }: WindowDebit, actual: number): void {
     if (window === this.#window) this.#used += actual - amount
   }
 

@@ -8,11 +8,11 @@ export interface ConfigRouteDeps extends AdminRouteDeps {
 }
 
 /** The route of the configuration file. `ETag` is the hash, as `If-Match` takes it. */
-export function configRoutes(desk: ConfigRouteDeps): AdminRoutes {
+export function configRoutes(deps: ConfigRouteDeps): AdminRoutes {
   return {
     '/admin/config': {
-      GET: () => showConfig(desk),
-      PUT: (matched) => replaceConfig(matched, desk),
+      GET: () => showConfig(deps),
+      PUT: (matched) => replaceConfig(matched, deps),
     },
   }
 }
@@ -26,9 +26,9 @@ async function showConfig({ document }: ConfigRouteDeps): Promise<Reply> {
 }
 
 /** The body is the file itself, whatever its content type says. */
-async function replaceConfig(matched: AdminRequest, desk: ConfigRouteDeps): Promise<Reply> {
-  const bytes = await readBytes(matched, desk)
-  const hash = await desk.document.put(bytes, matched.request.headers.get('if-match'))
-  desk.audit({ action: 'config.replace', subjectId: hash }, matched.context)
+async function replaceConfig(matched: AdminRequest, deps: ConfigRouteDeps): Promise<Reply> {
+  const bytes = await readBytes(matched, deps)
+  const hash = await deps.document.put(bytes, matched.request.headers.get('if-match'))
+  deps.audit({ action: 'config.replace', subjectId: hash }, matched.context)
   return { ...noContent, headers: [...noContent.headers, 'etag', `"${hash}"`] }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { groupIdOf, newGroupId } from '../auth/index.ts'
+import { newGroupId, parseGroupId } from '../auth/index.ts'
 import type { GroupState } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { GroupId } from '../core/ids.ts'
@@ -12,44 +12,44 @@ import {
   type AdminRoutes,
   budgetField,
   grantBody,
+  grantError,
   includesDeleted,
   nameField,
   readJson,
-  refusedGrant,
 } from './input.ts'
 import { noContent, renderGroup } from './render.ts'
 
 export interface GroupRouteDeps extends AdminRouteDeps {
   readonly store: Pick<Store, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'grantGroup'>
-  readonly accounts: GroupAccounts
+  readonly accounts: GroupRegistry
   /** Writes what has been spent to the database. */
   readonly flush: () => Promise<void>
 }
 
 /** The groups in memory, tombstones included. */
-export interface GroupAccounts {
+export interface GroupRegistry {
   /** In the order of their creation. */
-  groups(): Iterable<GroupState>
-  group(id: GroupId): GroupState | undefined
+  listGroups(): Iterable<GroupState>
+  getGroup(id: GroupId): GroupState | undefined
   /** How many keys that are not deleted are in the group. */
-  membersOf(id: GroupId): number
+  countMembers(id: GroupId): number
   /** Adds the group, or replaces its record; what it has spent meanwhile stays. */
   putGroup(row: GroupRow): GroupState
 }
 
 /** The routes of budget groups. They read as those of keys do, and nobody is told of a change. */
-export function groupRoutes(desk: GroupRouteDeps): AdminRoutes {
+export function groupRoutes(deps: GroupRouteDeps): AdminRoutes {
   return {
     '/admin/groups': {
-      GET: (matched) => listGroups(matched, desk),
-      POST: (matched) => createGroup(matched, desk),
+      GET: (matched) => listGroups(matched, deps),
+      POST: (matched) => createGroup(matched, deps),
     },
     '/admin/groups/:id': {
-      GET: (matched) => showGroup(matched, desk),
-      PATCH: (matched) => changeGroup(matched, desk),
-      DELETE: (matched) => deleteGroup(matched, desk),
+      GET: (matched) => showGroup(matched, deps),
+      PATCH: (matched) => changeGroup(matched, deps),
+      DELETE: (matched) => deleteGroup(matched, deps),
     },
-    '/admin/groups/:id/grant': { POST: (matched) => grantGroup(matched, desk) },
+    '/admin/groups/:id/grant': { POST: (matched) => grantGroup(matched, deps) },
   }
 }
 
@@ -65,70 +65,70 @@ const groupChangeBody = z.strictObject({
 
 function listGroups(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
   const all = includesDeleted(matched)
-  const groups = [...accounts.groups()].filter(({ record }) => all || record.deletedAt === null)
+  const groups = [...accounts.listGroups()].filter(({ record }) => all || record.deletedAt === null)
   return jsonReply({ groups: groups.map(renderGroup) })
 }
 
 function showGroup({ params }: AdminRequest, { accounts }: GroupRouteDeps): Reply {
-  const standing = accounts.group(idIn(params))
-  if (!standing) throw unknownGroup()
-  return jsonReply(renderGroup(standing))
+  const state = accounts.getGroup(parseId(params))
+  if (!state) throw unknownGroup()
+  return jsonReply(renderGroup(state))
 }
 
-async function createGroup(matched: AdminRequest, desk: GroupRouteDeps): Promise<Reply> {
-  const body = await readJson(matched, newGroupBody, desk)
-  const row = await desk.store.createGroup({
+async function createGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
+  const body = await readJson(matched, newGroupBody, deps)
+  const row = await deps.store.createGroup({
     id: newGroupId(),
     name: body.name,
     budgetMax: body.budget_max,
-    createdAt: unixSeconds(desk.clock),
+    createdAt: unixSeconds(deps.clock),
     deletedAt: null,
   })
-  const standing = desk.accounts.putGroup(row)
-  desk.audit({ action: 'group.create', subjectId: row.id }, matched.context)
-  return jsonReply(renderGroup(standing), 201)
+  const state = deps.accounts.putGroup(row)
+  deps.audit({ action: 'group.create', subjectId: row.id }, matched.context)
+  return jsonReply(renderGroup(state), 201)
 }
 
-async function changeGroup(matched: AdminRequest, desk: GroupRouteDeps): Promise<Reply> {
-  const id = idIn(matched.params)
-  const row = await desk.store.updateGroup(
+async function changeGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
+  const id = parseId(matched.params)
+  const row = await deps.store.updateGroup(
     id,
-    changeOf(await readJson(matched, groupChangeBody, desk)),
+    toGroupChange(await readJson(matched, groupChangeBody, deps)),
   )
   if (row === 'unknown-group') throw unknownGroup()
-  const standing = desk.accounts.putGroup(row)
-  desk.audit({ action: 'group.update', subjectId: id }, matched.context)
-  return jsonReply(renderGroup(standing))
+  const state = deps.accounts.putGroup(row)
+  deps.audit({ action: 'group.update', subjectId: id }, matched.context)
+  return jsonReply(renderGroup(state))
 }
 
 async function deleteGroup(
   { params, context }: AdminRequest,
-  desk: GroupRouteDeps,
+  deps: GroupRouteDeps,
 ): Promise<Reply> {
-  const id = idIn(params)
-  const row = await desk.store.deleteGroup(id, unixSeconds(desk.clock))
+  const id = parseId(params)
+  const row = await deps.store.deleteGroup(id, unixSeconds(deps.clock))
   if (row === 'unknown-group') throw unknownGroup()
-  if (row === 'has-members') throw hasMembers(desk.accounts.membersOf(id))
-  desk.accounts.putGroup(row)
-  desk.audit({ action: 'group.delete', subjectId: id }, context)
+  if (row === 'has-members') throw hasMembers(deps.accounts.countMembers(id))
+  deps.accounts.putGroup(row)
+  deps.audit({ action: 'group.delete', subjectId: id }, context)
   // The group is gone whatever becomes of this: what it has spent stays due for the next flush.
-  await desk.flush().catch(() => {})
+  await deps.flush().catch(() => {})
   return noContent
 }
 
-async function grantGroup(matched: AdminRequest, desk: GroupRouteDeps): Promise<Reply> {
-  const id = idIn(matched.params)
-  const { amount } = await readJson(matched, grantBody, desk)
-  const row = await desk.store.grantGroup(id, amount)
+async function grantGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
+  const id = parseId(matched.params)
+  const { amount } = await readJson(matched, grantBody, deps)
+  const row = await deps.store.grantGroup(id, amount)
   if (row === 'unknown-group') throw unknownGroup()
-  if (row === 'no-cap' || row === 'too-much') throw refusedGrant(row)
-  const standing = desk.accounts.putGroup(row)
-  desk.audit({ action: 'group.grant', subjectId: id }, matched.context)
-  return jsonReply(renderGroup(standing))
+  if (row === 'no-cap' || row === 'too-much') throw grantError(row)
+  const state = deps.accounts.putGroup(row)
+  deps.audit({ action: 'group.grant', subjectId: id }, matched.context)
+  return jsonReply(renderGroup(state))
 }
 
-function idIn({ id = '' }: AdminRequest['params']): GroupId {
-  const known = groupIdOf(id)
+function parseId({ id = '' }: AdminRequest['params']): GroupId {
+  const known = parseGroupId(id)
   if (known === undefined) throw unknownGroup()
   return known
 }
@@ -143,7 +143,7 @@ function unknownGroup(): GatewayError {
   return invalid('id: no such group, or it was deleted', 'id')
 }
 
-function changeOf(body: z.infer<typeof groupChangeBody>): GroupChange {
+function toGroupChange(body: z.infer<typeof groupChangeBody>): GroupChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
     ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),

@@ -1,28 +1,28 @@
-import { challenge, type Master } from '../auth/index.ts'
+import { challenge, type MasterKey } from '../auth/index.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AdminHandler, AdminRequest, AdminRoutes } from './input.ts'
 
 export interface Guard {
-  readonly master: Pick<Master, 'isShownIn'>
+  readonly master: Pick<MasterKey, 'isPresentedIn'>
   /** A request showed no master key, or a wrong one. */
   readonly refused: (matched: AdminRequest) => void
 }
 
 /** The same routes for requests that show the master key, LM-4004 for all others. */
-export function guarded(routes: AdminRoutes, { master, refused }: Guard): AdminRoutes {
+export function requireMasterKey(routes: AdminRoutes, { master, refused }: Guard): AdminRoutes {
   const guard =
     (handle: AdminHandler): AdminHandler =>
     async (matched) => {
-      if (await master.isShownIn(matched.request.headers)) return handle(matched)
+      if (await master.isPresentedIn(matched.request.headers)) return handle(matched)
       refused(matched)
       throw new GatewayError('LM-4004', 'the master key is missing or wrong', {
         headers: challenge,
       })
     }
-  return mapped(routes, (methods) => mapped(methods, guard))
+  return mapValues(routes, (methods) => mapValues(methods, guard))
 }
 
-function mapped<Value>(
+function mapValues<Value>(
   record: Readonly<Record<string, Value>>,
   change: (value: Value) => Value,
 ): Record<string, Value> {

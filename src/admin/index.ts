@@ -1,10 +1,10 @@
 export { type ConfigRouteDeps, configRoutes } from './config.ts'
 export { type GroupRouteDeps, groupRoutes } from './groups.ts'
-export { guarded } from './guard.ts'
+export { requireMasterKey } from './guard.ts'
 export { type AdminRequest, type AdminRoutes, nameField } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
 export {
-  LockedProviderKey,
+  LockedProviderKeyError,
   openProviderKeys,
   type ProviderKeyRouteDeps,
   providerKeyRoutes,

@@ -7,7 +7,7 @@ import { budgetOf } from '../core/money.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
-import type { GrantRefusal } from '../store/index.ts'
+import type { GrantError } from '../store/index.ts'
 import { readBody } from '../wire/body.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import type { Intake } from '../wire/intake.ts'
@@ -70,18 +70,17 @@ export async function readBytes(
 export async function readJson<Shape extends z.ZodRawShape>(
   matched: AdminRequest,
   schema: z.ZodObject<Shape, z.core.$strict>,
-  reading: BodyOptions,
+  options: BodyOptions,
 ): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
-  const bytes = await readBytes(matched, reading)
-  const { clock } = reading
+  const bytes = await readBytes(matched, options)
+  const { clock } = options
   const pace = new TimeSlice(clock, new CancelScope(clock))
   const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], pace })
-  if (layout.commas > mostItems)
-    throw invalid(`the request body holds more than ${mostItems} items`)
+  if (layout.commas > maxItems) throw invalid(`the request body holds more than ${maxItems} items`)
   const fields = Object.keys(schema.shape)
   const unknown = Object.keys(value).find((field) => !fields.includes(field))
   if (unknown !== undefined) {
-    const param = unknown.slice(0, longestParam)
+    const param = unknown.slice(0, maxParamLength)
     throw invalid(`unknown field; this route takes ${fields.join(', ')}`, param)
   }
   const parsed = schema.safeParse(value, inOurWords)
@@ -90,10 +89,10 @@ export async function readJson<Shape extends z.ZodRawShape>(
 }
 
 /** Far more than any of these bodies has use for, numbers included. */
-const mostItems = 10_000
+const maxItems = 10_000
 
 /** A client's own name for a field comes back to it, but not at any length. */
-const longestParam = 100
+const maxParamLength = 100
 
 /** Whether tombstones are asked for; LM-1001 for any other parameter and any other value. */
 export function includesDeleted({ request }: AdminRequest): boolean {
@@ -102,7 +101,7 @@ export function includesDeleted({ request }: AdminRequest): boolean {
   if (other) {
     throw invalid(
       'unknown parameter; this route takes include_deleted',
-      other[0].slice(0, longestParam),
+      other[0].slice(0, maxParamLength),
     )
   }
   const [value, ...more] = query.map(([, given]) => given)
@@ -127,15 +126,15 @@ export const countField = z.int({ error: countRule }).nonnegative({ error: count
 const budgetRule = 'must be 0, a number of US dollars from 1e-9 to 1e12, or null'
 
 /** A cap; null for none. */
-export const budgetField = amountOf(budgetRule, 0n).nullable()
+export const budgetField = amountField(budgetRule, 0n).nullable()
 
 const amountRule = 'must be a number of US dollars from 1e-9 to 1e12'
 
 /** The body of a grant. */
-export const grantBody = z.strictObject({ amount: amountOf(amountRule, 1n) })
+export const grantBody = z.strictObject({ amount: amountField(amountRule, 1n) })
 
 /** US dollars, which become at least so many nano-dollars. */
-function amountOf(error: string, least: bigint) {
+function amountField(error: string, least: bigint) {
   return z
     .number({ error })
     .transform(budgetOf)
@@ -143,7 +142,7 @@ function amountOf(error: string, least: bigint) {
 }
 
 /** LM-1001 for a grant that breaks no rule by itself, but does not fit what it is for. */
-export function refusedGrant(refusal: GrantRefusal): GatewayError {
+export function grantError(refusal: GrantError): GatewayError {
   switch (refusal) {
     case 'no-cap':
       return invalid('amount: there is no budget_max to add to; set one first', 'amount')

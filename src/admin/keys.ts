@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { groupIdOf, type KeyRing, keyIdOf, mintKey, newKeyId } from '../auth/index.ts'
+import { type KeyRing, mintKey, newKeyId, parseGroupId, parseKeyId } from '../auth/index.ts'
 import type { AccountEvent, Notify } from '../core/account-event.ts'
 import type { KeyState } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
@@ -14,12 +14,12 @@ import {
   budgetField,
   countField,
   grantBody,
+  grantError,
   includesDeleted,
   nameField,
   readJson,
-  refusedGrant,
 } from './input.ts'
-import { noContent, renderKey, unstored } from './render.ts'
+import { noContent, renderKey, withoutCaching } from './render.ts'
 
 export interface KeyRouteDeps extends AdminRouteDeps {
   readonly store: Pick<Store, 'createKey' | 'updateKey' | 'rotateKey' | 'deleteKey' | 'grantKey'>
@@ -33,8 +33,8 @@ export interface KeyRouteDeps extends AdminRouteDeps {
 /** The keys in memory, tombstones included. */
 export interface KeyAccounts {
   /** In the order of their creation. */
-  keys(): Iterable<KeyState>
-  key(id: KeyId): KeyState | undefined
+  listKeys(): Iterable<KeyState>
+  getKey(id: KeyId): KeyState | undefined
   /** Adds the key, or replaces its record; what it has spent meanwhile stays. */
   putKey(row: KeyRow): KeyState
 }
@@ -44,26 +44,26 @@ export interface KeyAccounts {
  * audit it, emit the event, answer. Rows come back in the order they were committed, so nothing may
  * be waited for between the first two.
  */
-export function keyRoutes(desk: KeyRouteDeps): AdminRoutes {
+export function keyRoutes(deps: KeyRouteDeps): AdminRoutes {
   return {
     '/admin/keys': {
-      GET: (matched) => listKeys(matched, desk),
-      POST: (matched) => createKey(matched, desk),
+      GET: (matched) => listKeys(matched, deps),
+      POST: (matched) => createKey(matched, deps),
     },
     '/admin/keys/:id': {
-      GET: (matched) => showKey(matched, desk),
-      PATCH: (matched) => changeKey(matched, desk),
-      DELETE: (matched) => deleteKey(matched, desk),
+      GET: (matched) => showKey(matched, deps),
+      PATCH: (matched) => changeKey(matched, deps),
+      DELETE: (matched) => deleteKey(matched, deps),
     },
-    '/admin/keys/:id/rotate': { POST: (matched) => rotateKey(matched, desk) },
-    '/admin/keys/:id/grant': { POST: (matched) => grantKey(matched, desk) },
+    '/admin/keys/:id/rotate': { POST: (matched) => rotateKey(matched, deps) },
+    '/admin/keys/:id/grant': { POST: (matched) => grantKey(matched, deps) },
   }
 }
 
 const groupField = z
   .string({ error: 'must be the id of a group, or null' })
   .transform((text, { issues }) => {
-    const id = groupIdOf(text)
+    const id = parseGroupId(text)
     if (id !== undefined) return id
     issues.push({ code: 'custom', input: text, message: noGroup })
     return z.NEVER
@@ -93,20 +93,20 @@ const keyChangeBody = z.strictObject({
 
 function listKeys(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
   const all = includesDeleted(matched)
-  const keys = [...accounts.keys()].filter(({ record }) => all || record.deletedAt === null)
+  const keys = [...accounts.listKeys()].filter(({ record }) => all || record.deletedAt === null)
   return jsonReply({ keys: keys.map(renderKey) })
 }
 
 function showKey({ params }: AdminRequest, { accounts }: KeyRouteDeps): Reply {
-  const standing = accounts.key(idIn(params))
-  if (!standing) throw unknownKey()
-  return jsonReply(renderKey(standing))
+  const state = accounts.getKey(parseId(params))
+  if (!state) throw unknownKey()
+  return jsonReply(renderKey(state))
 }
 
-async function createKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
-  const body = await readJson(matched, newKeyBody, desk)
+async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
+  const body = await readJson(matched, newKeyBody, deps)
   const { plaintext, digest } = mintKey()
-  const row = await desk.store.createKey({
+  const row = await deps.store.createKey({
     id: newKeyId(),
     digest,
     name: body.name,
@@ -116,72 +116,72 @@ async function createKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Rep
     tpmLimit: body.tpm_limit,
     expiresAt: body.expires_at,
     disabled: false,
-    createdAt: unixSeconds(desk.clock),
+    createdAt: unixSeconds(deps.clock),
   })
-  const standing = replaced(row, desk)
-  desk.audit({ action: 'key.create', subjectId: standing.record.id }, matched.context)
-  return unstored(jsonReply({ ...renderKey(standing), key: plaintext }, 201))
+  const state = replaceInMemory(row, deps)
+  deps.audit({ action: 'key.create', subjectId: state.record.id }, matched.context)
+  return withoutCaching(jsonReply({ ...renderKey(state), key: plaintext }, 201))
 }
 
-async function changeKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
-  const id = idIn(matched.params)
-  const body = await readJson(matched, keyChangeBody, desk)
-  const row = await desk.store.updateKey(id, changeOf(body))
+async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
+  const id = parseId(matched.params)
+  const body = await readJson(matched, keyChangeBody, deps)
+  const row = await deps.store.updateKey(id, toKeyChange(body))
   // Only now: a change that was committed before this one may have disabled the key.
-  const wasDisabled = desk.accounts.key(id)?.record.disabled === true
-  const standing = replaced(row, desk)
-  desk.audit({ action: 'key.update', subjectId: id }, matched.context)
-  if (standing.record.disabled && !wasDisabled) {
-    desk.notify(eventOf('key.disabled', standing, desk))
+  const wasDisabled = deps.accounts.getKey(id)?.record.disabled === true
+  const state = replaceInMemory(row, deps)
+  deps.audit({ action: 'key.update', subjectId: id }, matched.context)
+  if (state.record.disabled && !wasDisabled) {
+    deps.notify(toKeyEvent('key.disabled', state, deps))
   }
-  return jsonReply(renderKey(standing))
+  return jsonReply(renderKey(state))
 }
 
-async function rotateKey({ params, context }: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
+async function rotateKey({ params, context }: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const { plaintext, digest } = mintKey()
-  const id = idIn(params)
-  const row = await desk.store.rotateKey(id, digest)
-  const standing = replaced(row, desk)
-  desk.audit({ action: 'key.rotate', subjectId: id }, context)
-  desk.notify(eventOf('key.rotated', standing, desk))
-  return unstored(jsonReply({ ...renderKey(standing), key: plaintext }))
+  const id = parseId(params)
+  const row = await deps.store.rotateKey(id, digest)
+  const state = replaceInMemory(row, deps)
+  deps.audit({ action: 'key.rotate', subjectId: id }, context)
+  deps.notify(toKeyEvent('key.rotated', state, deps))
+  return withoutCaching(jsonReply({ ...renderKey(state), key: plaintext }))
 }
 
-async function deleteKey({ params, context }: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
-  const id = idIn(params)
-  const row = await desk.store.deleteKey(id, unixSeconds(desk.clock))
-  const standing = replaced(row, desk)
-  desk.audit({ action: 'key.delete', subjectId: id }, context)
-  desk.notify(eventOf('key.deleted', standing, desk))
+async function deleteKey({ params, context }: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
+  const id = parseId(params)
+  const row = await deps.store.deleteKey(id, unixSeconds(deps.clock))
+  const state = replaceInMemory(row, deps)
+  deps.audit({ action: 'key.delete', subjectId: id }, context)
+  deps.notify(toKeyEvent('key.deleted', state, deps))
   // The key is gone whatever becomes of this: what it has spent stays due for the next flush.
-  await desk.flush().catch(() => {})
+  await deps.flush().catch(() => {})
   return noContent
 }
 
-async function grantKey(matched: AdminRequest, desk: KeyRouteDeps): Promise<Reply> {
-  const id = idIn(matched.params)
-  const { amount } = await readJson(matched, grantBody, desk)
-  const row = await desk.store.grantKey(id, amount)
-  if (row === 'no-cap' || row === 'too-much') throw refusedGrant(row)
-  const standing = replaced(row, desk)
-  desk.audit({ action: 'key.grant', subjectId: id }, matched.context)
-  return jsonReply(renderKey(standing))
+async function grantKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
+  const id = parseId(matched.params)
+  const { amount } = await readJson(matched, grantBody, deps)
+  const row = await deps.store.grantKey(id, amount)
+  if (row === 'no-cap' || row === 'too-much') throw grantError(row)
+  const state = replaceInMemory(row, deps)
+  deps.audit({ action: 'key.grant', subjectId: id }, matched.context)
+  return jsonReply(renderKey(state))
 }
 
 /** Puts what was committed in the place of what is in memory. */
-function replaced(
+function replaceInMemory(
   row: KeyRow | 'unknown-key' | 'unknown-group',
   { accounts, ring }: KeyRouteDeps,
 ): KeyState {
   if (row === 'unknown-key') throw unknownKey()
   if (row === 'unknown-group') throw invalid(`group_id: ${noGroup}`, 'group_id')
-  const standing = accounts.putKey(row)
-  ring.put(row.digest, standing)
-  return standing
+  const state = accounts.putKey(row)
+  ring.put(row.digest, state)
+  return state
 }
 
-function idIn({ id = '' }: AdminRequest['params']): KeyId {
-  const known = keyIdOf(id)
+function parseId({ id = '' }: AdminRequest['params']): KeyId {
+  const known = parseKeyId(id)
   if (known === undefined) throw unknownKey()
   return known
 }
@@ -190,7 +190,7 @@ function unknownKey(): GatewayError {
   return invalid('id: no such key, or it was deleted', 'id')
 }
 
-function changeOf(body: z.infer<typeof keyChangeBody>): KeyChange {
+function toKeyChange(body: z.infer<typeof keyChangeBody>): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
     ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
@@ -202,10 +202,10 @@ function changeOf(body: z.infer<typeof keyChangeBody>): KeyChange {
   }
 }
 
-function eventOf(
+function toKeyEvent(
   type: AccountEvent['type'],
   { record, spent }: KeyState,
-  desk: KeyRouteDeps,
+  deps: KeyRouteDeps,
 ): AccountEvent {
   return {
     type,
@@ -215,6 +215,6 @@ function eventOf(
     budgetMax: record.budgetMax,
     budgetSpent: spent,
     threshold: null,
-    timestamp: unixSeconds(desk.clock),
+    timestamp: unixSeconds(deps.clock),
   }
 }

@@ -9,7 +9,7 @@ import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } fr
 import { noContent } from './render.ts'
 
 export interface ProviderKeyRouteDeps extends AdminRouteDeps {
-  readonly store: Pick<Store, 'sealed' | 'putSealed' | 'deleteSealed'>
+  readonly store: Pick<Store, 'readSealed' | 'putSealed' | 'deleteSealed'>
   readonly sealer: Sealer
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
@@ -23,19 +23,19 @@ const purpose = 'provider-key'
  * The keys of providers that are kept in the database. They serve providers whose own variable is
  * not named, unset or empty, and no route ever shows one.
  */
-export function providerKeyRoutes(desk: ProviderKeyRouteDeps): AdminRoutes {
+export function providerKeyRoutes(deps: ProviderKeyRouteDeps): AdminRoutes {
   return {
     // A name may hold slashes.
     '/admin/provider-keys/:name+': {
-      PUT: (matched) => storeKey(matched, desk),
-      DELETE: (matched) => forgetKey(matched, desk),
+      PUT: (matched) => putProviderKey(matched, deps),
+      DELETE: (matched) => deleteProviderKey(matched, deps),
     },
   }
 }
 
 /** A stored key was altered, or sealed under another master key. */
-export class LockedProviderKey extends Error {
-  override readonly name = 'LockedProviderKey'
+export class LockedProviderKeyError extends Error {
+  override readonly name = 'LockedProviderKeyError'
 
   constructor(provider: string) {
     super(`the stored key of provider ${provider} cannot be opened`)
@@ -47,13 +47,13 @@ export class LockedProviderKey extends Error {
  * when one cannot be read or opened.
  */
 export async function openProviderKeys(
-  store: Pick<Store, 'sealed'>,
+  store: Pick<Store, 'readSealed'>,
   sealer: Sealer,
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await store.sealed(purpose)
+  const rows = await store.readSealed(purpose)
   const open = async ({ name, sealed }: SealedRow) => {
     const key = await sealer.open({ purpose, name }, sealed).catch((error: unknown) => {
-      throw error instanceof SealFault ? new LockedProviderKey(name) : error
+      throw error instanceof SealFault ? new LockedProviderKeyError(name) : error
     })
     return [name, key] as const
   }
@@ -78,11 +78,11 @@ function isJsonObject(key: string): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-async function storeKey(matched: AdminRequest, desk: ProviderKeyRouteDeps): Promise<Reply> {
-  const { store, sealer, clock, audit, reload } = desk
+async function putProviderKey(matched: AdminRequest, deps: ProviderKeyRouteDeps): Promise<Reply> {
+  const { store, sealer, clock, audit, reload } = deps
   const { name = '' } = matched.params
-  if (!isConfigured(name, desk)) throw unknownProvider()
-  const { key } = await readJson(matched, body, desk)
+  if (!isConfigured(name, deps)) throw unknownProvider()
+  const { key } = await readJson(matched, body, deps)
   const sealed = await sealer.seal({ purpose, name }, key)
   await store.putSealed({ purpose, name, sealed, updatedAt: unixSeconds(clock) })
   audit({ action: 'provider_key.store', subjectId: name }, matched.context)
@@ -91,15 +91,15 @@ async function storeKey(matched: AdminRequest, desk: ProviderKeyRouteDeps): Prom
 }
 
 /** A key may have outlived its provider, so a name that is only stored is good enough. */
-async function forgetKey(
+async function deleteProviderKey(
   { params, context }: AdminRequest,
-  desk: ProviderKeyRouteDeps,
+  deps: ProviderKeyRouteDeps,
 ): Promise<Reply> {
-  const { store, audit, reload } = desk
+  const { store, audit, reload } = deps
   const { name = '' } = params
-  const rows = await store.sealed(purpose)
+  const rows = await store.readSealed(purpose)
   const isStored = rows.some((row) => row.name === name)
-  if (!isStored && !isConfigured(name, desk)) throw unknownProvider()
+  if (!isStored && !isConfigured(name, deps)) throw unknownProvider()
   await store.deleteSealed(purpose, name)
   audit({ action: 'provider_key.delete', subjectId: name }, context)
   await reload()

@@ -7,7 +7,7 @@ import type { Reply } from '../core/reply.ts'
 export const noContent: Reply = Object.freeze({ status: 204, headers: [], body: null })
 
 /** The answer is for one pair of eyes, so nothing on the way may keep it. */
-export function unstored(reply: Reply): Reply {
+export function withoutCaching(reply: Reply): Reply {
   return { ...reply, headers: [...reply.headers, 'cache-control', 'no-store'] }
 }
 
@@ -17,7 +17,7 @@ export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>)
     id: record.id,
     name: record.name,
     group_id: record.groupId,
-    budget_max: capOf(record.budgetMax),
+    budget_max: renderCap(record.budgetMax),
     budget_spent: usdOf(spent),
     rpm_limit: record.rpmLimit,
     tpm_limit: record.tpmLimit,
@@ -33,13 +33,13 @@ export function renderGroup({ record, spent }: GroupState): object {
   return {
     id: record.id,
     name: record.name,
-    budget_max: capOf(record.budgetMax),
+    budget_max: renderCap(record.budgetMax),
     budget_spent: usdOf(spent),
     created_at: record.createdAt,
     deleted_at: record.deletedAt,
   }
 }
 
-function capOf(budgetMax: NanoUsd | null): number | null {
+function renderCap(budgetMax: NanoUsd | null): number | null {
   return budgetMax === null ? null : usdOf(budgetMax)
 }

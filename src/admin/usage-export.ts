@@ -7,7 +7,7 @@ import { TimeSlice } from '../wire/time-slice.ts'
 import type { AdminRequest } from './input.ts'
 import { parseExportQuery } from './usage-query.ts'
 
-interface ExportDesk {
+interface ExportDeps {
   readonly store: Pick<Store, 'listUsage'>
   readonly clock: Clock
 }
@@ -15,7 +15,7 @@ interface ExportDesk {
 /** One page of the rows of a window, by increasing id. */
 export async function exportUsage(
   { request }: AdminRequest,
-  { store, clock }: ExportDesk,
+  { store, clock }: ExportDeps,
 ): Promise<Reply> {
   const query = parseExportQuery(new URL(request.url).searchParams, clock.now())
   const rows = await store.listUsage(query)
@@ -27,7 +27,7 @@ export async function exportUsage(
     ...(await renderRows(rows, pace)),
     encoder.encode(`],"next_cursor":${next}}`),
   ]
-  return jsonBytes(await joined(pieces, pace))
+  return jsonBytes(await joinPieces(pieces, pace))
 }
 
 /** Rows that are written in one go: a page of them would hold up every stream that is running. */
@@ -77,7 +77,7 @@ function renderRow(row: UsageRow): object {
   }
 }
 
-async function joined(pieces: readonly Uint8Array[], pace: TimeSlice): Promise<Uint8Array> {
+async function joinPieces(pieces: readonly Uint8Array[], pace: TimeSlice): Promise<Uint8Array> {
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of pieces) {

@@ -11,9 +11,9 @@ import {
 
 /** Reads the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock. */
 export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQuery {
-  const given = read(sumQuery, query)
+  const given = parseQuery(sumQuery, query)
   return {
-    ...windowOf(given, now),
+    ...resolveWindow(given, now),
     keyId: given.key_id,
     groupId: given.group_id,
     model: given.model,
@@ -26,8 +26,8 @@ export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQu
 
 /** Reads the query of `GET /admin/usage/export` in the same way. */
 export function parseExportQuery(query: URLSearchParams, now: Millis): UsageListQuery {
-  const { cursor, limit, ...bounds } = read(exportQuery, query)
-  return { ...windowOf(bounds, now), cursor, limit }
+  const { cursor, limit, ...bounds } = parseQuery(exportQuery, query)
+  return { ...resolveWindow(bounds, now), cursor, limit }
 }
 
 const day = 24 * 60 * 60
@@ -37,7 +37,7 @@ interface Bounds {
   readonly until?: number | undefined
 }
 
-function windowOf(
+function resolveWindow(
   { since: from, until: to }: Bounds,
   now: Millis,
 ): Pick<UsageFilter, 'since' | 'until'> {
@@ -112,7 +112,7 @@ function wholeNumber(min: number, max: number) {
     .refine((value) => value >= min && value <= max, { error })
 }
 
-function read<Shape extends z.ZodRawShape>(
+function parseQuery<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape, z.core.$strict>,
   query: URLSearchParams,
 ) {

@@ -12,10 +12,10 @@ export interface UsageRouteDeps {
 }
 
 /** The routes of the usage log. They only read. */
-export function usageRoutes(desk: UsageRouteDeps): AdminRoutes {
+export function usageRoutes(deps: UsageRouteDeps): AdminRoutes {
   return {
-    '/admin/usage': { GET: (matched) => sumUsage(matched, desk) },
-    '/admin/usage/export': { GET: (matched) => exportUsage(matched, desk) },
+    '/admin/usage': { GET: (matched) => sumUsage(matched, deps) },
+    '/admin/usage/export': { GET: (matched) => exportUsage(matched, deps) },
   }
 }
 

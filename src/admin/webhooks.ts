@@ -6,20 +6,23 @@ import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } fr
 import { noContent } from './render.ts'
 
 export interface WebhookRouteDeps extends AdminRouteDeps {
-  readonly webhooks: Pick<Webhooks, 'state' | 'put' | 'disable' | 'putKey' | 'forgetKey'>
+  readonly webhooks: Pick<
+    Webhooks,
+    'state' | 'put' | 'disable' | 'putSigningKey' | 'deleteSigningKey'
+  >
 }
 
 /** The routes of the webhook settings, and of the key that deliveries are signed with. */
-export function webhookRoutes(desk: WebhookRouteDeps): AdminRoutes {
+export function webhookRoutes(deps: WebhookRouteDeps): AdminRoutes {
   return {
     '/admin/webhooks': {
-      GET: () => showState(desk),
-      PUT: (matched) => replaceSettings(matched, desk),
-      DELETE: (matched) => turnOff(matched, desk),
+      GET: () => showState(deps),
+      PUT: (matched) => replaceSettings(matched, deps),
+      DELETE: (matched) => turnOff(matched, deps),
     },
     '/admin/webhooks/signing-key': {
-      PUT: (matched) => replaceKey(matched, desk),
-      DELETE: (matched) => forgetKey(matched, desk),
+      PUT: (matched) => replaceKey(matched, deps),
+      DELETE: (matched) => forgetKey(matched, deps),
     },
   }
 }
@@ -45,27 +48,27 @@ function showState({ webhooks: { state } }: WebhookRouteDeps): Reply {
   })
 }
 
-async function replaceSettings(matched: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
-  await desk.webhooks.put(await readJson(matched, webhookSettings, desk))
-  desk.audit({ action: 'webhooks.replace', subjectId: null }, matched.context)
-  return showState(desk)
+async function replaceSettings(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+  await deps.webhooks.put(await readJson(matched, webhookSettings, deps))
+  deps.audit({ action: 'webhooks.replace', subjectId: null }, matched.context)
+  return showState(deps)
 }
 
-async function turnOff({ context }: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
-  await desk.webhooks.disable()
-  desk.audit({ action: 'webhooks.disable', subjectId: null }, context)
+async function turnOff({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+  await deps.webhooks.disable()
+  deps.audit({ action: 'webhooks.disable', subjectId: null }, context)
   return noContent
 }
 
-async function replaceKey(matched: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
-  const { secret } = await readJson(matched, keyBody, desk)
-  await desk.webhooks.putKey(secret)
-  desk.audit({ action: 'signing_key.store', subjectId: null }, matched.context)
+async function replaceKey(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+  const { secret } = await readJson(matched, keyBody, deps)
+  await deps.webhooks.putSigningKey(secret)
+  deps.audit({ action: 'signing_key.store', subjectId: null }, matched.context)
   return noContent
 }
 
-async function forgetKey({ context }: AdminRequest, desk: WebhookRouteDeps): Promise<Reply> {
-  await desk.webhooks.forgetKey()
-  desk.audit({ action: 'signing_key.delete', subjectId: null }, context)
+async function forgetKey({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+  await deps.webhooks.deleteSigningKey()
+  deps.audit({ action: 'signing_key.delete', subjectId: null }, context)
   return noContent
 }

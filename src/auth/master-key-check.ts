@@ -4,8 +4,8 @@ import type { Store } from '../store/index.ts'
 import { type Sealer, SealFault } from '../wire/seal.ts'
 
 /** The database belongs to another master key. */
-export class ForeignMasterKey extends Error {
-  override readonly name = 'ForeignMasterKey'
+export class MasterKeyMismatchError extends Error {
+  override readonly name = 'MasterKeyMismatchError'
 
   constructor() {
     super(
@@ -16,22 +16,22 @@ export class ForeignMasterKey extends Error {
 }
 
 const label = { purpose: 'canary', name: 'master-key' } as const
-const song = 'the master key of this database'
+const plaintext = 'the master key of this database'
 
 /**
  * Rejects with a `ForeignMasterKey` when what is sealed in the database cannot be opened. A fresh
  * database is marked as belonging to this master key.
  */
 export async function checkMasterKey(
-  store: Pick<Store, 'sealed' | 'putSealed'>,
+  store: Pick<Store, 'readSealed' | 'putSealed'>,
   { sealer, clock }: { readonly sealer: Sealer; readonly clock: Clock },
 ): Promise<void> {
-  const [row] = await store.sealed(label.purpose)
+  const [row] = await store.readSealed(label.purpose)
   if (!row) {
     const updatedAt = unixSeconds(clock)
-    return store.putSealed({ ...label, sealed: await sealer.seal(label, song), updatedAt })
+    return store.putSealed({ ...label, sealed: await sealer.seal(label, plaintext), updatedAt })
   }
   await sealer.open(label, row.sealed).catch((error: unknown) => {
-    throw error instanceof SealFault ? new ForeignMasterKey() : error
+    throw error instanceof SealFault ? new MasterKeyMismatchError() : error
   })
 }

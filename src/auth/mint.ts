@@ -9,22 +9,22 @@ export interface MintedKey {
 }
 
 const prefix = 'sk-gw-'
-const keyForm = /^sk-gw-[0-9a-f]{64}$/
-const idForm = /^[0-9a-f]{32}$/
+const keyPattern = /^sk-gw-[0-9a-f]{64}$/
+const idPattern = /^[0-9a-f]{32}$/
 
 export function mintKey(): MintedKey {
   const plaintext = prefix + randomHex(32)
-  return { plaintext, digest: digestOf(plaintext) }
+  return { plaintext, digest: digestKey(plaintext) }
 }
 
 /** What is stored of a secret. */
-export function digestOf(plaintext: string): string {
+export function digestKey(plaintext: string): string {
   return blake3Hex(plaintext)
 }
 
 /** Whether a text is written as the secret of a virtual key is. */
-export function isKeyForm(text: string): boolean {
-  return keyForm.test(text)
+export function isKeyFormat(text: string): boolean {
+  return keyPattern.test(text)
 }
 
 export function newKeyId(): KeyId {
@@ -37,13 +37,13 @@ export function newGroupId(): GroupId {
 }
 
 /** The id that a client has written; undefined when no key can have it. */
-export function keyIdOf(text: string): KeyId | undefined {
-  return idForm.test(text) ? (text as KeyId) : undefined
+export function parseKeyId(text: string): KeyId | undefined {
+  return idPattern.test(text) ? (text as KeyId) : undefined
 }
 
 /** The id that a client has written; undefined when no group can have it. */
-export function groupIdOf(text: string): GroupId | undefined {
-  return idForm.test(text) ? (text as GroupId) : undefined
+export function parseGroupId(text: string): GroupId | undefined {
+  return idPattern.test(text) ? (text as GroupId) : undefined
 }
 
 function randomHex(bytes: number): string {

@@ -18,7 +18,7 @@ import {
   type SnapshotPorts,
   snapshotWarnings,
 } from '../snapshot/index.ts'
-import { UnsignedWebhooks } from '../webhooks/index.ts'
+import { UnsignedWebhooksError } from '../webhooks/index.ts'
 
 export interface ConfigReloaderOptions {
   /** What serves at the start. */
@@ -93,7 +93,7 @@ export class ConfigReloader {
     try {
       access.check(config)
     } catch (error) {
-      if (!(error instanceof UnsignedWebhooks)) throw error
+      if (!(error instanceof UnsignedWebhooksError)) throw error
       return { ok: false, problems: [{ setting: error.setting, message: error.message }] }
     }
     const storedKeys = await access.providerKeys()

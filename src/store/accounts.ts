@@ -1,14 +1,14 @@
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
-import { groupRow } from './groups.ts'
-import { keyRow } from './keys.ts'
+import { toGroupRow } from './groups.ts'
+import { toKeyRow } from './keys.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
 import type { AccountRows } from './store.ts'
 
 /** Everything at one moment, so that no key names a group that is not among them. */
-export async function accounts(db: LibSQLDatabase): Promise<AccountRows> {
+export async function readAccounts(db: LibSQLDatabase): Promise<AccountRows> {
   const [keys, groups] = await db.batch([
     db.select().from(virtualKeys).orderBy(virtualKeys.seq),
     db.select().from(budgetGroups).orderBy(budgetGroups.seq),
   ])
-  return { keys: keys.map(keyRow), groups: groups.map(groupRow) }
+  return { keys: keys.map(toKeyRow), groups: groups.map(toGroupRow) }
 }

@@ -1,5 +1,5 @@
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
-import { accounts } from './accounts.ts'
+import { readAccounts } from './accounts.ts'
 import { createGroup, deleteGroup, grantGroup, updateGroup } from './groups.ts'
 import { createKey, deleteKey, grantKey, rotateKey, updateKey } from './keys.ts'
 import {
@@ -16,8 +16,8 @@ import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
 export {
   type Holder,
   type Lease,
-  lastHolder,
-  noteHolder,
+  readLastHolder,
+  recordHolder,
   releaseLease,
   takeLease,
 } from './lease.ts'
@@ -37,7 +37,7 @@ export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'a
  */
 export function databaseStore(db: LibSQLDatabase): DatabaseStore {
   return {
-    accounts: () => accounts(db),
+    readAccounts: () => readAccounts(db),
     createKey: (key) => createKey(db, key),
     updateKey: (id, change) => updateKey(db, id, change),
     rotateKey: (id, digest) => rotateKey(db, id, digest),
@@ -52,10 +52,10 @@ export function databaseStore(db: LibSQLDatabase): DatabaseStore {
     purgeUsage: (before, limit) => purgeUsage(db, before, limit),
     sumUsage: (query) => sumUsage(db, query),
     listUsage: (query) => listUsage(db, query),
-    sealed: (purpose) => readSealed(db, purpose),
+    readSealed: (purpose) => readSealed(db, purpose),
     putSealed: (row) => putSealed(db, row),
     deleteSealed: (purpose, name) => deleteSealed(db, purpose, name),
-    webhookSettings: () => readWebhookSettings(db),
+    readWebhookSettings: () => readWebhookSettings(db),
     putWebhookSettings: (row) => putWebhookSettings(db, row),
   }
 }

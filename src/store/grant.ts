@@ -1,27 +1,27 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { NanoUsd } from '../core/ids.ts'
-import { amountOf } from './money.ts'
+import { splitAmount } from './money.ts'
 import type { budgetGroups, virtualKeys } from './schema.ts'
-import { largestBudget } from './store.ts'
+import { maxBudget } from './store.ts'
 
 type Capped = typeof budgetGroups | typeof virtualKeys
 
 /** Adds to a cap inside the database, so that grants which overlap all land. */
 export function grantColumns(table: Capped, amount: NanoUsd) {
-  const { usd, nano } = raised(table, amount)
+  const { usd, nano } = raiseCap(table, amount)
   return { budgetMaxUsd: usd, budgetMaxNano: nano }
 }
 
 /** There is a cap, and it does not pass the largest budget. */
 export function whereGrantFits(table: Capped, amount: NanoUsd): SQL {
-  const { usd, nano } = raised(table, amount)
-  const largest = amountOf(largestBudget)
+  const { usd, nano } = raiseCap(table, amount)
+  const largest = splitAmount(maxBudget)
   return sql`(${usd}, ${nano}) <= (${largest.usd}, ${largest.nano})`
 }
 
-function raised(table: Capped, amount: NanoUsd) {
+function raiseCap(table: Capped, amount: NanoUsd) {
   // Bound as bigints: numbers are bound as floats, and dividing one would keep its fraction.
-  const { usd, nano } = amountOf(amount)
+  const { usd, nano } = splitAmount(amount)
   const nanos = sql`(${table.budgetMaxNano} + ${nano})`
   return {
     usd: sql`${table.budgetMaxUsd} + ${usd} + ${nanos} / 1000000000`,

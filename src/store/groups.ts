@@ -3,9 +3,9 @@ import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { BudgetGroup } from '../core/accounts.ts'
 import type { GroupId, NanoUsd } from '../core/ids.ts'
 import { grantColumns, whereGrantFits } from './grant.ts'
-import { capColumns, capOf, moneyOf } from './money.ts'
+import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
-import type { GrantRefusal, GroupChange, GroupRow } from './store.ts'
+import type { GrantError, GroupChange, GroupRow } from './store.ts'
 
 export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promise<GroupRow> {
   const { budgetMax, ...others } = group
@@ -13,7 +13,7 @@ export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promi
     .insert(budgetGroups)
     .values({ ...others, ...capColumns(budgetMax) })
     .returning()
-  return groupRow(rows[0] as (typeof rows)[number]) // An insert that does not fail has one row.
+  return toGroupRow(rows[0] as (typeof rows)[number]) // An insert that does not fail has one row.
 }
 
 export async function updateGroup(
@@ -29,9 +29,9 @@ export async function updateGroup(
       ...(name !== undefined && { name }),
       ...(budgetMax !== undefined && capColumns(budgetMax)),
     })
-    .where(isLive(id))
+    .where(whereLive(id))
     .returning()
-  return row ? groupRow(row) : 'unknown-group'
+  return row ? toGroupRow(row) : 'unknown-group'
 }
 
 export async function deleteGroup(
@@ -47,11 +47,11 @@ export async function deleteGroup(
     db
       .update(budgetGroups)
       .set({ deletedAt: at })
-      .where(and(isLive(id), notExists(members)))
+      .where(and(whereLive(id), notExists(members)))
       .returning(),
-    withId(db, id),
+    selectById(db, id),
   ])
-  if (deleted) return groupRow(deleted)
+  if (deleted) return toGroupRow(deleted)
   return row?.deletedAt === null ? 'has-members' : 'unknown-group'
 }
 
@@ -59,36 +59,36 @@ export async function grantGroup(
   db: LibSQLDatabase,
   id: GroupId,
   amount: NanoUsd,
-): Promise<GroupRow | 'unknown-group' | GrantRefusal> {
+): Promise<GroupRow | 'unknown-group' | GrantError> {
   const [[granted], [row]] = await db.batch([
     db
       .update(budgetGroups)
       .set(grantColumns(budgetGroups, amount))
-      .where(and(isLive(id), whereGrantFits(budgetGroups, amount)))
+      .where(and(whereLive(id), whereGrantFits(budgetGroups, amount)))
       .returning(),
-    withId(db, id),
+    selectById(db, id),
   ])
-  if (granted) return groupRow(granted)
+  if (granted) return toGroupRow(granted)
   if (row?.deletedAt !== null) return 'unknown-group'
   return row.budgetMaxUsd === null ? 'no-cap' : 'too-much'
 }
 
-function withId(db: LibSQLDatabase, id: GroupId) {
+function selectById(db: LibSQLDatabase, id: GroupId) {
   return db.select().from(budgetGroups).where(eq(budgetGroups.id, id))
 }
 
-function isLive(id: GroupId): SQL | undefined {
+function whereLive(id: GroupId): SQL | undefined {
   return and(eq(budgetGroups.id, id), isNull(budgetGroups.deletedAt))
 }
 
-export function groupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
+export function toGroupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
   return {
     // It went in as such.
     id: row.id as GroupId,
     name: row.name,
-    budgetMax: capOf(row.budgetMaxUsd, row.budgetMaxNano),
+    budgetMax: joinCap(row.budgetMaxUsd, row.budgetMaxNano),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
-    budgetSpent: moneyOf(row.budgetSpentUsd, row.budgetSpentNano),
+    budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
   }
 }

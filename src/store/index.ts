@@ -1,4 +1,4 @@
 export { SpendSums } from './spend-text.ts'
 export type * from './store.ts'
-export { databaseInUse, largestBudget, StoreFault, usageGroupings } from './store.ts'
-export { UsageTable, usageRows } from './usage-text.ts'
+export { databaseInUse, maxBudget, StoreFault, usageGroupings } from './store.ts'
+export { parseUsageRows, UsageBatchBuilder } from './usage-batch.ts'

@@ -2,9 +2,9 @@ import { and, eq, exists, getTableColumns, isNull, type SQL, sql } from 'drizzle
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
 import { grantColumns, whereGrantFits } from './grant.ts'
-import { capColumns, capOf, moneyOf } from './money.ts'
+import { capColumns, joinAmount, joinCap } from './money.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
-import type { GrantRefusal, KeyChange, KeyRow, NewKey } from './store.ts'
+import type { GrantError, KeyChange, KeyRow, NewKey } from './store.ts'
 
 export async function createKey(
   db: LibSQLDatabase,
@@ -12,7 +12,7 @@ export async function createKey(
 ): Promise<KeyRow | 'unknown-group'> {
   const { budgetMax, ...others } = key
   const row: Record<string, unknown> = {
-    ...newRow,
+    ...newRowDefaults,
     ...others,
     ...capColumns(budgetMax),
   } satisfies Record<keyof typeof virtualKeys.$inferSelect, unknown>
@@ -20,13 +20,13 @@ export async function createKey(
   const values = columns.map(([name, column]) => sql.param(row[name], column))
   const insert = db
     .insert(virtualKeys)
-    .select(sql`select ${sql.join(values, sql`, `)} where ${mayJoin(db, key.groupId)}`)
-  const [, [written]] = await db.batch([insert, withId(db, key.id)])
-  return written ? keyRow(written) : 'unknown-group'
+    .select(sql`select ${sql.join(values, sql`, `)} where ${whereJoinable(db, key.groupId)}`)
+  const [, [written]] = await db.batch([insert, selectById(db, key.id)])
+  return written ? toKeyRow(written) : 'unknown-group'
 }
 
 /** What the database gives a key. */
-const newRow = { seq: null, budgetSpentUsd: 0, budgetSpentNano: 0, deletedAt: null }
+const newRowDefaults = { seq: null, budgetSpentUsd: 0, budgetSpentNano: 0, deletedAt: null }
 
 export async function updateKey(
   db: LibSQLDatabase,
@@ -44,11 +44,11 @@ export async function updateKey(
         ...('groupId' in change && { groupId }),
         ...(budgetMax !== undefined && capColumns(budgetMax)),
       })
-      .where(and(isLive(id), mayJoin(db, groupId)))
+      .where(and(whereLive(id), whereJoinable(db, groupId)))
       .returning(),
-    withId(db, id),
+    selectById(db, id),
   ])
-  if (updated) return keyRow(updated)
+  if (updated) return toKeyRow(updated)
   return row?.deletedAt === null ? 'unknown-group' : 'unknown-key'
 }
 
@@ -57,8 +57,8 @@ export async function rotateKey(
   id: KeyId,
   digest: string,
 ): Promise<KeyRow | 'unknown-key'> {
-  const [row] = await db.update(virtualKeys).set({ digest }).where(isLive(id)).returning()
-  return row ? keyRow(row) : 'unknown-key'
+  const [row] = await db.update(virtualKeys).set({ digest }).where(whereLive(id)).returning()
+  return row ? toKeyRow(row) : 'unknown-key'
 }
 
 export async function deleteKey(
@@ -66,38 +66,38 @@ export async function deleteKey(
   id: KeyId,
   at: number,
 ): Promise<KeyRow | 'unknown-key'> {
-  const [row] = await db.update(virtualKeys).set({ deletedAt: at }).where(isLive(id)).returning()
-  return row ? keyRow(row) : 'unknown-key'
+  const [row] = await db.update(virtualKeys).set({ deletedAt: at }).where(whereLive(id)).returning()
+  return row ? toKeyRow(row) : 'unknown-key'
 }
 
 export async function grantKey(
   db: LibSQLDatabase,
   id: KeyId,
   amount: NanoUsd,
-): Promise<KeyRow | 'unknown-key' | GrantRefusal> {
+): Promise<KeyRow | 'unknown-key' | GrantError> {
   const [[granted], [row]] = await db.batch([
     db
       .update(virtualKeys)
       .set(grantColumns(virtualKeys, amount))
-      .where(and(isLive(id), whereGrantFits(virtualKeys, amount)))
+      .where(and(whereLive(id), whereGrantFits(virtualKeys, amount)))
       .returning(),
-    withId(db, id),
+    selectById(db, id),
   ])
-  if (granted) return keyRow(granted)
+  if (granted) return toKeyRow(granted)
   if (row?.deletedAt !== null) return 'unknown-key'
   return row.budgetMaxUsd === null ? 'no-cap' : 'too-much'
 }
 
-function withId(db: LibSQLDatabase, id: KeyId) {
+function selectById(db: LibSQLDatabase, id: KeyId) {
   return db.select().from(virtualKeys).where(eq(virtualKeys.id, id))
 }
 
-function isLive(id: KeyId): SQL | undefined {
+function whereLive(id: KeyId): SQL | undefined {
   return and(eq(virtualKeys.id, id), isNull(virtualKeys.deletedAt))
 }
 
 /** True of no group, and of a group that exists and is not deleted. */
-function mayJoin(db: LibSQLDatabase, id: GroupId | null): SQL {
+function whereJoinable(db: LibSQLDatabase, id: GroupId | null): SQL {
   if (id === null) return sql`true`
   return exists(
     db
@@ -107,15 +107,15 @@ function mayJoin(db: LibSQLDatabase, id: GroupId | null): SQL {
   )
 }
 
-export function keyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
+export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
   return {
     // Both ids went in as such.
     id: row.id as KeyId,
     digest: row.digest,
     name: row.name,
     groupId: row.groupId as GroupId | null,
-    budgetMax: capOf(row.budgetMaxUsd, row.budgetMaxNano),
-    budgetSpent: moneyOf(row.budgetSpentUsd, row.budgetSpentNano),
+    budgetMax: joinCap(row.budgetMaxUsd, row.budgetMaxNano),
+    budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
     rpmLimit: row.rpmLimit,
     tpmLimit: row.tpmLimit,
     expiresAt: row.expiresAt,

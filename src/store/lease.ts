@@ -29,7 +29,7 @@ export async function takeLease(
   const [, [lease]] = await db.batch([
     db
       .insert(gatewayLease)
-      .values({ id: theOnlyRow, holder, process, endsAt })
+      .values({ id: singleRowId, holder, process, endsAt })
       .onConflictDoUpdate({
         target: gatewayLease.id,
         set: { holder, process, endsAt },
@@ -41,16 +41,16 @@ export async function takeLease(
 }
 
 /** Notes who holds the database, where something else decides that. */
-export async function noteHolder(db: LibSQLDatabase, { holder, process }: Holder): Promise<void> {
+export async function recordHolder(db: LibSQLDatabase, { holder, process }: Holder): Promise<void> {
   const row = { holder, process, endsAt: 0 }
   await db
     .insert(gatewayLease)
-    .values({ id: theOnlyRow, ...row })
+    .values({ id: singleRowId, ...row })
     .onConflictDoUpdate({ target: gatewayLease.id, set: row })
 }
 
 /** The process that held the database last, for people; undefined when none ever did. */
-export async function lastHolder(db: LibSQLDatabase): Promise<string | undefined> {
+export async function readLastHolder(db: LibSQLDatabase): Promise<string | undefined> {
   const [lease] = await db.select().from(gatewayLease)
   return lease?.process
 }
@@ -62,4 +62,4 @@ export async function releaseLease(db: LibSQLDatabase, { holder }: Holder): Prom
 
 const now = sql`cast(unixepoch('subsec') * 1000 as integer)`
 
-const theOnlyRow = 1
+const singleRowId = 1

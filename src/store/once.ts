@@ -15,19 +15,21 @@ export async function writeOnce(
   try {
     await db.batch([
       db.insert(writtenBatches).values({ id, writtenAt: sql`unixepoch()` }),
-      db.delete(writtenBatches).where(lt(writtenBatches.writtenAt, sql`unixepoch() - ${memory}`)),
+      db
+        .delete(writtenBatches)
+        .where(lt(writtenBatches.writtenAt, sql`unixepoch() - ${keepSeconds}`)),
       ...statements,
     ])
   } catch (error) {
-    if (!isWrittenAlready(error)) throw error
+    if (!isAlreadyWritten(error)) throw error
   }
 }
 
 /** Seconds that the id of a batch is kept for. Whoever sends again does so within minutes. */
-const memory = 7 * 86_400
+const keepSeconds = 7 * 86_400
 
 /** The first statement, which puts the id down, found it there. */
-function isWrittenAlready(error: unknown): boolean {
+function isAlreadyWritten(error: unknown): boolean {
   const { code, statementIndex } = error as { code?: unknown; statementIndex?: unknown }
   return statementIndex === 0 && String(code).startsWith('SQLITE_CONSTRAINT')
 }

@@ -40,8 +40,8 @@ export async function readWebhookSettings(db: LibSQLDatabase): Promise<WebhookRo
 export async function putWebhookSettings(db: LibSQLDatabase, row: WebhookRow): Promise<void> {
   await db
     .insert(webhookSettings)
-    .values({ id: theOnlyRow, ...row })
+    .values({ id: singleRowId, ...row })
     .onConflictDoUpdate({ target: webhookSettings.id, set: row })
 }
 
-const theOnlyRow = 1
+const singleRowId = 1

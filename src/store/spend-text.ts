@@ -1,6 +1,6 @@
 import type { BudgetScope } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import { amountOf } from './money.ts'
+import { splitAmount } from './money.ts'
 import type { SpendAddition, SpendText } from './store.ts'
 
 /** Sums of what is spent. Each key and group comes once: an update takes only one row of each. */
@@ -11,14 +11,14 @@ export class SpendSums {
   }
 
   add(scope: BudgetScope, id: string, amount: NanoUsd): void {
-    if (amount === nothing) return
+    if (amount === zero) return
     const sums = this.#sums[scope]
-    sums.set(id, (sums.get(id) ?? nothing) + amount)
+    sums.set(id, (sums.get(id) ?? zero) + amount)
   }
 
   /** The sum over all of a scope. */
   total(scope: BudgetScope): NanoUsd {
-    let total = nothing
+    let total = zero
     for (const sum of this.#sums[scope].values()) total += sum
     return total as NanoUsd // A sum of such.
   }
@@ -27,15 +27,15 @@ export class SpendSums {
     const of = (scope: BudgetScope) =>
       // Sums of nano-dollars.
       Array.from(this.#sums[scope], ([id, sum]) => ({ scope, id, amount: sum as NanoUsd }))
-    return [...of('key'), ...of('group')].filter(({ amount }) => amount !== nothing)
+    return [...of('key'), ...of('group')].filter(({ amount }) => amount !== zero)
   }
 
   text(): SpendText {
-    return { key: textOf(this.#sums.key), group: textOf(this.#sums.group) }
+    return { key: toJson(this.#sums.key), group: toJson(this.#sums.group) }
   }
 }
 
-const nothing = 0n
+const zero = 0n
 
 export function spendText(additions: readonly SpendAddition[]): SpendText {
   const sums = new SpendSums()
@@ -43,10 +43,10 @@ export function spendText(additions: readonly SpendAddition[]): SpendText {
   return sums.text()
 }
 
-function textOf(sums: ReadonlyMap<string, bigint>): string {
+function toJson(sums: ReadonlyMap<string, bigint>): string {
   return JSON.stringify(
     Array.from(sums, ([id, sum]) => {
-      const { usd, nano } = amountOf(sum as NanoUsd) // A sum of such.
+      const { usd, nano } = splitAmount(sum as NanoUsd) // A sum of such.
       return [id, Number(usd), Number(nano)]
     }),
   )

@@ -10,7 +10,7 @@ import type { Metadata } from '../core/metadata.ts'
  */
 export interface Store {
   /** Every key and group, tombstones included, in the order of their creation. */
-  accounts(): Promise<AccountRows>
+  readAccounts(): Promise<AccountRows>
 
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'>
   updateKey(id: KeyId, change: KeyChange): Promise<KeyRow | 'unknown-key' | 'unknown-group'>
@@ -18,13 +18,13 @@ export interface Store {
   rotateKey(id: KeyId, digest: string): Promise<KeyRow | 'unknown-key'>
   deleteKey(id: KeyId, at: number): Promise<KeyRow | 'unknown-key'>
   /** Adds to the cap. */
-  grantKey(id: KeyId, amount: NanoUsd): Promise<KeyRow | 'unknown-key' | GrantRefusal>
+  grantKey(id: KeyId, amount: NanoUsd): Promise<KeyRow | 'unknown-key' | GrantError>
 
   createGroup(group: BudgetGroup): Promise<GroupRow>
   updateGroup(id: GroupId, change: GroupChange): Promise<GroupRow | 'unknown-group'>
   /** Refused while a key that is not deleted is a member. */
   deleteGroup(id: GroupId, at: number): Promise<GroupRow | 'unknown-group' | 'has-members'>
-  grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantRefusal>
+  grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantError>
 
   /**
    * Adds what no usage row explains to the spend of keys and groups, tombstones included. A flush is
@@ -45,13 +45,13 @@ export interface Store {
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]>
 
   /** What is kept sealed for a purpose, by name. */
-  sealed(purpose: SealedPurpose): Promise<readonly SealedRow[]>
+  readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]>
   /** Creates or replaces. */
   putSealed(row: SealedRow): Promise<void>
   deleteSealed(purpose: SealedPurpose, name: string): Promise<void>
 
   /** The webhook settings that were set at run time; undefined when they never were. */
-  webhookSettings(): Promise<WebhookRow | undefined>
+  readWebhookSettings(): Promise<WebhookRow | undefined>
   putWebhookSettings(row: WebhookRow): Promise<void>
 
   /**
@@ -128,10 +128,10 @@ export type KeyChange = Partial<
 export type GroupChange = Partial<Pick<BudgetGroup, 'name' | 'budgetMax'>>
 
 /** `no-cap`: there is nothing to add to. `too-much`: the cap would pass the largest budget. */
-export type GrantRefusal = 'no-cap' | 'too-much'
+export type GrantError = 'no-cap' | 'too-much'
 
 /** The largest budget there can be: 1e12 USD. */
-export const largestBudget = 1_000_000_000_000_000_000_000n as NanoUsd
+export const maxBudget = 1_000_000_000_000_000_000_000n as NanoUsd
 
 export interface SpendFlush {
   /** Random, the same when the flush is sent again. */

@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { moneyOf } from './money.ts'
+import { joinAmount } from './money.ts'
 import { writeOnce } from './once.ts'
 import { usageLog, usageLogByTime } from './schema.ts'
 import { spendStatements } from './spend.ts'
@@ -28,7 +28,7 @@ import type {
   UsageSumQuery,
   UsageText,
 } from './store.ts'
-import { usageFields } from './usage-text.ts'
+import { usageFields } from './usage-batch.ts'
 
 /** Appends rows and charges what they cost in one transaction: sums of rows and of spend agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
@@ -69,12 +69,12 @@ export async function purgeUsage(
 
 /** JSON arrays, by increasing id: each a row as `usageRows` reads it. */
 export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Promise<string[]> {
-  const span = await spanOf(db, query)
+  const span = await findSpan(db, query)
   if (!span) return []
   const rows = await db
     .select({ row: rowAsJson })
     .from(usageLog)
-    .where(and(gt(usageLog.id, query.cursor), inSpan(span, query)))
+    .where(and(gt(usageLog.id, query.cursor), whereInSpan(span, query)))
     .orderBy(usageLog.id)
     .limit(query.limit)
     .values()
@@ -82,27 +82,30 @@ export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Prom
 }
 
 const rowAsJson = sql<string>`json_array(${sql.join(
-  [usageLog.id, ...usageFields.map(jsonOf)],
+  [usageLog.id, ...usageFields.map(toJsonColumn)],
   sql`, `,
 )})`
 
-function jsonOf(field: (typeof usageFields)[number]): SQL {
+function toJsonColumn(field: (typeof usageFields)[number]): SQL {
   const column = usageLog[field]
   return field === 'metadata' ? sql`json(${column})` : sql`${column}`
 }
 
 export async function sumUsage(db: LibSQLDatabase, query: UsageSumQuery): Promise<UsageSum[]> {
-  const span = await spanOf(db, query)
+  const span = await findSpan(db, query)
   if (!span) return []
   const group = groupings[query.groupBy].as('grouped')
   const rows = await db
     .select({ group, ...sums })
     .from(usageLog)
-    .where(and(inSpan(span, query), ...filters(query)))
+    .where(and(whereInSpan(span, query), ...whereFilters(query)))
     .groupBy((selected) => selected.group)
     .orderBy(desc(sums.costUsd), desc(sums.costNano), asc(group))
     .limit(query.limit)
-  return rows.map(({ costUsd, costNano, ...row }) => ({ ...row, cost: moneyOf(costUsd, costNano) }))
+  return rows.map(({ costUsd, costNano, ...row }) => ({
+    ...row,
+    cost: joinAmount(costUsd, costNano),
+  }))
 }
 
 type Window = Pick<UsageFilter, 'since' | 'until'>
@@ -117,7 +120,7 @@ interface Span {
  * so reading them from one end of this to the other, in the order they are stored, is faster than
  * looking each up through the index on time; and a page begins at once, wherever the window is.
  */
-async function spanOf(db: LibSQLDatabase, window: Window): Promise<Span | undefined> {
+async function findSpan(db: LibSQLDatabase, window: Window): Promise<Span | undefined> {
   const [row] = await db
     .select({ first: min(usageLog.id), last: max(usageLog.id) })
     .from(sql`${usageLog} indexed by ${sql.identifier(usageLogByTime)}`)
@@ -126,12 +129,12 @@ async function spanOf(db: LibSQLDatabase, window: Window): Promise<Span | undefi
   return first === null || last === null ? undefined : { first, last }
 }
 
-function inSpan({ first, last }: Span, { since, until }: Window): SQL | undefined {
+function whereInSpan({ first, last }: Span, { since, until }: Window): SQL | undefined {
   // The plus sign keeps the planner from the index on time.
   return and(between(usageLog.id, first, last), between(sql`+${usageLog.ts}`, since, until))
 }
 
-function filters({ keyId, groupId, model, provider, capability }: UsageFilter): SQL[] {
+function whereFilters({ keyId, groupId, model, provider, capability }: UsageFilter): SQL[] {
   const columns = [
     [usageLog.keyId, keyId],
     [usageLog.groupId, groupId],

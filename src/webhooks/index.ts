@@ -1,9 +1,9 @@
 export type { WebhookSettings } from './settings.ts'
-export { unsigned } from './signing.ts'
+export { unsigned } from './signing-key.ts'
 export {
+  findUnsignedError,
   openWebhooks,
-  UnsignedWebhooks,
+  UnsignedWebhooksError,
   type WebhookState,
   Webhooks,
-  whyUnsigned,
 } from './webhooks.ts'

@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import type { AccountEvent } from '../core/account-event.ts'
 import { usdOf } from '../core/money.ts'
 import { version } from '../core/version.ts'
-import { signatureOf } from './sign.ts'
+import { signBody } from './signature.ts'
 
 /** An event as it is sent, the same in every attempt. */
 export interface WebhookMessage {
@@ -12,7 +12,7 @@ export interface WebhookMessage {
 }
 
 /** Writes an event down under an id of its own; unsigned without a secret. */
-export async function messageOf(
+export async function createMessage(
   event: AccountEvent,
   secret: string | undefined,
 ): Promise<WebhookMessage> {
@@ -35,7 +35,7 @@ export async function messageOf(
     'user-agent': `model-gateway/${version}`,
     'x-gateway-event-id': id,
     'x-gateway-timestamp': String(event.timestamp),
-    ...(secret !== undefined && { 'x-gateway-signature': await signatureOf(body, secret) }),
+    ...(secret !== undefined && { 'x-gateway-signature': await signBody(body, secret) }),
   }
   return { id, headers, body }
 }

@@ -6,8 +6,8 @@ import type { WebhookSeries } from '../metrics/index.ts'
 import { backoff, type RetryPolicy } from '../resilience/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { deliver, type Recipient } from './delivery.ts'
-import { messageOf, type WebhookMessage } from './message.ts'
-import type { Signing } from './signing.ts'
+import { createMessage, type WebhookMessage } from './message.ts'
+import type { SigningMode } from './signing-key.ts'
 
 export interface SenderPorts {
   readonly clock: Clock
@@ -21,7 +21,7 @@ export interface SenderPorts {
 /** What an event is delivered with. It keeps what was in force when its turn came. */
 export interface DeliveryPolicy extends Recipient {
   readonly retry: RetryPolicy
-  readonly signing: Signing
+  readonly signing: SigningMode
 }
 
 /**
@@ -120,7 +120,10 @@ export class Sender {
   async #deliver(event: AccountEvent): Promise<LogFields | undefined> {
     const policy = this.#policy
     const { signing } = policy
-    const message = await messageOf(event, signing.kind === 'signed' ? signing.secret : undefined)
+    const message = await createMessage(
+      event,
+      signing.kind === 'signed' ? signing.secret : undefined,
+    )
     const reason =
       signing.kind === 'locked'
         ? 'the stored signing key cannot be opened'

@@ -6,10 +6,10 @@ import { jsonIn } from '../wire/json.ts'
 export type WebhookSettings = z.infer<typeof webhookSettings>
 
 /** The `[webhooks]` table of the file; undefined when it has none. */
-export type WebhookBlock = Config['webhooks']
+export type WebhookConfig = Config['webhooks']
 
 /** The settings in force, and where they come from. */
-export interface Chosen {
+export interface EffectiveSettings {
   readonly source: 'database' | 'config' | 'none'
   readonly enabled: boolean
   /** Null when there are none, or those that are stored cannot be read. */
@@ -19,7 +19,10 @@ export interface Chosen {
 }
 
 /** What is stored wins over the file, also when it says that webhooks are off. */
-export function choose(row: WebhookRow | undefined, block: WebhookBlock): Chosen {
+export function resolveSettings(
+  row: WebhookRow | undefined,
+  block: WebhookConfig,
+): EffectiveSettings {
   if (row) {
     const settings = webhookSettings.safeParse(jsonIn(row.settings)).data ?? null
     const enabled = row.enabled && settings !== null

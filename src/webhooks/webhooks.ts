@@ -7,21 +7,26 @@ import type { Store, WebhookRow } from '../store/index.ts'
 import type { Sealer } from '../wire/seal.ts'
 import type { DeliveryPolicy, SenderPorts } from './sender.ts'
 import { SenderGroup } from './sender-group.ts'
-import { type Chosen, choose, type WebhookBlock, type WebhookSettings } from './settings.ts'
 import {
-  deleteSecret,
-  openSecret,
-  type Signing,
+  type EffectiveSettings,
+  resolveSettings,
+  type WebhookConfig,
+  type WebhookSettings,
+} from './settings.ts'
+import {
+  deleteSigningKey,
+  openSigningKey,
+  resolveSigning,
   type SigningKeys,
-  sealSecret,
-  signingOf,
+  type SigningMode,
+  sealSigningKey,
   unsigned,
-} from './signing.ts'
+} from './signing-key.ts'
 
 export interface WebhooksOptions extends Omit<SenderPorts, 'series'> {
   readonly store: Pick<
     Store,
-    'webhookSettings' | 'putWebhookSettings' | 'sealed' | 'putSealed' | 'deleteSealed'
+    'readWebhookSettings' | 'putWebhookSettings' | 'readSealed' | 'putSealed' | 'deleteSealed'
   >
   readonly sealer: Sealer
   readonly env: Environment
@@ -30,14 +35,14 @@ export interface WebhooksOptions extends Omit<SenderPorts, 'series'> {
 }
 
 /** What the admin API shows. */
-export interface WebhookState extends Chosen {
+export interface WebhookState extends EffectiveSettings {
   readonly isSigned: boolean
   readonly hasStoredKey: boolean
 }
 
 /** The file names a variable for the signing key, and there is no key anywhere. */
-export class UnsignedWebhooks extends Error {
-  override readonly name = 'UnsignedWebhooks'
+export class UnsignedWebhooksError extends Error {
+  override readonly name = 'UnsignedWebhooksError'
 
   /** The setting at fault. */
   readonly setting = 'webhooks.signing_key_env'
@@ -48,19 +53,22 @@ export class UnsignedWebhooks extends Error {
 }
 
 /** Why a table of the file demands signatures that no key can make; undefined when it does not. */
-export function whyUnsigned(block: WebhookBlock, keys: SigningKeys): UnsignedWebhooks | undefined {
+export function findUnsignedError(
+  block: WebhookConfig,
+  keys: SigningKeys,
+): UnsignedWebhooksError | undefined {
   const variable = block?.signing_key_env
-  const isUnsigned = signingOf(variable, keys).kind === 'unsigned'
-  return variable !== undefined && isUnsigned ? new UnsignedWebhooks(variable) : undefined
+  const isUnsigned = resolveSigning(variable, keys).kind === 'unsigned'
+  return variable !== undefined && isUnsigned ? new UnsignedWebhooksError(variable) : undefined
 }
 
 /** Reads what is stored. Rejects with `UnsignedWebhooks` where deliveries were meant to be signed. */
 export async function openWebhooks(
   options: WebhooksOptions,
-  block: WebhookBlock,
+  block: WebhookConfig,
 ): Promise<Webhooks> {
-  const row = await options.store.webhookSettings()
-  const key = await openSecret(options.store, options.sealer)
+  const row = await options.store.readWebhookSettings()
+  const key = await openSigningKey(options.store, options.sealer)
   const webhooks = new Webhooks(options, { row, key })
   webhooks.reload(block)
   return webhooks
@@ -70,46 +78,46 @@ export async function openWebhooks(
 export class Webhooks {
   readonly #options: WebhooksOptions
   #row: WebhookRow | undefined
-  #key: Signing
-  #block: WebhookBlock
-  #chosen: Chosen = choose(undefined, undefined)
-  #outbox: SenderGroup | undefined
+  #signingKey: SigningMode
+  #config: WebhookConfig
+  #effective: EffectiveSettings = resolveSettings(undefined, undefined)
+  #senders: SenderGroup | undefined
 
-  constructor(options: WebhooksOptions, stored: { row: WebhookRow | undefined; key: Signing }) {
+  constructor(options: WebhooksOptions, stored: { row: WebhookRow | undefined; key: SigningMode }) {
     this.#options = options
     this.#row = stored.row
-    this.#key = stored.key
+    this.#signingKey = stored.key
   }
 
   /** The percentages to watch budgets for: none while webhooks are off. */
   readonly percentages = (): readonly number[] => {
-    const { enabled, settings } = this.#chosen
+    const { enabled, settings } = this.#effective
     return enabled && settings ? settings.thresholds : []
   }
 
   /** Takes an event, at once and without ever failing; one that nobody wants is passed over. */
   readonly notify: Notify = (event) => {
-    if (this.#chosen.settings?.events.includes(event.type)) this.#outbox?.accept(event)
+    if (this.#effective.settings?.events.includes(event.type)) this.#senders?.accept(event)
   }
 
   get state(): WebhookState {
     return {
-      ...this.#chosen,
-      isSigned: this.#signingWith(this.#block).kind === 'signed',
-      hasStoredKey: this.#key.kind !== 'unsigned',
+      ...this.#effective,
+      isSigned: this.#resolveSigning(this.#config).kind === 'signed',
+      hasStoredKey: this.#signingKey.kind !== 'unsigned',
     }
   }
 
   /** Throws `UnsignedWebhooks` for a table of the file under which nothing could be delivered. */
-  check(block: WebhookBlock): void {
-    const problem = whyUnsigned(block, this.#keys)
-    if (problem && choose(this.#row, block).enabled) throw problem
+  check(block: WebhookConfig): void {
+    const problem = findUnsignedError(block, this.#keys)
+    if (problem && resolveSettings(this.#row, block).enabled) throw problem
   }
 
   /** Takes the file's table. Throws `UnsignedWebhooks`, and then nothing has changed. */
-  reload(block: WebhookBlock): void {
+  reload(block: WebhookConfig): void {
     this.check(block)
-    this.#block = block
+    this.#config = block
     this.#apply()
   }
 
@@ -120,39 +128,42 @@ export class Webhooks {
 
   /** Turns webhooks off, whatever the file says. What waits for delivery is dropped. */
   async disable(): Promise<void> {
-    await this.#store({ enabled: false, settings: this.#chosen.settings })
+    await this.#store({ enabled: false, settings: this.#effective.settings })
   }
 
   /** Stores a signing key, for the events whose turn is yet to come. */
-  async putKey(secret: string): Promise<void> {
+  async putSigningKey(secret: string): Promise<void> {
     const { store, sealer } = this.#options
     await store.putSealed(
-      await sealSecret(secret, { sealer, updatedAt: unixSeconds(this.#options.clock) }),
+      await sealSigningKey(secret, { sealer, updatedAt: unixSeconds(this.#options.clock) }),
     )
-    this.#key = { kind: 'signed', secret }
+    this.#signingKey = { kind: 'signed', secret }
     this.#apply()
   }
 
-  async forgetKey(): Promise<void> {
-    await deleteSecret(this.#options.store)
-    this.#key = unsigned
+  async deleteSigningKey(): Promise<void> {
+    await deleteSigningKey(this.#options.store)
+    this.#signingKey = unsigned
     this.#apply()
   }
 
   /** Ends at once. What was not delivered is forgotten. */
   close(): void {
-    this.#outbox?.close()
+    this.#senders?.close()
   }
 
-  #signingWith(block: WebhookBlock): Signing {
-    return signingOf(block?.signing_key_env, this.#keys)
+  #resolveSigning(block: WebhookConfig): SigningMode {
+    return resolveSigning(block?.signing_key_env, this.#keys)
   }
 
   get #keys(): SigningKeys {
-    return { env: this.#options.env, stored: this.#key }
+    return { env: this.#options.env, stored: this.#signingKey }
   }
 
-  async #store({ enabled, settings }: Pick<Chosen, 'enabled' | 'settings'>): Promise<void> {
+  async #store({
+    enabled,
+    settings,
+  }: Pick<EffectiveSettings, 'enabled' | 'settings'>): Promise<void> {
     const row = {
       enabled,
       settings: JSON.stringify(settings),
@@ -166,15 +177,15 @@ export class Webhooks {
   /** Puts in force what is known by now. */
   #apply(): void {
     const { meters, log } = this.#options
-    this.#chosen = choose(this.#row, this.#block)
-    const { enabled, settings } = this.#chosen
+    this.#effective = resolveSettings(this.#row, this.#config)
+    const { enabled, settings } = this.#effective
     if (this.#row?.enabled && !settings) {
       log.write('error', 'webhooks are off: the stored settings cannot be read; set them again')
     }
-    if (!enabled || !settings) return this.#outbox?.close()
-    const signing = this.#signingWith(this.#block)
-    this.#outbox ??= new SenderGroup({ ...this.#options, series: webhookSeries(meters) })
-    this.#outbox.use(settings.channel_capacity, policyOf(settings, signing))
+    if (!enabled || !settings) return this.#senders?.close()
+    const signing = this.#resolveSigning(this.#config)
+    this.#senders ??= new SenderGroup({ ...this.#options, series: webhookSeries(meters) })
+    this.#senders.use(settings.channel_capacity, toDeliveryPolicy(settings, signing))
     if (signing.kind === 'unsigned') {
       log.write('warn', 'webhook deliveries are unsigned: there is no signing key')
     }
@@ -185,14 +196,14 @@ export class Webhooks {
 }
 
 /** The pause between attempts grows up to this, unless it begins with more. */
-const longestPause = 60_000
+const maxPauseMs = 60_000
 
-function policyOf(settings: WebhookSettings, signing: Signing): DeliveryPolicy {
+function toDeliveryPolicy(settings: WebhookSettings, signing: SigningMode): DeliveryPolicy {
   const base = settings.retry_base_ms
   return {
     url: settings.url,
     timeout: settings.timeout_ms,
-    retry: { maxAttempts: settings.max_attempts, base, max: Math.max(base, longestPause) },
+    retry: { maxAttempts: settings.max_attempts, base, max: Math.max(base, maxPauseMs) },
     signing,
   }
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { renderError } from '../../src/core/errors.ts'
 import type { GroupId, RequestId } from '../../src/core/ids.ts'
 import {
-  accountsWith,
   ask,
   dollarModel,
   groupId,
@@ -12,6 +11,7 @@ import {
   named,
   nano,
   refusal,
+  registryWith,
   routeTo,
   usd,
 } from './support.ts'
@@ -20,7 +20,7 @@ const million = 1_000_000
 
 describe("a key's budget", () => {
   test('is reserved while a request runs, and refuses with LM-4001 what it has no room for', () => {
-    const { accounts, entry } = accountsWith({ budgetMax: usd(1) })
+    const { accounts, entry } = registryWith({ budgetMax: usd(1) })
     ask(accounts, 0.6 * million)
     expect(entry).toMatchObject({ spent: 0n, reserved: usd(0.6) })
     const error = refusal(() => ask(accounts, 0.5 * million))
@@ -32,24 +32,24 @@ describe("a key's budget", () => {
   })
 
   test('refuses everything once it is spent, even what is free', () => {
-    const { accounts } = accountsWith({ budgetMax: usd(1), budgetSpent: usd(1) })
+    const { accounts } = registryWith({ budgetMax: usd(1), budgetSpent: usd(1) })
     const error = refusal(() => ask(accounts, 0))
     expect(error.message).toBe("the key's budget is exhausted")
   })
 
   test('tells a request that alone is dearer than the whole budget', () => {
-    const { accounts } = accountsWith({ budgetMax: usd(1) })
+    const { accounts } = registryWith({ budgetMax: usd(1) })
     const error = refusal(() => ask(accounts, 2 * million))
     expect(error.message).toBe("the key's budget is less than this request alone may cost")
   })
 
   test('admits what it has exactly enough for', () => {
-    const { accounts } = accountsWith({ budgetMax: usd(1) })
+    const { accounts } = registryWith({ budgetMax: usd(1) })
     ask(accounts, million)
   })
 
   test('tells scope and amounts in the error object, in dollars', () => {
-    const { accounts } = accountsWith({ budgetMax: usd(1), budgetSpent: usd(0.25) })
+    const { accounts } = registryWith({ budgetMax: usd(1), budgetSpent: usd(0.25) })
     ask(accounts, 0.5 * million + 1)
     const error = refusal(() => ask(accounts, 0.5 * million))
     expect(renderError(error, 'r' as RequestId)).toEqual({
@@ -68,14 +68,14 @@ describe("a key's budget", () => {
   })
 
   test('is charged by what was used, whatever was reserved', () => {
-    const { accounts, entry } = accountsWith({ budgetMax: usd(1) })
+    const { accounts, entry } = registryWith({ budgetMax: usd(1) })
     ask(accounts, 0.5 * million).settle({ cost: usd(0.75), tokens: undefined })
     expect(entry).toMatchObject({ spent: usd(0.75), reserved: 0n })
     refusal(() => ask(accounts, 0.5 * million))
   })
 
   test('counts also without a cap', () => {
-    const { accounts, entry } = accountsWith({})
+    const { accounts, entry } = registryWith({})
     const admission = ask(accounts, million)
     expect(entry.reserved).toBe(0n)
     admission.settle({ cost: usd(0.75), tokens: undefined })
@@ -85,7 +85,7 @@ describe("a key's budget", () => {
 
 describe("a group's budget", () => {
   test('is drawn on by all of its keys', () => {
-    const { accounts, group } = accountsWith({}, { budgetMax: usd(1) })
+    const { accounts, group } = registryWith({}, { budgetMax: usd(1) })
     const other = 'c'.repeat(32) as typeof keyId
     accounts.putKey(keyRow({ id: other, groupId }))
     ask(accounts, 0.6 * million)
@@ -97,18 +97,18 @@ describe("a group's budget", () => {
   })
 
   test("refuses after the key's own budget", () => {
-    const { accounts } = accountsWith({ budgetMax: usd(1) }, { budgetMax: usd(1) })
+    const { accounts } = registryWith({ budgetMax: usd(1) }, { budgetMax: usd(1) })
     expect(refusal(() => ask(accounts, 2 * million)).detail.fields).toMatchObject({ scope: 'key' })
   })
 
   test('is charged together with the key', () => {
-    const { accounts, entry, group } = accountsWith({}, {})
+    const { accounts, entry, group } = registryWith({}, {})
     ask(accounts, million).settle({ cost: usd(0.5), tokens: undefined })
     expect([entry.spent, group?.spent]).toEqual([usd(0.5), usd(0.5)])
   })
 
   test('is charged by a request that it admitted, although the key has left since', () => {
-    const { accounts, entry, group } = accountsWith({}, { budgetMax: usd(1) })
+    const { accounts, entry, group } = registryWith({}, { budgetMax: usd(1) })
     const admission = ask(accounts, 0.5 * million)
     accounts.putKey(keyRow({ groupId: null }))
     admission.settle({ cost: usd(0.25), tokens: undefined })
@@ -117,7 +117,7 @@ describe("a group's budget", () => {
   })
 
   test('is not charged by a request that was admitted before the key joined', () => {
-    const { accounts, group } = accountsWith({ groupId: null }, { budgetMax: usd(1) })
+    const { accounts, group } = registryWith({ groupId: null }, { budgetMax: usd(1) })
     const admission = ask(accounts, 0.5 * million)
     accounts.putKey(keyRow({ groupId }))
     admission.settle({ cost: usd(0.25), tokens: undefined })
@@ -128,16 +128,16 @@ describe("a group's budget", () => {
     ['is deleted', groupRow({ budgetMax: usd(0), deletedAt: 1 })],
     ['is not known', groupRow({ id: 'e'.repeat(32) as GroupId, budgetMax: usd(0) })],
   ])('is neither enforced nor charged when it %s', (_, row) => {
-    const { accounts, entry } = accountsWith({ groupId })
+    const { accounts, entry } = registryWith({ groupId })
     const group = accounts.putGroup(row)
-    expect(accounts.callerOf(entry).account).toEqual({ keyId, groupId: null })
+    expect(accounts.createPrincipal(entry).account).toEqual({ keyId, groupId: null })
     ask(accounts, million).settle({ cost: usd(1), tokens: undefined })
     expect(group.spent).toBe(0n)
   })
 
   test('stands in the account of its keys', () => {
-    const { accounts, entry } = accountsWith({}, {})
-    expect(accounts.callerOf(entry).account).toEqual({ keyId, groupId })
+    const { accounts, entry } = registryWith({}, {})
+    expect(accounts.createPrincipal(entry).account).toEqual({ keyId, groupId })
   })
 })
 
@@ -149,7 +149,7 @@ describe('the order of admission', () => {
   ]
 
   test('is requests, tokens, the budget of the key, the budget of the group', () => {
-    const { accounts } = accountsWith(all, { budgetMax: usd(0) })
+    const { accounts } = registryWith(all, { budgetMax: usd(0) })
     const next = () => scopeOf(refusal(() => ask(accounts, 1)))
     expect(next()).toEqual(['LM-4002', undefined])
     accounts.putKey(keyRow({ ...all, groupId, rpmLimit: 1 }))
@@ -164,7 +164,7 @@ describe('the order of admission', () => {
 
   test('leaves no trace of a refusal at the last step', () => {
     const limits = { rpmLimit: 1, tpmLimit: 10, budgetMax: usd(1) }
-    const { accounts, entry, group } = accountsWith(limits, { budgetMax: nano(5_000) })
+    const { accounts, entry, group } = registryWith(limits, { budgetMax: nano(5_000) })
     refusal(() => ask(accounts, 10))
     expect([entry.reserved, group?.reserved]).toEqual([0n, 0n])
     accounts.putGroup(groupRow({ budgetMax: usd(1) }))
@@ -183,11 +183,11 @@ describe('the order of admission', () => {
     ['a group with a cap', {}, { budgetMax: usd(1) }, 1],
     ['a limit of requests that is reached', { rpmLimit: 0, budgetMax: usd(1) }, undefined, 0],
   ])('asks for the demand only where it is needed: %s', (_, key, group, times) => {
-    const { accounts, entry } = accountsWith(key, group)
+    const { accounts, entry } = registryWith(key, group)
     let asked = 0
     const demand = () => ({ promptTokens: ++asked })
     try {
-      accounts.callerOf(entry).admit(routeTo(dollarModel), demand)
+      accounts.createPrincipal(entry).admit(routeTo(dollarModel), demand)
     } catch {}
     expect(asked).toBe(times)
   })
@@ -195,7 +195,7 @@ describe('the order of admission', () => {
 
 describe('the end of an admission', () => {
   test('counts once: the first settle', () => {
-    const { accounts, entry } = accountsWith({ budgetMax: usd(1), rpmLimit: 1 })
+    const { accounts, entry } = registryWith({ budgetMax: usd(1), rpmLimit: 1 })
     const admission = ask(accounts, 0.5 * million)
     admission.settle({ cost: usd(0.25), tokens: undefined })
     admission.settle({ cost: usd(0.5), tokens: undefined })
@@ -205,7 +205,7 @@ describe('the end of an admission', () => {
   })
 
   test('counts once: the first withdrawal', () => {
-    const { accounts, entry } = accountsWith({ budgetMax: usd(1), rpmLimit: 1 })
+    const { accounts, entry } = registryWith({ budgetMax: usd(1), rpmLimit: 1 })
     const admission = ask(accounts, 0.5 * million)
     admission.withdraw()
     admission.withdraw()
@@ -217,7 +217,7 @@ describe('the end of an admission', () => {
   })
 
   test('may be amended: the difference is charged, up or down', () => {
-    const { accounts, entry, group } = accountsWith({ budgetMax: usd(1) }, {})
+    const { accounts, entry, group } = registryWith({ budgetMax: usd(1) }, {})
     const admission = ask(accounts, 0.5 * million)
     admission.settle({ cost: usd(0.25), tokens: undefined })
     admission.adjust(usd(0.375))
@@ -227,7 +227,7 @@ describe('the end of an admission', () => {
   })
 
   test('is not an amendment: before the end it charges nothing', () => {
-    const { accounts, entry } = accountsWith({})
+    const { accounts, entry } = registryWith({})
     const admission = ask(accounts, 1)
     admission.adjust(usd(0.5))
     expect(entry.spent).toBe(0n)

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { test } from 'vitest'
 import type { KeyChange } from '../../src/store/index.ts'
 import type { StoreTrouble } from '../support/memory-store.ts'
+import { groupIds, keyIds, Simulation, type Step } from './simulation.ts'
 import { nano } from './support.ts'
-import { groupIds, keyIds, type Step, World } from './world.ts'
 
 const anyKey = fc.constantFrom(...keyIds)
 const anyGroup = fc.constantFrom(...groupIds)
@@ -68,7 +68,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 test('whatever happens in whatever order, no budget is promised twice, no nano-dollar is lost or doubled, and the saved rows explain the saved spend', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 80 }), async (steps) => {
-      const world = new World()
+      const world = new Simulation()
       await world.begin()
       for (const step of steps) {
         await world.take(step)

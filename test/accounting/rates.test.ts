@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import type { Clock } from '../../src/core/ports.ts'
-import { accountsWith, ask, keyRow, NotedWatch, named, nano, refusal, writing } from './support.ts'
+import {
+  ask,
+  keyRow,
+  named,
+  nano,
+  RecordingObserver,
+  refusal,
+  registryWith,
+  writing,
+} from './support.ts'
 
 const minute = 60_000
 
 describe('requests a minute', () => {
   test('are admitted up to the limit, then refused with LM-4002 until the minute is over', async () => {
-    const { accounts, clock } = accountsWith({ rpmLimit: 2 })
+    const { accounts, clock } = registryWith({ rpmLimit: 2 })
     await clock.advance(15_000)
     ask(accounts, 1)
     ask(accounts, 1)
@@ -20,7 +29,7 @@ describe('requests a minute', () => {
   })
 
   test('a refused request does not count', async () => {
-    const { accounts, clock } = accountsWith({ rpmLimit: 2, tpmLimit: 100 })
+    const { accounts, clock } = registryWith({ rpmLimit: 2, tpmLimit: 100 })
     ask(accounts, 10)
     refusal(() => ask(accounts, 100))
     ask(accounts, 10)
@@ -30,7 +39,7 @@ describe('requests a minute', () => {
   })
 
   test('a limit of 0 admits nothing, and says that waiting does not help', () => {
-    const { accounts } = accountsWith({ rpmLimit: 0 })
+    const { accounts } = registryWith({ rpmLimit: 0 })
     const error = refusal(() => ask(accounts, 1))
     expect(error.message).toBe(
       'one request is over the whole limit of the key, which is 0 requests a minute',
@@ -40,7 +49,7 @@ describe('requests a minute', () => {
   })
 
   test('a withdrawn request gives its place back, in its own minute only', async () => {
-    const { accounts, clock } = accountsWith({ rpmLimit: 1 })
+    const { accounts, clock } = registryWith({ rpmLimit: 1 })
     const first = ask(accounts, 1)
     first.withdraw()
     const second = ask(accounts, 1)
@@ -51,7 +60,7 @@ describe('requests a minute', () => {
   })
 
   test('a settled request keeps its place', () => {
-    const { accounts } = accountsWith({ rpmLimit: 1 })
+    const { accounts } = registryWith({ rpmLimit: 1 })
     ask(accounts, 1).settle({ cost: nano(0), tokens: 0 })
     expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4002')
   })
@@ -59,7 +68,7 @@ describe('requests a minute', () => {
 
 describe('tokens a minute', () => {
   test('are debited with the prompt and the bound of its output, and refused with LM-4003', () => {
-    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const { accounts } = registryWith({ tpmLimit: 100 })
     ask(accounts, 0, { demand: { promptTokens: 40, output: () => writing(30, 2) } })
     const error = refusal(() => ask(accounts, 31))
     expect(error).toMatchObject({ code: 'LM-4003', status: 429 })
@@ -71,13 +80,13 @@ describe('tokens a minute', () => {
   })
 
   test('an output without a bound debits nothing', () => {
-    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const { accounts } = registryWith({ tpmLimit: 100 })
     ask(accounts, 0, { demand: { promptTokens: 100, output: () => writing(undefined) } })
     expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4003')
   })
 
   test('a request over the whole limit by itself is told so', () => {
-    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const { accounts } = registryWith({ tpmLimit: 100 })
     const error = refusal(() => ask(accounts, 101))
     expect(error.message).toBe(
       'this request needs 101 tokens, which is over the whole limit of the key: 100 tokens a minute',
@@ -87,27 +96,27 @@ describe('tokens a minute', () => {
   })
 
   test('settle to what was really used', () => {
-    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const { accounts } = registryWith({ tpmLimit: 100 })
     ask(accounts, 90).settle({ cost: nano(0), tokens: 20 })
     ask(accounts, 80)
     expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4003')
   })
 
   test('may settle above the limit, and then admit nothing more', () => {
-    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const { accounts } = registryWith({ tpmLimit: 100 })
     ask(accounts, 10).settle({ cost: nano(0), tokens: 500 })
     const error = refusal(() => ask(accounts, 1))
     expect(named(error.detail.headers)).toMatchObject({ 'x-ratelimit-remaining-tokens': '0' })
   })
 
   test('keep their debit when a request fails after its admission', () => {
-    const { accounts } = accountsWith({ tpmLimit: 100 })
+    const { accounts } = registryWith({ tpmLimit: 100 })
     ask(accounts, 60).settle({ cost: nano(0), tokens: undefined })
     expect(refusal(() => ask(accounts, 41)).code).toBe('LM-4003')
   })
 
   test('settle in their own minute only', async () => {
-    const { accounts, clock } = accountsWith({ tpmLimit: 100 })
+    const { accounts, clock } = registryWith({ tpmLimit: 100 })
     const [first, second] = [ask(accounts, 40), ask(accounts, 40)]
     await clock.advance(minute)
     ask(accounts, 60)
@@ -120,7 +129,7 @@ describe('tokens a minute', () => {
 
 describe('headers', () => {
   test('tell the limits and what is left after the admission', () => {
-    const { accounts } = accountsWith({ rpmLimit: 5, tpmLimit: 100 })
+    const { accounts } = registryWith({ rpmLimit: 5, tpmLimit: 100 })
     ask(accounts, 10)
     expect(named(ask(accounts, 20).headers)).toEqual({
       'x-ratelimit-limit-requests': '5',
@@ -131,15 +140,15 @@ describe('headers', () => {
   })
 
   test('are absent for a limit that is not set', () => {
-    expect(ask(accountsWith({}).accounts, 10).headers).toEqual([])
-    expect(Object.keys(named(ask(accountsWith({ rpmLimit: 5 }).accounts, 10).headers))).toEqual([
+    expect(ask(registryWith({}).accounts, 10).headers).toEqual([])
+    expect(Object.keys(named(ask(registryWith({ rpmLimit: 5 }).accounts, 10).headers))).toEqual([
       'x-ratelimit-limit-requests',
       'x-ratelimit-remaining-requests',
     ])
   })
 
   test('stand on refusals too', () => {
-    const { accounts } = accountsWith({ rpmLimit: 1, tpmLimit: 100 })
+    const { accounts } = registryWith({ rpmLimit: 1, tpmLimit: 100 })
     expect(named(refusal(() => ask(accounts, 200)).detail.headers)).toMatchObject({
       'x-ratelimit-remaining-requests': '1',
       'x-ratelimit-remaining-tokens': '100',
@@ -163,7 +172,7 @@ describe('a wall clock that is set', () => {
     }
     const accounts = new KeyRegistry({
       clock,
-      watch: new NotedWatch(),
+      observer: new RecordingObserver(),
       reserveOutputTokens: () => 0,
     })
     accounts.load({ keys: [keyRow({ rpmLimit: 1 })], groups: [] })

@@ -3,14 +3,14 @@ import { Retention } from '../../src/accounting/retention.ts'
 import type { UsageRow } from '../../src/store/index.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { NotedLog } from './support.ts'
+import { RecordingLog } from './support.ts'
 
 const day = 86_400
 const hour = 3_600_000
 
 function retentionOver(days: number, ages: readonly number[], store = new MemoryStore()) {
   const clock = new ManualClock()
-  const log = new NotedLog()
+  const log = new RecordingLog()
   const now = clock.now() / 1000
   for (const age of ages) store.usage.push({ id: store.usage.length, ts: now - age } as UsageRow)
   const retention = new Retention({ store, clock, log, days })

@@ -1,5 +1,5 @@
 import type { KeyEntry } from '../../src/accounting/budget.ts'
-import type { BudgetObserver, BudgetSubject } from '../../src/accounting/budget-watch.ts'
+import type { BudgetObserver, BudgetSubject } from '../../src/accounting/budget-observer.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
 import type { OutputEstimate } from '../../src/core/chat.ts'
@@ -74,7 +74,7 @@ export function writing(maxTokens: number | undefined, choices = 1): OutputEstim
 export const routeTo = (...chain: [Model, ...Model[]]): ModelRoute => ({ model: chain[0], chain })
 
 /** Notes what it is told, with the subject as it stands at that moment. */
-export class NotedWatch implements BudgetObserver {
+export class RecordingObserver implements BudgetObserver {
   readonly told: unknown[] = []
 
   readonly charged = this.#note('charged')
@@ -91,7 +91,7 @@ export class NotedWatch implements BudgetObserver {
 }
 
 /** Keeps its lines. */
-export class NotedLog implements Log {
+export class RecordingLog implements Log {
   readonly lines: { level: LogLevel; message: string; fields: unknown }[] = []
 
   enabled(): boolean {
@@ -104,19 +104,19 @@ export class NotedLog implements Log {
 }
 
 /** Accounts that hold the given key, and the group when there is one. */
-export function accountsWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
+export function registryWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
   const clock = new ManualClock()
-  const watch = new NotedWatch()
-  const accounts = new KeyRegistry({ clock, watch, reserveOutputTokens: () => 256 })
+  const watch = new RecordingObserver()
+  const accounts = new KeyRegistry({ clock, observer: watch, reserveOutputTokens: () => 256 })
   accounts.load({
     keys: [keyRow({ groupId: group ? groupId : null, ...key })],
     groups: group ? [groupRow(group)] : [],
   })
-  return { accounts, clock, watch, entry: entryOf(accounts), group: accounts.group(groupId) }
+  return { accounts, clock, watch, entry: getEntry(accounts), group: accounts.getGroup(groupId) }
 }
 
-export function entryOf(accounts: KeyRegistry, id = keyId): KeyEntry {
-  const entry = accounts.key(id)
+export function getEntry(accounts: KeyRegistry, id = keyId): KeyEntry {
+  const entry = accounts.getKey(id)
   if (!entry) throw new Error(`there is no key ${id}`)
   return entry
 }
@@ -130,7 +130,7 @@ export interface Asking {
 /** Admits a request of `tokens` prompt tokens at a dollar a million, unless more is said. */
 export function ask(accounts: KeyRegistry, tokens: number, asking: Asking = {}): Admission {
   const { demand = { promptTokens: tokens }, route = routeTo(dollarModel), id = keyId } = asking
-  return accounts.callerOf(entryOf(accounts, id)).admit(route, () => demand)
+  return accounts.createPrincipal(getEntry(accounts, id)).admit(route, () => demand)
 }
 
 /** The error of a refused request. */

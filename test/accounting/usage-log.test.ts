@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../src/core/request-record.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { dollarModel, groupId, keyId, link, NotedLog, nano } from './support.ts'
+import { dollarModel, groupId, keyId, link, nano, RecordingLog } from './support.ts'
 
 /** A refusal of the key's own budget. */
 const refused: RequestRecord = {
@@ -34,7 +34,7 @@ const refused: RequestRecord = {
 function logOver(options: Partial<UsageLogOptions> = {}) {
   const store = new MemoryStore()
   const clock = new ManualClock()
-  const log = new NotedLog()
+  const log = new RecordingLog()
   let dropped = 0
   const usageLog = new UsageLog({
     store,

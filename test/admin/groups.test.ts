@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Desk, refusal } from './desk.ts'
+import { AdminHarness, refusal } from './harness.ts'
 
-let desk: Desk
+let desk: AdminHarness
 
 beforeEach(() => {
-  desk = new Desk()
+  desk = new AdminHarness()
 })
 
 const unknownId = 'f'.repeat(32)

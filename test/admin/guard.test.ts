@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { mintKey } from '../../src/auth/index.ts'
-import { Desk, masterKey } from './desk.ts'
+import { AdminHarness, masterKey } from './harness.ts'
 
-let desk: Desk
+let desk: AdminHarness
 
 beforeEach(() => {
-  desk = new Desk()
+  desk = new AdminHarness()
 })
 
 const id = '0'.repeat(32)

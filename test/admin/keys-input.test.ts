@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { settled } from '../support/manual-clock.ts'
-import { bodyLimit, Desk, masterKey, refusal } from './desk.ts'
+import { AdminHarness, bodyLimit, masterKey, refusal } from './harness.ts'
 
-let desk: Desk
+let desk: AdminHarness
 let paths: Readonly<Record<string, string>>
 
 beforeEach(async () => {
-  desk = new Desk()
+  desk = new AdminHarness()
   const { id: key } = await desk.newKey({ name: 'before', budget_max: 1 })
   const { id: group } = await desk.newGroup({ name: 'before', budget_max: 1 })
   paths = {

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { KeyId } from '../../src/core/ids.ts'
 import { settled } from '../support/manual-clock.ts'
-import { type Answer, Desk } from './desk.ts'
+import { AdminHarness, type Answer } from './harness.ts'
 
-let desk: Desk
+let desk: AdminHarness
 let id: string
 let secret: string | undefined
 
 beforeEach(async () => {
-  desk = new Desk()
+  desk = new AdminHarness()
   const created = await desk.newKey({ budget_max: 1 })
   id = created.id
   secret = created.key
@@ -25,7 +25,7 @@ const grant = (amount: number) => call('POST', '/grant', { amount })
 /** What is in memory is what was committed last. */
 function expectMemoryIsStore(): void {
   const { digest: _, budgetSpent: __, ...row } = desk.store.keys.get(id) ?? {}
-  expect(desk.accounts.key(id as KeyId)?.record).toEqual(row)
+  expect(desk.accounts.getKey(id as KeyId)?.record).toEqual(row)
 }
 
 /** Makes the calls, and lets the database answer only when it has been asked by all of them. */

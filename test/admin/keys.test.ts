@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { blake3Hex } from '../../src/wire/digest.ts'
-import { Desk, refusal } from './desk.ts'
+import { AdminHarness, refusal } from './harness.ts'
 
-let desk: Desk
+let desk: AdminHarness
 
 beforeEach(() => {
-  desk = new Desk()
+  desk = new AdminHarness()
 })
 
 const unknownId = '0'.repeat(32)
@@ -57,7 +57,10 @@ describe('POST /admin/keys', () => {
   test('stores the BLAKE3 of the secret, and the secret nowhere', async () => {
     const { id, key = '' } = await desk.newKey()
     expect(desk.store.keys.get(id)?.digest).toBe(blake3Hex(key))
-    const kept = [...desk.store.keys.values(), ...desk.accounts.keys().map(({ record }) => record)]
+    const kept = [
+      ...desk.store.keys.values(),
+      ...desk.accounts.listKeys().map(({ record }) => record),
+    ]
     const text = JSON.stringify(kept, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     )
@@ -79,14 +82,14 @@ describe('POST /admin/keys', () => {
       expect(refusal(answer)).toEqual([400, 'LM-1001', 'group_id'])
     }
     expect(desk.store.keys.size).toBe(0)
-    expect(desk.accounts.keys()).toEqual([])
+    expect(desk.accounts.listKeys()).toEqual([])
   })
 
   test('that the database does not take leaves nothing behind and is LM-5003', async () => {
     desk.store.trouble = 'refuse'
     const answer = await desk.call('POST', '/admin/keys', { body: { name: 'k' } })
     expect([answer.status, answer.json.error.code]).toEqual([503, 'LM-5003'])
-    expect(desk.accounts.keys()).toEqual([])
+    expect(desk.accounts.listKeys()).toEqual([])
   })
 })
 
@@ -224,7 +227,7 @@ describe('PATCH /admin/keys/{id}', () => {
     const { id, key } = await desk.newKey()
     const row = desk.store.keys.get(id)
     if (!row) throw new Error('the key is not stored')
-    const other = new Desk()
+    const other = new AdminHarness()
     other.store.keys.set(id, row)
     expect(refusal(await other.call('GET', `/admin/keys/${id}`))).toEqual(noSuchKey)
     expect(await other.done('PATCH', `/admin/keys/${id}`, { name: 'found' })).toMatchObject({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { openProviderKeys, providerKeyRoutes } from '../../src/admin/provider-keys.ts'
-import { openMaster } from '../../src/auth/index.ts'
+import { openMasterKey } from '../../src/auth/index.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Reply } from '../../src/core/reply.ts'
 import { createRouter } from '../../src/http/router.ts'
@@ -9,7 +9,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { openIntake } from '../support/open-intake.ts'
 
-const { sealer } = await openMaster('00112233445566778899aabbccddeeff'.repeat(2))
+const { sealer } = await openMasterKey('00112233445566778899aabbccddeeff'.repeat(2))
 const canary = 'sk-canary-5b9f3d'
 
 let store: MemoryStore
@@ -47,7 +47,7 @@ describe('PUT', () => {
       body: null,
     })
     expect(reloads).toEqual([new Map([['openai', canary]])])
-    const rows = await store.sealed('provider-key')
+    const rows = await store.readSealed('provider-key')
     expect(rows).toMatchObject([{ name: 'openai', updatedAt: 1_764_000_000 }])
     expect(JSON.stringify(rows)).not.toContain(canary)
   })
@@ -150,7 +150,7 @@ describe('opening', () => {
 
   test('rejects when one key was sealed for another provider', async () => {
     await call('PUT', 'openai', { key: canary })
-    const [row] = await store.sealed('provider-key')
+    const [row] = await store.readSealed('provider-key')
     if (row) await store.putSealed({ ...row, name: 'org/vertex' })
     await expect(openProviderKeys(store, sealer)).rejects.toThrow(
       'the stored key of provider org/vertex cannot be opened',

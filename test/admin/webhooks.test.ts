@@ -127,7 +127,7 @@ describe('PUT of the settings', () => {
     const refusal = await call('PUT', hooks, body)
     expect(refusal).toMatchObject({ code: 'LM-1001', param })
     expect(JSON.stringify(refusal)).not.toContain('canary')
-    expect(await store.webhookSettings()).toBeUndefined()
+    expect(await store.readWebhookSettings()).toBeUndefined()
   })
 
   test.each([
@@ -195,5 +195,5 @@ describe('the signing key', () => {
 })
 
 function keys(store: MemoryStore) {
-  return store.sealed('webhook-signing-key')
+  return store.readSealed('webhook-signing-key')
 }

@@ -101,7 +101,7 @@ describe('a stored provider key', () => {
     for (const path of ['/admin/config', '/metrics', '/health/providers', '/v1/models']) {
       answers.push(await gateway.admin('GET', path))
     }
-    const rows = await gateway.store.sealed('provider-key')
+    const rows = await gateway.store.readSealed('provider-key')
     expect(rows).toMatchObject([{ purpose: 'provider-key', name: 'p' }])
     expect(JSON.stringify([rows, gateway.log, answers])).not.toContain('canary')
   })
@@ -144,7 +144,7 @@ describe('a stored provider key', () => {
         'LM-1001',
         param,
       ])
-      expect(await gateway.store.sealed('provider-key')).toEqual([])
+      expect(await gateway.store.readSealed('provider-key')).toEqual([])
     },
   )
 })
@@ -190,7 +190,7 @@ describe('stored keys that cannot be read', () => {
     const gateway = await reloadingGateway(pricedProvider, { env, store })
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
-    const [row] = await store.sealed('provider-key')
+    const [row] = await store.readSealed('provider-key')
     if (!row) throw new Error('nothing is stored')
     await store.putSealed({
       ...row,

@@ -172,7 +172,7 @@ describe('PUT /admin/config', () => {
     const release = gateway.store.hold()
     const pending = put(gateway, successor, { 'if-match': hashOf(gateway) })
     // It is judged now: that takes a look at the stored keys.
-    await expect.poll(() => gateway.store.calls.at(-1)).toBe('sealed')
+    await expect.poll(() => gateway.store.calls.at(-1)).toBe('readSealed')
     gateway.file.write('# mine')
     release()
     expect([(await pending).status, gateway.file.text]).toEqual([412, '# mine'])

@@ -47,7 +47,7 @@ function change(fields: Partial<VirtualKey>): void {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 const identify = (headers: Record<string, string>, at = now) =>
-  ring.identify(new Headers(headers), at)
+  ring.authenticate(new Headers(headers), at)
 
 /** The refusal, as a client gets it. */
 function refusal(headers: Record<string, string>, at = now): unknown {

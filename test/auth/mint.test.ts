@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { groupIdOf, keyIdOf, mintKey, newGroupId, newKeyId } from '../../src/auth/index.ts'
+import { mintKey, newGroupId, newKeyId, parseGroupId, parseKeyId } from '../../src/auth/index.ts'
 import { blake3Hex } from '../../src/wire/digest.ts'
 
 const many = <T>(make: () => T) => Array.from({ length: 500 }, make)
@@ -27,8 +27,8 @@ test('ids are 32 lowercase hex digits, and are known again', () => {
   const [key, group] = [newKeyId(), newGroupId()]
   expect(key).toMatch(/^[0-9a-f]{32}$/)
   expect(group).toMatch(/^[0-9a-f]{32}$/)
-  expect(keyIdOf(key)).toBe(key)
-  expect(groupIdOf(group)).toBe(group)
+  expect(parseKeyId(key)).toBe(key)
+  expect(parseGroupId(group)).toBe(group)
 })
 
 describe('no id', () => {
@@ -41,7 +41,7 @@ describe('no id', () => {
     ['a line end', `${'a'.repeat(32)}\n`],
     ['a path', `../${'a'.repeat(29)}`],
   ])('is %s', (_, text) => {
-    expect(keyIdOf(text)).toBeUndefined()
-    expect(groupIdOf(text)).toBeUndefined()
+    expect(parseKeyId(text)).toBeUndefined()
+    expect(parseGroupId(text)).toBeUndefined()
   })
 })

@@ -73,7 +73,7 @@ describe.runIf(hasTools())('the examples', () => {
   test('store a provider key, and forget it', async () => {
     expect(printed[2]?.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 204', 'HTTP/1.1 204'])
     expect(store.calls).toEqual(expect.arrayContaining(['putSealed', 'deleteSealed']))
-    expect(await store.sealed('provider-key')).toEqual([])
+    expect(await store.readSealed('provider-key')).toEqual([])
   })
 })
 

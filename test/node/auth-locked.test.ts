@@ -53,7 +53,7 @@ test('while another process holds the database an admin change is refused within
 test('while another process holds the database requests are served as ever, and all is written afterwards', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
-  const host = await keyedHost({ path, config, entry: thread.entry, env, patience: 500 })
+  const host = await keyedHost({ path, config, entry: thread.entry, env, timeout: 500 })
   const { id, key } = await host.key({ budget_max: 100 })
   const other = await connect(path).transaction('write')
 

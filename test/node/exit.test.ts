@@ -10,7 +10,7 @@ const threadWith = (time: number) => `
   parentPort.on('message', ({ method }) => {
     if (method === undefined) return
     const word = new Int32Array(new SharedArrayBuffer(4))
-    if (method === 'accounts') Atomics.wait(word, 0, 0, ${time})
+    if (method === 'readAccounts') Atomics.wait(word, 0, 0, ${time})
     parentPort.postMessage({ kind: 'value' })
   })
 `

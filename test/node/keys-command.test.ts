@@ -196,7 +196,7 @@ describe('the command line', () => {
     try {
       const created = await gateway('keys', 'create', '--name', 'beside')
       expect(created).toMatchObject({ code: 0, stderr: '' })
-      const { keys: rows } = await server.accounts()
+      const { keys: rows } = await server.readAccounts()
       expect(rows).toMatchObject([{ name: 'beside', id: JSON.parse(created.stdout).id }])
       expect(JSON.parse((await gateway('keys', 'list')).stdout)).toMatchObject({
         keys: [{ name: 'beside' }],
@@ -314,5 +314,5 @@ function opens(secret: string, row: KeyRow): boolean {
   const ring = new KeyRing<{ readonly record: KeyRow }>()
   ring.put(row.digest, { record: row })
   const headers = new Headers({ authorization: `Bearer ${secret}` })
-  return ring.identify(headers, row.createdAt).record === row
+  return ring.authenticate(headers, row.createdAt).record === row
 }

@@ -114,7 +114,7 @@ describe('migrations', () => {
     const stores = await Promise.all([1, 2, 3].map(() => opened(path)))
     await Promise.all(stores.map((store, at) => store.createKey(newKey(`key ${at}`))))
     expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(shipped)
-    expect((await stores[0]?.accounts())?.keys).toHaveLength(3)
+    expect((await stores[0]?.readAccounts())?.keys).toHaveLength(3)
   })
 })
 
@@ -140,7 +140,7 @@ describe('while another process holds the lock', () => {
 
   test('calls that wait for each other give up together, not one after the other', async () => {
     const path = join(folder(), 'gateway.db')
-    const store = await opened(path, { patience: 500 })
+    const store = await opened(path, { timeout: 500 })
     await store.createKey(newKey('a'))
     const other = await connect(path).transaction('write')
     const start = performance.now()
@@ -154,7 +154,7 @@ describe('while another process holds the lock', () => {
     'a write that waits piles up no descriptors',
     async () => {
       const path = join(folder(), 'gateway.db')
-      const store = await opened(path, { patience: 300 })
+      const store = await opened(path, { timeout: 300 })
       await store.createKey(newKey('a'))
       const other = await connect(path).transaction('write')
       const descriptors = () => readdirSync('/proc/self/fd').length
@@ -170,7 +170,7 @@ describe('while another process holds the lock', () => {
 
   test('abandoned calls end at once, and the store closes', async () => {
     const path = join(folder(), 'gateway.db')
-    const store = await opened(path, { patience: 60_000 })
+    const store = await opened(path, { timeout: 60_000 })
     await store.createKey(newKey('a'))
     const other = await connect(path).transaction('write')
     const writes = ['1', '2'].map((id) => spend(store, id))
@@ -186,7 +186,7 @@ describe('while another process holds the lock', () => {
 
   test('a write gives up in the end; sent again, it is done once', async () => {
     const path = join(folder(), 'gateway.db')
-    const store = await opened(path, { patience: 0 })
+    const store = await opened(path, { timeout: 0 })
     await store.createKey(newKey('a'))
     const other = await connect(path).transaction('write')
     await expect(spend(store, '1')).rejects.toMatchObject({
@@ -219,7 +219,7 @@ describe('while the gateway runs', () => {
       rmSync(path)
       if (how !== 'alone') for (const end of ['wal', 'shm']) rmSync(`${path}-${end}`)
       await store.addUsage(usageBatch('1', [usageRow()]))
-      expect((await store.accounts()).keys).toEqual([])
+      expect((await store.readAccounts()).keys).toEqual([])
       expect(statSync(path).mode & 0o777).toBe(0o600)
       expect(reports).toEqual([[expect.stringContaining('was deleted'), { path }]])
       await store.close()
@@ -243,7 +243,7 @@ describe('while the gateway runs', () => {
     const { store, reports } = await reporting(path)
     await store.createKey(newKey('a'))
     renameSync(backup, path)
-    const { keys } = await store.accounts()
+    const { keys } = await store.readAccounts()
     expect(keys.map(({ id }) => id)).toEqual(['from the backup'])
     await store.createKey(newKey('b'))
     expect(reports).toEqual([[expect.stringContaining('was replaced'), { path }]])
@@ -296,6 +296,6 @@ describe('while the gateway runs', () => {
         code: 'SQLITE_CONSTRAINT',
       })
     }
-    expect((await store.accounts()).keys).toHaveLength(1)
+    expect((await store.readAccounts()).keys).toHaveLength(1)
   })
 })

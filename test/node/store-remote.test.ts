@@ -26,7 +26,7 @@ describe('a libSQL server', () => {
     const server = await libsqlServer()
     await (await opened(server.url, 'secret-token')).close()
     const store = await opened(server.url, 'secret-token')
-    expect(await store.accounts()).toEqual({ keys: [], groups: [] })
+    expect(await store.readAccounts()).toEqual({ keys: [], groups: [] })
     expect([...server.tokens]).toEqual(['Bearer secret-token'])
   })
 
@@ -43,7 +43,7 @@ describe('a libSQL server', () => {
     expect(await store.deleteGroup(groupId('g'), 1)).toBe('has-members')
     const additions = [{ scope: 'key', id: 'a', amount: usd(0.75) }] as const
     for (const id of ['1', '2', '2']) await store.addSpend({ id, additions })
-    expect((await store.accounts()).keys).toMatchObject([
+    expect((await store.readAccounts()).keys).toMatchObject([
       { disabled: false, budgetSpent: usd(1.5) },
     ])
 
@@ -57,9 +57,9 @@ describe('a libSQL server', () => {
     expect(await store.purgeUsage(5_000, 10)).toBe(2)
 
     await store.putSealed({ purpose: 'canary', name: 'n', sealed: 's', updatedAt: 1 })
-    expect(await store.sealed('canary')).toHaveLength(1)
+    expect(await store.readSealed('canary')).toHaveLength(1)
     await store.putWebhookSettings({ enabled: true, settings: '{}', updatedAt: 1 })
-    expect(await store.webhookSettings()).toMatchObject({ enabled: true })
+    expect(await store.readWebhookSettings()).toMatchObject({ enabled: true })
   })
 
   test('is sent each change as one writing transaction', async () => {

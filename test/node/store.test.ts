@@ -45,7 +45,7 @@ describe('a database in a file', () => {
     await first.createKey(newKey('a'))
     await first.close()
     const second = await opened(`file:${directory}/with%20blank%23%3F%25.db`)
-    expect((await second.accounts()).keys).toHaveLength(1)
+    expect((await second.readAccounts()).keys).toHaveLength(1)
     expect(statSync(path).size).toBeGreaterThan(0)
   })
 
@@ -79,7 +79,7 @@ describe('calls', () => {
     expect(rows.map(({ latencyMs }) => latencyMs)).toEqual([...Array(2_600).keys()])
     const ids = Array.from({ length: 600 }, (_, at) => `key ${at}`)
     await Promise.all(ids.map((id) => store.createKey(newKey(id))))
-    expect((await store.accounts()).keys.map(({ id }) => id)).toEqual(ids)
+    expect((await store.readAccounts()).keys.map(({ id }) => id)).toEqual(ids)
   })
 
   test('are finished before the database is closed, and refused afterwards', async () => {
@@ -88,7 +88,9 @@ describe('calls', () => {
     const writes = ['1', '2', '3'].map((id) => store.addUsage(usageBatch(id, [usageRow()])))
     await Promise.all([store.close(), store.close()])
     await Promise.all(writes)
-    await expect(store.accounts()).rejects.toThrow(new StoreFault('the database has been closed'))
+    await expect(store.readAccounts()).rejects.toThrow(
+      new StoreFault('the database has been closed'),
+    )
     expect(await valueOf(path, 'select count(*) from usage_log')).toBe(3)
   })
 
@@ -138,7 +140,12 @@ describe('the thread', () => {
   test('that crashes costs the call it crashes in; the next one starts another', async () => {
     const reports: unknown[] = []
     const store = await echoing((...told) => reports.push(told))
-    const calls = [crash(store), store.sealed('canary'), crash(store), store.sealed('canary')]
+    const calls = [
+      crash(store),
+      store.readSealed('canary'),
+      crash(store),
+      store.readSealed('canary'),
+    ]
     expect(await Promise.allSettled(calls)).toEqual([
       { status: 'rejected', reason: ended },
       { status: 'fulfilled', value: 'canary' },
@@ -159,11 +166,11 @@ describe('the thread', () => {
       ...Array(3).fill(ended.message),
       ...Array(3).fill('the thread of the database ends whenever it is started'),
     ])
-    await expect(store.sealed('canary')).rejects.toThrow('ends whenever it is started')
+    await expect(store.readSealed('canary')).rejects.toThrow('ends whenever it is started')
     const now = performance.now()
     vi.spyOn(performance, 'now').mockReturnValue(now + 5_000)
     onTestFinished(() => void vi.restoreAllMocks())
-    expect(await store.sealed('canary')).toBe('canary')
+    expect(await store.readSealed('canary')).toBe('canary')
   })
 
   test('that has nothing to run refuses to open', async () => {

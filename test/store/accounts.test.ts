@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
-import { largestBudget, type NewKey } from '../../src/store/index.ts'
+import { maxBudget, type NewKey } from '../../src/store/index.ts'
 import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
 
@@ -21,7 +21,7 @@ describe('keys', () => {
     const z = await store.createKey(newKey('z', full))
     expect(z).toEqual({ ...a, ...full, id: 'z', name: 'Z', digest: 'digest of z' })
     expect(await store.createKey(newKey('a'))).toEqual(a)
-    expect((await store.accounts()).keys).toEqual([z, a])
+    expect((await store.readAccounts()).keys).toEqual([z, a])
   })
 
   test('join only a group that exists and is not deleted', async () => {
@@ -36,7 +36,7 @@ describe('keys', () => {
         'unknown-group',
       )
     }
-    expect((await store.accounts()).keys).toEqual([a])
+    expect((await store.readAccounts()).keys).toEqual([a])
   })
 
   test('change what is named and nothing else', async () => {
@@ -76,7 +76,7 @@ describe('keys', () => {
       expect(await store.deleteKey(id, 78)).toBe('unknown-key')
       expect(await store.grantKey(id, usd(1))).toBe('unknown-key')
     }
-    expect((await store.accounts()).keys).toEqual([tombstone])
+    expect((await store.readAccounts()).keys).toEqual([tombstone])
   })
 
   test('of one digest exist once', async () => {
@@ -104,7 +104,7 @@ describe('groups', () => {
     })
     const renamed = { ...g, name: 'new' }
     expect(await store.updateGroup(groupId('g'), { name: 'new', budgetMax: null })).toEqual(renamed)
-    const { groups } = await store.accounts()
+    const { groups } = await store.readAccounts()
     expect(groups.map(({ id }) => id)).toEqual(['z', 'g'])
   })
 
@@ -121,7 +121,7 @@ describe('groups', () => {
       expect(await store.deleteGroup(id, 6)).toBe('unknown-group')
       expect(await store.grantGroup(id, usd(1))).toBe('unknown-group')
     }
-    expect((await store.accounts()).groups).toEqual([tombstone])
+    expect((await store.readAccounts()).groups).toEqual([tombstone])
   })
 })
 
@@ -137,7 +137,7 @@ describe('grants', () => {
         store.grantGroup(groupId('g'), amount),
       ]),
     )
-    const { keys, groups } = await store.accounts()
+    const { keys, groups } = await store.readAccounts()
     expect(keys[0]?.budgetMax).toBe(usd(0.999999999) + usd(19) + 20n)
     expect(groups[0]?.budgetMax).toBe(usd(19) + 20n)
   })
@@ -148,19 +148,19 @@ describe('grants', () => {
     await store.createGroup(newGroup('g'))
     expect(await store.grantKey(keyId('a'), usd(1))).toBe('no-cap')
     expect(await store.grantGroup(groupId('g'), usd(1))).toBe('no-cap')
-    expect((await store.accounts()).keys).toEqual([a])
+    expect((await store.readAccounts()).keys).toEqual([a])
   })
 
   test('may reach the largest budget, and not pass it', async () => {
     const store = await memoryStore()
     // One billionth is missing.
-    const budgetMax = (largestBudget - 1n) as NanoUsd
+    const budgetMax = (maxBudget - 1n) as NanoUsd
     await store.createKey(newKey('a', { budgetMax }))
     await store.createGroup(newGroup('g', { budgetMax }))
     expect(await store.grantKey(keyId('a'), usd(0.000000002))).toBe('too-much')
-    expect(await store.grantGroup(groupId('g'), largestBudget)).toBe('too-much')
+    expect(await store.grantGroup(groupId('g'), maxBudget)).toBe('too-much')
     expect(await store.grantKey(keyId('a'), usd(0.000000001))).toMatchObject({
-      budgetMax: largestBudget,
+      budgetMax: maxBudget,
     })
     expect(await store.grantKey(keyId('a'), usd(0.000000001))).toBe('too-much')
   })

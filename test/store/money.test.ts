@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
-import { largestBudget } from '../../src/store/index.ts'
+import { maxBudget } from '../../src/store/index.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { memoryStore } from './support/memory.ts'
 import { groupId, keyId, newGroup, newKey, usageRow } from './support/rows.ts'
 
 const amount = fc
   .oneof(
-    fc.bigInt({ min: 0n, max: largestBudget }),
+    fc.bigInt({ min: 0n, max: maxBudget }),
     // Around the carry from billionths to dollars.
     fc.bigInt({ min: 999_999_990n, max: 1_000_000_010n }),
-    fc.constantFrom(0n, 1n, largestBudget, largestBudget - 1n),
+    fc.constantFrom(0n, 1n, maxBudget, maxBudget - 1n),
   )
   .map((value) => value as NanoUsd)
 
@@ -39,7 +39,7 @@ describe('money is exact', () => {
         await store.updateGroup(groupId('g'), { budgetMax })
         const granted = await store.grantGroup(groupId('g'), grant)
         const sum = budgetMax + grant
-        if (sum > largestBudget) expect(granted).toBe('too-much')
+        if (sum > maxBudget) expect(granted).toBe('too-much')
         else expect(granted).toMatchObject({ budgetMax: sum })
       }),
     )
@@ -62,7 +62,7 @@ describe('money is exact', () => {
           ]),
         })
         for (const value of amounts) spent += value
-        const { keys, groups } = await store.accounts()
+        const { keys, groups } = await store.readAccounts()
         expect(keys[0]?.budgetSpent).toBe(spent)
         expect(groups[0]?.budgetSpent).toBe(-spent)
       }),
@@ -91,7 +91,7 @@ describe('money is exact', () => {
 
   test('and held in integers', async () => {
     const store = await memoryStore()
-    await store.createKey(newKey('a', { budgetMax: largestBudget }))
+    await store.createKey(newKey('a', { budgetMax: maxBudget }))
     await store.grantKey(keyId('a'), 0n as NanoUsd)
     const additions = [{ scope: 'key', id: 'a', amount: 1_500_000_000n as NanoUsd }] as const
     await store.addSpend({ id: 's', additions })
@@ -121,7 +121,7 @@ describe('spending', () => {
         { scope: 'group', id: 'g', amount: 7n as NanoUsd },
       ],
     })
-    const { keys, groups } = await store.accounts()
+    const { keys, groups } = await store.readAccounts()
     expect([keys[0]?.budgetSpent, groups[0]?.budgetSpent]).toEqual([5n, 7n])
   })
 
@@ -134,6 +134,6 @@ describe('spending', () => {
     })
     await store.addSpend(flush('1'))
     await Promise.all([store.addSpend(flush('1')), store.addSpend(flush('2'))])
-    expect((await store.accounts()).keys[0]?.budgetSpent).toBe(10n)
+    expect((await store.readAccounts()).keys[0]?.budgetSpent).toBe(10n)
   })
 })

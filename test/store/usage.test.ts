@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import {
-  largestBudget,
+  maxBudget,
   type NewUsageRow,
   type UsageSum,
   usageGroupings,
 } from '../../src/store/index.ts'
-import { usageFields } from '../../src/store/usage-text.ts'
+import { usageFields } from '../../src/store/usage-batch.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { usageRow, usd } from './support/rows.ts'
@@ -35,7 +35,7 @@ describe('rows', () => {
         searchUnits: 4,
         mediaCount: 5,
         mediaBytes: Number.MAX_SAFE_INTEGER,
-        cost: largestBudget,
+        cost: maxBudget,
         ttftMs: 0,
         status: 499,
         errorCode: 'LM-6001',
@@ -60,7 +60,7 @@ describe('rows', () => {
         tokensIn: Number.NaN,
         tokensOut: Infinity,
         latencyMs: 12.6,
-        cost: (largestBudget * 9n) as NanoUsd,
+        cost: (maxBudget * 9n) as NanoUsd,
       },
       {},
     ])
@@ -69,7 +69,7 @@ describe('rows', () => {
       tokensIn: 0,
       tokensOut: Number.MAX_SAFE_INTEGER,
       latencyMs: 13,
-      cost: largestBudget,
+      cost: maxBudget,
     })
     expect(good).toMatchObject(usageRow())
   })

@@ -2,12 +2,12 @@ import type { BudgetScope } from '../../src/core/accounts.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import {
   type AccountRows,
-  type GrantRefusal,
+  type GrantError,
   type GroupChange,
   type GroupRow,
   type KeyChange,
   type KeyRow,
-  largestBudget,
+  maxBudget,
   type NewKey,
   type NewUsageRow,
   type SealedPurpose,
@@ -57,8 +57,8 @@ export class MemoryStore implements Store {
     return () => release()
   }
 
-  accounts(): Promise<AccountRows> {
-    return this.#call('accounts', () => ({
+  readAccounts(): Promise<AccountRows> {
+    return this.#call('readAccounts', () => ({
       keys: [...this.keys.values()],
       groups: [...this.groups.values()],
     }))
@@ -96,7 +96,7 @@ export class MemoryStore implements Store {
     })
   }
 
-  grantKey(id: KeyId, amount: NanoUsd): Promise<KeyRow | 'unknown-key' | GrantRefusal> {
+  grantKey(id: KeyId, amount: NanoUsd): Promise<KeyRow | 'unknown-key' | GrantError> {
     return this.#call('grantKey', () => {
       const row = alive(this.keys.get(id))
       if (!row) return 'unknown-key'
@@ -126,7 +126,7 @@ export class MemoryStore implements Store {
     })
   }
 
-  grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantRefusal> {
+  grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantError> {
     return this.#call('grantGroup', () => {
       const row = alive(this.groups.get(id))
       if (!row) return 'unknown-group'
@@ -184,8 +184,8 @@ export class MemoryStore implements Store {
     )
   }
 
-  sealed(purpose: SealedPurpose): Promise<readonly SealedRow[]> {
-    return this.#call('sealed', () =>
+  readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]> {
+    return this.#call('readSealed', () =>
       [...this.#sealed.values()]
         .filter((row) => row.purpose === purpose)
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -200,8 +200,8 @@ export class MemoryStore implements Store {
     return this.#call('deleteSealed', () => void this.#sealed.delete(`${purpose}/${name}`))
   }
 
-  webhookSettings(): Promise<WebhookRow | undefined> {
-    return this.#call('webhookSettings', () => this.#webhooks)
+  readWebhookSettings(): Promise<WebhookRow | undefined> {
+    return this.#call('readWebhookSettings', () => this.#webhooks)
   }
 
   putWebhookSettings(row: WebhookRow): Promise<void> {
@@ -261,10 +261,10 @@ function alive<Row extends { readonly deletedAt: number | null }>(
   return row?.deletedAt === null ? row : undefined
 }
 
-function granted(row: KeyRow | GroupRow, amount: NanoUsd): NanoUsd | GrantRefusal {
+function granted(row: KeyRow | GroupRow, amount: NanoUsd): NanoUsd | GrantError {
   if (row.budgetMax === null) return 'no-cap'
   const sum = (row.budgetMax + amount) as NanoUsd
-  return sum > largestBudget ? 'too-much' : sum
+  return sum > maxBudget ? 'too-much' : sum
 }
 
 function matches(row: UsageRow, filter: UsageFilter): boolean {

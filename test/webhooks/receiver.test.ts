@@ -62,7 +62,7 @@ test('a receiver can verify what it gets, also after a failed attempt and a redi
     response.writeHead(status, { location: '/elsewhere' }).end(answer)
   })
   const { webhooks, metrics } = await running()
-  await webhooks.putKey(secret)
+  await webhooks.putSigningKey(secret)
   await webhooks.put(settings({ url: `${url}/in?team=a`, retry_base_ms: 1 }))
 
   webhooks.notify(event({ name: 'bücher 📚' }))

@@ -40,7 +40,7 @@ describe('the signing key', () => {
       by: 'of-env',
       state: { isSigned: true, hasStoredKey: false },
     })
-    await first.putKey('stored')
+    await first.putSigningKey('stored')
     expect(await signerWith({ SECRET: 'of-env' })).toMatchObject({
       by: 'of-env',
       state: { isSigned: true, hasStoredKey: true },
@@ -68,12 +68,12 @@ describe('the signing key', () => {
 
   test('that is replaced signs from the next event on; retries keep what they were signed with', async () => {
     const { webhooks, receiver, clock } = await opened({ block: settings() })
-    await webhooks.putKey('old')
+    await webhooks.putSigningKey('old')
     receiver.next(broken(), broken())
     webhooks.notify(event())
     webhooks.notify(event())
     await expect.poll(() => receiver.requests).toHaveLength(1)
-    await webhooks.putKey('new')
+    await webhooks.putSigningKey('new')
     await expect.poll(() => clock.advance(1000).then(() => receiver.requests)).toHaveLength(4)
     const signers = [0, 1, 2, 3].map((index) => signer(receiver, index, ['old', 'new']))
     expect(signers).toEqual(['old', 'old', 'old', 'new'])
@@ -82,11 +82,11 @@ describe('the signing key', () => {
 
   test('that is forgotten leaves the next event unsigned, and the log says so', async () => {
     const { webhooks, receiver, log, store } = await opened({ block: settings() })
-    await webhooks.putKey('old')
+    await webhooks.putSigningKey('old')
     log.length = 0
-    await webhooks.forgetKey()
+    await webhooks.deleteSigningKey()
     expect(log).toMatchObject([{ level: 'warn', message: expect.stringContaining('unsigned') }])
-    expect(await store.sealed('webhook-signing-key')).toEqual([])
+    expect(await store.readSealed('webhook-signing-key')).toEqual([])
     expect(webhooks.state).toMatchObject({ isSigned: false, hasStoredKey: false })
     webhooks.notify(event())
     await expect.poll(() => receiver.requests).toHaveLength(1)
@@ -95,8 +95,8 @@ describe('the signing key', () => {
 
   test('is stored sealed, and survives a restart', async () => {
     const { webhooks, store, clock } = await opened()
-    await webhooks.putKey('canary-secret')
-    const rows = await store.sealed('webhook-signing-key')
+    await webhooks.putSigningKey('canary-secret')
+    const rows = await store.readSealed('webhook-signing-key')
     expect(rows).toMatchObject([{ updatedAt: clock.now() / 1000 }])
     expect(JSON.stringify(rows)).not.toContain('canary')
     const again = await opened({ block: settings(), store })
@@ -108,8 +108,8 @@ describe('the signing key', () => {
   test('that cannot be stored changes nothing', async () => {
     const { webhooks, store } = await opened()
     store.trouble = 'refuse'
-    await expect(webhooks.putKey('new')).rejects.toThrow(StoreFault)
-    await expect(webhooks.forgetKey()).rejects.toThrow(StoreFault)
+    await expect(webhooks.putSigningKey('new')).rejects.toThrow(StoreFault)
+    await expect(webhooks.deleteSigningKey()).rejects.toThrow(StoreFault)
     expect(webhooks.state.hasStoredKey).toBe(false)
   })
 })
@@ -144,7 +144,7 @@ describe('a stored key that cannot be opened', () => {
   /** The database of a gateway with another master key. */
   async function locked() {
     const { webhooks, store } = await opened({ master: 1 })
-    await webhooks.putKey('old')
+    await webhooks.putSigningKey('old')
     return store
   }
 
@@ -190,7 +190,7 @@ describe('a stored key that cannot be opened', () => {
       store: await locked(),
       master: 2,
     })
-    await webhooks.putKey('new')
+    await webhooks.putSigningKey('new')
     webhooks.notify(event())
     await expect.poll(() => receiver.requests).toHaveLength(1)
     expect(signer(receiver, 0, ['new'])).toBe('new')

@@ -4,13 +4,13 @@ import { errorFields } from '../../../src/core/error-fields.ts'
 import type { Millis } from '../../../src/core/ids.ts'
 import {
   type AccountRows,
+  parseUsageRows,
   type Store,
   StoreFault,
   type StoreSettings,
-  usageRows,
 } from '../../../src/store/index.ts'
-import { sharedNow } from '../store/call-limit.ts'
-import { thisProcess } from '../store/claim.ts'
+import { sharedNow } from '../store/call-deadline.ts'
+import { identifyProcess } from '../store/claim.ts'
 import {
   isRemote,
   type ReportFields,
@@ -26,7 +26,7 @@ export interface NodeStoreOptions {
    * How long a call may take, the wait for those before it included, while another process holds the
    * database or the server does not answer. 3 s for a file, 10 s for a server.
    */
-  readonly patience?: Millis
+  readonly timeout?: Millis
   /** How long a server keeps the database for a gateway that does not answer. 30 s. */
   readonly lease?: Millis
   /** The program of the thread. */
@@ -48,17 +48,17 @@ export async function openNodeStore(
     await thread.close()
     throw fault
   }
-  return storeOf(thread)
+  return createStore(thread)
 }
 
-function storeOf(thread: StoreThread): Store {
+function createStore(thread: StoreThread): Store {
   const pass =
     <Method extends StoreMethod & keyof Store>(method: Method) =>
     (...args: Parameters<Store[Method]>) =>
       // The thread answers as the store behind it does.
       thread.call(method, ...args) as ReturnType<Store[Method]>
   return {
-    accounts: pass('accounts'),
+    readAccounts: pass('readAccounts'),
     createKey: pass('createKey'),
     updateKey: pass('updateKey'),
     rotateKey: pass('rotateKey'),
@@ -75,10 +75,10 @@ function storeOf(thread: StoreThread): Store {
     purgeUsage: pass('purgeUsage'),
     sumUsage: pass('sumUsage'),
     listUsage: pass('listUsage'),
-    sealed: pass('sealed'),
+    readSealed: pass('readSealed'),
     putSealed: pass('putSealed'),
     deleteSealed: pass('deleteSealed'),
-    webhookSettings: pass('webhookSettings'),
+    readWebhookSettings: pass('readWebhookSettings'),
     putWebhookSettings: pass('putWebhookSettings'),
     abandon: () => thread.abandon(),
     close: () => thread.close(),
@@ -95,12 +95,12 @@ const threads = new Set<StoreThread>()
 export async function abandonStores(): Promise<boolean> {
   const running = [...threads]
   for (const thread of running) thread.abandon()
-  await Promise.all(running.map((thread) => thread.quiet()))
+  await Promise.all(running.map((thread) => thread.waitUntilIdle()))
   return running.every(({ isBusy }) => !isBusy)
 }
 
 /** How long `abandonStores` and a `close` after `abandon` wait for a call that runs. */
-const callLimit: Millis = 250
+const maxIdleWaitMs: Millis = 250
 
 interface Waiting {
   readonly call: StoreCall
@@ -109,14 +109,14 @@ interface Waiting {
 }
 
 /** A thread that ends so many times in a row without an answer is left alone for a while. */
-const mostCrashes = 3
+const maxCrashes = 3
 /** How long, in milliseconds. */
-const crashPause = 5_000
+const crashPauseMs = 5_000
 
 /** Hands the thread one call at a time, so that a crash costs the call it happens in and no more. */
 class StoreThread {
   readonly #settings: ThreadSettings
-  readonly #patience: Millis
+  readonly #timeout: Millis
   readonly #report: (message: string, fields: ReportFields) => void
   readonly #entry: URL
   readonly #waiting: Waiting[] = []
@@ -128,14 +128,14 @@ class StoreThread {
   #isAbandoned = false
   #closing: Promise<void> | undefined
   /** Resolved when no call runs any more. */
-  readonly #quiet: (() => void)[] = []
+  readonly #idleListeners: (() => void)[] = []
 
   constructor(settings: StoreSettings, options: NodeStoreOptions) {
     const { path, token, claim, report = () => {} } = settings
-    const { patience = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
+    const { timeout = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
     // Later threads take the place of the first one under the same name.
-    this.#settings = { path, token, claim: claim && { mode: claim, ...thisProcess() }, lease }
-    this.#patience = patience
+    this.#settings = { path, token, claim: claim && { mode: claim, ...identifyProcess() }, lease }
+    this.#timeout = timeout
     this.#report = report
     this.#entry = entry
     threads.add(this)
@@ -151,7 +151,7 @@ class StoreThread {
   }
 
   call(method: StoreMethod, ...args: readonly unknown[]): Promise<unknown> {
-    if (this.#closing || this.#isAbandoned) return Promise.reject(closed())
+    if (this.#closing || this.#isAbandoned) return Promise.reject(createClosedFault())
     return this.#enqueue(method, args)
   }
 
@@ -161,16 +161,16 @@ class StoreThread {
     for (const waiting of this.#waiting.splice(0)) {
       // Without a close the thread would be ended in the middle of a call.
       if (waiting.call.method === 'close') this.#waiting.push(waiting)
-      else waiting.reject(closed())
+      else waiting.reject(createClosedFault())
     }
   }
 
   /** Resolves when no call runs any more, but after 250 ms in any case. */
-  quiet(): Promise<void> {
+  waitUntilIdle(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.isBusy) return resolve()
-      setTimeout(resolve, callLimit).unref()
-      this.#quiet.push(resolve)
+      setTimeout(resolve, maxIdleWaitMs).unref()
+      this.#idleListeners.push(resolve)
     })
   }
 
@@ -184,22 +184,22 @@ class StoreThread {
     // A thread that has crashed has nothing left to close.
     const isStarted = this.#worker !== undefined || this.isBusy
     const ended = isStarted ? this.#enqueue('close', []).catch(() => {}) : undefined
-    await (this.#isAbandoned ? this.quiet() : ended)
+    await (this.#isAbandoned ? this.waitUntilIdle() : ended)
     if (this.isBusy) return
     await this.#worker?.terminate()
     threads.delete(this)
   }
 
   #enqueue(method: StoreMethod, args: readonly unknown[]): Promise<unknown> {
-    const call = this.#callOf(method, args)
+    const call = this.#createCall(method, args)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
       if (!this.#current) this.#next()
     })
   }
 
-  #callOf(method: StoreMethod, args: readonly unknown[]): StoreCall {
-    return { method, args, deadline: sharedNow() + this.#patience }
+  #createCall(method: StoreMethod, args: readonly unknown[]): StoreCall {
+    return { method, args, deadline: sharedNow() + this.#timeout }
   }
 
   #post(message: ThreadMessage): void {
@@ -210,7 +210,7 @@ class StoreThread {
     this.#current = this.#waiting.shift()
     if (!this.#current) {
       this.#worker?.unref()
-      for (const resolve of this.#quiet.splice(0)) resolve()
+      for (const resolve of this.#idleListeners.splice(0)) resolve()
       return
     }
     if (!this.#worker && this.#isPausing()) return this.#giveUp()
@@ -249,18 +249,18 @@ class StoreThread {
     // The next call is under way while the answer of this one is unpacked.
     this.#next()
     if (message.kind === 'fault') current?.reject(new StoreFault(message.message, message.code))
-    else current?.resolve(await unpacked(message))
+    else current?.resolve(await unpackResult(message))
   }
 
   /** The next thread takes its place as the first one did, before anything else. */
   #reopen(): void {
-    const call = this.#callOf('open', [])
+    const call = this.#createCall('open', [])
     const reject = ({ message }: StoreFault) => this.#report(message, {})
     this.#waiting.unshift({ call, resolve() {}, reject })
   }
 
   #isPausing(): boolean {
-    return this.#crashes >= mostCrashes && performance.now() - this.#lastCrash < crashPause
+    return this.#crashes >= maxCrashes && performance.now() - this.#lastCrash < crashPauseMs
   }
 
   #giveUp(): void {
@@ -272,23 +272,23 @@ class StoreThread {
   }
 }
 
-function closed(): StoreFault {
+function createClosedFault(): StoreFault {
   return new StoreFault('the database has been closed')
 }
 
 type Value = Extract<StoreMessage, { kind: 'value' | 'usage' | 'accounts' }>
 
-async function unpacked(message: Value): Promise<unknown> {
+async function unpackResult(message: Value): Promise<unknown> {
   switch (message.kind) {
     case 'value':
       return message.value
     case 'usage':
-      return together(message.pieces, usageRows)
+      return unpackPieces(message.pieces, parseUsageRows)
     case 'accounts': {
       const { keys, groups } = message.pieces
       const accounts: AccountRows = {
-        keys: await together(keys, deserialize),
-        groups: await together(groups, deserialize),
+        keys: await unpackPieces(keys, deserialize),
+        groups: await unpackPieces(groups, deserialize),
       }
       return accounts
     }
@@ -298,7 +298,7 @@ async function unpacked(message: Value): Promise<unknown> {
 }
 
 /** Unpacks a list piece by piece, and lets other work pass in between. */
-async function together<Piece, Row>(
+async function unpackPieces<Piece, Row>(
   pieces: readonly Piece[],
   unpack: (piece: Piece) => readonly Row[],
 ): Promise<Row[]> {

@@ -11,7 +11,7 @@ export interface Claim {
 }
 
 /** This process, as others see it. */
-export function thisProcess(): Holder {
+export function identifyProcess(): Holder {
   const since = new Date().toISOString()
   return {
     holder: randomUUID(),

@@ -1,6 +1,6 @@
 import type { Client } from '@libsql/client'
 import Database from 'libsql'
-import { isLocked } from './fault.ts'
+import { isLocked } from './store-fault.ts'
 
 /** What a query binds: Drizzle passes it on as it is. */
 export interface Statement {
@@ -98,7 +98,7 @@ export class Connection {
 
   #execute({ sql, args }: Statement): StatementResult {
     const statement = this.#database.prepare(sql)
-    const values = args.map(bound)
+    const values = args.map(toBoundValue)
     if (!statement.reader) return { rows: [], rowsAffected: statement.run(values).changes }
     // In raw mode rows are arrays.
     return { rows: statement.raw(true).all(values) as unknown[][], rowsAffected: 0 }
@@ -106,7 +106,7 @@ export class Connection {
 }
 
 /** A connection as Drizzle and its migrator use it: their other calls are not made here. */
-export function clientOf(connection: Connection): Client {
+export function toClient(connection: Connection): Client {
   const client = {
     execute: async (statement: Statement) => connection.execute(statement),
     async migrate(statements: readonly Statement[]) {
@@ -120,6 +120,6 @@ export function clientOf(connection: Connection): Client {
 }
 
 /** The driver knows no booleans: they would abort the process. */
-function bound(value: unknown): unknown {
+function toBoundValue(value: unknown): unknown {
   return typeof value === 'boolean' ? Number(value) : value
 }

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import { type Holder, lastHolder, noteHolder } from '../../../src/store/database.ts'
+import { type Holder, readLastHolder, recordHolder } from '../../../src/store/database.ts'
 import type { Claim } from './claim.ts'
-import { Connection, clientOf } from './connection.ts'
-import { isLocked, openFault } from './fault.ts'
+import { Connection, toClient } from './connection.ts'
 import { prepareFile } from './file.ts'
+import { isLocked, toOpenFault } from './store-fault.ts'
 
 export interface FileClaimOptions {
   readonly path: string
@@ -29,17 +29,17 @@ export class FileClaim implements Claim {
     const { path } = this.#options
     try {
       prepareFile(path)
-      this.#lock ??= lockBeside(path)
+      this.#lock ??= openLock(path)
     } catch (error) {
-      throw openFault(`the database ${path}`, error)
+      throw toOpenFault(`the database ${path}`, error)
     }
-    return this.#lock ? undefined : holderOf(path)
+    return this.#lock ? undefined : readHolder(path)
   }
 
   /** Writes into the open database who has the place: for people, so it may fail. */
-  async note(): Promise<void> {
+  async recordHolder(): Promise<void> {
     const { db, holder } = this.#options
-    if (this.#lock) await noteHolder(db, holder).catch(() => {})
+    if (this.#lock) await recordHolder(db, holder).catch(() => {})
   }
 
   async release(): Promise<void> {
@@ -49,7 +49,7 @@ export class FileClaim implements Claim {
 }
 
 /** Undefined while another gateway holds the lock. */
-function lockBeside(database: string): Connection | undefined {
+function openLock(database: string): Connection | undefined {
   // Whatever name a gateway knows the file by.
   const path = `${realpathSync(database)}-lock`
   // Closing any descriptor of a file frees the locks that the process has on it.
@@ -66,9 +66,11 @@ function lockBeside(database: string): Connection | undefined {
 }
 
 /** The process that holds the lock. Only read: it may be of another version. */
-async function holderOf(path: string): Promise<string> {
+async function readHolder(path: string): Promise<string> {
   const connection = new Connection(path)
-  const holder = await lastHolder(drizzle({ client: clientOf(connection) })).catch(() => undefined)
+  const holder = await readLastHolder(drizzle({ client: toClient(connection) })).catch(
+    () => undefined,
+  )
   connection.close()
   return holder ?? 'another process'
 }

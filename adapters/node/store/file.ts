@@ -33,17 +33,17 @@ export class DatabaseFile {
 
   constructor(path: string) {
     this.#path = path
-    this.#identity = identityOf(path)
+    this.#identity = readIdentity(path)
   }
 
   /** To be called when a connection has begun to use the database: each makes a journal of its own. */
   noteJournal(): void {
-    this.#journal = identityOf(`${this.#path}-wal`)
+    this.#journal = readIdentity(`${this.#path}-wal`)
   }
 
   /** What stands at the path now. */
   state(): 'same' | 'deleted' | 'replaced' {
-    const identity = identityOf(this.#path)
+    const identity = readIdentity(this.#path)
     if (identity === undefined) return 'deleted'
     return identity === this.#identity ? 'same' : 'replaced'
   }
@@ -54,13 +54,13 @@ export class DatabaseFile {
    */
   deleteOldJournal(): void {
     const journal = `${this.#path}-wal`
-    if (this.#journal === undefined || identityOf(journal) !== this.#journal) return
+    if (this.#journal === undefined || readIdentity(journal) !== this.#journal) return
     rmSync(journal, { force: true })
     rmSync(`${this.#path}-shm`, { force: true })
   }
 }
 
-function identityOf(path: string): string | undefined {
+function readIdentity(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`
 }

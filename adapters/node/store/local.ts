@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { StoreFault } from '../../../src/store/index.ts'
-import type { CallLimit } from './call-limit.ts'
-import { Connection, clientOf, DriverError, type Statement } from './connection.ts'
-import { isLocked, openFault } from './fault.ts'
+import type { CallDeadline } from './call-deadline.ts'
+import { Connection, DriverError, type Statement, toClient } from './connection.ts'
 import { DatabaseFile, prepareFile } from './file.ts'
 import type { ReportFields } from './messages.ts'
 import { migrateDatabase } from './migrations.ts'
+import { isLocked, toOpenFault } from './store-fault.ts'
 
 export interface LocalOptions {
   readonly path: string
-  readonly limit: CallLimit
+  readonly limit: CallDeadline
   readonly report: (message: string, fields: ReportFields) => void
 }
 
@@ -56,7 +56,7 @@ export class LocalDatabase {
         if (access === 'write') checkReached(file)
         return result
       } catch (error) {
-        if (!mayRepeat(error, access) || this.#options.limit.left < pause) throw error
+        if (!canRepeat(error, access) || this.#options.limit.remaining < pause) throw error
         await sleep(pause)
       }
     }
@@ -69,9 +69,9 @@ export class LocalDatabase {
       const { file } = this.#open
       this.close()
       file.deleteOldJournal()
-      report(lost[state], { path })
+      report(lostMessages[state], { path })
     }
-    if (this.#open && !this.#open.connection.isSound) this.#open = reopened(this.#open, path)
+    if (this.#open && !this.#open.connection.isSound) this.#open = reopen(this.#open, path)
     this.#open ??= await openFile(path)
     return this.#open
   }
@@ -84,7 +84,7 @@ interface OpenFile {
   readonly file: DatabaseFile
 }
 
-const lost = {
+const lostMessages = {
   deleted: 'the database file was deleted; an empty one is created, without keys and groups',
   replaced: 'the database file was replaced; the one that is there now is opened',
 }
@@ -96,18 +96,18 @@ async function openFile(path: string): Promise<OpenFile> {
     const file = new DatabaseFile(path)
     connection = connect(path)
     checkIntegrity(connection)
-    await migrateDatabase(drizzle({ client: clientOf(connection) }))
+    await migrateDatabase(drizzle({ client: toClient(connection) }))
     file.noteJournal()
     return { connection, file }
   } catch (error) {
     connection?.close()
     if (isLocked(error)) throw error
-    throw openFault(`the database ${path}`, error)
+    throw toOpenFault(`the database ${path}`, error)
   }
 }
 
 /** Commits that follow a failed disk vanish unless the connection is a new one. */
-function reopened({ connection, file }: OpenFile, path: string): OpenFile {
+function reopen({ connection, file }: OpenFile, path: string): OpenFile {
   connection.close()
   const next = connect(path)
   file.noteJournal()
@@ -138,7 +138,7 @@ function checkReached(file: DatabaseFile): void {
 }
 
 /** Repeated is only what cannot have been done: never a commit whose outcome is unknown. */
-function mayRepeat(error: unknown, access: Access): boolean {
+function canRepeat(error: unknown, access: Access): boolean {
   if (isLocked(error)) return true
   if (!(error instanceof DriverError) || error.code !== 'SQLITE_IOERR') return false
   return access === 'read' || error.statementIndex !== undefined

@@ -1,13 +1,13 @@
 import type { Client, InStatement } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
-import type { CallLimit } from './call-limit.ts'
-import { openFault } from './fault.ts'
+import type { CallDeadline } from './call-deadline.ts'
 import { migrateDatabase } from './migrations.ts'
+import { toOpenFault } from './store-fault.ts'
 
 export interface RemoteOptions {
   readonly url: string
   readonly token: string | undefined
-  readonly limit: CallLimit
+  readonly limit: CallDeadline
 }
 
 /** A database on a libSQL server, as Drizzle uses it. */
@@ -22,16 +22,16 @@ export class RemoteDatabase {
   }
 
   open(): Promise<void> {
-    return this.#inTime(async () => {})
+    return this.#withTimeout(async () => {})
   }
 
   execute(statement: { readonly sql: string; readonly args: unknown[] }) {
     // Drizzle passes on what the queries bind: text, numbers, bigints, booleans and null.
-    return this.#inTime((client) => client.execute(statement as InStatement))
+    return this.#withTimeout((client) => client.execute(statement as InStatement))
   }
 
   batch(statements: InStatement[]) {
-    return this.#inTime((client) => client.batch(statements, 'write'))
+    return this.#withTimeout((client) => client.batch(statements, 'write'))
   }
 
   async close(): Promise<void> {
@@ -41,11 +41,11 @@ export class RemoteDatabase {
   }
 
   /** A server that does not answer must not keep back all later calls. */
-  async #inTime<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async #withTimeout<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { limit } = this.#options
     this.#end = new AbortController()
     const end = () => this.#end.abort(new DOMException('no answer', 'TimeoutError'))
-    const timer = setTimeout(end, Math.min(Math.max(limit.left, leastTime), mostTime))
+    const timer = setTimeout(end, Math.min(Math.max(limit.remaining, minTimeoutMs), maxTimeoutMs))
     limit.onAbandon(end)
     try {
       return await work(await this.#ready())
@@ -76,16 +76,16 @@ export class RemoteDatabase {
       return client
     } catch (error) {
       client?.close()
-      throw openFault(`the database at ${hostOf(url)}`, error)
+      throw toOpenFault(`the database at ${extractHost(url)}`, error)
     }
   }
 }
 
 /** Milliseconds that the server has for an answer, also when the call has waited for others. */
-const leastTime = 1_000
-const mostTime = 10_000
+const minTimeoutMs = 1_000
+const maxTimeoutMs = 10_000
 
 /** The rest of an address may hold a secret. */
-export function hostOf(url: string): string {
+export function extractHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'an address that cannot be read'
 }

@@ -29,7 +29,7 @@ export class ServerClaim implements Claim {
 
   async take(): Promise<string | undefined> {
     const { duration, isSole } = this.#options
-    const other = isSole ? await this.#awaited() : await this.#hold()
+    const other = isSole ? await this.#waitForLease() : await this.#hold()
     if (other && isSole) return other.process
     // Where others are allowed, the lease is taken once it is free.
     this.#isLost = other !== undefined
@@ -38,7 +38,7 @@ export class ServerClaim implements Claim {
   }
 
   /** A killed process leaves its lease behind: one that is not renewed is waited for. */
-  async #awaited(): Promise<Lease | undefined> {
+  async #waitForLease(): Promise<Lease | undefined> {
     const { duration, waiting } = this.#options
     const first = await this.#hold()
     if (first) waiting(first.process)

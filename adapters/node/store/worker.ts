@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { answers } from './answers.ts'
+import { createExecutor } from './executor.ts'
 import type { ThreadMessage, ThreadSettings } from './messages.ts'
 
-const { answer, abandon } = answers(
+const { execute, abandon } = createExecutor(
   // What the port that starts this thread hands over.
   workerData as ThreadSettings,
   (message, fields) => parentPort?.postMessage({ kind: 'report', message, fields }),
@@ -11,6 +11,6 @@ const { answer, abandon } = answers(
 /** Carries out one call after the other: the next one is sent when this one has been answered. */
 parentPort?.on('message', async (message: ThreadMessage) => {
   if (message === 'abandon') return abandon()
-  parentPort?.postMessage(await answer(message))
+  parentPort?.postMessage(await execute(message))
   if (message.method === 'close') parentPort?.close()
 })

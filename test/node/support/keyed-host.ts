@@ -36,7 +36,7 @@ export interface HostOptions {
   readonly entry: URL
   readonly env?: Readonly<Record<string, string>>
   /** Milliseconds that the database is tried again while it is locked. */
-  readonly patience?: number
+  readonly timeout?: number
 }
 
 export interface ServedHost extends KeyedHost {
@@ -50,13 +50,13 @@ export async function keyedHost({
   config,
   entry,
   env,
-  patience,
+  timeout,
 }: HostOptions): Promise<ServedHost> {
   const gateway = await createGateway({
     ...nodePorts({ GATEWAY_LOG_LEVEL: 'error' }),
     env: { GATEWAY_MASTER_KEY: masterKey, GATEWAY_AUTH__DB_PATH: path, ...env },
     config: `${config}\n[auth]\nenabled = true\nusage_flush_ms = 20\n`,
-    openStore: (settings) => openNodeStore(settings, { entry, ...(patience && { patience }) }),
+    openStore: (settings) => openNodeStore(settings, { entry, ...(timeout && { timeout }) }),
   })
   const host = await serve(gateway, { port: 0, shutdown: { drain: 100 } })
   onTestFinished(() => host.close())

@@ -3,7 +3,7 @@ import { migrate } from 'drizzle-orm/libsql/migrator'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { onTestFinished } from 'vitest'
 import { databaseStore } from '../../../src/store/database.ts'
-import { type Store, usageRows } from '../../../src/store/index.ts'
+import { parseUsageRows, type Store } from '../../../src/store/index.ts'
 
 export interface MemoryStore extends Store {
   /** Runs one statement and shows its rows. */
@@ -21,7 +21,7 @@ export async function memoryStore(): Promise<MemoryStore> {
   return {
     ...store,
     addUsage: (batch) => store.addUsage(batch.text()),
-    listUsage: async (query) => usageRows(`[${(await store.listUsage(query)).join()}]`),
+    listUsage: async (query) => parseUsageRows(`[${(await store.listUsage(query)).join()}]`),
     abandon() {},
     close: async () => client.close(),
     query: async (sql) => (await client.execute(sql)).rows.map((row) => ({ ...row })),

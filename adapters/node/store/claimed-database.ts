@@ -4,17 +4,17 @@ import type { Client } from '@libsql/client'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { drizzle } from 'drizzle-orm/libsql/sqlite3'
 import { databaseInUse, StoreFault } from '../../../src/store/index.ts'
-import { CallLimit } from './call-limit.ts'
+import { CallDeadline } from './call-deadline.ts'
 import { FileClaim } from './file-claim.ts'
 import { LocalDatabase } from './local.ts'
 import { isRemote, type ReportFields, type ThreadSettings } from './messages.ts'
-import { hostOf, RemoteDatabase } from './remote.ts'
+import { extractHost, RemoteDatabase } from './remote.ts'
 import { ServerClaim } from './server-claim.ts'
 
 type Report = (message: string, fields: ReportFields) => void
 
 /** A database in its place, a file or a server, with the claim that a gateway has on it. */
-export interface Place {
+export interface ClaimedDatabase {
   readonly db: LibSQLDatabase
   /** Takes the claim and opens the database, or rejects with the reason. */
   open(): Promise<void>
@@ -23,29 +23,29 @@ export interface Place {
   abandon(): void
 }
 
-export interface PlaceOptions {
+export interface ClaimedDatabaseOptions {
   readonly settings: ThreadSettings
   /** Of the calls that are carried out. */
-  readonly limit: CallLimit
+  readonly limit: CallDeadline
   readonly report: Report
 }
 
-export function placeOf(options: PlaceOptions): Place {
-  return isRemote(options.settings.path) ? serverPlace(options) : filePlace(options)
+export function createClaimedDatabase(options: ClaimedDatabaseOptions): ClaimedDatabase {
+  return isRemote(options.settings.path) ? createForServer(options) : createForFile(options)
 }
 
-function filePlace({ settings, limit, report }: PlaceOptions): Place {
-  const path = resolve(/^file:/i.test(settings.path) ? fileOf(settings.path) : settings.path)
+function createForFile({ settings, limit, report }: ClaimedDatabaseOptions): ClaimedDatabase {
+  const path = resolve(/^file:/i.test(settings.path) ? toFilePath(settings.path) : settings.path)
   const database = new LocalDatabase({ path, limit, report })
-  const db = dbOf(database)
+  const db = toDrizzle(database)
   const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
   return {
     db,
     async open() {
       // Ahead of everything else: the database may have to be changed for this version.
-      judge(await claim?.take(), { name: path, settings, report })
+      checkClaim(await claim?.take(), { name: path, settings, report })
       await database.open()
-      await claim?.note()
+      await claim?.recordHolder()
     },
     async close() {
       database.close()
@@ -55,27 +55,27 @@ function filePlace({ settings, limit, report }: PlaceOptions): Place {
   }
 }
 
-function serverPlace({ settings, limit, report }: PlaceOptions): Place {
+function createForServer({ settings, limit, report }: ClaimedDatabaseOptions): ClaimedDatabase {
   const { path: url, token, lease: duration, claim: holder } = settings
   const database = new RemoteDatabase({ url, token, limit })
   // The lease is renewed while calls run, so it has a client and a limit of its own.
-  const leaseLimit = new CallLimit()
+  const leaseLimit = new CallDeadline()
   leaseLimit.begin(Number.POSITIVE_INFINITY)
   const leases = new RemoteDatabase({ url, token, limit: leaseLimit })
   const claim =
     holder &&
     new ServerClaim({
-      db: dbOf(leases),
+      db: toDrizzle(leases),
       holder,
       duration,
       isSole: holder.mode === 'sole',
       waiting: (process) => report('waits for the lease of another gateway to end', { process }),
-      lost: (process) => report(othersWork, { process }),
+      lost: (process) => report(othersMessage, { process }),
     })
   return {
-    db: dbOf(database),
+    db: toDrizzle(database),
     async open() {
-      judge(await claim?.take(), { name: `at ${hostOf(url)}`, settings, report })
+      checkClaim(await claim?.take(), { name: `at ${extractHost(url)}`, settings, report })
       await database.open()
     },
     async close() {
@@ -90,7 +90,7 @@ function serverPlace({ settings, limit, report }: PlaceOptions): Place {
   }
 }
 
-interface Claiming {
+interface ClaimContext {
   /** The database. */
   readonly name: string
   readonly settings: ThreadSettings
@@ -98,21 +98,21 @@ interface Claiming {
 }
 
 /** What follows when another gateway, named for people, has the place. */
-function judge(other: string | undefined, { name, settings, report }: Claiming): void {
+function checkClaim(other: string | undefined, { name, settings, report }: ClaimContext): void {
   if (other === undefined) return
-  if (settings.claim?.mode === 'shared') return report(othersWork, { process: other })
+  if (settings.claim?.mode === 'shared') return report(othersMessage, { process: other })
   const reason = `another gateway works on the database ${name}: ${other}`
   throw new StoreFault(reason, databaseInUse)
 }
 
-const othersWork = 'another gateway works on this database: each of them grants whole budgets'
+const othersMessage = 'another gateway works on this database: each of them grants whole budgets'
 
 /** Drizzle calls `execute` and `batch` of its client, and nothing else. */
-function dbOf(database: LocalDatabase | RemoteDatabase): LibSQLDatabase {
+function toDrizzle(database: LocalDatabase | RemoteDatabase): LibSQLDatabase {
   return drizzle({ client: database as unknown as Client })
 }
 
 /** The libSQL way of writing it allows `file:name` without slashes, which is no valid address. */
-function fileOf(url: string): string {
+function toFilePath(url: string): string {
   return /^file:\/\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice(5))
 }

@@ -4,28 +4,28 @@ import { StoreFault } from '../../../src/store/index.ts'
  * An error for the outside: a reason, and the code it comes from. Never the message of the driver,
  * which may hold the statement and its parameters. Drizzle wraps errors in its own.
  */
-export function faultOf(error: unknown): StoreFault {
+export function toStoreFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error
-  if (!(error instanceof Error)) return faultWith(typeof error)
+  if (!(error instanceof Error)) return createFault(typeof error)
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
-  if (typeof code === 'string') return faultWith(code)
-  return cause instanceof Error ? faultOf(cause) : faultWith(error.name)
+  if (typeof code === 'string') return createFault(code)
+  return cause instanceof Error ? toStoreFault(cause) : createFault(error.name)
 }
 
-function faultWith(code: string): StoreFault {
+function createFault(code: string): StoreFault {
   return new StoreFault(reasons[code] ?? 'the database failed', code)
 }
 
 /** Why a database, named by `place`, cannot be opened. */
-export function openFault(place: string, error: unknown): StoreFault {
-  const { message, code } = faultOf(error)
+export function toOpenFault(place: string, error: unknown): StoreFault {
+  const { message, code } = toStoreFault(error)
   const reason = code === undefined ? message : `${message} (${code})`
   return new StoreFault(`cannot open ${place}: ${reason}`, code)
 }
 
 /** Another connection holds the lock that was needed. */
 export function isLocked(error: unknown): boolean {
-  return lockCodes.has(faultOf(error).code)
+  return lockCodes.has(toStoreFault(error).code)
 }
 
 const lockCodes: ReadonlySet<string | undefined> = new Set([

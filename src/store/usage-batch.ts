@@ -1,11 +1,11 @@
 import type { Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
-import { amountOf, moneyOf } from './money.ts'
+import { joinAmount, splitAmount } from './money.ts'
 import type { usageLog } from './schema.ts'
 import { SpendSums } from './spend-text.ts'
 import {
-  largestBudget,
+  maxBudget,
   type NewUsageRow,
   type UsageBatch,
   type UsageRow,
@@ -51,7 +51,7 @@ export const usageFields = [
 ] as const satisfies readonly Exclude<keyof typeof usageLog.$inferSelect, 'id'>[]
 
 /** A batch to which rows are added, until it is sent. Of what its rows share hardly anything is kept. */
-export class UsageTable implements UsageBatch {
+export class UsageBatchBuilder implements UsageBatch {
   readonly id: string
   #length = 0
   /** The first row. */
@@ -74,7 +74,7 @@ export class UsageTable implements UsageBatch {
   }
 
   add(row: NewUsageRow): void {
-    const cost = row.cost > largestBudget ? largestBudget : row.cost
+    const cost = row.cost > maxBudget ? maxBudget : row.cost
     const values = valuesOf(row, cost)
     this.#spend.add('key', row.keyId, cost)
     if (row.groupId !== null) this.#spend.add('group', row.groupId, cost)
@@ -120,7 +120,7 @@ export class UsageTable implements UsageBatch {
  * row must not keep back all others of its batch.
  */
 function valuesOf(row: NewUsageRow, rowCost: NanoUsd): UsageValue[] {
-  const cost = amountOf(rowCost)
+  const cost = splitAmount(rowCost)
   return [
     whole(row.ts),
     row.requestId,
@@ -162,7 +162,7 @@ function newRow(values: readonly UsageValue[]): NewUsageRow {
 }
 
 /** Rows as they come out: an array of arrays, each with the id in front. */
-export function usageRows(text: string): UsageRow[] {
+export function parseUsageRows(text: string): UsageRow[] {
   // The columns were filled from rows.
   return (JSON.parse(text) as UsageTuple[]).map(usageRow)
 }
@@ -222,7 +222,7 @@ function usageRow(tuple: UsageTuple): UsageRow {
     searchUnits: tuple[17],
     mediaCount: tuple[18],
     mediaBytes: tuple[19],
-    cost: moneyOf(tuple[20], tuple[21]),
+    cost: joinAmount(tuple[20], tuple[21]),
     latencyMs: tuple[22],
     ttftMs: tuple[23],
     attempts: tuple[24],

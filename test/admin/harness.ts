@@ -1,7 +1,7 @@
 import { unavailable } from '../../src/access/access.ts'
 import { type KeyEntry, KeyRegistry } from '../../src/accounting/index.ts'
-import { groupRoutes, guarded, keyRoutes } from '../../src/admin/index.ts'
-import { KeyRing, openMaster } from '../../src/auth/index.ts'
+import { groupRoutes, keyRoutes, requireMasterKey } from '../../src/admin/index.ts'
+import { KeyRing, openMasterKey } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import { GatewayError, internal } from '../../src/core/errors.ts'
 import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
@@ -18,7 +18,7 @@ import { openIntake } from '../support/open-intake.ts'
 export const masterKey = '00112233445566778899aabbccddeeff'.repeat(2)
 export const bodyLimit = 200_000
 
-const master = await openMaster(masterKey)
+const master = await openMasterKey(masterKey)
 
 export interface KeyJson {
   readonly id: string
@@ -67,14 +67,14 @@ export interface Call {
 }
 
 /** The admin routes of keys and groups behind their guard, and all that they work on. */
-export class Desk {
+export class AdminHarness {
   readonly store = new MemoryStore()
   readonly clock = new ManualClock()
   readonly ring = new KeyRing<KeyEntry>()
   readonly events: AccountEvent[] = []
   readonly accounts = new KeyRegistry({
     clock: this.clock,
-    watch: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
+    observer: { charged() {}, refused() {}, admitted() {}, changed() {}, loaded() {} },
     reserveOutputTokens: () => 256,
   })
   flushes = 0
@@ -90,7 +90,7 @@ export class Desk {
     const request = new Request(`http://gateway.test${path}`, {
       method,
       headers,
-      ...(call.body !== undefined && { body: bodyOf(call.body), duplex: 'half' }),
+      ...(call.body !== undefined && { body: encodeBody(call.body), duplex: 'half' }),
     } as RequestInit)
     const found = await this.#find(path)
     const answer = async () => found.serve(request, adminContext(call.signal))
@@ -125,7 +125,7 @@ export class Desk {
   /** Whether a secret opens the data plane now. */
   opens(secret: string | undefined): boolean {
     try {
-      this.ring.identify(new Headers({ authorization: `Bearer ${secret}` }), this.now)
+      this.ring.authenticate(new Headers({ authorization: `Bearer ${secret}` }), this.now)
       return true
     } catch {
       return false
@@ -134,16 +134,16 @@ export class Desk {
 
   /** Requests of this key have cost so much, and nothing of it is saved yet. */
   charge(id: string, nanos: bigint): void {
-    this.accounts.key(id as KeyId)?.charge(nanos)
+    this.accounts.getKey(id as KeyId)?.charge(nanos)
   }
 
   chargeGroup(id: string, nanos: bigint): void {
-    this.accounts.group(id as GroupId)?.charge(nanos)
+    this.accounts.getGroup(id as GroupId)?.charge(nanos)
   }
 
   /** The cap of a key in memory and in the database. */
   caps(id: string): readonly (NanoUsd | null | undefined)[] {
-    const inMemory = this.accounts.key(id as KeyId) ?? this.accounts.group(id as GroupId)
+    const inMemory = this.accounts.getKey(id as KeyId) ?? this.accounts.getGroup(id as GroupId)
     const inStore = this.store.keys.get(id) ?? this.store.groups.get(id)
     return [inMemory?.record.budgetMax, inStore?.budgetMax]
   }
@@ -164,7 +164,7 @@ export class Desk {
         return this.flush()
       },
     }
-    return guarded({ ...keyRoutes(desk), ...groupRoutes(desk) }, { master, refused() {} })
+    return requireMasterKey({ ...keyRoutes(desk), ...groupRoutes(desk) }, { master, refused() {} })
   }
 }
 
@@ -173,7 +173,7 @@ export function refusal({ status, json }: Answer): readonly [number, string, str
   return [status, json.error.code, json.error.param]
 }
 
-function bodyOf(body: unknown): unknown {
+function encodeBody(body: unknown): unknown {
   const isRaw =
     typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
   return isRaw ? body : JSON.stringify(body)

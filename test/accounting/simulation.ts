@@ -18,7 +18,16 @@ import {
   type PlainDemand,
   PlainModel,
 } from './plain-model.ts'
-import { groupRow, keyRow, link, NotedLog, NotedWatch, nano, routeTo, writing } from './support.ts'
+import {
+  groupRow,
+  keyRow,
+  link,
+  nano,
+  RecordingLog,
+  RecordingObserver,
+  routeTo,
+  writing,
+} from './support.ts'
 
 const reserveOutput = 20
 export const keyIds = ['1', '2', '3'].map((digit) => digit.repeat(32) as KeyId)
@@ -59,28 +68,28 @@ interface Open {
 }
 
 /** Accounts over a database, and beside them the plain model to which the same things happen. */
-export class World {
+export class Simulation {
   readonly clock = new ManualClock()
   readonly store = new MemoryStore()
   readonly accounts = new KeyRegistry({
     clock: this.clock,
-    watch: new NotedWatch(),
+    observer: new RecordingObserver(),
     reserveOutputTokens: () => reserveOutput,
   })
   /** So small that rows are dropped. */
   readonly usageLog = new UsageLog({
     store: this.store,
     clock: this.clock,
-    log: new NotedLog(),
+    log: new RecordingLog(),
     capacity: 3,
     batchMax: 2,
     flushAfter: 2_000,
-    dropped: (row) => this.ledger.owe(row),
+    dropped: (row) => this.ledger.addDropped(row),
   })
   readonly ledger: SpendFlusher = new SpendFlusher({
     store: this.store,
     clock: this.clock,
-    log: new NotedLog(),
+    log: new RecordingLog(),
     interval: 30_000,
     usageLog: this.usageLog,
   })
@@ -96,7 +105,7 @@ export class World {
     }
     for (const row of this.store.keys.values()) this.model.keys.set(row.id, row)
     for (const row of this.store.groups.values()) this.model.groups.set(row.id, row)
-    this.accounts.load(await this.store.accounts())
+    this.accounts.load(await this.store.readAccounts())
   }
 
   async take(step: Step): Promise<void> {
@@ -151,18 +160,18 @@ export class World {
         return
       }
       case 'reload':
-        return this.accounts.load(await this.store.accounts())
+        return this.accounts.load(await this.store.readAccounts())
       case 'wait':
         return this.clock.advance(step.time)
     }
   }
 
   #admit(id: KeyId, demand: PlainDemand): void {
-    const entry = this.accounts.key(id)
+    const entry = this.accounts.getKey(id)
     if (!entry || entry.record.deletedAt !== null) return
     const minute = Math.floor(this.clock.now() / 60_000)
     const plain = this.model.admit(id, demand, minute)
-    const caller = this.accounts.callerOf(entry)
+    const caller = this.accounts.createPrincipal(entry)
     const real = this.#outcome(() =>
       caller.admit(route, () => ({
         promptTokens: demand.prompt,
@@ -187,7 +196,7 @@ export class World {
       ],
     )
     for (const name of plain.owners) {
-      const budget = this.accounts.key(name as KeyId) ?? this.accounts.group(name as GroupId)
+      const budget = this.accounts.getKey(name as KeyId) ?? this.accounts.getGroup(name as GroupId)
       const max = budget?.record.budgetMax ?? null
       if (budget && max !== null) agree(budget.spent + budget.reserved <= max, true)
     }
@@ -247,8 +256,8 @@ export class World {
   /** Every key and group stands as the model says. */
   check(): void {
     for (const { record, spent, reserved } of [
-      ...this.accounts.keys(),
-      ...this.accounts.groups(),
+      ...this.accounts.listKeys(),
+      ...this.accounts.listGroups(),
     ]) {
       agree([spent, reserved], [this.model.spent.of(record.id), this.model.reserved.of(record.id)])
     }
@@ -272,8 +281,8 @@ export class World {
     this.check()
     this.checkSaved()
     for (const { record, spent, reserved } of [
-      ...this.accounts.keys(),
-      ...this.accounts.groups(),
+      ...this.accounts.listKeys(),
+      ...this.accounts.listGroups(),
     ]) {
       const rows = this.model.rows.filter(({ owners }) => owners.includes(record.id))
       agree(reserved, 0n)

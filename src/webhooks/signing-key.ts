@@ -3,22 +3,25 @@ import type { SealedRow, Store } from '../store/index.ts'
 import { type Sealer, SealFault } from '../wire/seal.ts'
 
 /** How deliveries are signed. */
-export type Signing =
+export type SigningMode =
   | { readonly kind: 'signed'; readonly secret: string }
   | { readonly kind: 'unsigned' }
   /** A secret is stored but cannot be opened. Nothing is delivered: unsigned it would be forgeable. */
   | { readonly kind: 'locked' }
 
-export const unsigned: Signing = Object.freeze({ kind: 'unsigned' })
+export const unsigned: SigningMode = Object.freeze({ kind: 'unsigned' })
 
 /** The two places of signing keys: the environment and the database. */
 export interface SigningKeys {
   readonly env: Environment
-  readonly stored: Signing
+  readonly stored: SigningMode
 }
 
 /** The variable that the file names wins over the stored secret, as long as it is set. */
-export function signingOf(variable: string | undefined, { env, stored }: SigningKeys): Signing {
+export function resolveSigning(
+  variable: string | undefined,
+  { env, stored }: SigningKeys,
+): SigningMode {
   const secret = variable === undefined ? undefined : env[variable]
   return secret === undefined || secret === '' ? stored : { kind: 'signed', secret }
 }
@@ -26,7 +29,7 @@ export function signingOf(variable: string | undefined, { env, stored }: Signing
 /** There is one receiver, so there is one secret. */
 const label = { purpose: 'webhook-signing-key', name: 'receiver' } as const
 
-export async function sealSecret(
+export async function sealSigningKey(
   secret: string,
   { sealer, updatedAt }: { readonly sealer: Sealer; readonly updatedAt: number },
 ): Promise<SealedRow> {
@@ -34,8 +37,11 @@ export async function sealSecret(
 }
 
 /** The stored secret, if there is one. */
-export async function openSecret(store: Pick<Store, 'sealed'>, sealer: Sealer): Promise<Signing> {
-  const [row] = await store.sealed(label.purpose)
+export async function openSigningKey(
+  store: Pick<Store, 'readSealed'>,
+  sealer: Sealer,
+): Promise<SigningMode> {
+  const [row] = await store.readSealed(label.purpose)
   if (!row) return unsigned
   try {
     return { kind: 'signed', secret: await sealer.open(label, row.sealed) }
@@ -45,6 +51,6 @@ export async function openSecret(store: Pick<Store, 'sealed'>, sealer: Sealer): 
   }
 }
 
-export async function deleteSecret(store: Pick<Store, 'deleteSealed'>): Promise<void> {
+export async function deleteSigningKey(store: Pick<Store, 'deleteSealed'>): Promise<void> {
   await store.deleteSealed(label.purpose, label.name)
 }

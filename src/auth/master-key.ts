@@ -1,12 +1,12 @@
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { constantTimeEqual, sha256 } from '../wire/digest.ts'
 import { Sealer } from '../wire/seal.ts'
-import { bearerToken } from './bearer.ts'
+import { bearerToken } from './key-ring.ts'
 
 /** What the master key is good for. The key itself is not kept. */
-export interface Master {
+export interface MasterKey {
   /** Whether the headers show the master key; takes the same time whatever else they show. */
-  isShownIn(headers: Headers): Promise<boolean>
+  isPresentedIn(headers: Headers): Promise<boolean>
   readonly sealer: Sealer
 }
 
@@ -16,7 +16,7 @@ export class MasterKeyError extends Error {
 }
 
 /** Reads the value of `GATEWAY_MASTER_KEY`; rejects with a `MasterKeyError` when it is no master key. */
-export async function openMaster(value: string | undefined): Promise<Master> {
+export async function openMasterKey(value: string | undefined): Promise<MasterKey> {
   if (value === undefined || value === '') {
     throw new MasterKeyError(`GATEWAY_MASTER_KEY: is not set; with auth on it ${rule}`)
   }
@@ -24,7 +24,7 @@ export async function openMaster(value: string | undefined): Promise<Master> {
   // Bearer and sealing do not share bytes: one uses a digest of the text, the other derived keys.
   const digest = await sha256(value)
   return {
-    isShownIn: async (headers) =>
+    isPresentedIn: async (headers) =>
       constantTimeEqual(await sha256(bearerToken(headers) ?? ''), digest),
     sealer: await Sealer.of(hexToBytes(value)),
   }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { MasterKeyError, mintKey, openMaster } from '../../src/auth/index.ts'
+import { MasterKeyError, mintKey, openMasterKey } from '../../src/auth/index.ts'
 
 const key = '0123456789abcdefABCDEF0123456789'.repeat(2)
-const master = await openMaster(key)
+const master = await openMasterKey(key)
 
-const isShown = (headers: Record<string, string>) => master.isShownIn(new Headers(headers))
+const isShown = (headers: Record<string, string>) => master.isPresentedIn(new Headers(headers))
 
 describe('GATEWAY_MASTER_KEY', () => {
   test.each([
     ['absent', undefined],
     ['empty', ''],
   ])('%s is refused, and the message tells how to make one', async (_, value) => {
-    const error = await openMaster(value).catch((fault: unknown) => fault)
+    const error = await openMasterKey(value).catch((fault: unknown) => fault)
     expect(error).toBeInstanceOf(MasterKeyError)
     expect(String(error)).toMatch(/GATEWAY_MASTER_KEY: is not set.*64 hex digits.*openssl/)
   })
@@ -26,7 +26,7 @@ describe('GATEWAY_MASTER_KEY', () => {
     ['as a virtual key', mintKey().plaintext],
     ['as a sentence', 'canary in the coal mine'],
   ])('%s is refused, and never shown', async (_, value) => {
-    const error = await openMaster(value).catch((fault: unknown) => fault)
+    const error = await openMasterKey(value).catch((fault: unknown) => fault)
     expect(error).toBeInstanceOf(MasterKeyError)
     expect(String(error)).toMatch(/GATEWAY_MASTER_KEY: must be 64 hex digits/)
     expect(String(error)).not.toContain(value.trim().slice(0, 8))
@@ -60,7 +60,7 @@ describe('the master key', () => {
   test('seals the same in capitals and in small letters', async () => {
     const label = { purpose: 'p', name: 'n' }
     const sealed = await master.sealer.seal(label, 'text')
-    const same = await openMaster(key.toLowerCase())
+    const same = await openMasterKey(key.toLowerCase())
     expect(await same.sealer.open(label, sealed)).toBe('text')
   })
 })

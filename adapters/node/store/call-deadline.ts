@@ -6,7 +6,7 @@ export function sharedNow(): Millis {
 }
 
 /** How long the present call may go on trying. A thread carries out one call at a time. */
-export class CallLimit {
+export class CallDeadline {
   #deadline: Millis = 0
   #isAbandoned = false
   #abandoned = () => {}
@@ -29,7 +29,7 @@ export class CallLimit {
   }
 
   /** Milliseconds, 0 at the least. */
-  get left(): Millis {
+  get remaining(): Millis {
     return this.#isAbandoned ? 0 : Math.max(0, this.#deadline - sharedNow())
   }
 }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { GroupId, KeyId } from '../../src/core/ids.ts'
 import {
-  accountsWith,
   ask,
-  entryOf,
+  getEntry,
   groupId,
   groupRow,
   keyId,
   keyRow,
   nano,
   refusal,
+  registryWith,
   usd,
 } from './support.ts'
 
@@ -17,12 +17,13 @@ const idOf = (digit: string) => digit.repeat(32) as KeyId & GroupId
 
 describe('keys and groups', () => {
   test('stand in order of creation, also after a change and after another load', () => {
-    const { accounts } = accountsWith({}, {})
+    const { accounts } = registryWith({}, {})
     accounts.putKey(keyRow({ id: idOf('3') }))
     accounts.putGroup(groupRow({ id: idOf('4') }))
     accounts.putKey(keyRow({ name: 'other' }))
     accounts.putGroup(groupRow({ name: 'other' }))
-    const ids = () => [accounts.keys(), accounts.groups()].map((all) => all.map((e) => e.record.id))
+    const ids = () =>
+      [accounts.listKeys(), accounts.listGroups()].map((all) => all.map((e) => e.record.id))
     expect(ids()).toEqual([
       [keyId, idOf('3')],
       [groupId, idOf('4')],
@@ -32,16 +33,16 @@ describe('keys and groups', () => {
       groups: [groupRow({ id: idOf('4') })],
     })
     expect(ids()).toEqual([[keyId, idOf('2'), idOf('3')], [idOf('4')]])
-    expect([accounts.group(groupId), accounts.key(idOf('9'))]).toEqual([undefined, undefined])
+    expect([accounts.getGroup(groupId), accounts.getKey(idOf('9'))]).toEqual([undefined, undefined])
   })
 
   test('begin with what the database says they have spent', () => {
-    const { entry, group } = accountsWith({ budgetSpent: usd(2) }, { budgetSpent: usd(3) })
+    const { entry, group } = registryWith({ budgetSpent: usd(2) }, { budgetSpent: usd(3) })
     expect([entry.spent, group?.spent]).toEqual([usd(2), usd(3)])
   })
 
   test('show neither the digest of the secret nor a second sum', () => {
-    const { entry, group } = accountsWith({}, {})
+    const { entry, group } = registryWith({}, {})
     expect(Object.keys(entry.record)).not.toContain('digest')
     expect(Object.keys(entry.record)).not.toContain('budgetSpent')
     expect(Object.keys(group?.record ?? {})).not.toContain('budgetSpent')
@@ -49,7 +50,7 @@ describe('keys and groups', () => {
 
   test('keep spend, reservations and windows when the record is replaced', () => {
     const limits = { budgetMax: usd(1), rpmLimit: 2, tpmLimit: 1_000_000 }
-    const { accounts, entry, group } = accountsWith(limits, {})
+    const { accounts, entry, group } = registryWith(limits, {})
     ask(accounts, 100_000).settle({ cost: usd(0.25), tokens: 100_000 })
     ask(accounts, 500_000)
     accounts.putKey(keyRow({ ...limits, groupId, name: 'new', budgetSpent: usd(9) }))
@@ -58,7 +59,7 @@ describe('keys and groups', () => {
       keys: [keyRow({ ...limits, groupId, name: 'newer', budgetSpent: usd(9) })],
       groups: [groupRow({ budgetSpent: usd(9) })],
     })
-    expect(accounts.key(keyId)).toBe(entry)
+    expect(accounts.getKey(keyId)).toBe(entry)
     expect(entry).toMatchObject({ spent: usd(0.25), reserved: usd(0.5), record: { name: 'newer' } })
     expect(group?.spent).toBe(usd(0.25))
     expect(refusal(() => ask(accounts, 1)).code).toBe('LM-4002')
@@ -69,7 +70,7 @@ describe('keys and groups', () => {
   })
 
   test('obey a new cap and new limits from the next request on', () => {
-    const { accounts } = accountsWith({ budgetMax: usd(1) })
+    const { accounts } = registryWith({ budgetMax: usd(1) })
     refusal(() => ask(accounts, 1_500_000))
     accounts.putKey(keyRow({ budgetMax: usd(2) }))
     const admission = ask(accounts, 1_500_000)
@@ -82,7 +83,7 @@ describe('keys and groups', () => {
   })
 
   test('count their changes, so that rows read before one can be told from later ones', () => {
-    const { accounts } = accountsWith({}, {})
+    const { accounts } = registryWith({}, {})
     const before = accounts.changes
     accounts.putKey(keyRow())
     accounts.putGroup(groupRow())
@@ -92,7 +93,7 @@ describe('keys and groups', () => {
   })
 
   test('a deleted key is charged for the requests that it still has', () => {
-    const { accounts, entry } = accountsWith({})
+    const { accounts, entry } = registryWith({})
     const admission = ask(accounts, 1)
     accounts.putKey(keyRow({ deletedAt: 1 }))
     admission.settle({ cost: usd(1), tokens: undefined })
@@ -102,7 +103,7 @@ describe('keys and groups', () => {
 
 describe('the watch', () => {
   test('is told of what is loaded, created and replaced', () => {
-    const { accounts, watch } = accountsWith({ budgetSpent: usd(2) }, { budgetMax: usd(5) })
+    const { accounts, watch } = registryWith({ budgetSpent: usd(2) }, { budgetMax: usd(5) })
     accounts.putKey(keyRow({ id: idOf('3') }))
     accounts.putKey(keyRow({ name: 'new', budgetMax: usd(7) }))
     const key = { scope: 'key', id: keyId, name: 'a key', budgetMax: null, spent: usd(2) }
@@ -122,7 +123,7 @@ describe('the watch', () => {
   })
 
   test('is told of charges and of refusals by a budget, each with the sums of its moment', () => {
-    const { accounts, watch, entry } = accountsWith({ rpmLimit: 2 }, { budgetMax: usd(1) })
+    const { accounts, watch, entry } = registryWith({ rpmLimit: 2 }, { budgetMax: usd(1) })
     watch.told.length = 0
     ask(accounts, 1_000_000).settle({ cost: usd(0.5), tokens: undefined })
     refusal(() => ask(accounts, 1_000_000))
@@ -133,6 +134,6 @@ describe('the watch', () => {
       { of: 'charged', scope: 'group', spent: usd(0.5) },
       { of: 'refused', scope: 'group', spent: usd(0.5) },
     ])
-    expect(entryOf(accounts)).toBe(entry)
+    expect(getEntry(accounts)).toBe(entry)
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NanoUsd } from '../../src/core/ids.ts'
-import { largestBudget, type NewUsageRow } from '../../src/store/index.ts'
+import { maxBudget, type NewUsageRow } from '../../src/store/index.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { groupId, newGroup, newKey, usageRow } from './support/rows.ts'
@@ -13,7 +13,7 @@ const anyRow = fc
     cost: fc
       .oneof(
         fc.bigInt({ min: 0n, max: 2_000_000_000n }),
-        fc.constantFrom(0n, largestBudget, largestBudget * 3n),
+        fc.constantFrom(0n, maxBudget, maxBudget * 3n),
       )
       .map((cost) => cost as NanoUsd),
   })
@@ -29,9 +29,9 @@ async function accountStore(): Promise<MemoryStore> {
 }
 
 /** What keys and groups have spent, and what their rows add up to, by id. */
-async function books({ accounts, listUsage }: MemoryStore) {
+async function books({ readAccounts, listUsage }: MemoryStore) {
   const rows = await listUsage({ since: 0, until: 1e9, cursor: 0, limit: 1e6 })
-  const { keys, groups } = await accounts()
+  const { keys, groups } = await readAccounts()
   const sumOf = (isOwn: (row: NewUsageRow) => boolean) =>
     rows.filter(isOwn).reduce((sum, { cost }) => sum + cost, 0n)
   return {

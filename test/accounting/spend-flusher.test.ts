@@ -4,7 +4,7 @@ import { UsageLog } from '../../src/accounting/usage-log.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { groupId, groupRow, keyId, keyRow, NotedLog, nano } from './support.ts'
+import { groupId, groupRow, keyId, keyRow, nano, RecordingLog } from './support.ts'
 
 const interval = 10_000
 
@@ -12,19 +12,19 @@ function ledgerOver(store = new MemoryStore()) {
   store.keys.set(keyId, keyRow())
   store.groups.set(groupId, groupRow())
   const clock = new ManualClock()
-  const log = new NotedLog()
+  const log = new RecordingLog()
   const options = { store, clock, log }
   const usageLog = new UsageLog({
     ...options,
     capacity: 10,
     batchMax: 10,
     flushAfter: 60_000,
-    dropped: (row) => ledger.owe(row),
+    dropped: (row) => ledger.addDropped(row),
   })
   const ledger: SpendFlusher = new SpendFlusher({ ...options, interval, usageLog })
   /** A request that has cost so much, and whose row was dropped. */
   const owe = (cost: number, id: string = keyId) =>
-    ledger.owe({ keyId: id, groupId: null, cost: nano(cost) })
+    ledger.addDropped({ keyId: id, groupId: null, cost: nano(cost) })
   const saved = () => store.keys.get(keyId)?.budgetSpent
   return { store, clock, log, ledger, usageLog, owe, saved }
 }
@@ -64,7 +64,7 @@ describe('rows', () => {
 
 test('what dropped rows have cost is saved at every interval, for keys and for groups', async () => {
   const { clock, ledger, owe, saved, store } = ledgerOver()
-  ledger.owe({ keyId, groupId, cost: nano(5) })
+  ledger.addDropped({ keyId, groupId, cost: nano(5) })
   await clock.advance(interval - 1)
   expect(saved()).toBe(0n)
   await clock.advance(1)

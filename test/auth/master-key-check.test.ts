@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { checkMasterKey, ForeignMasterKey, openMaster } from '../../src/auth/index.ts'
+import { checkMasterKey, MasterKeyMismatchError, openMasterKey } from '../../src/auth/index.ts'
 import { StoreFault } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 
 const clock = new ManualClock()
-const { sealer } = await openMaster('ab'.repeat(32))
-const { sealer: foreign } = await openMaster(`${'ab'.repeat(31)}ac`)
+const { sealer } = await openMasterKey('ab'.repeat(32))
+const { sealer: foreign } = await openMasterKey(`${'ab'.repeat(31)}ac`)
 
 const row = async (store: MemoryStore) => {
-  const rows = await store.sealed('canary')
+  const rows = await store.readSealed('canary')
   expect(rows).toHaveLength(1)
   return rows[0] as (typeof rows)[number]
 }
@@ -30,7 +30,7 @@ describe('the canary', () => {
     await checkMasterKey(store, { sealer, clock })
     const before = await row(store)
     await expect(checkMasterKey(store, { sealer: foreign, clock })).rejects.toThrow(
-      ForeignMasterKey,
+      MasterKeyMismatchError,
     )
     await expect(checkMasterKey(store, { sealer: foreign, clock })).rejects.toThrow(
       /another master key: set GATEWAY_MASTER_KEY/,
@@ -47,7 +47,7 @@ describe('the canary', () => {
       ...rest,
       sealed: sealed.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
     })
-    await expect(checkMasterKey(store, { sealer, clock })).rejects.toThrow(ForeignMasterKey)
+    await expect(checkMasterKey(store, { sealer, clock })).rejects.toThrow(MasterKeyMismatchError)
   })
 
   test('does not sing for a database that cannot be read', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { BudgetSubject } from '../../src/accounting/budget-watch.ts'
+import type { BudgetSubject } from '../../src/accounting/budget-observer.ts'
 import { BudgetAlerts } from '../../src/accounting/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'

@@ -1,0 +1,75 @@
+import { serialize } from 'node:v8'
+import { databaseStore } from '../../../src/store/database.ts'
+import type { UsageListQuery } from '../../../src/store/index.ts'
+import { CallDeadline } from './call-deadline.ts'
+import { createClaimedDatabase } from './claimed-database.ts'
+import type { ReportFields, StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
+import { toStoreFault } from './store-fault.ts'
+
+/** The store as its thread runs it. */
+export interface StoreExecutor {
+  /** Carries out a call. Never rejects. */
+  execute(call: StoreCall): Promise<StoreMessage>
+  /** From now on no call goes on trying. */
+  abandon(): void
+}
+
+export function createExecutor(
+  settings: ThreadSettings,
+  report: (message: string, fields: ReportFields) => void,
+): StoreExecutor {
+  const callDeadline = new CallDeadline()
+  const database = createClaimedDatabase({ settings, limit: callDeadline, report })
+  const store = databaseStore(database.db)
+  const execute: StoreExecutor['execute'] = async ({ method, args, deadline }) => {
+    callDeadline.begin(deadline)
+    try {
+      switch (method) {
+        case 'open':
+          return toValue(await database.open())
+        case 'close':
+          return toValue(await database.close())
+        case 'readAccounts': {
+          const { keys, groups } = await store.readAccounts()
+          return { kind: 'accounts', pieces: { keys: packRows(keys), groups: packRows(groups) } }
+        }
+        case 'listUsage': {
+          // The port sends what its own method of that name was given.
+          const rows = await store.listUsage(...(args as [UsageListQuery]))
+          return {
+            kind: 'usage',
+            pieces: splitIntoPieces(rows).map((piece) => `[${piece.join(',')}]`),
+          }
+        }
+        default: {
+          // Likewise.
+          const call = store[method] as (...args: readonly unknown[]) => Promise<unknown>
+          return toValue(await call(...args))
+        }
+      }
+    } catch (error) {
+      const { message, code } = toStoreFault(error)
+      return { kind: 'fault', message, code }
+    }
+  }
+  return { execute: execute, abandon: () => database.abandon() }
+}
+
+function toValue(value: unknown): StoreMessage {
+  return { kind: 'value', value }
+}
+
+function packRows(rows: readonly unknown[]): Uint8Array[] {
+  return splitIntoPieces(rows).map((piece) => serialize(piece))
+}
+
+function splitIntoPieces<Row>(rows: readonly Row[]): Row[][] {
+  const pieces: Row[][] = []
+  for (let start = 0; start < rows.length; start += rowsPerPiece) {
+    pieces.push(rows.slice(start, start + rowsPerPiece))
+  }
+  return pieces
+}
+
+/** Rows that the main thread unpacks in one go, a millisecond or two. */
+const rowsPerPiece = 500
