@@ -26,8 +26,8 @@ async function exiting(time: number) {
         const thread = ${JSON.stringify(threadWith(time))}
         const entry = new URL('data:text/javascript,' + encodeURIComponent(thread))
         const store = await openNodeStore({ path: 'gateway.db' }, { entry })
-        store.accounts().then(() => console.log('ended'), () => console.log('abandoned'))
-        store.sealed('canary').catch(() => console.log('never begun'))
+        store.readAccounts().then(() => console.log('ended'), () => console.log('abandoned'))
+        store.readSealed('canary').catch(() => console.log('never begun'))
         await exit(3)
       `,
       resolveDir: process.cwd(),

@@ -102,7 +102,7 @@ describe('calls', () => {
           import { openNodeStore } from './adapters/node/ports/store.ts'
           const entry = new URL(${JSON.stringify(thread.entry.href)})
           const store = await openNodeStore({ path: 'gateway.db' }, { entry })
-          store.accounts().then(() => console.log('answered'))
+          store.readAccounts().then(() => console.log('answered'))
         `,
         resolveDir: process.cwd(),
       },
