@@ -5,7 +5,7 @@
  */
 import type { ChatEndpoint } from '../src/core/provider.ts'
 import { readChat } from '../src/data-plane/chat-input.ts'
-import { kindNamed } from '../src/providers/index.ts'
+import { getKind } from '../src/providers/index.ts'
 import { webClock } from '../src/web/ports.ts'
 import { CancelScope } from '../src/wire/cancel-scope.ts'
 import { TimeSlice } from '../src/wire/time-slice.ts'
@@ -30,22 +30,22 @@ async function sayAll(endpoint: ChatEndpoint): Promise<number> {
   const pace = new TimeSlice(webClock, new CancelScope(webClock))
   const calls = await Promise.all(Array.from({ length: requests }, () => readChat(body, pace)))
   const before = process.cpuUsage()
-  for (const call of calls) void endpoint.request(call)
+  for (const call of calls) void endpoint.buildRequest(call)
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
 }
 
 function endpointOf(name: string, model: string): ChatEndpoint {
-  const kind = kindNamed(name)
+  const kind = getKind(name)
   const endpoint = kind.chat?.({
     baseUrl: (kind.defaultBaseUrl ?? '').replace('{region}', 'us-east-1'),
-    hasOwnBaseUrl: false,
+    hasCustomBaseUrl: false,
     apiVersion: undefined,
     upstreamId: model,
     modelId: 'm',
     maxOutputTokens: undefined,
     streamUsage: 'not-asked',
-    passesAddresses: false,
+    forwardsMediaUrls: false,
     clock: webClock,
     env: { AWS_REGION: 'us-east-1' },
     secret: 'key',

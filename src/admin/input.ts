@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Audit } from '../core/audit.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import { inOurWords, invalidField } from '../core/invalid-field.ts'
+import { invalidField, schemaMessages } from '../core/invalid-field.ts'
 import { budgetOf } from '../core/money.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
@@ -83,7 +83,7 @@ export async function readJson<Shape extends z.ZodRawShape>(
     const param = unknown.slice(0, maxParamLength)
     throw invalid(`unknown field; this route takes ${fields.join(', ')}`, param)
   }
-  const parsed = schema.safeParse(value, inOurWords)
+  const parsed = schema.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   return parsed.data
 }

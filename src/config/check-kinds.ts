@@ -61,7 +61,7 @@ function* checkAddress(path: Path, provider: ProviderOutline, kind: KindFacts): 
       path: address,
       message: `is required: kind ${quote(kind.name)} has no address of its own`,
     }
-  } else if (isRegion(provider.base_url ?? '') && kind.takesRegion !== true) {
+  } else if (isRegion(provider.base_url ?? '') && kind.acceptsRegion !== true) {
     yield { path: address, message: 'must be an http or https URL' }
   }
 }

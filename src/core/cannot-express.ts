@@ -4,8 +4,8 @@ import { type GatewayError, invalid } from './errors.ts'
  * The request has no form in the dialect of one link. That is neither a failure of the upstream nor
  * yet a mistake of the client: the next link may be able to send it.
  */
-export class CannotExpress extends Error {
-  override readonly name = 'CannotExpress'
+export class UntranslatableError extends Error {
+  override readonly name = 'UntranslatableError'
   /** The field that has no form there, as a dotted path; undefined where it is the whole request. */
   readonly param: string | undefined
 

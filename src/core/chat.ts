@@ -4,7 +4,7 @@ import type { MemberLayout, ObjectLayout } from './layout.ts'
 
 /*
  * Only the fields that the gateway itself reads are typed here. Everything else passes untouched
- * to upstreams that speak the OpenAI format, so every object is loose. To be read with `asSent`.
+ * to upstreams that speak the OpenAI format, so every object is loose. To be read with `validateAsSent`.
  */
 
 const count = z.int().positive().nullish()
@@ -71,7 +71,7 @@ export interface OutputEstimate {
 }
 
 /** The largest of a request's output bounds: which of them an upstream obeys is not known. */
-export function largestBound(request: ChatRequest): number | undefined {
+export function findOutputBound(request: ChatRequest): number | undefined {
   const { max_tokens, max_completion_tokens, max_output_tokens } = request
   const largest = Math.max(max_tokens ?? 0, max_completion_tokens ?? 0, max_output_tokens ?? 0)
   return largest > 0 ? largest : undefined
@@ -90,7 +90,7 @@ export interface ChatCall {
 }
 
 /** The text that the arguments of a call put into a prompt. */
-export function argumentsText(given: CallArguments | null | undefined): string {
+export function stringifyArguments(given: CallArguments | null | undefined): string {
   return typeof given === 'object' && given !== null ? JSON.stringify(given) : (given ?? '')
 }
 
@@ -103,7 +103,7 @@ export interface ImagePart {
 }
 
 /** Every image part of a request, in order. */
-export function imageParts({ messages }: ChatRequest): readonly ImagePart[] {
+export function listImageParts({ messages }: ChatRequest): readonly ImagePart[] {
   const images: ImagePart[] = []
   messages.forEach(({ content }, m) => {
     if (!Array.isArray(content)) return

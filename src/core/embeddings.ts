@@ -66,31 +66,31 @@ export interface EmbedImage {
   readonly path: string
 }
 
-export function isTokens(input: EmbedInput): input is TokenInput {
+export function isTokenInput(input: EmbedInput): input is TokenInput {
   return input.shape === 'integers' || input.shape === 'integer arrays'
 }
 
 /** Every image of an input, in order. */
-export function* imagesOf(input: EmbedInput): Generator<EmbedImage> {
+export function* iterateImages(input: EmbedInput): Generator<EmbedImage> {
   if (input.shape !== 'parts') return
-  for (const item of input.items) yield* imagesIn(item)
+  for (const item of input.items) yield* listItemImages(item)
 }
 
 /** The images of one item. */
-export function imagesIn(item: MixedItem): EmbedImage[] {
+export function listItemImages(item: MixedItem): EmbedImage[] {
   if (typeof item === 'string') return []
   return item.flatMap((part) => (part.kind === 'image' ? part.image : []))
 }
 
 /** The text of an item that is made of text alone; undefined where there is an image. */
-export function textOf(item: MixedItem): string | undefined {
+export function getItemText(item: MixedItem): string | undefined {
   if (typeof item === 'string') return item
   const texts = item.flatMap((part) => (part.kind === 'text' ? part.text : []))
   return texts.length === item.length ? texts.join(' ') : undefined
 }
 
 /** Every item as a list of parts, for vendors who want it so. */
-export function partsOf(item: MixedItem): readonly EmbedPart[] {
+export function toEmbedParts(item: MixedItem): readonly EmbedPart[] {
   return typeof item === 'string' ? [{ kind: 'text', text: item }] : item
 }
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetail, GatewayError, noRetryHeader } from './errors.ts'
 import type { Millis } from './ids.ts'
 import { inBrackets, type NetworkFailure, networkProblem } from './network-failure.ts'
-import { isQuotaSpent, type VendorError } from './vendor-error.ts'
+import { isQuotaExhausted, type VendorError } from './vendor-error.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
 
@@ -72,7 +72,7 @@ export function verdictOn(failure: UpstreamFailure): Verdict {
   switch (failure.kind) {
     case 'status':
       // The account is empty, and will be a moment later.
-      if (failure.vendor && isQuotaSpent(failure.vendor)) return 'fail-over'
+      if (failure.vendor && isQuotaExhausted(failure.vendor)) return 'fail-over'
       return verdictOnStatus(failure.status)
     case 'timeout':
       if (failure.limit === 'total') return 'end'

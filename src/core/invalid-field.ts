@@ -1,24 +1,24 @@
 import type * as z from 'zod'
-import { CannotExpress } from './cannot-express.ts'
+import { UntranslatableError } from './cannot-express.ts'
 import { type GatewayError, invalid } from './errors.ts'
 
 /** LM-1001 for the field that a schema has refused; `place` is the dotted path of what was parsed. */
 export function invalidField(error: z.ZodError, place = ''): GatewayError {
-  const { message, param } = problemIn(error, place)
+  const { message, param } = toProblem(error, place)
   return invalid(message, param)
 }
 
 /** The same, for a schema that only one dialect has. */
-export function inexpressibleField(error: z.ZodError, place = ''): CannotExpress {
-  const { message, param } = problemIn(error, place)
-  return new CannotExpress(message, param)
+export function untranslatableField(error: z.ZodError, place = ''): UntranslatableError {
+  const { message, param } = toProblem(error, place)
+  return new UntranslatableError(message, param)
 }
 
 /** To be handed to `safeParse` of what a client sends: the schema's complaints in our own words. */
-export const inOurWords = Object.freeze({ error: wordsFor })
+export const schemaMessages = Object.freeze({ error: describeIssue })
 
-function problemIn(error: z.ZodError, place: string): { message: string; param: string } {
-  const { path, message } = deepest(error.issues)
+function toProblem(error: z.ZodError, place: string): { message: string; param: string } {
+  const { path, message } = findDeepest(error.issues)
   const param = [...(place === '' ? [] : [place]), ...path].join('.')
   return { message: message === missing ? `${param} ${missing}` : `${param}: ${message}`, param }
 }
@@ -26,7 +26,7 @@ function problemIn(error: z.ZodError, place: string): { message: string; param: 
 const missing = 'is required'
 
 /** Says what a value must be. Rules with words of their own keep them. */
-function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return missing
   switch (issue.code) {
     case 'invalid_type':
@@ -34,7 +34,7 @@ function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`
     case 'invalid_union':
-      return alternatives(issue.errors)
+      return joinAlternatives(issue.errors)
     case 'too_small':
       return issue.origin === 'number' || issue.origin === 'int'
         ? `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`
@@ -54,18 +54,18 @@ const typeNames: ReadonlyMap<string, string> = new Map([
 ])
 
 /** `must be a string or an array`, of branches that all refuse the value itself. */
-function alternatives(branches: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
+function joinAlternatives(branches: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const rules = branches.flatMap(([first]) => first?.message.match(/^must be (.*)$/)?.[1] ?? [])
   return rules.length > 0 ? `must be ${rules.join(' or ')}` : undefined
 }
 
 /** Of a union, the branch that got furthest shows what is wrong. */
-function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
+function findDeepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
   // zod reports at least one issue with every failure.
   const issue = issues[0] as z.core.$ZodIssue
   if (issue.code !== 'invalid_union') return issue
   // A discriminated union that knows no such type has no branches.
-  const [inner, ...others] = issue.errors.filter((branch) => branch.length > 0).map(deepest)
+  const [inner, ...others] = issue.errors.filter((branch) => branch.length > 0).map(findDeepest)
   if (!inner) return issue
   const best = others.reduce((a, b) => (b.path.length > a.path.length ? b : a), inner)
   return best.path.length > 0 ? { ...best, path: [...issue.path, ...best.path] } : issue

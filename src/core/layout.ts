@@ -7,7 +7,7 @@ export interface Span {
 /** Where some top-level members of a JSON object stand, and what it takes to add one. */
 export type MemberLayout<Name extends string> = Pick<
   ObjectLayout<Name>,
-  'spans' | 'close' | 'empty'
+  'spans' | 'close' | 'isEmpty'
 >
 
 /** Where things stand in the bytes of a JSON object. */
@@ -24,7 +24,7 @@ export interface ObjectLayout<Name extends string> {
   readonly misspelled: readonly Name[]
   /** Where the object's closing brace stands. */
   readonly close: number
-  readonly empty: boolean
+  readonly isEmpty: boolean
   /** Where a long text may be cut, so that it can be parsed in steps. */
   readonly cuts: readonly Cut[]
 }

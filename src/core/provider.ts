@@ -22,7 +22,7 @@ export interface KindFacts {
   /** The default address is no vendor's and takes no key: a local server, or the demo. */
   readonly keyless?: boolean
   /** `base_url` may also be a bare region, such as `eu-west-1`. */
-  readonly takesRegion?: boolean
+  readonly acceptsRegion?: boolean
   /** Optional provider settings that only this kind takes. */
   readonly ownSettings?: readonly string[]
 }
@@ -33,27 +33,27 @@ export type ReferenceOwner = 'anthropic' | 'google'
 /** A vendor's API: facts as fields, shapes as functions. One frozen value a kind. */
 export interface ProviderKind extends KindFacts {
   /** What an `image_url` may be: any address, or data URIs only. */
-  readonly remoteImages: boolean
+  readonly canFetchImages: boolean
   /** The family whose native image references this kind understands. */
   readonly references?: ReferenceOwner
   /** Makes the function that puts the credential on requests, once, when a snapshot is built. */
-  readonly authorizer: (context: CredentialContext) => Authorize
+  readonly createAuthorizer: (context: CredentialContext) => Authorizer
   /** Why a secret cannot be used, without quoting it. By default it must fit into a header. */
-  readonly secretProblem?: (secret: string, env: Environment) => string | undefined
+  readonly checkSecret?: (secret: string, env: Environment) => string | undefined
   /** A secret found in the vendor's own environment variables, where no variable is configured. */
-  readonly ambientSecret?: (env: Environment) => string | undefined
+  readonly findAmbientSecret?: (env: Environment) => string | undefined
   /** What an operator should know of a model that was configured like this; undefined for nothing. */
-  readonly warning?: (target: Target) => string | undefined
+  readonly findWarning?: (target: DialectTarget) => string | undefined
   /** Binds the chat dialect to one model, once, when a snapshot is built. Never throws. */
-  readonly chat?: (target: Target) => ChatEndpoint
+  readonly chat?: (target: DialectTarget) => ChatEndpoint
   /** Binds the embeddings dialect in the same way. */
-  readonly embed?: (target: Target) => EmbedEndpoint
+  readonly embed?: (target: DialectTarget) => EmbedEndpoint
   /** Binds the rerank dialect in the same way. */
-  readonly rerank?: (target: Target) => RerankEndpoint
+  readonly rerank?: (target: DialectTarget) => RerankEndpoint
   /** How to see that an upstream at this address is alive; by default any answer of its root is. */
   readonly probe?: (baseUrl: string) => Probe
   /** An upstream inside this process, instead of the network. */
-  readonly upstream?: (settings: DemoSettings, clock: Clock) => UpstreamPort
+  readonly createUpstream?: (settings: DemoSettings, clock: Clock) => UpstreamPort
 }
 
 /** A request that costs nothing and tells whether an upstream is up. It carries no credential. */
@@ -71,11 +71,11 @@ export interface DemoSettings {
 }
 
 /** What a dialect is bound to. */
-export interface Target {
+export interface DialectTarget {
   /** The address in force: configured, or the vendor's own. */
   readonly baseUrl: string
   /** The address stands in the file; it is not the vendor's own. */
-  readonly hasOwnBaseUrl: boolean
+  readonly hasCustomBaseUrl: boolean
   readonly apiVersion: string | undefined
   /** The vendor's name of the model. */
   readonly upstreamId: string
@@ -85,7 +85,7 @@ export interface Target {
   readonly maxOutputTokens: number | undefined
   readonly streamUsage: StreamUsage
   /** Passes media at https addresses on, for the vendor to fetch. */
-  readonly passesAddresses: boolean
+  readonly forwardsMediaUrls: boolean
   readonly clock: Clock
   readonly env: Environment
   /** The provider's credential, for kinds whose addresses depend on it. */
@@ -116,7 +116,7 @@ export interface CredentialContext {
  * The headers that carry the credential of one request. A signature covers the request as it is
  * given. Rejects with an `UpstreamFault` when the credential is of no use.
  */
-export interface Authorize {
+export interface Authorizer {
   (request: DialectRequest): RequestHeaders | Promise<RequestHeaders>
   /**
    * Told that the upstream answered these headers with 401: forgets the token in them. True when
@@ -151,14 +151,14 @@ export interface Provider {
   /** The address in force: configured, or the vendor's own. */
   readonly baseUrl: string
   /** The address stands in the file, so the provider is health-probed. */
-  readonly hasOwnBaseUrl: boolean
+  readonly hasCustomBaseUrl: boolean
   /** What to probe at the origin of the address, in place of the kind's own probe. */
   readonly healthPath: string | undefined
   readonly credential: Credential
-  readonly authorize: Authorize
+  readonly authorize: Authorizer
   readonly strict: boolean
   /** Passes media at https addresses on, although the kind does not by default. */
-  readonly passesAddresses: boolean
+  readonly forwardsMediaUrls: boolean
   readonly connectTimeout: Millis
   /** True when the provider overrides the connect timeout, and so has a client of its own. */
   readonly dedicatedPool: boolean
@@ -242,23 +242,23 @@ export interface ChatEndpoint {
   /**
    * The fields of a request that this kind cannot honour, as dotted paths. They are dropped, or
    * refused where the provider is `strict`. Verbatim kinds forward everything and name none.
-   * Throws `CannotExpress` when the request has no form in this dialect at all.
+   * Throws `UntranslatableError` when the request has no form in this dialect at all.
    */
-  unsupported(call: ChatCall): readonly string[]
-  /** The request in this dialect. It has one, since `unsupported` did not throw. */
-  request(call: ChatCall): DialectRequest
-  /** What such a request may make the model write. Throws `CannotExpress` as `unsupported` does. */
+  listUnsupported(call: ChatCall): readonly string[]
+  /** The request in this dialect. It has one, since `listUnsupported` did not throw. */
+  buildRequest(call: ChatCall): DialectRequest
+  /** What such a request may make the model write. Throws `UntranslatableError` as `listUnsupported` does. */
   estimateOutput(call: ChatCall): OutputEstimate
   /** Reads a 2xx answer to a request without `stream`. */
-  answer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatResult
+  parseAnswer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatResult
   /** Reads a 2xx event stream. */
-  frames(call: ChatCall, header: HeaderReader): FrameDecoder
+  createDecoder(call: ChatCall, header: HeaderReader): FrameDecoder
   /** The media type of that stream, where it is not `text/event-stream`. */
   readonly streamType?: string
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
   /** A clean end after a finish reason counts as complete although `[DONE]` never came. */
-  readonly doneOptional: boolean
+  readonly isDoneOptional: boolean
 }
 
 /** What one upstream call may hold. */
@@ -281,19 +281,19 @@ export type EmbedResult =
 /** An embeddings dialect bound to one model. Functions are pure and may run once per attempt. */
 export interface EmbedEndpoint {
   /** What of this input goes into one call. */
-  limits(input: EmbedInput): BatchLimits
-  readonly takesTokens: boolean
-  readonly takesImages: boolean
+  getLimits(input: EmbedInput): BatchLimits
+  readonly supportsTokenIds: boolean
+  readonly supportsImages: boolean
   /** The vendor finds an image by this reference of its own; none does where absent. */
-  takesReference?(url: string): boolean
+  supportsReference?(url: string): boolean
   /** The request's `dimensions` reach the vendor; else they are dropped, or refused where `strict`. */
-  readonly takesDimensions: boolean
+  readonly supportsDimensions: boolean
   /** Throws LM-1001, before any call, for what cannot be said in this dialect. */
   check?(call: EmbedCall): void
   /** Says one batch. */
-  request(batch: EmbedCall): DialectRequest
+  buildRequest(batch: EmbedCall): DialectRequest
   /** Reads a 2xx answer whose arrays of numbers have been taken out. */
-  answer(body: unknown, header: HeaderReader): EmbedResult
+  parseAnswer(body: unknown, header: HeaderReader): EmbedResult
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }
@@ -316,11 +316,11 @@ export interface RerankEndpoint {
    * How many documents go into one call, where the vendor has a limit and scores each document by
    * itself, so that a request may be split. Undefined: all go at once.
    */
-  readonly mostDocuments?: number
+  readonly maxDocuments?: number
   /** Says one call. */
-  request(call: RerankCall): DialectRequest
+  buildRequest(call: RerankCall): DialectRequest
   /** Reads a 2xx answer; undefined where it is no JSON. */
-  answer(body: unknown): RerankResult
+  parseAnswer(body: unknown): RerankResult
   /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }

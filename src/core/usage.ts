@@ -33,16 +33,16 @@ export function isCount(value: unknown): value is number {
 }
 
 /** The same, or nothing: a vendor may leave the count out. */
-export function isCountOrNone(value: unknown): value is number | undefined {
+export function isOptionalCount(value: unknown): value is number | undefined {
   return value === undefined || isCount(value)
 }
 
 /** The reported tokens of a prompt; undefined when they are no count, or 0: no prompt is empty. */
-export function promptCount(value: unknown): number | undefined {
+export function parsePromptCount(value: unknown): number | undefined {
   return isCount(value) && value > 0 ? value : undefined
 }
 
-export interface Judging {
+export interface ResolveUsageOptions {
   /** UTF-8 bytes of everything that was generated. */
   readonly outputBytes: number
   /** Counts both sides in the upstream's place. */
@@ -54,43 +54,39 @@ export interface Judging {
  * the other one stays as reported. LM Studio, old llama.cpp and some proxies report zeros for an
  * answer with text.
  */
-export function judgeUsage(
+export function resolveUsage(
   reported: ReportedUsage | undefined,
-  { outputBytes, estimate }: Judging,
+  { outputBytes, estimate }: ResolveUsageOptions,
 ): Usage {
   if (!reported) return estimate()
-  const prompt = crediblePrompt(reported)
-  const completion = credibleCompletion(reported, outputBytes)
+  const prompt = findCrediblePrompt(reported)
+  const completion = findCredibleCompletion(reported, outputBytes)
   const usage =
     prompt !== undefined && completion !== undefined
-      ? asReported(reported, prompt, completion)
-      : completed(reported, { prompt, completion, estimated: estimate() })
+      ? toUsage(reported, prompt, completion)
+      : completeUsage(reported, { prompt, completion, estimated: estimate() })
   // Each side may be a safe integer and their sum none.
   return isCount(usage.totalTokens) ? usage : estimate()
 }
 
 /** Undefined also when more is said to come from or go to a cache than the whole prompt. */
-function crediblePrompt({
+function findCrediblePrompt({
   promptTokens,
   cachedTokens = 0,
   cacheWriteTokens = 0,
 }: ReportedUsage): number | undefined {
-  const count = promptCount(promptTokens)
+  const count = parsePromptCount(promptTokens)
   return count !== undefined && cachedTokens + cacheWriteTokens <= count ? count : undefined
 }
 
-function credibleCompletion(
+function findCredibleCompletion(
   { completionTokens = 0 }: ReportedUsage,
   outputBytes: number,
 ): number | undefined {
   return completionTokens > 0 || outputBytes === 0 ? completionTokens : undefined
 }
 
-function asReported(
-  reported: ReportedUsage,
-  promptTokens: number,
-  completionTokens: number,
-): Usage {
+function toUsage(reported: ReportedUsage, promptTokens: number, completionTokens: number): Usage {
   return {
     promptTokens,
     completionTokens,
@@ -103,7 +99,7 @@ function asReported(
   }
 }
 
-interface Sides {
+interface CredibleSides {
   /** Undefined where the estimate stands in. */
   readonly prompt: number | undefined
   readonly completion: number | undefined
@@ -111,9 +107,9 @@ interface Sides {
 }
 
 /** What is known of a cached prompt goes with the prompt's count. */
-function completed(
+function completeUsage(
   { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens }: ReportedUsage,
-  { prompt, completion, estimated }: Sides,
+  { prompt, completion, estimated }: CredibleSides,
 ): Usage {
   const promptTokens = prompt ?? estimated.promptTokens
   const completionTokens = completion ?? Math.max(estimated.completionTokens, reasoningTokens ?? 0)
@@ -130,7 +126,7 @@ function completed(
 }
 
 /** The usage of an answer for which nothing is generated: vectors, or a ranking. */
-export function promptUsage(tokens: number, estimated: boolean): Usage {
+export function createPromptUsage(tokens: number, estimated: boolean): Usage {
   const estimatedSide = estimated ? 'prompt' : undefined
   return {
     promptTokens: tokens,
@@ -142,7 +138,7 @@ export function promptUsage(tokens: number, estimated: boolean): Usage {
 }
 
 /** The same usage with exact counts in the place of the gateway's estimates. */
-export function recounted(usage: Usage, exact: Usage): Usage {
+export function applyExactCounts(usage: Usage, exact: Usage): Usage {
   const { estimatedSide: side, reasoningTokens = 0 } = usage
   const promptTokens = side === 'completion' ? usage.promptTokens : exact.promptTokens
   const completionTokens =

@@ -12,6 +12,6 @@ export interface VendorError {
 }
 
 /** True for a rate limit that no waiting cures: the account has nothing left to spend. */
-export function isQuotaSpent({ code, type }: VendorError): boolean {
+export function isQuotaExhausted({ code, type }: VendorError): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota'
 }

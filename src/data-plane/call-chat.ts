@@ -33,7 +33,7 @@ export function callChat(
     share,
     streamed: call.stream,
     request() {
-      const request = endpoint.request(call)
+      const request = endpoint.buildRequest(call)
       call.forget()
       return request
     },
@@ -41,10 +41,14 @@ export function callChat(
     async read(response, header) {
       if (call.stream) {
         if (mediaType(response) !== (endpoint.streamType ?? 'text/event-stream')) return notAStream
-        const decoder = endpoint.frames(call, header)
+        const decoder = endpoint.createDecoder(call, header)
         return commit(peek(response.body, decoder, { streams, share }), scope)
       }
-      const reading = endpoint.answer(await wholeBody(response, { scope, share }), call, header)
+      const reading = endpoint.parseAnswer(
+        await wholeBody(response, { scope, share }),
+        call,
+        header,
+      )
       if (!reading.ok) return reading
       return { ok: true, value: { kind: 'answer', answer: reading.answer } }
     },

@@ -33,7 +33,7 @@ export function callEmbed(
     share,
     streamed: false,
     longest: longestEmbedAnswer,
-    request: () => endpoint.request(batch),
+    request: () => endpoint.buildRequest(batch),
     refusal: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
       const held = share.hold()
@@ -59,7 +59,7 @@ interface BatchReading extends Scanning {
 async function readBatch(reading: BatchReading): Promise<CallResult<EmbeddedBatch>> {
   const { response, header, endpoint, batch, form } = reading
   const { json, arrays } = await scanAnswer(response.body, reading)
-  const read = endpoint.answer(json, header)
+  const read = endpoint.parseAnswer(json, header)
   if (!read.ok) return read
   const vectors = read.vectors.flatMap((value) => vectorOf(value, arrays, form) ?? [])
   const problem = whatIsWrong(vectors, batch.input.items.length)

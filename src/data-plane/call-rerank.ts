@@ -21,17 +21,17 @@ export interface RankedPart {
 /** Cuts a request into calls that the upstream takes. */
 export function partsOf(
   call: RerankCall,
-  { mostDocuments }: Pick<RerankEndpoint, 'mostDocuments'>,
+  { maxDocuments }: Pick<RerankEndpoint, 'maxDocuments'>,
 ): RerankPart[] {
   const { documents } = call
-  if (mostDocuments === undefined || documents.length <= mostDocuments) return [{ call, start: 0 }]
-  const count = Math.ceil(documents.length / mostDocuments)
+  if (maxDocuments === undefined || documents.length <= maxDocuments) return [{ call, start: 0 }]
+  const count = Math.ceil(documents.length / maxDocuments)
   return Array.from({ length: count }, (_, index) => {
-    const start = index * mostDocuments
+    const start = index * maxDocuments
     // The best of all may stand in one part, so every part ranks all of its documents.
     const part = {
       ...call,
-      documents: documents.slice(start, start + mostDocuments),
+      documents: documents.slice(start, start + maxDocuments),
       topN: undefined,
     }
     return { call: part, start }
@@ -53,10 +53,10 @@ export function callRerank(
     clock,
     share,
     streamed: false,
-    request: () => endpoint.request(call),
+    request: () => endpoint.buildRequest(call),
     refusal: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
-      const reading = endpoint.answer(jsonIn(await wholeBody(response, { scope, share })))
+      const reading = endpoint.parseAnswer(jsonIn(await wholeBody(response, { scope, share })))
       if (!reading.ok) return reading
       const { results, searchUnits, tokens } = reading
       const problem = whatIsWrong(results, call.documents.length)

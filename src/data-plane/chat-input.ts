@@ -1,4 +1,4 @@
-import { asSent } from '../core/as-sent.ts'
+import { validateAsSent } from '../core/as-sent.ts'
 import { type ChatCall, type ChatRequest, chatRequest } from '../core/chat.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../core/layout.ts'
@@ -93,7 +93,7 @@ export class ParsedChat implements ChatCall {
 }
 
 function checked(value: unknown): ChatRequest {
-  const read = asSent(chatRequest, value)
+  const read = validateAsSent(chatRequest, value)
   if (!read.success) throw invalidField(read.error)
   return read.data
 }

@@ -5,7 +5,7 @@ import { newCompletionId } from '../core/ids.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { judgeUsage } from '../core/usage.ts'
+import { resolveUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
@@ -30,7 +30,7 @@ export async function chat(request: Request, exchange: Exchange): Promise<Reply>
   checkImages(call.request, route)
   const droppedBy = (link: Model) => {
     if (link !== route.model) checkReferences(call.request, link)
-    return dialectOf(link).unsupported(call)
+    return dialectOf(link).listUnsupported(call)
   }
   if (call.isHeavy) await pace.pause()
   checkExpressible(route, droppedBy)
@@ -66,7 +66,7 @@ function answerWhole(
   scope.close()
   const { output, outputBytes } = answer
   const estimate = () => estimateChat(call.promptTokens, outputBytes)
-  const usage = judgeUsage(answer.usage, { outputBytes, estimate })
+  const usage = resolveUsage(answer.usage, { outputBytes, estimate })
   const body = answer.render(usage)
   const countable = usage.estimatedSide && exactCount(call, link, exchange)?.(output)
   exchange.settle({ status: 200, served: link, usage, countable })
@@ -94,7 +94,7 @@ function answerStream(
   })
   const { body } = new ReplyStream(stream, {
     streams: exchange.streams,
-    doneOptional: endpoint.doneOptional,
+    doneOptional: endpoint.isDoneOptional,
     tap,
     scope,
     clock: exchange.clock,

@@ -4,7 +4,7 @@ import { itemTokens } from '../tokens/index.ts'
 
 /** Cuts a request into calls that keep to the limits of the upstream. The order stays. */
 export function batchesOf(call: EmbedCall, endpoint: EmbedEndpoint): readonly EmbedCall[] {
-  const { items: mostItems, tokens: mostTokens = Number.POSITIVE_INFINITY } = endpoint.limits(
+  const { items: mostItems, tokens: mostTokens = Number.POSITIVE_INFINITY } = endpoint.getLimits(
     call.input,
   )
   const count = call.input.items.length

@@ -1,4 +1,4 @@
-import { type EmbedCall, type EmbedImage, imagesOf, isTokens } from '../core/embeddings.ts'
+import { type EmbedCall, type EmbedImage, isTokenInput, iterateImages } from '../core/embeddings.ts'
 import { invalid } from '../core/errors.ts'
 import type { EmbedEndpoint, Model, ModelRoute } from '../core/provider.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
@@ -9,7 +9,7 @@ import { checkModality, checkReference, isRemote, referenceOwner } from './image
  * cannot say (LM-1001), and images by their address and by who may get them (LM-2003, LM-2008).
  */
 export function checkInput(call: EmbedCall, route: ModelRoute): void {
-  for (const image of imagesOf(call.input)) {
+  for (const image of iterateImages(call.input)) {
     checkModality(image, route)
     const owner = referenceOwner(image.url)
     if (owner === undefined) checkAddress(image)
@@ -25,18 +25,18 @@ export function checkInput(call: EmbedCall, route: ModelRoute): void {
 
 function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEndpoint): void {
   const who = `provider '${provider.name}' (${provider.kind.name})`
-  if (isTokens(input) && !endpoint.takesTokens) {
+  if (isTokenInput(input) && !endpoint.supportsTokenIds) {
     const shape = input.shape === 'integers' ? 'array of integers' : 'array of integer arrays'
     // LangChain counts tokens by itself, and sends them, unless it is told not to.
     const hint = 'send text; LangChain does with check_embedding_ctx_length=False'
     throw invalid(`${who} does not take pre-tokenized input (${shape}): ${hint}`, 'input')
   }
-  const [image] = imagesOf(input)
-  if (image && !endpoint.takesImages) {
+  const [image] = iterateImages(input)
+  if (image && !endpoint.supportsImages) {
     throw invalid(`${who} does not embed images with this model`, image.path)
   }
-  for (const { url, path } of imagesOf(input)) {
-    if (referenceOwner(url) !== undefined && endpoint.takesReference?.(url) !== true) {
+  for (const { url, path } of iterateImages(input)) {
+    if (referenceOwner(url) !== undefined && endpoint.supportsReference?.(url) !== true) {
       throw invalid(`${who} does not embed images by such a reference with this model`, path)
     }
   }

@@ -2,7 +2,7 @@ import {
   type EmbedCall,
   type EmbedImage,
   type EmbedPart,
-  imagesOf,
+  iterateImages,
   type MixedItem,
 } from '../core/embeddings.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -21,7 +21,7 @@ const concurrency = 4
  * ever see: LM-2005 when fetching is off, LM-2006 when a guard refuses, LM-2007 when the host fails.
  */
 export async function withFetchedImages(call: EmbedCall, exchange: Exchange): Promise<EmbedCall> {
-  const remote = [...imagesOf(call.input)].filter(({ url }) => isRemote(url))
+  const remote = [...iterateImages(call.input)].filter(({ url }) => isRemote(url))
   const [first] = remote
   if (!first || call.input.shape !== 'parts') return call
   const policy = exchange.snapshot.imageFetch
@@ -75,7 +75,7 @@ async function fetchAll(
 
 /** The images of a request and their bytes, decoded. */
 export function mediaOf({ input }: EmbedCall): { count: number; bytes: number } {
-  const sizes = [...imagesOf(input)].map(({ url }) =>
+  const sizes = [...iterateImages(input)].map(({ url }) =>
     decodedLength(parseDataUri(url)?.payload ?? ''),
   )
   return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }

@@ -7,7 +7,7 @@ import {
   type MixedItem,
 } from '../core/embeddings.ts'
 import { invalid } from '../core/errors.ts'
-import { inOurWords, invalidField } from '../core/invalid-field.ts'
+import { invalidField, schemaMessages } from '../core/invalid-field.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
@@ -18,7 +18,7 @@ const largestId = 2 ** 31 - 1
 /** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
 export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<EmbedCall> {
   const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
-  const parsed = embedRequest.safeParse(value, inOurWords)
+  const parsed = embedRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data
   const items = readInput(input)
@@ -87,7 +87,7 @@ function readItem(item: unknown, path: string): MixedItem {
 }
 
 function readPart(part: unknown, path: string): EmbedPart {
-  const read = embedPart.safeParse(part, inOurWords)
+  const read = embedPart.safeParse(part, schemaMessages)
   if (!read.success) throw invalidField(read.error, path)
   const { data } = read
   if (data.type === 'text') return { kind: 'text', text: nonEmpty(data.text, `${path}.text`) }

@@ -2,7 +2,7 @@ import type { EmbedCall } from '../core/embeddings.ts'
 import { errorOf } from '../core/failure.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
 import { jsonHeaders, type Reply } from '../core/reply.ts'
-import { promptUsage, type Usage } from '../core/usage.ts'
+import { createPromptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { countableEmbed } from '../tokens/index.ts'
 import { areComparable, callEmbed, type EmbeddedBatch } from './call-embed.ts'
@@ -66,7 +66,7 @@ function answer(
 
 function usageOf(batches: readonly EmbeddedBatch[]): Usage {
   const tokens = batches.reduce((sum, batch) => sum + batch.tokens, 0)
-  return promptUsage(
+  return createPromptUsage(
     tokens,
     batches.some((batch) => batch.estimated),
   )
@@ -78,5 +78,5 @@ function dialectOf(link: Model): EmbedEndpoint {
 }
 
 function unsupported(call: EmbedCall, link: Model): readonly string[] {
-  return call.dimensions !== undefined && !dialectOf(link).takesDimensions ? ['dimensions'] : []
+  return call.dimensions !== undefined && !dialectOf(link).supportsDimensions ? ['dimensions'] : []
 }

@@ -1,6 +1,6 @@
 import type { Clock, Tokenizer } from '../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
-import { recounted, type Usage } from '../core/usage.ts'
+import { applyExactCounts, type Usage } from '../core/usage.ts'
 import { calculateCost } from '../pricing/index.ts'
 import { countExactly } from '../tokens/index.ts'
 import type { Recount } from './exchange.ts'
@@ -62,7 +62,7 @@ export class ExactCounts {
 /** The budget was charged with the estimate when the answer went out: now with what it really was. */
 function counted(settlement: RequestRecord, exact: Usage, { admission }: Recount): RequestRecord {
   const { account, served, searchUnits } = settlement
-  const usage = settlement.usage ? recounted(settlement.usage, exact) : exact
+  const usage = settlement.usage ? applyExactCounts(settlement.usage, exact) : exact
   if (!account || !served) return { ...settlement, usage }
   const cost = calculateCost(served.prices, usage, searchUnits)
   admission.adjust(cost)

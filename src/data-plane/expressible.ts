@@ -1,9 +1,9 @@
-import { CannotExpress } from '../core/cannot-express.ts'
+import { UntranslatableError } from '../core/cannot-express.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * The fields of a request that a link would drop, as dotted paths. Throws `CannotExpress` when the
+ * The fields of a request that a link would drop, as dotted paths. Throws `UntranslatableError` when the
  * request has no form in the link's dialect.
  */
 export type DroppedBy = (link: Model) => readonly string[]
@@ -15,14 +15,14 @@ export type DroppedBy = (link: Model) => readonly string[]
 export function checkExpressible({ chain }: ModelRoute, droppedBy: DroppedBy): void {
   const [first, ...others] = chain
   const dropped = readDropped(first, droppedBy)
-  if (!(dropped instanceof CannotExpress)) {
+  if (!(dropped instanceof UntranslatableError)) {
     const refusal = strictRefusal(first, dropped)
     if (refusal) throw refusal.toError()
     return
   }
   const isUnable = (link: Model) => {
     const given = readDropped(link, droppedBy)
-    return given instanceof CannotExpress || strictRefusal(link, given) !== undefined
+    return given instanceof UntranslatableError || strictRefusal(link, given) !== undefined
   }
   if (others.every(isUnable)) throw dropped.toError()
 }
@@ -35,9 +35,9 @@ export function whyUnable(
   link: Model,
   droppedBy: DroppedBy,
   { log, id }: Exchange,
-): CannotExpress | undefined {
+): UntranslatableError | undefined {
   const dropped = readDropped(link, droppedBy)
-  if (dropped instanceof CannotExpress) return dropped
+  if (dropped instanceof UntranslatableError) return dropped
   if (dropped.length === 0) return undefined
   const refusal = strictRefusal(link, dropped)
   if (refusal) return refusal
@@ -50,16 +50,19 @@ export function whyUnable(
   return undefined
 }
 
-function readDropped(link: Model, droppedBy: DroppedBy): readonly string[] | CannotExpress {
+function readDropped(link: Model, droppedBy: DroppedBy): readonly string[] | UntranslatableError {
   try {
     return droppedBy(link)
   } catch (error) {
-    if (error instanceof CannotExpress) return error
+    if (error instanceof UntranslatableError) return error
     throw error
   }
 }
 
-function strictRefusal({ provider }: Model, [field]: readonly string[]): CannotExpress | undefined {
+function strictRefusal(
+  { provider }: Model,
+  [field]: readonly string[],
+): UntranslatableError | undefined {
   if (field === undefined || !provider.strict) return undefined
-  return new CannotExpress(`provider ${provider.name} cannot honour ${field}`, field)
+  return new UntranslatableError(`provider ${provider.name} cannot honour ${field}`, field)
 }

@@ -1,5 +1,5 @@
-import { CannotExpress } from '../core/cannot-express.ts'
-import { type ChatRequest, type ImagePart, imageParts } from '../core/chat.ts'
+import { UntranslatableError } from '../core/cannot-express.ts'
+import { type ChatRequest, type ImagePart, listImageParts } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
 
@@ -8,7 +8,7 @@ import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
  * (LM-2003), native references (LM-2008), remote addresses (LM-2004).
  */
 export function checkImages(request: ChatRequest, route: ModelRoute): void {
-  for (const image of imageParts(request)) {
+  for (const image of listImageParts(request)) {
     checkModality(image, route)
     const owner = referenceOwner(image.url)
     if (owner !== undefined) checkReference(image, owner, route)
@@ -41,12 +41,15 @@ export function checkReference(
   throw new GatewayError('LM-2008', message, { param: path })
 }
 
-/** Throws `CannotExpress` when a fallback is not of the vendor whose file an image refers to. */
+/** Throws `UntranslatableError` when a fallback is not of the vendor whose file an image refers to. */
 export function checkReferences(request: ChatRequest, { id, provider }: Model): void {
-  for (const { url, path } of imageParts(request)) {
+  for (const { url, path } of listImageParts(request)) {
     const owner = referenceOwner(url)
     if (owner === undefined || owner === provider.kind.references) continue
-    throw new CannotExpress(`an image reference of ${owner} cannot be sent to model ${id}`, path)
+    throw new UntranslatableError(
+      `an image reference of ${owner} cannot be sent to model ${id}`,
+      path,
+    )
   }
 }
 
@@ -54,14 +57,14 @@ function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute): void {
   const local = chain.find((link) => !takesAddress(link, url))
   if (local === undefined) return
   const { id, provider } = local
-  const message = provider.passesAddresses
+  const message = provider.forwardsMediaUrls
     ? `model ${id} takes images as data URIs and at https addresses only`
     : `model ${id} takes images as data URIs only, not as remote addresses`
   throw new GatewayError('LM-2004', message, { param: path })
 }
 
 function takesAddress({ provider }: Model, url: string): boolean {
-  return provider.kind.remoteImages || (provider.passesAddresses && /^https:/i.test(url))
+  return provider.kind.canFetchImages || (provider.forwardsMediaUrls && /^https:/i.test(url))
 }
 
 const googleReferences = [

@@ -1,5 +1,5 @@
 import type { RerankCall } from '../core/rerank.ts'
-import { promptUsage, type Usage } from '../core/usage.ts'
+import { createPromptUsage, type Usage } from '../core/usage.ts'
 import { estimateRerank } from '../tokens/index.ts'
 import type { RankedPart } from './call-rerank.ts'
 
@@ -47,7 +47,7 @@ export function renderCounts({ tokens, searchUnits }: RerankCounts): object {
 
 /** Rerank writes nothing, so all tokens are the prompt's. */
 export function usageOf({ tokens: { value, estimated } }: RerankCounts): Usage {
-  return promptUsage(value, estimated)
+  return createPromptUsage(value, estimated)
 }
 
 /** The sum of what was reported, or an estimate unless all parts have reported. */

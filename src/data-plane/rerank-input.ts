@@ -1,5 +1,5 @@
 import { GatewayError, invalid } from '../core/errors.ts'
-import { inOurWords, invalidField } from '../core/invalid-field.ts'
+import { invalidField, schemaMessages } from '../core/invalid-field.ts'
 import { type RerankCall, rerankRequest } from '../core/rerank.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
@@ -12,7 +12,7 @@ const mostFields = 64
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
 export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<RerankCall> {
   const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
-  const parsed = rerankRequest.safeParse(value, inOurWords)
+  const parsed = rerankRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data
   const documents = readDocuments(parsed.data.documents, readFields(parsed.data.rank_fields ?? []))

@@ -1,5 +1,5 @@
 import type { UsageEstimate } from '../core/admission.ts'
-import { CannotExpress } from '../core/cannot-express.ts'
+import { UntranslatableError } from '../core/cannot-express.ts'
 import type { ChatCall, OutputEstimate } from '../core/chat.ts'
 import type { EmbedCall } from '../core/embeddings.ts'
 import type { ChatEndpoint, Model } from '../core/provider.ts'
@@ -22,7 +22,7 @@ function estimateOutput(link: Model, call: ChatCall): OutputEstimate {
   try {
     return endpoint.estimateOutput(call)
   } catch (error) {
-    if (error instanceof CannotExpress) return nothing
+    if (error instanceof UntranslatableError) return nothing
     throw error
   }
 }

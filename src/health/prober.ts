@@ -133,8 +133,8 @@ export class Prober {
   }
 }
 
-function isProbed({ hasOwnBaseUrl, kind }: Provider): boolean {
-  return hasOwnBaseUrl && kind.upstream === undefined
+function isProbed({ hasCustomBaseUrl, kind }: Provider): boolean {
+  return hasCustomBaseUrl && kind.createUpstream === undefined
 }
 
 function probeOf({ kind, baseUrl, healthPath }: Provider): Probe {

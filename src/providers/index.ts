@@ -35,7 +35,7 @@ export const kinds: readonly ProviderKind[] = [
 const byName = new Map(kinds.map((kind) => [kind.name, kind]))
 
 /** The kind of that canonical name. Configuration has checked that it exists. */
-export function kindNamed(name: string): ProviderKind {
+export function getKind(name: string): ProviderKind {
   const kind = byName.get(name)
   if (!kind) throw new TypeError(`unknown provider kind ${name}`)
   return kind

@@ -1,4 +1,4 @@
-import type { CannotExpress } from '../core/cannot-express.ts'
+import type { UntranslatableError } from '../core/cannot-express.ts'
 import { GatewayError, noRetryHeader } from '../core/errors.ts'
 import { errorOf, namedWait, type UpstreamFailure, vendorErrorOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
@@ -7,7 +7,7 @@ import type { Model } from '../core/provider.ts'
 /** A link that did not serve: all its attempts failed, or it cannot express the request. */
 export type LostLink =
   | { readonly link: Model; readonly failure: UpstreamFailure; readonly attempts: number }
-  | { readonly link: Model; readonly unable: CannotExpress }
+  | { readonly link: Model; readonly unable: UntranslatableError }
 
 type FailedLink = Extract<LostLink, { readonly failure: UpstreamFailure }>
 

@@ -1,4 +1,4 @@
-import type { CannotExpress } from '../core/cannot-express.ts'
+import type { UntranslatableError } from '../core/cannot-express.ts'
 import { errorOf, type UpstreamFailure, verdictOn } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
@@ -34,7 +34,7 @@ export interface ChainSetting {
   readonly arrived: Millis
   readonly resilience: Resilience
   /** Why a link cannot send the request. Asked once for each link, before its circuit. */
-  readonly whyUnable: ((link: Model) => CannotExpress | undefined) | undefined
+  readonly whyUnable: ((link: Model) => UntranslatableError | undefined) | undefined
   /** Called for each link that did not serve. */
   readonly onLost: (lost: LostLink) => void
 }

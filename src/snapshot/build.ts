@@ -1,9 +1,16 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type { Model, ModelRoute, Prices, Provider, StreamUsage, Target } from '../core/provider.ts'
+import type {
+  DialectTarget,
+  Model,
+  ModelRoute,
+  Prices,
+  Provider,
+  StreamUsage,
+} from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { kindNamed } from '../providers/index.ts'
+import { getKind } from '../providers/index.ts'
 import { buildAuthorizer } from './authorizer.ts'
 import { findCredential } from './credential.ts'
 import { type Built, type CarryOver, carryOver } from './reuse.ts'
@@ -44,7 +51,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       const created = before.model(modelEntry, entry)?.created ?? now
       const target = targetOf(modelEntry, { config, owner: entry, provider, sources })
       models.set(modelEntry.id, buildModel(modelEntry, { target, provider, created }))
-      const warning = provider.kind.warning?.(target)
+      const warning = provider.kind.findWarning?.(target)
       if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
       fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
@@ -94,7 +101,7 @@ function buildProvider(
   entry: ProviderConfig,
   { config, sources, before }: ProviderParts,
 ): Provider {
-  const kind = kindNamed(entry.kind)
+  const kind = getKind(entry.kind)
   const { clock, env, upstream, readFile, watch = (port) => port } = sources
   const settings = {
     latency: entry.latency_ms ?? 0,
@@ -107,19 +114,19 @@ function buildProvider(
   const ca = sources.authorities?.get(entry.name)
   const kept = before.provider(entry, { credential, ca })
   const egress = kept?.egress ?? egressOf(entry, ca)
-  const send = kind.upstream?.(settings, clock) ?? leavingBy(egress, upstream)
+  const send = kind.createUpstream?.(settings, clock) ?? leavingBy(egress, upstream)
   return {
     // Names are checked where they are parsed; from here on they are what the brand says.
     name: entry.name as ProviderName,
     kind,
     baseUrl,
-    hasOwnBaseUrl: entry.base_url !== undefined,
+    hasCustomBaseUrl: entry.base_url !== undefined,
     healthPath: entry.health_path,
     credential,
     authorize:
       kept?.authorize ?? buildAuthorizer(kind, credential, { baseUrl, clock, env, send, readFile }),
     strict: entry.strict,
-    passesAddresses: entry.remote_images,
+    forwardsMediaUrls: entry.remote_images,
     connectTimeout: entry.connect_timeout_ms ?? config.resilience.connect_timeout_ms,
     dedicatedPool: entry.connect_timeout_ms !== undefined,
     firstTokenTimeout: entry.first_token_timeout_ms ?? config.server.first_token_timeout_ms,
@@ -148,17 +155,17 @@ interface TargetParts {
 function targetOf(
   entry: ModelConfig,
   { config, owner, provider, sources: { clock, env } }: TargetParts,
-): Target {
-  const { baseUrl, hasOwnBaseUrl, credential } = provider
+): DialectTarget {
+  const { baseUrl, hasCustomBaseUrl, credential } = provider
   return {
     baseUrl,
-    hasOwnBaseUrl,
+    hasCustomBaseUrl,
     apiVersion: owner.api_version,
     upstreamId: entry.upstream_id ?? entry.id,
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
     streamUsage: streamUsageOf(owner, config),
-    passesAddresses: provider.passesAddresses,
+    forwardsMediaUrls: provider.forwardsMediaUrls,
     clock,
     env,
     secret: credential.kind === 'secret' ? credential.value : undefined,
@@ -166,7 +173,7 @@ function targetOf(
 }
 
 interface ModelParts {
-  readonly target: Target
+  readonly target: DialectTarget
   readonly provider: Provider
   readonly created: number
 }

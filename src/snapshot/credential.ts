@@ -21,8 +21,8 @@ export function findCredential(
 ): Credential {
   const { name, api_key_env: variable } = entry
   const fromEnvironment = (value: string, place: string): Credential => {
-    const { secretProblem = headerTextProblem } = kind
-    const problem = secretProblem(value, env)
+    const { checkSecret = headerTextProblem } = kind
+    const problem = checkSecret(value, env)
     if (problem === undefined) return { kind: 'secret', value, origin: 'environment' }
     const message = `provider ${name} has no usable credential in ${place}: ${problem}`
     return { kind: 'missing', message, state: `${place} is not usable` }
@@ -32,7 +32,7 @@ export function findCredential(
   if (variable !== undefined && configured) return fromEnvironment(configured, variable)
   const stored = storedKeys?.get(name)
   if (stored) return { kind: 'secret', value: stored, origin: 'store' }
-  const ambient = variable === undefined ? kind.ambientSecret?.(env) : undefined
+  const ambient = variable === undefined ? kind.findAmbientSecret?.(env) : undefined
   if (ambient) return fromEnvironment(ambient, 'the environment')
   if (variable !== undefined) {
     const message = `provider ${name} has no credential: the variable ${variable} is unset or empty`

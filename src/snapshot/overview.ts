@@ -36,7 +36,7 @@ function describe({ name, kind, baseUrl, egress, credential }: Provider): Provid
   return {
     name,
     kind: kind.name,
-    baseUrl: kind.upstream === undefined ? withoutQuery(baseUrl) : 'in this process',
+    baseUrl: kind.createUpstream === undefined ? withoutQuery(baseUrl) : 'in this process',
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskedUrl(egress.proxy),
     credential: stateOf(credential),
     missing: credential.kind === 'missing' ? credential.message : undefined,

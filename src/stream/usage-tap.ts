@@ -5,7 +5,7 @@ import {
   type StreamIdentity,
 } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
-import { judgeUsage, type ReportedUsage, type Usage } from '../core/usage.ts'
+import { type ReportedUsage, resolveUsage, type Usage } from '../core/usage.ts'
 import { usageChunk } from './chunk-writer.ts'
 
 export interface UsageTapOptions {
@@ -69,7 +69,7 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
   get usage(): Usage {
     const outputBytes = this.#outputBytes
     const estimate = () => this.#options.estimate(outputBytes)
-    return this.#judged ?? judgeUsage(this.#reported, { outputBytes, estimate })
+    return this.#judged ?? resolveUsage(this.#reported, { outputBytes, estimate })
   }
 
   #chunk(usage: Usage): Frame {

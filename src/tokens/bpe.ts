@@ -1,4 +1,4 @@
-import { argumentsText, type ChatRequest, imageParts } from '../core/chat.ts'
+import { type ChatRequest, listImageParts, stringifyArguments } from '../core/chat.ts'
 import type { TokenEncoding, Tokenizer } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
 import { tokensPerMessage, tokensPerReply } from './heuristic.ts'
@@ -37,10 +37,10 @@ export function countableChat({ encoding, request, output }: CountedChat): Token
     if (typeof content === 'string') prompt.push(content)
     else for (const { text } of content ?? []) prompt.push(text ?? '')
     for (const { function: called } of calls ?? []) {
-      prompt.push(called?.name ?? '', argumentsText(called?.arguments))
+      prompt.push(called?.name ?? '', stringifyArguments(called?.arguments))
     }
   }
-  for (const image of imageParts(request)) overhead += imageTokens(image)
+  for (const image of listImageParts(request)) overhead += imageTokens(image)
   const tools = toolTexts(request, encoding)
   return {
     encoding,

@@ -1,4 +1,10 @@
-import { type EmbedInput, imagesIn, isTokens, type MixedItem, partsOf } from '../core/embeddings.ts'
+import {
+  type EmbedInput,
+  isTokenInput,
+  listItemImages,
+  type MixedItem,
+  toEmbedParts,
+} from '../core/embeddings.ts'
 import type { TokenEncoding } from '../core/ports.ts'
 import { utf8Length } from '../wire/utf8.ts'
 import type { TokenCountInput } from './bpe.ts'
@@ -7,7 +13,9 @@ import { imageTokens } from './images.ts'
 
 /** An estimate of each item: text by its bytes, one token an id, images by their detail. */
 export function itemTokens(input: EmbedInput): number[] {
-  return isTokens(input) ? input.items.map(({ length }) => length) : input.items.map(mixedTokens)
+  return isTokenInput(input)
+    ? input.items.map(({ length }) => length)
+    : input.items.map(mixedTokens)
 }
 
 /** The same for all items together. */
@@ -18,8 +26,8 @@ export function estimateEmbed(input: EmbedInput): number {
 /** Picks out the texts of an input; ids and images count as they do in an estimate. */
 export function countableEmbed(encoding: TokenEncoding, input: EmbedInput): TokenCountInput {
   const none = { encoding, output: '' }
-  if (isTokens(input)) return { ...none, prompt: [], overhead: estimateEmbed(input) }
-  const parts = input.items.flatMap(partsOf)
+  if (isTokenInput(input)) return { ...none, prompt: [], overhead: estimateEmbed(input) }
+  const parts = input.items.flatMap(toEmbedParts)
   return {
     ...none,
     prompt: parts.flatMap((part) => (part.kind === 'text' ? part.text : [])),
@@ -31,7 +39,7 @@ export function countableEmbed(encoding: TokenEncoding, input: EmbedInput): Toke
 }
 
 function mixedTokens(item: MixedItem): number {
-  const texts = partsOf(item).map((part) => (part.kind === 'text' ? utf8Length(part.text) : 0))
+  const texts = toEmbedParts(item).map((part) => (part.kind === 'text' ? utf8Length(part.text) : 0))
   const bytes = texts.reduce((sum, length) => sum + length, 0)
-  return imagesIn(item).reduce((sum, image) => sum + imageTokens(image), tokensOfBytes(bytes))
+  return listItemImages(item).reduce((sum, image) => sum + imageTokens(image), tokensOfBytes(bytes))
 }

@@ -1,4 +1,4 @@
-import { argumentsText, type ChatRequest, imageParts } from '../core/chat.ts'
+import { type ChatRequest, listImageParts, stringifyArguments } from '../core/chat.ts'
 import type { Usage } from '../core/usage.ts'
 import { utf8Length } from '../wire/utf8.ts'
 import { imageTokens } from './images.ts'
@@ -22,12 +22,12 @@ export function promptTokens(request: ChatRequest, toolBytes?: number): number {
     if (typeof message.content === 'string') bytes += utf8Length(message.content)
     else for (const part of message.content ?? []) bytes += utf8Length(part.text ?? '')
     for (const { function: called } of message.tool_calls ?? []) {
-      bytes += utf8Length(called?.name ?? '') + utf8Length(argumentsText(called?.arguments))
+      bytes += utf8Length(called?.name ?? '') + utf8Length(stringifyArguments(called?.arguments))
     }
     tokens += tokensPerMessage + tokensOfBytes(bytes)
   }
   tokens += toolBytes === undefined ? toolTokens(request) : tokensOfBytes(toolBytes)
-  for (const image of imageParts(request)) tokens += imageTokens(image)
+  for (const image of listImageParts(request)) tokens += imageTokens(image)
   return tokens
 }
 

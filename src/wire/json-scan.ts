@@ -119,7 +119,7 @@ export function layoutOf<Name extends string>(
         break
     }
   }
-  return { depth: deepest, values, commas, spans, misspelled, close, empty, cuts }
+  return { depth: deepest, values, commas, spans, misspelled, close, isEmpty: empty, cuts }
 }
 
 const openBracket = 0x5b

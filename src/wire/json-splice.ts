@@ -49,6 +49,6 @@ export function setMember<Name extends string>(
 ): Splice[] {
   const spans = layout.spans[name]
   if (spans.length > 0) return spans.map((span) => ({ span, json }))
-  const member = `${layout.empty ? '' : ','}${JSON.stringify(name)}:${json}`
+  const member = `${layout.isEmpty ? '' : ','}${JSON.stringify(name)}:${json}`
   return [{ span: { start: layout.close, end: layout.close }, json: member }]
 }

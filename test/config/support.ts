@@ -22,12 +22,12 @@ export const kinds: readonly KindFacts[] = [
   {
     name: 'vertex_ai',
     capabilities: ['chat', 'embed'],
-    takesRegion: true,
+    acceptsRegion: true,
     ownSettings: ['remote_images'],
   },
   {
     name: 'bedrock',
-    takesRegion: true,
+    acceptsRegion: true,
     capabilities: ['chat', 'embed', 'rerank'],
     defaultBaseUrl: 'https://bedrock.test',
   },

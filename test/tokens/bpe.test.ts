@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countTokens } from '../../adapters/node/tokenizer/count.ts'
-import { asSent } from '../../src/core/as-sent.ts'
+import { validateAsSent } from '../../src/core/as-sent.ts'
 import { chatRequest } from '../../src/core/chat.ts'
 import type { TokenEncoding, Tokenizer } from '../../src/index.ts'
 import { countableChat, countExactly } from '../../src/tokens/index.ts'
@@ -28,7 +28,7 @@ function count({
   tokenizer = characters,
   ...fields
 }: Counted) {
-  const request = asSent(chatRequest, { model: 'm', ...fields }).data
+  const request = validateAsSent(chatRequest, { model: 'm', ...fields }).data
   if (!request) throw new Error('this is no chat request')
   return countExactly(tokenizer, countableChat({ encoding, request, output }))
 }

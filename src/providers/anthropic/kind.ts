@@ -1,9 +1,9 @@
 import type {
-  Authorize,
+  Authorizer,
   ChatEndpoint,
   CredentialContext,
+  DialectTarget,
   ProviderKind,
-  Target,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { oncePerCall } from '../canonical/once-per-call.ts'
@@ -20,9 +20,9 @@ export const anthropic: ProviderKind = Object.freeze({
   name: 'anthropic',
   capabilities: ['chat'],
   defaultBaseUrl: 'https://api.anthropic.com',
-  remoteImages: true,
+  canFetchImages: true,
   references: 'anthropic',
-  authorizer,
+  createAuthorizer: authorizer,
   chat: anthropicChat,
 } satisfies ProviderKind)
 
@@ -32,15 +32,15 @@ export const anthropic: ProviderKind = Object.freeze({
  */
 const apiVersion = '2023-06-01'
 
-function anthropicChat(target: Target): ChatEndpoint {
+function anthropicChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
   const url = messagesUrl(baseUrl)
   const model = claudeModel(upstreamId)
   const translate = oncePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
   const created = () => unixSeconds(clock)
   return {
-    unsupported: (call) => translate(call).dropped,
-    request(call) {
+    listUnsupported: (call) => translate(call).dropped,
+    buildRequest(call) {
       const { body, betas } = translate(call)
       return {
         url,
@@ -53,10 +53,10 @@ function anthropicChat(target: Target): ChatEndpoint {
     },
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sent: translate(call).maxTokens, most }),
-    answer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
-    frames: () => new AnthropicFrames({ modelId, created: created() }),
+    parseAnswer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
+    createDecoder: () => new AnthropicFrames({ modelId, created: created() }),
     parseError: errorParser(),
-    doneOptional: false,
+    isDoneOptional: false,
   }
 }
 
@@ -70,7 +70,7 @@ function messagesUrl(base: string): string {
 }
 
 /** The key in the vendor's own header. OAuth tokens only work as bearer tokens, and by a beta feature. */
-function authorizer({ secret }: CredentialContext): Authorize {
+function authorizer({ secret }: CredentialContext): Authorizer {
   if (!secret.startsWith('sk-ant-oat')) {
     const headers = Object.freeze({ 'x-api-key': secret })
     return () => headers

@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import {
@@ -23,7 +23,7 @@ export function imageBlock({ url, path }: ImageUrlPart): Block {
     return { type: 'image', source: { type: 'file', file_id: url.slice(filePrefix.length) } }
   }
   if (/^https?:/i.test(url)) return { type: 'image', source: { type: 'url', url } }
-  throw new CannotExpress(
+  throw new UntranslatableError(
     `${path}.image_url must be a base64 data URI, an http(s) address or an ${filePrefix} reference`,
     `${path}.image_url`,
   )
@@ -37,7 +37,7 @@ function inlineImage(url: string, path: string): Block {
   if (!uri || !kind) {
     const types = 'jpeg, png, gif, webp or pdf'
     const param = `${path}.image_url`
-    throw new CannotExpress(`${param} must hold base64 data of type ${types}`, param)
+    throw new UntranslatableError(`${param} must hold base64 data of type ${types}`, param)
   }
   return { type: kind, source: { type: 'base64', media_type: mediaType, data: uri.payload } }
 }
@@ -47,13 +47,13 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
   const title = name === undefined ? {} : { title: name }
   if (data === undefined) {
     if (id === undefined) {
-      throw new CannotExpress(`${path}.file needs file_data or file_id`, `${path}.file`)
+      throw new UntranslatableError(`${path}.file needs file_data or file_id`, `${path}.file`)
     }
     return { type: 'document', source: { type: 'file', file_id: id } }
   }
   const uri = parseDataUri(data)
   const place = `${path}.file.file_data`
-  if (!uri) throw new CannotExpress(`${place} must be a base64 data URI`, place)
+  if (!uri) throw new UntranslatableError(`${place} must be a base64 data URI`, place)
   switch (uri.mediaType) {
     case pdf:
       return {
@@ -63,7 +63,7 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
       }
     case 'text/plain': {
       const bytes = decodeBase64(uri.payload)
-      if (!bytes) throw new CannotExpress(`${place} is not valid base64`, place)
+      if (!bytes) throw new UntranslatableError(`${place} is not valid base64`, place)
       const text = new TextDecoder().decode(bytes)
       return {
         type: 'document',
@@ -72,7 +72,7 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
       }
     }
     default:
-      throw new CannotExpress(`${path}: must be a file of pdf or plain text`, path)
+      throw new UntranslatableError(`${path}: must be a file of pdf or plain text`, path)
   }
 }
 

@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import type { Message } from '../canonical/messages.ts'
 import { type Markable, markedBlocks, settleMarks } from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking-blocks.ts'
@@ -78,7 +78,7 @@ function draftOf(
 function turnsOf(drafts: readonly Draft[]): readonly Turn[] {
   const merged = runsOf(drafts.filter(({ content }) => content.length > 0)).map(mergeRun)
   const first = merged[0]
-  if (!first) throw new CannotExpress('messages hold nothing to answer', 'messages')
+  if (!first) throw new UntranslatableError('messages hold nothing to answer', 'messages')
   // A conversation must open with the user, and must not with nothing.
   const opened: Turn[] =
     first.role === 'user' ? merged : [{ role: 'user', content: '.' }, ...merged]

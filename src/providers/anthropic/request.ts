@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
-import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
+import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
 import type { Raw } from '../canonical/messages.ts'
 import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
@@ -32,7 +32,7 @@ export interface AnthropicAddressee {
   readonly most: number | undefined
 }
 
-/** Translates a chat request for one model. Throws `CannotExpress` when it has no form here. */
+/** Translates a chat request for one model. Throws `UntranslatableError` when it has no form here. */
 export function anthropicRequest(
   call: ChatCall,
   { upstreamId, model, most }: AnthropicAddressee,
@@ -81,8 +81,8 @@ const extraFields = z.object({
 type Extras = z.infer<typeof extraFields>
 
 function readExtras(request: ChatRequest): Extras {
-  const parsed = extraFields.safeParse(request, inOurWords)
-  if (!parsed.success) throw inexpressibleField(parsed.error)
+  const parsed = extraFields.safeParse(request, schemaMessages)
+  if (!parsed.success) throw untranslatableField(parsed.error)
   return parsed.data
 }
 

@@ -1,13 +1,18 @@
 import * as z from 'zod'
 import {
   type EmbedCall,
-  imagesIn,
+  listItemImages,
   type MixedItem,
-  partsOf,
+  toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
 import { invalid } from '../../core/errors.ts'
-import type { EmbedEndpoint, EmbedResult, HeaderReader, Target } from '../../core/provider.ts'
+import type {
+  DialectTarget,
+  EmbedEndpoint,
+  EmbedResult,
+  HeaderReader,
+} from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import {
   checkInputType,
@@ -24,7 +29,7 @@ import { bedrockRefusal } from './errors.ts'
 import { bedrockUrl } from './url.ts'
 
 /** Embeddings on Bedrock: InvokeModel takes whatever the model's own vendor has made of it. */
-export function bedrockEmbed(target: Target): EmbedEndpoint {
+export function bedrockEmbed(target: DialectTarget): EmbedEndpoint {
   const { baseUrl, upstreamId, modelId, env, secret } = target
   const credential = readAwsSecret(secret ?? '', env)
   const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
@@ -32,17 +37,17 @@ export function bedrockEmbed(target: Target): EmbedEndpoint {
   // The ARN of an inference profile tells nothing of its model; the client-facing id may.
   const family = familyOf(`${upstreamId} ${modelId}`.toLowerCase())
   return {
-    limits: () => ({ items: family.items }),
-    takesTokens: false,
-    takesImages: family.takesImages,
-    takesDimensions: family.takesDimensions,
+    getLimits: () => ({ items: family.items }),
+    supportsTokenIds: false,
+    supportsImages: family.takesImages,
+    supportsDimensions: family.takesDimensions,
     ...(family.check && { check: family.check }),
-    request: (batch) => ({
+    buildRequest: (batch) => ({
       url,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: jsonBody(family.body(batch)),
     }),
-    answer: family.answer,
+    parseAnswer: family.answer,
     parseError: (status, body, header) =>
       bedrockRefusal(status, maskCredential(body, credential), header),
   }
@@ -82,7 +87,8 @@ const titanImage: Family = {
   ...titanV2,
   takesImages: true,
   check({ input }) {
-    if (input.shape !== 'parts' || input.items.every((item) => imagesIn(item).length <= 1)) return
+    if (input.shape !== 'parts' || input.items.every((item) => listItemImages(item).length <= 1))
+      return
     throw invalid('input: this model takes one image per item', 'input')
   },
   body: (batch) => ({
@@ -95,9 +101,9 @@ const titanImage: Family = {
 
 /** Text, an image, or both in one vector. */
 function titanParts(item: MixedItem): object {
-  const parts = partsOf(item)
+  const parts = toEmbedParts(item)
   const texts = parts.flatMap((part) => (part.kind === 'text' ? part.text : []))
-  const [image] = imagesIn(item)
+  const [image] = listItemImages(item)
   return {
     ...(texts.length > 0 && { inputText: texts.join(' ') }),
     ...(image && { inputImage: parseDataUri(image.url)?.payload }),

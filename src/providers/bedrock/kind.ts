@@ -2,12 +2,12 @@ import { UpstreamFault } from '../../core/failure.ts'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import type {
-  Authorize,
+  Authorizer,
   ChatEndpoint,
   CredentialContext,
+  DialectTarget,
   HeaderReader,
   ProviderKind,
-  Target,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { oncePerCall } from '../canonical/once-per-call.ts'
@@ -44,12 +44,12 @@ export const bedrock: ProviderKind = Object.freeze({
   name: 'bedrock',
   capabilities: ['chat', 'embed', 'rerank'],
   defaultBaseUrl: bedrockBaseUrl,
-  takesRegion: true,
-  remoteImages: false,
-  authorizer,
-  secretProblem: awsSecretProblem,
-  ambientSecret: ambientAwsSecret,
-  warning: regionWarning,
+  acceptsRegion: true,
+  canFetchImages: false,
+  createAuthorizer: authorizer,
+  checkSecret: awsSecretProblem,
+  findAmbientSecret: ambientAwsSecret,
+  findWarning: regionWarning,
   chat: bedrockChat,
   embed: bedrockEmbed,
   rerank: bedrockRerank,
@@ -59,7 +59,7 @@ export const bedrock: ProviderKind = Object.freeze({
 
 const eventStream = 'application/vnd.amazon.eventstream'
 
-function bedrockChat(target: Target): ChatEndpoint {
+function bedrockChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock, env, secret } = target
   const model = bedrockModel(upstreamId, modelId)
   const credential = readAwsSecret(secret ?? '', env)
@@ -77,8 +77,8 @@ function bedrockChat(target: Target): ChatEndpoint {
     }
   }
   return {
-    unsupported: (call) => translate(call).dropped,
-    request: (call) => ({
+    listUnsupported: (call) => translate(call).dropped,
+    buildRequest: (call) => ({
       url: call.stream ? streamUrl : wholeUrl,
       headers: {
         'content-type': 'application/json',
@@ -88,16 +88,16 @@ function bedrockChat(target: Target): ChatEndpoint {
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sent: translate(call).maxTokens, most }),
-    answer: (body, _, header) => converseAnswer(body, identity(header)),
-    frames: (_, header) => new ConverseStream({ identity: identity(header), mask }),
+    parseAnswer: (body, _, header) => converseAnswer(body, identity(header)),
+    createDecoder: (_, header) => new ConverseStream({ identity: identity(header), mask }),
     streamType: eventStream,
     parseError: (status, body, header) => bedrockRefusal(status, mask(body), header),
-    doneOptional: false,
+    isDoneOptional: false,
   }
 }
 
 /** A region that is guessed is wrong for most accounts, and AWS answers with an error about the key. */
-function regionWarning({ baseUrl, upstreamId, env, secret }: Target): string | undefined {
+function regionWarning({ baseUrl, upstreamId, env, secret }: DialectTarget): string | undefined {
   const credential = readAwsSecret(secret ?? '', env)
   const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
   if (namedRegion(place) !== undefined) return undefined
@@ -109,7 +109,7 @@ function regionWarning({ baseUrl, upstreamId, env, secret }: Target): string | u
 }
 
 /** API keys as they are; access keys by a signature of each request, which holds for five minutes. */
-function authorizer(context: CredentialContext): Authorize {
+function authorizer(context: CredentialContext): Authorizer {
   const { baseUrl, clock, env } = context
   const credential = readAwsSecret(context.secret, env)
   switch (credential.kind) {

@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, Raw } from '../canonical/messages.ts'
 import type { Block } from './blocks.ts'
@@ -43,28 +43,28 @@ export class MediaBlocks {
   image({ url, path }: ImageUrlPart): Block {
     const place = `${path}.image_url`
     const uri = parseDataUri(url)
-    if (!uri) throw new CannotExpress(`${place}: must be a base64 data URI`, place)
+    if (!uri) throw new UntranslatableError(`${place}: must be a base64 data URI`, place)
     const { mediaType, payload } = uri
     const format = imageFormats.get(mediaType)
     if (format !== undefined) return { image: { format, source: { bytes: payload } } }
     const documentFormat = documentFormats.get(mediaType)
     if (documentFormat !== undefined) return this.#document(documentFormat, payload, undefined)
     const rule = 'must hold a jpeg, png, gif or webp image, or a document'
-    throw new CannotExpress(`${place}: ${rule}`, place)
+    throw new UntranslatableError(`${place}: ${rule}`, place)
   }
 
   /** A file as a document. Converse has no access to stores of files. */
   file({ data, name, path }: FilePart): Block {
     if (data === undefined) {
-      throw new CannotExpress(`${path}: must be a file with its content in file_data`, path)
+      throw new UntranslatableError(`${path}: must be a file with its content in file_data`, path)
     }
     const place = `${path}.file.file_data`
     const uri = parseDataUri(data)
-    if (!uri) throw new CannotExpress(`${place}: must be a base64 data URI`, place)
+    if (!uri) throw new UntranslatableError(`${place}: must be a base64 data URI`, place)
     const format = documentFormats.get(uri.mediaType) ?? extensionOf(name)
     if (format !== undefined) return this.#document(format, uri.payload, name)
     const formats = [...documentFormats.values()].join(', ')
-    throw new CannotExpress(`${place}: must be one of ${formats}`, place)
+    throw new UntranslatableError(`${place}: must be one of ${formats}`, place)
   }
 
   #document(format: string, bytes: string, filename: string | undefined): Block {

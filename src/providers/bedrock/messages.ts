@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import { cannotCarry, type Message, type Raw } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import {
@@ -41,7 +41,7 @@ export function converseMessages(messages: readonly Message[], model: BedrockMod
   const turns = drafts.map(({ role }, index) => ({ role, content: contents[index] ?? [] }))
   const merged = runsOf(turns.filter(({ content }) => content.length > 0)).map(mergeRun)
   const first = merged[0]
-  if (!first) throw new CannotExpress('messages hold nothing to answer', 'messages')
+  if (!first) throw new UntranslatableError('messages hold nothing to answer', 'messages')
   const opening: Turn[] = first.role === 'user' ? [] : [{ role: 'user', content: [placeholder] }]
   const ending = merged.slice(-1).map(trimPrefill)
   return {

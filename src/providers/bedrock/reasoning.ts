@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import { isObject } from '../../wire/json.ts'
 import type { Raw } from '../canonical/messages.ts'
 import type { OpenAiRequest, ReasoningEffort } from '../canonical/request.ts'
@@ -98,6 +98,6 @@ function thinkingOf({ request, most }: ReasoningParts, model: ClaudeModel): Reas
 function ownThinking({ raw }: OpenAiRequest): Raw | undefined {
   const { thinking } = raw
   if (thinking === undefined || thinking === null) return undefined
-  if (!isObject(thinking)) throw new CannotExpress('thinking: must be an object', 'thinking')
+  if (!isObject(thinking)) throw new UntranslatableError('thinking: must be an object', 'thinking')
   return thinking
 }

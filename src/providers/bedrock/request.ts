@@ -24,7 +24,7 @@ interface ConverseAddressee {
   readonly most: number | undefined
 }
 
-/** Translates a chat request for one model. Throws `CannotExpress` when it has no form here. */
+/** Translates a chat request for one model. Throws `UntranslatableError` when it has no form here. */
 export function converseRequest(call: ChatCall, { model, most }: ConverseAddressee): Translation {
   const asked = readRequest(call)
   const reasoning = converseReasoning({ request: asked, model, most })

@@ -1,4 +1,4 @@
-import type { RerankEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import { readCohereRanking } from '../cohere/rerank.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
@@ -9,7 +9,7 @@ import { bedrockUrl } from './url.ts'
  * Rerank on Bedrock, by InvokeModel: the agents' own rerank operation takes no API keys. Amazon's
  * model has taken over the body of Cohere's, but for the version that this one insists on.
  */
-export function bedrockRerank(target: Target): RerankEndpoint {
+export function bedrockRerank(target: DialectTarget): RerankEndpoint {
   const { baseUrl, upstreamId, modelId, env, secret } = target
   const credential = readAwsSecret(secret ?? '', env)
   const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
@@ -17,12 +17,12 @@ export function bedrockRerank(target: Target): RerankEndpoint {
   // The ARN of an inference profile tells nothing of its model; the client-facing id may.
   const isAmazons = /amazon[.-]rerank/i.test(`${upstreamId} ${modelId}`)
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: jsonBody({ query, documents, top_n: topN, ...(!isAmazons && { api_version: 2 }) }),
     }),
-    answer: readCohereRanking,
+    parseAnswer: readCohereRanking,
     parseError: (status, body, header) =>
       bedrockRefusal(status, maskCredential(body, credential), header),
   }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { asSent, loose } from '../../core/as-sent.ts'
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { loose, validateAsSent } from '../../core/as-sent.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
-import { inexpressibleField } from '../../core/invalid-field.ts'
+import { untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
 import { PastCall } from './past-call.ts'
 
@@ -74,7 +74,7 @@ type RawMessage = ChatRequest['messages'][number]
 /** The text that stands at a dotted path of the request. */
 export type WrittenAt = (path: string) => string
 
-/** Reads the messages of a request by their roles. Throws `CannotExpress` with the field at fault. */
+/** Reads the messages of a request by their roles. Throws `UntranslatableError` with the field at fault. */
 export function readMessages(messages: readonly RawMessage[], writtenAt: WrittenAt): Message[] {
   // The legacy form has no ids: a `function` message answers the latest call before it.
   let legacyId: string | undefined
@@ -125,12 +125,12 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
       const { tool_call_id, name } = read(toolResult, raw, path)
       const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
       if (callId === undefined) {
-        throw new CannotExpress('a tool message needs a tool_call_id', `${path}.tool_call_id`)
+        throw new UntranslatableError('a tool message needs a tool_call_id', `${path}.tool_call_id`)
       }
       return { role: 'tool', content, callId, name: name ?? undefined, path, raw }
     }
     default:
-      throw new CannotExpress(`${path}.role: unknown role`, `${path}.role`)
+      throw new UntranslatableError(`${path}.role: unknown role`, `${path}.role`)
   }
 }
 
@@ -249,7 +249,7 @@ function readPart(raw: RawPart, path: string): Part {
       return { type: 'text', text: read(refusalPart, raw, path).refusal ?? '', path, raw }
     case 'image_url':
       if (image === null || image === undefined) {
-        throw new CannotExpress(`${path}.image_url is required`, `${path}.image_url`)
+        throw new UntranslatableError(`${path}.image_url is required`, `${path}.image_url`)
       }
       return typeof image === 'string'
         ? { type: 'image', url: image, detail: undefined, path, raw }
@@ -275,10 +275,14 @@ function readPart(raw: RawPart, path: string): Part {
 }
 
 /** For a part that a dialect has no form for, should the table let it pass: content is never left out. */
-export function cannotCarry({ path, raw }: Part, kind: string, { role }: Message): CannotExpress {
+export function cannotCarry(
+  { path, raw }: Part,
+  kind: string,
+  { role }: Message,
+): UntranslatableError {
   const type = String(raw['type']).slice(0, 100)
   const rule = `the ${kind} API takes no ${type} part in a message of role ${role}`
-  return new CannotExpress(`${path}: ${rule}`, path)
+  return new UntranslatableError(`${path}: ${rule}`, path)
 }
 
 /** The content as parts: a string is one text part. */
@@ -297,7 +301,7 @@ export function textOf(message: Message): string {
 }
 
 function read<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
-  const parsed = asSent(schema, value)
-  if (!parsed.success) throw inexpressibleField(parsed.error, path)
+  const parsed = validateAsSent(schema, value)
+  if (!parsed.success) throw untranslatableField(parsed.error, path)
   return parsed.data
 }

@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import type { CallArguments, ChatCall, ChatRequest } from '../../core/chat.ts'
 import { layoutOf } from '../../wire/json-scan.ts'
 
@@ -8,12 +8,12 @@ const mostValues = 100_000
 const shortestItem = 2
 
 /**
- * Throws `CannotExpress` for a request that would take long to say in another format: for how much it
+ * Throws `UntranslatableError` for a request that would take long to say in another format: for how much it
  * holds, arrays of numbers and the JSON in the arguments of its calls included.
  */
 export function checkSize({ request, layout }: ChatCall): void {
   if (layout.values > mostValues || layout.commas > 2 * mostValues) {
-    throw new CannotExpress(
+    throw new UntranslatableError(
       `the request holds more than ${mostValues} values; only providers of the OpenAI format take it`,
     )
   }
@@ -38,7 +38,7 @@ function checkArguments({ messages }: ChatRequest): void {
       items += values + commas
       if (items <= mostValues) continue
       const path = `messages.${m}.tool_calls.${n}.function.arguments`
-      throw new CannotExpress(
+      throw new UntranslatableError(
         `${path}: the arguments of all calls hold more than ${mostValues} values`,
         path,
       )

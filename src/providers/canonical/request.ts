@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { asSent, list, loose } from '../../core/as-sent.ts'
+import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
-import { inexpressibleField } from '../../core/invalid-field.ts'
+import { untranslatableField } from '../../core/invalid-field.ts'
 import { textsIn } from './arguments.ts'
 import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
 import { oncePerCall } from './once-per-call.ts'
@@ -63,7 +63,7 @@ export type ResponseFormat =
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type ReasoningEffort = (typeof efforts)[number]
 
-/** Reads a request, once for all links and attempts. Throws `CannotExpress` with the field at fault. */
+/** Reads a request, once for all links and attempts. Throws `UntranslatableError` with the field at fault. */
 export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall((call) => {
   checkSize(call)
   return read(call.request, textsIn(call.bytes))
@@ -94,8 +94,8 @@ const fields = loose({
 type Fields = z.infer<typeof fields>
 
 function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
-  const parsed = asSent(fields, raw)
-  if (!parsed.success) throw inexpressibleField(parsed.error)
+  const parsed = validateAsSent(fields, raw)
+  if (!parsed.success) throw untranslatableField(parsed.error)
   const { data } = parsed
   const { tools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
@@ -146,8 +146,8 @@ function readResponseFormat({ response_format: format }: Fields, isNew: IsNew): 
     case 'json_object':
       return { kind: 'json_object' }
     case 'json_schema': {
-      const parsed = asSent(schemaFormat, format)
-      if (!parsed.success) throw inexpressibleField(parsed.error, 'response_format')
+      const parsed = validateAsSent(schemaFormat, format)
+      if (!parsed.success) throw untranslatableField(parsed.error, 'response_format')
       const { name, description, schema, strict } = parsed.data.json_schema
       return {
         kind: 'json_schema',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { asSent, list, loose } from '../../core/as-sent.ts'
-import { CannotExpress } from '../../core/cannot-express.ts'
-import { inexpressibleField } from '../../core/invalid-field.ts'
+import { list, loose, validateAsSent } from '../../core/as-sent.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
+import { untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
 import type { Raw } from './messages.ts'
 
@@ -72,7 +72,7 @@ export const toolFields = {
 
 type Fields = z.infer<z.ZodObject<typeof toolFields>>
 
-/** Throws `CannotExpress` for an entry of `tools` that is neither a function nor another's tool. */
+/** Throws `UntranslatableError` for an entry of `tools` that is neither a function nor another's tool. */
 export function readTools({ tools, functions }: Fields): OfferedTools {
   if (!tools) {
     const legacy = (functions ?? []).map((f, index) => functionTool(f, f, `functions.${index}`))
@@ -84,7 +84,7 @@ export function readTools({ tools, functions }: Fields): OfferedTools {
     const path = `tools.${index}`
     if (tool.function) found.push(functionTool(tool.function, tool, path))
     else if (isOfAnotherType(tool)) otherTools.push({ feature: 'tools of another type', path })
-    else throw new CannotExpress(`${path}.function is required`, `${path}.function`)
+    else throw new UntranslatableError(`${path}.function is required`, `${path}.function`)
   }
   return { tools: found, otherTools }
 }
@@ -161,8 +161,8 @@ function choiceOfType(choice: { readonly type: string }): ToolChoice | undefined
 }
 
 function read<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
-  const parsed = asSent(schema, choice)
-  if (!parsed.success) throw inexpressibleField(parsed.error, 'tool_choice')
+  const parsed = validateAsSent(schema, choice)
+  if (!parsed.success) throw untranslatableField(parsed.error, 'tool_choice')
   return parsed.data
 }
 

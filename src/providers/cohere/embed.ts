@@ -3,13 +3,13 @@ import {
   type EmbedCall,
   type EmbedInput,
   type EmbedPart,
-  imagesOf,
-  isTokens,
-  partsOf,
+  isTokenInput,
+  iterateImages,
+  toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
 import { invalid } from '../../core/errors.ts'
-import type { EmbedEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { isCount } from '../../core/usage.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { textsOf } from '../shared/embed-input.ts'
@@ -18,15 +18,15 @@ import { cohereRefusal } from './errors.ts'
 import { cohereUrl } from './url.ts'
 
 /** Embeddings in the schema of Cohere's API v2. */
-export function cohereEmbed({ baseUrl, upstreamId, clock }: Target): EmbedEndpoint {
+export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): EmbedEndpoint {
   const url = cohereUrl(baseUrl, 'embed')
   return {
-    limits: () => ({ items: mostCohereItems }),
-    takesTokens: false,
-    takesImages: true,
-    takesDimensions: true,
+    getLimits: () => ({ items: mostCohereItems }),
+    supportsTokenIds: false,
+    supportsImages: true,
+    supportsDimensions: true,
     check: checkInputType,
-    request: (batch) => ({
+    buildRequest: (batch) => ({
       url,
       headers: {},
       body: jsonBody({
@@ -37,7 +37,7 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: Target): EmbedEndpoi
         output_dimension: batch.dimensions,
       }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = cohereAnswer.safeParse(body)
       if (!parsed.success) return notEmbedded(body)
       const { embeddings, meta } = parsed.data
@@ -70,8 +70,8 @@ export function inputTypeOf({ inputType }: EmbedCall): unknown {
 
 /** Older models know texts only, so anything else is sent just where there is an image. */
 function membersFor(input: EmbedInput): object {
-  if (isTokens(input) || imagesOf(input).next().done) return { texts: textsOf(input) }
-  return { inputs: input.items.map((item) => ({ content: partsOf(item).map(contentOf) })) }
+  if (isTokenInput(input) || iterateImages(input).next().done) return { texts: textsOf(input) }
+  return { inputs: input.items.map((item) => ({ content: toEmbedParts(item).map(contentOf) })) }
 }
 
 function contentOf(part: EmbedPart): object {

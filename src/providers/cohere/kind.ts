@@ -1,5 +1,5 @@
 import type { ChatCall } from '../../core/chat.ts'
-import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { oncePerCall } from '../canonical/once-per-call.ts'
 import { readRequest } from '../canonical/request.ts'
@@ -19,15 +19,15 @@ export const cohere: ProviderKind = Object.freeze({
   name: 'cohere',
   capabilities: ['chat', 'embed', 'rerank'],
   defaultBaseUrl: 'https://api.cohere.com',
-  remoteImages: true,
-  authorizer: bearer,
+  canFetchImages: true,
+  createAuthorizer: bearer,
   chat: cohereChat,
   embed: cohereEmbed,
   rerank: cohereRerank,
 } satisfies ProviderKind)
 
 /** Chat in the schema of Cohere's API v2. */
-function cohereChat(target: Target): ChatEndpoint {
+function cohereChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
   const url = cohereUrl(baseUrl, 'chat')
   const translate = oncePerCall((call) => cohereRequest(call, { upstreamId, most }))
@@ -38,17 +38,17 @@ function cohereChat(target: Target): ChatEndpoint {
     created: unixSeconds(clock),
   })
   return {
-    unsupported: (call) => translate(call).dropped,
-    request: (call) => ({
+    listUnsupported: (call) => translate(call).dropped,
+    buildRequest: (call) => ({
       url,
       headers: {},
       body: jsonBody(translate(call).body),
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sent: heldTo(most, readRequest(call).maxTokens), most }),
-    answer: (body, call) => readCohereAnswer(body, contextOf(call)),
-    frames: (call) => cohereFrames(contextOf(call)),
+    parseAnswer: (body, call) => readCohereAnswer(body, contextOf(call)),
+    createDecoder: (call) => cohereFrames(contextOf(call)),
     parseError: cohereRefusal(clock),
-    doneOptional: false,
+    isDoneOptional: false,
   }
 }

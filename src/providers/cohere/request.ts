@@ -24,7 +24,7 @@ export interface Translation {
   readonly dropped: readonly string[]
 }
 
-/** Translates a request. Throws `CannotExpress` when it has no form here. */
+/** Translates a request. Throws `UntranslatableError` when it has no form here. */
 export function cohereRequest(call: ChatCall, addressee: CohereAddressee): Translation {
   const { request, dropped } = honour(readRequest(call), 'cohere', {})
   return { body: bodyOf(request, call, addressee), dropped }

@@ -1,20 +1,20 @@
 import * as z from 'zod'
-import type { RerankEndpoint, RerankResult, Target } from '../../core/provider.ts'
+import type { DialectTarget, RerankEndpoint, RerankResult } from '../../core/provider.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { notRanked, ranked, relevanceEntry } from '../shared/rerank-answer.ts'
 import { cohereRefusal } from './errors.ts'
 import { rerankUrl } from './url.ts'
 
 /** Rerank in the schema of Cohere's API v2, which neither chooses fields nor echoes documents. */
-export function cohereRerank({ baseUrl, upstreamId, clock }: Target): RerankEndpoint {
+export function cohereRerank({ baseUrl, upstreamId, clock }: DialectTarget): RerankEndpoint {
   const url = rerankUrl(baseUrl)
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
       body: jsonBody({ model: upstreamId, query, documents, top_n: topN }),
     }),
-    answer: readCohereRanking,
+    parseAnswer: readCohereRanking,
     parseError: cohereRefusal(clock),
   }
 }

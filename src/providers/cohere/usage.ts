@@ -1,4 +1,4 @@
-import { isCount, isCountOrNone, type ReportedUsage } from '../../core/usage.ts'
+import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
 /**
@@ -22,7 +22,7 @@ function sidesIn(group: unknown): ReportedUsage | undefined {
   const promptTokens = rounded(group['input_tokens'])
   const completionTokens = rounded(group['output_tokens'])
   if (promptTokens === undefined && completionTokens === undefined) return undefined
-  if (!isCountOrNone(promptTokens) || !isCountOrNone(completionTokens)) return undefined
+  if (!isOptionalCount(promptTokens) || !isOptionalCount(completionTokens)) return undefined
   return { promptTokens, completionTokens }
 }
 

@@ -14,9 +14,9 @@ export const demo: ProviderKind = Object.freeze({
   defaultBaseUrl: 'http://demo.invalid/v1',
   keyless: true,
   ownSettings: ['latency_ms', 'tokens_per_second', 'failure_rate'],
-  remoteImages: true,
-  authorizer: () => () => ({}),
-  upstream: demoUpstream,
+  canFetchImages: true,
+  createAuthorizer: () => () => ({}),
+  createUpstream: demoUpstream,
   // Its streams report their usage without being asked.
   chat: ({ baseUrl, upstreamId }) =>
     openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, streamUsage: 'not-asked' }),

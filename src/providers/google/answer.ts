@@ -1,5 +1,5 @@
 import { newCompletionId } from '../../core/ids.ts'
-import type { ChatResult, Target } from '../../core/provider.ts'
+import type { ChatResult, DialectTarget } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { jsonIn } from '../../wire/json.ts'
 import {
@@ -25,7 +25,7 @@ import { usageOf } from './usage.ts'
 const decoder = new TextDecoder()
 
 /** Reads a 2xx answer that is not streamed. */
-export function geminiAnswer(body: Uint8Array, { modelId, clock }: Target): ChatResult {
+export function geminiAnswer(body: Uint8Array, { modelId, clock }: DialectTarget): ChatResult {
   const json = decoder.decode(body)
   const value = jsonIn(json)
   const failure = geminiFailure(value)

@@ -1,4 +1,4 @@
-import type { ChatEndpoint, Target } from '../../core/provider.ts'
+import type { ChatEndpoint, DialectTarget } from '../../core/provider.ts'
 import { oncePerCall } from '../canonical/once-per-call.ts'
 import { readRequest } from '../canonical/request.ts'
 import { jsonBody } from '../shared/json-body.ts'
@@ -11,7 +11,7 @@ import { GeminiStream } from './stream.ts'
 import { methodUrl } from './url.ts'
 
 export interface GeminiChatOptions {
-  readonly target: Target
+  readonly target: DialectTarget
   /** The address of the model, to which `:generateContent` is added. Its query is kept. */
   readonly modelUrl: URL
   readonly dialect: GeminiDialect
@@ -19,7 +19,7 @@ export interface GeminiChatOptions {
 
 /** Chat with a Gemini model, on whichever of Google's services. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
-  const { upstreamId, maxOutputTokens: most, passesAddresses } = target
+  const { upstreamId, maxOutputTokens: most, forwardsMediaUrls: passesAddresses } = target
   const addressee = { model: geminiModel(upstreamId), dialect, most, passesAddresses }
   const wholeUrl = methodUrl(modelUrl, 'generateContent')
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
@@ -27,8 +27,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
   streamUrl.searchParams.set('alt', 'sse')
   const translate = oncePerCall((call) => geminiRequest(readRequest(call), addressee))
   return {
-    unsupported: (call) => translate(call).dropped,
-    request: (call) => ({
+    listUnsupported: (call) => translate(call).dropped,
+    buildRequest: (call) => ({
       url: (call.stream ? streamUrl : wholeUrl).href,
       headers: {},
       body: jsonBody(translate(call).body),
@@ -38,9 +38,9 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
       const choices = addressee.model.takesCandidateCount ? n : 1
       return estimateTranslatedOutput(call, { sent: heldTo(most, maxTokens), most, choices })
     },
-    answer: (body) => geminiAnswer(body, target),
-    frames: () => new GeminiStream(target),
+    parseAnswer: (body) => geminiAnswer(body, target),
+    createDecoder: () => new GeminiStream(target),
     parseError: geminiRefusal,
-    doneOptional: false,
+    isDoneOptional: false,
   }
 }

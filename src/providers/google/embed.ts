@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import {
   type EmbedPart,
-  isTokens,
+  isTokenInput,
   type MixedItem,
-  partsOf,
+  toEmbedParts,
   vectorValue,
 } from '../../core/embeddings.ts'
 import type { EmbedEndpoint } from '../../core/provider.ts'
@@ -19,22 +19,22 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
   // Each request of the batch repeats the name in the address.
   const [model = ''] = /(?:models|tunedModels)\/[^/]+$/.exec(modelUrl.pathname) ?? []
   return {
-    limits: () => ({ items: 100 }),
-    takesTokens: false,
-    takesImages: embedsImages(model),
-    takesDimensions: true,
-    request: ({ input, dimensions }) => ({
+    getLimits: () => ({ items: 100 }),
+    supportsTokenIds: false,
+    supportsImages: embedsImages(model),
+    supportsDimensions: true,
+    buildRequest: ({ input, dimensions }) => ({
       url,
       headers: {},
       body: jsonBody({
-        requests: (isTokens(input) ? [] : input.items).map((item) => ({
+        requests: (isTokenInput(input) ? [] : input.items).map((item) => ({
           model,
           content: contentOf(item),
           outputDimensionality: dimensions,
         })),
       }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = batchAnswer.safeParse(body)
       if (!parsed.success) return notEmbedded(body)
       const { embeddings, usageMetadata } = parsed.data
@@ -52,7 +52,7 @@ export function embedsImages(model: string): boolean {
 
 /** One item. Several in one content would be fused into one vector. */
 export function contentOf(item: MixedItem): object {
-  return { parts: partsOf(item).map(geminiPart) }
+  return { parts: toEmbedParts(item).map(geminiPart) }
 }
 
 function geminiPart(part: EmbedPart): object {

@@ -11,11 +11,11 @@ export const google: ProviderKind = Object.freeze({
   aliases: ['gemini'],
   capabilities: ['chat', 'embed'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
-  remoteImages: false,
+  canFetchImages: false,
   ownSettings: ['remote_images'],
   references: 'google',
   // Not `?key=`, which would end up in logs.
-  authorizer: keyHeader('x-goog-api-key'),
+  createAuthorizer: keyHeader('x-goog-api-key'),
   chat: (target) =>
     geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),
   embed: ({ baseUrl, upstreamId }) => geminiEmbed(googleModelUrl(baseUrl, upstreamId)),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { CannotExpress } from '../../core/cannot-express.ts'
-import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
+import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import { isObject } from '../../wire/json.ts'
 import {
@@ -49,7 +49,7 @@ export function contentPart(part: Part, defaultMimeType: string | undefined): Re
     case 'file':
       return inlineFile(part) ?? storedFile(part, defaultMimeType) ?? refuseFile(part)
     case 'other':
-      throw new CannotExpress(`${part.path}.type: unknown part type`, `${part.path}.type`)
+      throw new UntranslatableError(`${part.path}.type: unknown part type`, `${part.path}.type`)
     default:
       return part satisfies never
   }
@@ -148,12 +148,12 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
   ['3gpp', 'video/3gpp'],
 ])
 
-/** Throws `CannotExpress` for an image that can be sent in no way. */
+/** Throws `UntranslatableError` for an image that can be sent in no way. */
 function refuseImage({ url, path }: ImageUrlPart): never {
   const param = `${path}.image_url`
   throw isDataUri(url)
-    ? new CannotExpress(`${param}: must hold its data as base64`, param)
-    : new CannotExpress(
+    ? new UntranslatableError(`${param}: must hold its data as base64`, param)
+    : new UntranslatableError(
         `${param}: is neither a data URI nor a reference to a file of Google's`,
         param,
       )
@@ -162,7 +162,7 @@ function refuseImage({ url, path }: ImageUrlPart): never {
 function refuseFile({ path }: FilePart): never {
   const param = `${path}.file`
   const rule = "must hold a base64 data URI in file_data, or a reference to a file of Google's"
-  throw new CannotExpress(`${param}: ${rule}`, param)
+  throw new UntranslatableError(`${param}: ${rule}`, param)
 }
 
 const madeImages = z.looseObject({
@@ -173,12 +173,12 @@ const madeImages = z.looseObject({
 export function pastImages(raw: Raw, path: string): RequestPart[] {
   // Parsing with the schema costs time for every message, and few have an image.
   if (raw['images'] === undefined) return []
-  const { data, error } = madeImages.safeParse(raw, inOurWords)
-  if (error) throw inexpressibleField(error, path)
+  const { data, error } = madeImages.safeParse(raw, schemaMessages)
+  if (error) throw untranslatableField(error, path)
   return (data.images ?? []).map((image, index) => {
     const param = `${path}.images.${index}.image_url`
     const file = parseDataUri(image.image_url.url)
-    if (!file) throw new CannotExpress(`${param}: must be a base64 data URI`, param)
+    if (!file) throw new UntranslatableError(`${param}: must be a base64 data URI`, param)
     const inlineData = { mimeType: file.mediaType, data: file.payload }
     return { inlineData, thoughtSignature: givenSignature(image) }
   })

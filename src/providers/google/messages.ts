@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import { type Message, partsOf, textOf } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { contentPart, contentParts, pastImages, type RequestPart } from './media.ts'
@@ -117,7 +117,7 @@ function contentsOf(turns: readonly Turn[]): GeminiContent[] {
     if (merged.at(-1)?.speaker !== speaker) merged.push({ speaker, parts: [] })
     for (const part of parts) merged.at(-1)?.parts.push(part)
   }
-  if (merged.length === 0) throw new CannotExpress('the messages have no content', 'messages')
+  if (merged.length === 0) throw new UntranslatableError('the messages have no content', 'messages')
   return merged.map(({ speaker, parts }) => ({
     role: speaker === 'model' ? 'model' : 'user',
     parts,

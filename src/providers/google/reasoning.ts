@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { inexpressibleField, inOurWords } from '../../core/invalid-field.ts'
+import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
 import type { OpenAiRequest } from '../canonical/request.ts'
 import { type GeminiModel, generation } from './models.ts'
@@ -93,8 +93,8 @@ function ownConfig({ raw }: OpenAiRequest): ThinkingConfig | undefined {
   const [google, path] =
     raw['google'] === undefined ? [nested, 'extra_body.google'] : [raw['google'], 'google']
   if (google === undefined || google === null) return undefined
-  const { data, error } = googleFields.safeParse(google, inOurWords)
-  if (error) throw inexpressibleField(error, path)
+  const { data, error } = googleFields.safeParse(google, schemaMessages)
+  if (error) throw untranslatableField(error, path)
   const config = data.thinking_config
   if (!config) return undefined
   return {

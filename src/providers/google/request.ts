@@ -37,7 +37,7 @@ export interface Translation {
   readonly dropped: readonly string[]
 }
 
-/** Translates a request for one model. Throws `CannotExpress` when it has no form here. */
+/** Translates a request for one model. Throws `UntranslatableError` when it has no form here. */
 export function geminiRequest(asked: OpenAiRequest, addressee: GeminiAddressee): Translation {
   const { request, dropped } = honour(asked, 'gemini', geminiConditions(asked, addressee))
   return { body: bodyOf(request, addressee), dropped }

@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
-import type { Target } from '../../core/provider.ts'
+import type { DialectTarget } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
@@ -20,7 +20,7 @@ const decoder = new TextDecoder()
  * calls may come after a finish reason.
  */
 export class GeminiStream implements FrameDecoder {
-  readonly #target: Target
+  readonly #target: DialectTarget
   readonly #splitter = new SseSplitter()
   readonly #choices = new Map<number, GeminiChoice>()
   #id: string | null | undefined
@@ -28,7 +28,7 @@ export class GeminiStream implements FrameDecoder {
   /** Without a prototype, so that no member of it has a meaning. */
   readonly #usage: Record<string, unknown> = Object.create(null)
 
-  constructor(target: Target) {
+  constructor(target: DialectTarget) {
     this.#target = target
   }
 

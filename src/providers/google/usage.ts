@@ -1,4 +1,4 @@
-import { isCount, isCountOrNone, type ReportedUsage } from '../../core/usage.ts'
+import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
 /** `usageMetadata`, in which zeros are often left out. Undefined when it cannot be used. */
@@ -10,8 +10,9 @@ export function usageOf(metadata: unknown): ReportedUsage | undefined {
   const thoughts = metadata['thoughtsTokenCount'] ?? undefined
   const total = metadata['totalTokenCount'] ?? undefined
   const cached = metadata['cachedContentTokenCount'] ?? undefined
-  if (!isCountOrNone(prompt) || !isCount(toolUse) || !isCount(candidates)) return undefined
-  if (!isCountOrNone(thoughts) || !isCountOrNone(total) || !isCountOrNone(cached)) return undefined
+  if (!isOptionalCount(prompt) || !isCount(toolUse) || !isCount(candidates)) return undefined
+  if (!isOptionalCount(thoughts) || !isOptionalCount(total) || !isOptionalCount(cached))
+    return undefined
   const generated = candidates + (thoughts ?? 0)
   // Without anything generated the total says nothing of either side.
   const rest = total !== undefined && generated > 0 ? total - generated : undefined

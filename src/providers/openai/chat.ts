@@ -28,17 +28,17 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   const model = encoder.encode(JSON.stringify(options.upstreamId))
   const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
   return {
-    unsupported: () => [],
-    request: (call) => ({
+    listUnsupported: () => [],
+    buildRequest: (call) => ({
       url: options.url,
       headers: {},
       body: requestBody(call, model, call.stream && usageFor(call) !== 'not-asked'),
     }),
     estimateOutput: estimateVerbatimOutput,
-    answer: readAnswer,
-    frames: (call) => openAiFrames(usageFor(call)),
+    parseAnswer: readAnswer,
+    createDecoder: (call) => openAiFrames(usageFor(call)),
     parseError: errorParser(options.statusOf),
-    doneOptional: options.doneOptional ?? false,
+    isDoneOptional: options.doneOptional ?? false,
   }
 }
 

@@ -35,12 +35,12 @@ export const openAiEmbedDefaults: EmbedQuirks = Object.freeze({
 export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
   const { url, upstreamId, limits, takesTokens = true, dimensions = 'dimensions', mixed } = options
   return {
-    limits: (input) => ({ ...limits, ...(input.shape === 'parts' && mixed?.limits) }),
-    takesTokens,
-    takesImages: mixed !== undefined,
-    takesDimensions: dimensions !== null,
+    getLimits: (input) => ({ ...limits, ...(input.shape === 'parts' && mixed?.limits) }),
+    supportsTokenIds: takesTokens,
+    supportsImages: mixed !== undefined,
+    supportsDimensions: dimensions !== null,
     ...(mixed?.check && { check: mixed.check }),
-    request: (batch) => ({
+    buildRequest: (batch) => ({
       url,
       headers: {},
       body: jsonBody({
@@ -49,7 +49,7 @@ export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
         ...(dimensions !== null && { [dimensions]: batch.dimensions }),
       }),
     }),
-    answer: (body) => readOpenAiVectors(body, options),
+    parseAnswer: (body) => readOpenAiVectors(body, options),
     parseError: errorParser(options.statusOf),
   }
 }

@@ -1,4 +1,4 @@
-import { isCount, promptCount, type ReportedUsage } from '../../core/usage.ts'
+import { isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
 /**
@@ -12,7 +12,7 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
   if ((prompt ?? completion ?? total ?? undefined) === undefined) return undefined
   const reasoningTokens = detail(value['completion_tokens_details'], 'reasoning_tokens')
   const sides = sidesOf({
-    prompt: promptCount(prompt),
+    prompt: parsePromptCount(prompt),
     completion: optionalCount(completion),
     total: optionalCount(total),
     reasoning: reasoningTokens,

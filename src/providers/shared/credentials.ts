@@ -1,13 +1,13 @@
-import type { Authorize, CredentialContext } from '../../core/provider.ts'
+import type { Authorizer, CredentialContext } from '../../core/provider.ts'
 
 /** `Authorization: Bearer`, as most vendors take their keys. */
-export function bearer({ secret }: CredentialContext): Authorize {
+export function bearer({ secret }: CredentialContext): Authorizer {
   const headers = Object.freeze({ authorization: `Bearer ${secret}` })
   return () => headers
 }
 
 /** The key in a header of the vendor's own. */
-export function keyHeader(name: string): (context: CredentialContext) => Authorize {
+export function keyHeader(name: string): (context: CredentialContext) => Authorizer {
   return ({ secret }) => {
     const headers = Object.freeze({ [name]: secret })
     return () => headers

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { type VectorValue, vectorValue } from '../../core/embeddings.ts'
 import type { EmbedResult } from '../../core/provider.ts'
-import { promptCount } from '../../core/usage.ts'
+import { parsePromptCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 import { messageIn } from './error-message.ts'
 import { vendorErrorIn } from './vendor-error.ts'
 
 /** An answer that has been understood. */
 export function embedded(vectors: readonly VectorValue[], tokens: unknown): EmbedResult {
-  return { ok: true, vectors, tokens: promptCount(tokens) }
+  return { ok: true, vectors, tokens: parsePromptCount(tokens) }
 }
 
 /** An answer that is not what the API promises, with the vendor's own words where it has some. */

@@ -1,10 +1,10 @@
 import {
   type EmbedCall,
   type EmbedInput,
-  isTokens,
+  getItemText,
+  isTokenInput,
   type MixedInput,
   type MixedItem,
-  textOf,
 } from '../../core/embeddings.ts'
 import type { BatchLimits } from '../../core/provider.ts'
 import { integersText } from '../../wire/integers.ts'
@@ -40,11 +40,11 @@ export function plainInput(input: EmbedInput): unknown {
 
 /** The texts of an input that has been checked to hold nothing else. */
 export function textsOf(input: EmbedInput): readonly string[] {
-  return isTokens(input) ? [] : input.items.map((item) => textOf(item) ?? '')
+  return isTokenInput(input) ? [] : input.items.map((item) => getItemText(item) ?? '')
 }
 
 /** The item of a batch that was cut to one; it has been checked to hold no token ids. */
 export function onlyItem(input: EmbedInput): MixedItem {
-  const [item] = isTokens(input) ? [] : input.items
+  const [item] = isTokenInput(input) ? [] : input.items
   return item ?? ''
 }

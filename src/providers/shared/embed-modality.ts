@@ -1,18 +1,26 @@
-import { type EmbedCall, imagesIn, type MixedItem, partsOf, textOf } from '../../core/embeddings.ts'
+import {
+  type EmbedCall,
+  getItemText,
+  listItemImages,
+  type MixedItem,
+  toEmbedParts,
+} from '../../core/embeddings.ts'
 import { invalid } from '../../core/errors.ts'
 import type { MixedDialect } from './embed-input.ts'
 
 /** LM-1001 unless every item is text, or else one image: these vendors have no vector for both. */
 export function checkSingleModality({ input }: EmbedCall): void {
   if (input.shape !== 'parts') return
-  const mixed = input.items.some((item) => textOf(item) === undefined && partsOf(item).length > 1)
+  const mixed = input.items.some(
+    (item) => getItemText(item) === undefined && toEmbedParts(item).length > 1,
+  )
   if (mixed) throw invalid('input: this model embeds text or one image per item, not both', 'input')
 }
 
 /** The text of such an item, or the data URI of its image. */
 export function singleModality(item: MixedItem): { text: string } | { image: string } {
-  const [image] = imagesIn(item)
-  return image ? { image: image.url } : { text: textOf(item) ?? '' }
+  const [image] = listItemImages(item)
+  return image ? { image: image.url } : { text: getItemText(item) ?? '' }
 }
 
 /** NVIDIA takes the data URI of an image as if it were a text. */
@@ -27,7 +35,7 @@ export const imagesInChat: MixedDialect = Object.freeze({
   members: (input) => ({
     messages: input.items.map((item) => ({
       role: 'user',
-      content: partsOf(item).map((part) =>
+      content: toEmbedParts(item).map((part) =>
         part.kind === 'text'
           ? { type: 'text', text: part.text }
           : { type: 'image_url', image_url: { url: part.image.url } },

@@ -1,4 +1,4 @@
-import { type ChatCall, largestBound, type OutputEstimate } from '../../core/chat.ts'
+import { type ChatCall, findOutputBound, type OutputEstimate } from '../../core/chat.ts'
 
 /** A client's bound, held to what the model may write; undefined where the client sets none. */
 export function heldTo(most: number | undefined, bound: number | undefined): number | undefined {
@@ -7,7 +7,7 @@ export function heldTo(most: number | undefined, bound: number | undefined): num
 
 /** What a link may write whose upstream gets the client's own bytes. */
 export function estimateVerbatimOutput({ request }: ChatCall): OutputEstimate {
-  const bound = largestBound(request)
+  const bound = findOutputBound(request)
   return { maxTokens: bound ?? 0, isBounded: bound !== undefined, choices: request.n ?? 1 }
 }
 
@@ -24,6 +24,6 @@ export function estimateTranslatedOutput(
   { request }: ChatCall,
   { sent, most, choices = 1 }: Translated,
 ): OutputEstimate {
-  const asked = heldTo(most, largestBound(request)) ?? 0
+  const asked = heldTo(most, findOutputBound(request)) ?? 0
   return { maxTokens: Math.max(sent ?? 0, asked), isBounded: sent !== undefined, choices }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { RerankResult } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
-import { isCount, promptCount } from '../../core/usage.ts'
+import { isCount, parsePromptCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 import { messageIn } from './error-message.ts'
 import { vendorErrorIn } from './vendor-error.ts'
@@ -41,7 +41,7 @@ export function ranked(
     results,
     // Cohere declares its units as floats.
     searchUnits: countOf(typeof searchUnits === 'number' ? Math.round(searchUnits) : undefined),
-    tokens: promptCount(tokens),
+    tokens: parsePromptCount(tokens),
   }
 }
 

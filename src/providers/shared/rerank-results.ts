@@ -17,7 +17,7 @@ export interface ResultsRerankOptions {
 export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
   const { url, upstreamId, echoes, countsTokens } = options
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
       body: jsonBody({
@@ -28,7 +28,7 @@ export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
         ...(echoes && { return_documents: false }),
       }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = resultsAnswer.safeParse(body)
       if (!parsed.success) return notRanked(body)
       const { results, usage } = parsed.data

@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/cannot-express.ts'
 import type { OpenAiRequest } from '../canonical/request.ts'
 import { outcomeFor } from './cell.ts'
 import { fieldUses } from './field-uses.ts'
@@ -22,7 +22,7 @@ type HoldsFor<Named extends Family> = Row[Named] extends { readonly unless?: inf
 
 /**
  * Goes by the table: leaves out of a request what its link drops or ignores, so that a translation
- * meets only what it can send. Throws `CannotExpress` for what the link refuses.
+ * meets only what it can send. Throws `UntranslatableError` for what the link refuses.
  */
 export function honour<Named extends Family>(
   request: OpenAiRequest,
@@ -36,7 +36,7 @@ export function honour<Named extends Family>(
     const { verdict, remark, isWeakened } = outcomeFor(table[feature][family], holds)
     if (verdict === 'refused') {
       const rule = `the ${family} API takes no ${feature}`
-      throw new CannotExpress(`${path}: ${rule}${remark ? `, ${remark}` : ''}`, path)
+      throw new UntranslatableError(`${path}: ${rule}${remark ? `, ${remark}` : ''}`, path)
     }
     if (verdict === 'dropped') dropped.push(path)
     if (strip && (verdict === 'dropped' || verdict === 'ignored') && !isWeakened) {

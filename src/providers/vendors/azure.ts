@@ -12,8 +12,9 @@ export const azure: ProviderKind = Object.freeze({
   name: 'azure',
   capabilities: ['chat', 'embed'],
   ownSettings: ['api_version', 'stream_usage'],
-  remoteImages: true,
-  authorizer: (context) => (isEntraToken(context.secret) ? bearer : keyHeader('api-key'))(context),
+  canFetchImages: true,
+  createAuthorizer: (context) =>
+    (isEntraToken(context.secret) ? bearer : keyHeader('api-key'))(context),
   chat({ baseUrl, apiVersion, upstreamId, streamUsage }) {
     const operation = '/chat/completions'
     const url = azureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { RerankEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
@@ -7,17 +7,17 @@ import { notRanked, place, ranked } from '../shared/rerank-answer.ts'
 import { basePath } from '../shared/url.ts'
 
 /** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
-export function cloudflareRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = new URL(baseUrl)
   url.pathname = `${root(basePath(url))}/run/${upstreamId}`
   url.hash = ''
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url: url.href,
       headers: {},
       body: jsonBody({ query, contexts: documents.map((text) => ({ text })), top_k: topN }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = cloudflareAnswer.safeParse(body)
       return parsed.success ? ranked(parsed.data.result.response) : notRanked(body)
     },

@@ -1,4 +1,4 @@
-import type { EmbedEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
 import { readBareVectors } from '../shared/embed-answer.ts'
 import { textsOf } from '../shared/embed-input.ts'
@@ -13,22 +13,26 @@ const habits: EmbedQuirks = { limits: { items: 32 } }
  * Embeddings of Hugging Face: the task API of the router, which has the model in its path. An address
  * of the user's own is a dedicated endpoint, and speaks the OpenAI format.
  */
-export function huggingFaceEmbed({ baseUrl, hasOwnBaseUrl, upstreamId }: Target): EmbedEndpoint {
-  if (hasOwnBaseUrl) {
+export function huggingFaceEmbed({
+  baseUrl,
+  hasCustomBaseUrl,
+  upstreamId,
+}: DialectTarget): EmbedEndpoint {
+  if (hasCustomBaseUrl) {
     return openAiEmbed({ ...habits, url: operationUrl(baseUrl, '/v1', '/embeddings'), upstreamId })
   }
   const model = upstreamId.split('/').map(encodeURIComponent).join('/')
   return {
-    limits: () => habits.limits,
-    takesTokens: false,
-    takesImages: false,
-    takesDimensions: true,
-    request: ({ input, dimensions }) => ({
+    getLimits: () => habits.limits,
+    supportsTokenIds: false,
+    supportsImages: false,
+    supportsDimensions: true,
+    buildRequest: ({ input, dimensions }) => ({
       url: `https://router.huggingface.co/hf-inference/models/${model}/pipeline/feature-extraction`,
       headers: {},
       body: jsonBody({ inputs: textsOf(input), dimensions }),
     }),
-    answer: (body) => readBareVectors(body, undefined),
+    parseAnswer: (body) => readBareVectors(body, undefined),
     parseError: errorParser(),
   }
 }

@@ -12,8 +12,8 @@ export const jina: ProviderKind = Object.freeze({
   name: 'jina',
   capabilities: ['embed', 'rerank'],
   defaultBaseUrl: 'https://api.jina.ai/v1',
-  remoteImages: false,
-  authorizer: bearer,
+  canFetchImages: false,
+  createAuthorizer: bearer,
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({
       url: operationUrl(baseUrl, '/v1', '/embeddings'),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
 import { openAiEmbed } from '../openai/embed.ts'
 import { bearer } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
@@ -12,8 +12,8 @@ export const mixedbread: ProviderKind = Object.freeze({
   name: 'mixedbread',
   capabilities: ['embed', 'rerank'],
   defaultBaseUrl: 'https://api.mixedbread.com/v1',
-  remoteImages: false,
-  authorizer: bearer,
+  canFetchImages: false,
+  createAuthorizer: bearer,
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({
       url: operationUrl(baseUrl, '/v1', '/embeddings'),
@@ -23,15 +23,15 @@ export const mixedbread: ProviderKind = Object.freeze({
   rerank: mixedbreadRerank,
 } satisfies ProviderKind)
 
-function mixedbreadRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+function mixedbreadRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = operationUrl(baseUrl, '/v1', '/reranking')
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
       body: jsonBody({ model: upstreamId, query, input: documents, top_k: topN }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       return parsed.success ? ranked(parsed.data.data) : notRanked(body)
     },

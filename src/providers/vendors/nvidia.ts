@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { RerankEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
@@ -7,11 +7,11 @@ import { notRanked, place, ranked } from '../shared/rerank-answer.ts'
 import { operationUrl } from '../shared/url.ts'
 
 /** Rerank of NVIDIA, hosted or in a server of one's own. It always ranks all, by raw logits. */
-export function nvidiaRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = rankingUrl(baseUrl, upstreamId)
   return {
-    mostDocuments: 512,
-    request: ({ query, documents }) => ({
+    maxDocuments: 512,
+    buildRequest: ({ query, documents }) => ({
       url,
       headers: {},
       body: jsonBody({
@@ -20,7 +20,7 @@ export function nvidiaRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
         passages: documents.map((text) => ({ text })),
       }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = nvidiaAnswer.safeParse(body)
       return parsed.success ? ranked(parsed.data.rankings) : notRanked(body)
     },

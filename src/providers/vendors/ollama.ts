@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { vectorValue } from '../../core/embeddings.ts'
-import type { EmbedEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { textsOf } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
@@ -8,20 +8,20 @@ import { errorParser } from '../shared/parse-error.ts'
 import { basePath } from '../shared/url.ts'
 
 /** Embeddings of Ollama's own API, which counts tokens and does not truncate in silence. */
-export function ollamaEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
+export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
   const url = ollamaUrl(baseUrl)
   return {
     // There is no limit but patience: one slow call holds the connection.
-    limits: () => ({ items: 256 }),
-    takesTokens: false,
-    takesImages: false,
-    takesDimensions: false,
-    request: ({ input }) => ({
+    getLimits: () => ({ items: 256 }),
+    supportsTokenIds: false,
+    supportsImages: false,
+    supportsDimensions: false,
+    buildRequest: ({ input }) => ({
       url,
       headers: {},
       body: jsonBody({ model: upstreamId, input: textsOf(input) }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = ollamaAnswer.safeParse(body)
       if (!parsed.success) return notEmbedded(body)
       return embedded(parsed.data.embeddings, parsed.data.prompt_eval_count)

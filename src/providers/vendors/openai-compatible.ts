@@ -1,10 +1,10 @@
 import type { Capability } from '../../core/capability.ts'
 import type {
+  DialectTarget,
   EmbedEndpoint,
   Probe,
   ProviderKind,
   RerankEndpoint,
-  Target,
 } from '../../core/provider.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
@@ -39,8 +39,8 @@ interface Vendor {
   /** How a server of this kind shows that it is alive. */
   readonly probe?: (baseUrl: string) => Probe
   /** Where its embeddings differ from OpenAI's, or a dialect of their own. */
-  readonly embed?: EmbedQuirks | ((target: Target) => EmbedEndpoint)
-  readonly rerank?: (target: Target) => RerankEndpoint
+  readonly embed?: EmbedQuirks | ((target: DialectTarget) => EmbedEndpoint)
+  readonly rerank?: (target: DialectTarget) => RerankEndpoint
 }
 
 const chat: readonly Capability[] = ['chat', 'embed']
@@ -201,12 +201,12 @@ function kindOf(vendor: Vendor): ProviderKind {
     name,
     capabilities,
     ownSettings: ['stream_usage'],
-    remoteImages: true,
+    canFetchImages: true,
     ...(baseUrl !== undefined && { defaultBaseUrl: baseUrl }),
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
     ...(keyless && { keyless }),
     ...(vendor.probe && { probe: vendor.probe }),
-    authorizer: bearer,
+    createAuthorizer: bearer,
     chat: (target) =>
       openAiChat({
         url: operationUrl(target.baseUrl, prefix, '/chat/completions'),
@@ -223,13 +223,13 @@ function kindOf(vendor: Vendor): ProviderKind {
 function embedOf(
   { embed = openAiEmbedDefaults, statusOf }: Vendor,
   prefix: string,
-  target: Target,
+  target: DialectTarget,
 ): EmbedEndpoint {
   if (typeof embed === 'function') return embed(target)
   const url = operationUrl(target.baseUrl, prefix, '/embeddings')
   return openAiEmbed({ ...embed, url, upstreamId: target.upstreamId, statusOf })
 }
 
-function rerankUnderV1({ baseUrl, upstreamId }: Target): RerankEndpoint {
+function rerankUnderV1({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   return resultsRerank({ url: operationUrl(baseUrl, '/v1', '/rerank'), upstreamId })
 }

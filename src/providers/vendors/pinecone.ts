@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
+import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
 import { keyHeader } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
@@ -11,8 +11,8 @@ export const pinecone: ProviderKind = Object.freeze({
   name: 'pinecone',
   capabilities: ['rerank'],
   defaultBaseUrl: 'https://api.pinecone.io',
-  remoteImages: false,
-  authorizer: keyHeader('api-key'),
+  canFetchImages: false,
+  createAuthorizer: keyHeader('api-key'),
   rerank: pineconeRerank,
 } satisfies ProviderKind)
 
@@ -20,10 +20,10 @@ export const pinecone: ProviderKind = Object.freeze({
 const apiVersion = '2026-04'
 
 /** Documents are objects. Pinecone returns them in its answer unless `return_documents` is false. */
-function pineconeRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+function pineconeRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = operationUrl(baseUrl, '', '/rerank')
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: { 'x-pinecone-api-version': apiVersion },
       body: jsonBody({
@@ -34,7 +34,7 @@ function pineconeRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
         return_documents: false,
       }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       if (!parsed.success) return notRanked(body)
       return ranked(parsed.data.data, { searchUnits: parsed.data.usage?.rerank_units })

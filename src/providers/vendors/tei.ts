@@ -1,5 +1,10 @@
 import * as z from 'zod'
-import type { EmbedEndpoint, ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
+import type {
+  DialectTarget,
+  EmbedEndpoint,
+  ProviderKind,
+  RerankEndpoint,
+} from '../../core/provider.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
 import { bearer } from '../shared/credentials.ts'
 import { headerCount, readBareVectors } from '../shared/embed-answer.ts'
@@ -14,8 +19,8 @@ import { basePath, operationUrl } from '../shared/url.ts'
 export const tei: ProviderKind = Object.freeze({
   name: 'tei',
   capabilities: ['embed', 'rerank'],
-  remoteImages: false,
-  authorizer: bearer,
+  canFetchImages: false,
+  createAuthorizer: bearer,
   probe: liveAt('/health'),
   embed: teiEmbed,
   rerank: teiRerank,
@@ -27,41 +32,41 @@ const maxBatchItems = 32
 const quirks: EmbedQuirks = { limits: { items: maxBatchItems }, takesTokens: false }
 
 /** Uses the server's native API, or its OpenAI layer when `base_url` ends in `/v1`. */
-function teiEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
+function teiEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
   const path = basePath(new URL(baseUrl))
   if (path.endsWith('/v1')) {
     const url = operationUrl(baseUrl, '/v1', '/embeddings')
     return openAiEmbed({ ...quirks, url, upstreamId, statusOf })
   }
   return {
-    limits: () => quirks.limits,
-    takesTokens: false,
-    takesImages: false,
-    takesDimensions: true,
-    request: ({ input, dimensions }) => ({
+    getLimits: () => quirks.limits,
+    supportsTokenIds: false,
+    supportsImages: false,
+    supportsDimensions: true,
+    buildRequest: ({ input, dimensions }) => ({
       url: operationUrl(baseUrl, '', path.endsWith('/embed') ? '' : '/embed'),
       headers: {},
       body: jsonBody({ inputs: textsOf(input), dimensions }),
     }),
-    answer: (body, header) => readBareVectors(body, headerCount(header('x-compute-tokens'))),
+    parseAnswer: (body, header) => readBareVectors(body, headerCount(header('x-compute-tokens'))),
     parseError: errorParser(statusOf),
   }
 }
 
 /** The request names no model, and the answer is a bare list of scores. */
-function teiRerank({ baseUrl }: Target): RerankEndpoint {
+function teiRerank({ baseUrl }: DialectTarget): RerankEndpoint {
   const url = new URL(baseUrl)
   // The OpenAI layer under /v1 has no rerank.
   url.pathname = `${basePath(url).replace(/\/v1$/, '')}/rerank`
   url.hash = ''
   return {
-    mostDocuments: maxBatchItems,
-    request: ({ query, documents }) => ({
+    maxDocuments: maxBatchItems,
+    buildRequest: ({ query, documents }) => ({
       url: url.href,
       headers: {},
       body: jsonBody({ query, texts: documents }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       return parsed.success ? ranked(parsed.data) : notRanked(body)
     },

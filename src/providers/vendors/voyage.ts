@@ -2,11 +2,16 @@ import * as z from 'zod'
 import {
   type EmbedInput,
   type EmbedPart,
-  imagesOf,
-  isTokens,
-  partsOf,
+  isTokenInput,
+  iterateImages,
+  toEmbedParts,
 } from '../../core/embeddings.ts'
-import type { EmbedEndpoint, ProviderKind, RerankEndpoint, Target } from '../../core/provider.ts'
+import type {
+  DialectTarget,
+  EmbedEndpoint,
+  ProviderKind,
+  RerankEndpoint,
+} from '../../core/provider.ts'
 import { readOpenAiVectors } from '../openai/embed.ts'
 import { bearer } from '../shared/credentials.ts'
 import { plainInput } from '../shared/embed-input.ts'
@@ -20,24 +25,24 @@ export const voyage: ProviderKind = Object.freeze({
   name: 'voyage',
   capabilities: ['embed', 'rerank'],
   defaultBaseUrl: 'https://api.voyageai.com/v1',
-  remoteImages: false,
-  authorizer: bearer,
+  canFetchImages: false,
+  createAuthorizer: bearer,
   embed: voyageEmbed,
   rerank: voyageRerank,
 } satisfies ProviderKind)
 
 /** Texts go to one path, inputs with images to another. */
-function voyageEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
+function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
   const textUrl = operationUrl(baseUrl, '/v1', '/embeddings')
   const multimodalUrl = operationUrl(baseUrl, '/v1', '/multimodalembeddings')
   // The multimodal models answer on the second path only, even for plain text.
   const isMultimodal = upstreamId.startsWith('voyage-multimodal')
   return {
-    limits: () => ({ items: 1000, tokens: 100_000 }),
-    takesTokens: false,
-    takesImages: true,
-    takesDimensions: true,
-    request({ input, dimensions }) {
+    getLimits: () => ({ items: 1000, tokens: 100_000 }),
+    supportsTokenIds: false,
+    supportsImages: true,
+    supportsDimensions: true,
+    buildRequest({ input, dimensions }) {
       const inputs = isMultimodal || hasImages(input) ? toContents(input) : undefined
       return {
         url: inputs ? multimodalUrl : textUrl,
@@ -49,18 +54,18 @@ function voyageEmbed({ baseUrl, upstreamId }: Target): EmbedEndpoint {
         }),
       }
     },
-    answer: (body) => readOpenAiVectors(body, { countsTotal: true }),
+    parseAnswer: (body) => readOpenAiVectors(body, { countsTotal: true }),
     parseError: errorParser(),
   }
 }
 
 function hasImages(input: EmbedInput): boolean {
-  return !imagesOf(input).next().done
+  return !iterateImages(input).next().done
 }
 
 function toContents(input: EmbedInput): object[] {
-  if (isTokens(input)) return []
-  return input.items.map((item) => ({ content: partsOf(item).map(toContentPart) }))
+  if (isTokenInput(input)) return []
+  return input.items.map((item) => ({ content: toEmbedParts(item).map(toContentPart) }))
 }
 
 /** Despite its name, `image_base64` takes a whole data URI. */
@@ -71,15 +76,15 @@ function toContentPart(part: EmbedPart): object {
 }
 
 /** `top_n` is called `top_k`, and the results are under `data`. */
-function voyageRerank({ baseUrl, upstreamId }: Target): RerankEndpoint {
+function voyageRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = operationUrl(baseUrl, '/v1', '/rerank')
   return {
-    request: ({ query, documents, topN }) => ({
+    buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
       body: jsonBody({ model: upstreamId, query, documents, top_k: topN }),
     }),
-    answer(body) {
+    parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       if (!parsed.success) return notRanked(body)
       return ranked(parsed.data.data, { tokens: parsed.data.usage?.total_tokens })

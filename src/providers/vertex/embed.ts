@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import {
   type EmbedCall,
-  imagesIn,
+  getItemText,
+  listItemImages,
   type MixedItem,
-  textOf,
   vectorValue,
 } from '../../core/embeddings.ts'
-import type { BatchLimits, EmbedEndpoint, EmbedResult, Target } from '../../core/provider.ts'
+import type { BatchLimits, DialectTarget, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { contentOf, embedsImages, embedUsage } from '../google/embed.ts'
 import { geminiRefusal } from '../google/errors.ts'
@@ -19,23 +19,23 @@ import { noCredential } from './auth/secret.ts'
 import { vertexModelUrl } from './url.ts'
 
 /** Embeddings on Vertex AI: three families of models, each with a form of its own. */
-export function vertexEmbed(target: Target): EmbedEndpoint {
+export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
   const modelUrl = vertexModelUrl(target)
   const family = familyOf(target.upstreamId.toLowerCase())
   return {
-    limits: () => family.limits,
-    takesTokens: false,
-    takesImages: family.takesImages,
-    takesReference: (url) => family.takesStored === true && isStored(url),
-    takesDimensions: true,
+    getLimits: () => family.limits,
+    supportsTokenIds: false,
+    supportsImages: family.takesImages,
+    supportsReference: (url) => family.takesStored === true && isStored(url),
+    supportsDimensions: true,
     ...(family.check && { check: family.check }),
-    request(batch) {
+    buildRequest(batch) {
       // A provider without a place fails the requests that come to it, and no other.
       if (!(modelUrl instanceof URL)) throw noCredential(modelUrl.problem)
       const url = methodUrl(modelUrl, family.method).href
       return { url, headers: {}, body: jsonBody(family.body(batch)) }
     },
-    answer: family.answer,
+    parseAnswer: family.answer,
     parseError: geminiRefusal,
   }
 }
@@ -146,8 +146,8 @@ const multimodalAnswer = z.looseObject({
 })
 
 function instanceOf(item: MixedItem): object {
-  const [image] = imagesIn(item)
-  if (!image) return { text: textOf(item) }
+  const [image] = listItemImages(item)
+  if (!image) return { text: getItemText(item) }
   if (isStored(image.url)) return { image: { gcsUri: image.url } }
   const uri = parseDataUri(image.url)
   return { image: { bytesBase64Encoded: uri?.payload, mimeType: uri?.mediaType } }

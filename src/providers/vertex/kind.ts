@@ -1,4 +1,4 @@
-import type { ChatEndpoint, ProviderKind, Target } from '../../core/provider.ts'
+import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provider.ts'
 import { geminiChat } from '../google/chat.ts'
 import type { GeminiDialect } from '../google/request.ts'
 import { googleAuthorizer } from './auth/credentials.ts'
@@ -9,13 +9,13 @@ import { vertexModelUrl, vertexProbe } from './url.ts'
 /** Gemini models on Google Cloud: the dialect of the Gemini API at another address, for another credential. */
 export const vertexAi: ProviderKind = Object.freeze({
   name: 'vertex_ai',
-  takesRegion: true,
+  acceptsRegion: true,
   capabilities: ['chat', 'embed'],
-  remoteImages: false,
+  canFetchImages: false,
   ownSettings: ['remote_images'],
   references: 'google',
-  authorizer: googleAuthorizer,
-  secretProblem: googleSecretProblem,
+  createAuthorizer: googleAuthorizer,
+  checkSecret: googleSecretProblem,
   probe: vertexProbe,
   chat: vertexChat,
   embed: vertexEmbed,
@@ -30,14 +30,14 @@ const dialect: GeminiDialect = Object.freeze({
   fewestLogprobs: 1,
 })
 
-function vertexChat(target: Target): ChatEndpoint {
+function vertexChat(target: DialectTarget): ChatEndpoint {
   const modelUrl = vertexModelUrl(target)
   if (modelUrl instanceof URL) return geminiChat({ target, modelUrl, dialect })
   // A provider without a place fails the requests that come to it, and no other.
   const nowhere = new URL('https://aiplatform.googleapis.com')
   return {
     ...geminiChat({ target, modelUrl: nowhere, dialect }),
-    request() {
+    buildRequest() {
       throw noCredential(modelUrl.problem)
     },
   }

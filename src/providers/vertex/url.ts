@@ -1,5 +1,5 @@
 import type { Environment } from '../../core/ports.ts'
-import type { Probe, Target } from '../../core/provider.ts'
+import type { DialectTarget, Probe } from '../../core/provider.ts'
 import { rootAnswers } from '../shared/probe.ts'
 import { type GoogleSecret, noCredential, readGoogleSecret } from './auth/secret.ts'
 
@@ -27,7 +27,7 @@ export function vertexProbe(baseUrl: string): Probe {
   return rootAnswers(urlOf(baseUrl).href)
 }
 
-type Binding = Pick<Target, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>
+type Binding = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>
 
 /** The path of a model, by the same rules for its name as in the official SDK. */
 function modelPath(

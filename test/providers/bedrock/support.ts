@@ -1,4 +1,4 @@
-import type { Authorize, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
+import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { bedrock } from '../../../src/providers/bedrock/kind.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
@@ -104,7 +104,7 @@ export const metadata: Uint8Array = awsEvent('metadata', {
 })
 
 export interface Bench {
-  readonly authorize: Authorize
+  readonly authorize: Authorizer
   /** The credential's headers for a call of that model with this body. */
   headers(url: string, body?: string): Promise<RequestHeaders>
 }
@@ -114,7 +114,7 @@ export function bench(
   secret: string,
   context: Partial<Pick<CredentialContext, 'baseUrl' | 'env'>> = {},
 ): Bench {
-  const authorize = bedrock.authorizer({
+  const authorize = bedrock.createAuthorizer({
     secret,
     baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
     clock: new ManualClock(Date.UTC(2026, 0, 15, 12)),

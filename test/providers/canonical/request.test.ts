@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CannotExpress } from '../../../src/core/cannot-express.ts'
+import { UntranslatableError } from '../../../src/core/cannot-express.ts'
 import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
 import { textOf } from '../../../src/providers/canonical/messages.ts'
 import { readRequest } from '../../../src/providers/canonical/request.ts'
@@ -20,7 +20,7 @@ function paramOf(fields: object): string | undefined {
   try {
     read(fields)
   } catch (error) {
-    if (error instanceof CannotExpress) return error.param
+    if (error instanceof UntranslatableError) return error.param
     throw error
   }
   return undefined

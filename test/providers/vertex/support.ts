@@ -1,6 +1,6 @@
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose'
 import type { ReadFile } from '../../../src/core/ports.ts'
-import type { Authorize, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
+import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { googleAuthorizer } from '../../../src/providers/vertex/auth/credentials.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
@@ -48,7 +48,7 @@ export function token(value: string, seconds = 3599): Responder {
 }
 
 export interface Bench {
-  readonly authorize: Authorize
+  readonly authorize: Authorizer
   readonly upstream: ScriptedUpstream
   readonly clock: ManualClock
   /** The headers for one request. */

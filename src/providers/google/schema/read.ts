@@ -1,4 +1,4 @@
-import { CannotExpress } from '../../../core/cannot-express.ts'
+import { UntranslatableError } from '../../../core/cannot-express.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { Raw } from '../../canonical/messages.ts'
 
@@ -104,7 +104,7 @@ export class SchemaReader {
 
   /**
    * A schema with its `$ref` followed and its `allOf` merged into it. Undefined when it stands
-   * inside itself, or the whole is over its bound. Throws `CannotExpress` for a reference
+   * inside itself, or the whole is over its bound. Throws `UntranslatableError` for a reference
    * to nothing.
    */
   resolve(schema: Raw, { open, depth }: Trail): Resolved | undefined {
@@ -150,7 +150,7 @@ export class SchemaReader {
       target = isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
     }
     if (start !== '#' || target === undefined) {
-      throw new CannotExpress(
+      throw new UntranslatableError(
         `${this.#place}: a $ref of the schema points to nothing in it`,
         this.#place,
       )

@@ -1,5 +1,5 @@
 import type {
-  Authorize,
+  Authorizer,
   CredentialContext,
   DialectRequest,
   RequestHeaders,
@@ -18,7 +18,7 @@ import { TokenCache } from './token-cache.ts'
  * Puts a credential of Google Cloud on requests: an API key, a ready-made access token, or an
  * access token got for the credentials JSON, which is given as text or as the path of its file.
  */
-export function googleAuthorizer(context: CredentialContext): Authorize {
+export function googleAuthorizer(context: CredentialContext): Authorizer {
   const secret = readGoogleSecret(context.secret)
   switch (secret.kind) {
     case 'api-key':
@@ -37,11 +37,11 @@ export function googleAuthorizer(context: CredentialContext): Authorize {
   }
 }
 
-function always(headers: RequestHeaders): Authorize {
+function always(headers: RequestHeaders): Authorizer {
   return () => headers
 }
 
-function withCredentials(credentials: GoogleCredentials, context: CredentialContext): Authorize {
+function withCredentials(credentials: GoogleCredentials, context: CredentialContext): Authorizer {
   const { quotaProject } = credentials
   const tokens = new TokenCache(tokenExchange(credentials, context), context.clock)
   const authorize = async () => ({
@@ -56,7 +56,7 @@ function withCredentials(credentials: GoogleCredentials, context: CredentialCont
 }
 
 /** The file is read for the first request, and again after a failure: it may be mounted late. */
-function withFile(path: string, context: CredentialContext): Authorize {
+function withFile(path: string, context: CredentialContext): Authorizer {
   let ready: Opened | undefined
   const open = async () => {
     if (!ready) {
@@ -79,7 +79,7 @@ function withFile(path: string, context: CredentialContext): Authorize {
 
 /** What a file of credentials holds. */
 interface Opened {
-  readonly authorize: Authorize
+  readonly authorize: Authorizer
   readonly project: string | undefined
 }
 
