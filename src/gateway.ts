@@ -23,7 +23,7 @@ import type { StreamClasses } from './core/streams.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { Activity, Prober } from './health/index.ts'
 import { createFetch, createRouter, routesOf } from './http/index.ts'
-import { createSeries, metricsSink, noMeters } from './metrics/index.ts'
+import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
 import { kinds } from './providers/index.ts'
 import { RecordBatcher, requestLogSink, unroutedLog } from './records/index.ts'
 import { ConfigReloader, portWarnings } from './reload/index.ts'
@@ -160,6 +160,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () =>
       snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
   })
+  const events = metricsEvents(series)
   const { access, storedKeys } = await openAccess({
     config,
     env,
@@ -171,7 +172,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     allowSecond: options.allowSecond ?? false,
     fingerprint: options.fingerprint,
     meters,
-    dropped: (rows) => series.usageDropped.inc(rows),
+    events,
   })
   const live = new ConfigReloader({
     loaded,
@@ -188,13 +189,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     access,
     log,
-    applied(current) {
+    events,
+    onSwap(current) {
       breakers.retain(current.models())
       intake.advance()
       prober.start()
-      series.reloads.inc()
     },
-    failed: () => series.reloadFailures.inc(),
   })
   const records = new RecordBatcher({
     recorders: [
@@ -206,7 +206,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     isIdle: () => plane.inFlight === 0,
   })
   const plane = new DataPlane({
-    gatekeeper: access.gatekeeper,
+    gatekeeper: access.authenticator,
     snapshot,
     clock,
     log,
@@ -217,11 +217,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     intake,
     random,
     record: (settlement) => records.add(settlement),
-    attempted: ({ id: model, provider }, outcome) =>
-      series.attempts.inc({ provider: provider.name, model, outcome }),
-    unfinished: ({ id: model, provider }) =>
-      series.unfinishedStreams.inc({ model, provider: provider.name }),
-    metadataRejected: () => series.metadataRejected.inc(),
+    attempted: events.upstreamAttempted,
+    unfinished: events.streamUnfinished,
+    metadataRejected: events.metadataRejected,
   })
   const find = createRouter({
     ...routesOf({
@@ -235,14 +233,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           return metrics.exposition()
         },
       },
-      gatekeeper: access.gatekeeper,
+      authenticator: access.authenticator,
     }),
-    ...access.routes({
-      document: live.document,
+    ...access.adminRoutes({
+      document: live,
       intake,
       bodyLimit: () => snapshot().bodyLimit,
       providers: () => snapshot().providers.map(({ name }) => name),
-      takeKeys: () => live.takeKeys(),
+      reloadProviderKeys: () => live.reloadProviderKeys(),
     }),
   })
 

@@ -1,1 +1,3 @@
-export { type AccessControl, openAccess, reasonOf, startProblems, unavailable } from './access.ts'
+export type { AccessControl } from './access-control.ts'
+export { openAccess } from './open.ts'
+export { startProblems, storageProblem, storeUnavailable } from './start-checks.ts'

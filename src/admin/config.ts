@@ -1,10 +1,16 @@
-import type { ConfigDocument } from '../config/index.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readBytes } from './input.ts'
 import { noContent } from './render.ts'
 
 export interface ConfigRouteDeps extends AdminRouteDeps {
-  readonly document: Pick<ConfigDocument, 'get' | 'put'>
+  readonly document: ConfigDocument
+}
+
+/** The configuration file, as these routes read and replace it. */
+export interface ConfigDocument {
+  get(): Promise<{ readonly config: string; readonly hash: string }>
+  /** Resolves to the new hash. Rejects with LM-1001, LM-1002 or LM-1004. */
+  put(bytes: Uint8Array, ifMatch: string | null): Promise<string>
 }
 
 /** The route of the configuration file. `ETag` is the hash, as `If-Match` takes it. */

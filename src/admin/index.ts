@@ -1,4 +1,4 @@
-export { type ConfigRouteDeps, configRoutes } from './config.ts'
+export { type ConfigDocument, type ConfigRouteDeps, configRoutes } from './config.ts'
 export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
 export { type AdminRequest, type AdminRoutes, nameField } from './input.ts'

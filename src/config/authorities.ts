@@ -1,3 +1,4 @@
+import { systemCode } from '../core/error-fields.ts'
 import type { ReadFile } from '../core/ports.ts'
 import type { Finding } from './problem.ts'
 import type { Config } from './schema.ts'
@@ -23,7 +24,7 @@ export async function readAuthorities(
       if (!holdsCertificates(text)) findings.push({ path, message: notPem })
       texts.set(name, text)
     } catch (error) {
-      findings.push({ path, message: `cannot be read${codeOf(error)}` })
+      findings.push({ path, message: `cannot be read${systemCode(error)}` })
     }
   }
   return { texts, findings }
@@ -45,10 +46,4 @@ function isDer(base64: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The host's code, ` (ENOENT)`. Its message would name the path. */
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? ` (${code})` : ''
 }

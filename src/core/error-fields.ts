@@ -1,6 +1,6 @@
 /**
- * What may be logged of an unexpected error: its class, its code and the place it comes from. Never
- * its message, which may hold parameters, addresses or the client's own text.
+ * The fields of an unexpected error that are safe to log: its class, its code and where it was
+ * thrown. Never its message, which may contain parameters, addresses or text of the client.
  */
 export function errorFields(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return { error: typeof error }
@@ -8,12 +8,18 @@ export function errorFields(error: unknown): Readonly<Record<string, unknown>> {
   return {
     error: error.name,
     code: typeof code === 'string' ? code : undefined,
-    at: placeOf(error),
+    at: innermostFrame(error),
   }
 }
 
-/** The innermost frame of the stack, which begins with the message, whatever that looks like. */
-function placeOf({ stack = '', message }: Error): string | undefined {
+/** The code of a system error, ready to append: ` (ENOENT)`. Its message would reveal the path. */
+export function systemCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? ` (${code})` : ''
+}
+
+/** The first frame of the stack. The stack begins with the message, which may look like a frame. */
+function innermostFrame({ stack = '', message }: Error): string | undefined {
   const start = stack.indexOf(message)
   if (start === -1) return undefined
   const frames = stack.slice(start + message.length).split('\n')

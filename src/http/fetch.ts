@@ -1,4 +1,4 @@
-import { unavailable } from '../access/index.ts'
+import { storeUnavailable } from '../access/index.ts'
 import { bodyIsRead, type GatewayError } from '../core/errors.ts'
 import type { Fetch } from '../core/fetch.ts'
 import { clientRequestId, type RequestId } from '../core/ids.ts'
@@ -91,5 +91,5 @@ function refusalOf(error: unknown, log: Log, id: RequestId): GatewayError {
   if (!(error instanceof StoreFault)) return asGatewayError(error, log, id)
   const { message: reason, code } = error
   log.write('error', 'the database cannot be used', { request_id: id, reason, code })
-  return unavailable(error)
+  return storeUnavailable(error)
 }

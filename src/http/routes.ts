@@ -22,7 +22,7 @@ export interface RouteOptions {
   readonly prober: Prober
   /** Undefined where the host has no metrics. */
   readonly metrics: Exposition | undefined
-  readonly gatekeeper: Authenticator
+  readonly authenticator: Authenticator
 }
 
 type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
@@ -33,7 +33,7 @@ export function routesOf({
   snapshot,
   prober,
   metrics,
-  gatekeeper,
+  authenticator,
 }: RouteOptions): Routes<Arrival> {
   const reranking: Routes<Arrival>[string] = {
     POST: ({ request, context }) => plane.serve('rerank', rerank, request, context),
@@ -51,13 +51,13 @@ export function routesOf({
     '/rerank': reranking,
     '/v1/models': {
       GET: ({ request, context }) => {
-        gatekeeper.authenticate(request, context)
+        authenticator.authenticate(request, context)
         return jsonReply(listModels(snapshot()))
       },
     },
     '/v1/models/:id+': {
       GET: ({ request, context, params: { id = '' } }) => {
-        gatekeeper.authenticate(request, context)
+        authenticator.authenticate(request, context)
         return jsonReply(describeModel(snapshot(), id))
       },
     },

@@ -1,3 +1,4 @@
+export { metricsEvents } from './events.ts'
 export type { HttpDurations } from './http-durations.ts'
 export { noMeters } from './none.ts'
 export { metricsSink } from './record.ts'

@@ -1,138 +1,219 @@
-import { type AccessControl, reasonOf } from '../access/index.ts'
+import { type AccessControl, storageProblem } from '../access/index.ts'
 import {
   type Config,
-  ConfigDocument,
-  type Judgement,
-  keepRestartOnly,
   type LoadedConfig,
   type LoadResult,
-  type Reload,
+  type Problem,
   renderProblem,
 } from '../config/index.ts'
 import type { ConfigFile } from '../core/config-file.ts'
 import { errorFields } from '../core/error-fields.ts'
+import type { GatewayEvents } from '../core/gateway-events.ts'
 import type { Log } from '../core/ports.ts'
 import {
+  buildSnapshot,
   type Snapshot,
-  SnapshotHolder,
   type SnapshotPorts,
   snapshotWarnings,
 } from '../snapshot/index.ts'
-import { UnsignedWebhooksError } from '../webhooks/index.ts'
+import { blake3Hex } from '../wire/digest.ts'
+import {
+  type ConfigText,
+  checkHash,
+  type FileContent,
+  parseReplacement,
+  readContent,
+  readText,
+  rejectConfig,
+} from './config-file.ts'
+import { keepRestartOnly } from './restart-only.ts'
 
 export interface ConfigReloaderOptions {
-  /** What serves at the start. */
+  /** The configuration of the start. */
   readonly loaded: LoadedConfig
-  /** The text that it was read from. */
+  /** The text that it was loaded from. */
   readonly text: string
-  /** Judges a text as a boot would. */
+  /** Validates a text as a start would. */
   readonly load: (text: string) => Promise<LoadResult>
   readonly file: ConfigFile
   readonly storedKeys: ReadonlyMap<string, string>
   readonly ports: SnapshotPorts
-  readonly access: Pick<AccessControl, 'providerKeys' | 'check' | 'adopt'>
+  readonly access: Pick<AccessControl, 'check' | 'providerKeys' | 'adopt'>
   readonly log: Log
-  /** A new configuration serves. */
-  readonly applied: (snapshot: Snapshot) => void
-  /** A reload was refused or has failed: what served before still does. */
-  readonly failed: () => void
+  readonly events: Pick<GatewayEvents, 'configApplied' | 'reloadFailed'>
+  /** Called after every swap, for the parts that keep state of their own. */
+  readonly onSwap: (snapshot: Snapshot) => void
 }
 
-/** The configuration that serves, and the ways in which another one takes its place. */
+/** A configuration in force: its text, its settings, and the snapshot that was built from them. */
+interface RunningConfig {
+  readonly text: string
+  readonly config: Config
+  readonly snapshot: Snapshot
+}
+
+/** A configuration that is ready to take over. */
+interface Candidate extends RunningConfig {
+  readonly warnings: readonly string[]
+  /** Settings that differ from the running ones and need a restart. */
+  readonly ignored: readonly string[]
+}
+
+type Validation =
+  | { readonly ok: true; readonly candidate: Candidate }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/**
+ * The running configuration, and the only place that replaces it. Changes run one after the other,
+ * so each is validated against the result of the one before.
+ */
 export class ConfigReloader {
-  readonly document: ConfigDocument
   readonly #options: ConfigReloaderOptions
-  readonly #holder: SnapshotHolder
+  #running: RunningConfig
+  /** The hash of the file when it was last validated, with whatever result. */
+  #validatedHash: string
+  #lastChange: Promise<unknown> = Promise.resolve()
 
   constructor(options: ConfigReloaderOptions) {
-    const { loaded, text, file, storedKeys, ports } = options
+    const { loaded, text, storedKeys, ports } = options
     const { config, authorities } = loaded
     this.#options = options
-    this.#holder = new SnapshotHolder({ config, storedKeys, authorities }, ports)
-    this.document = new ConfigDocument({
-      file,
-      serving: text,
-      judge: (candidate) => this.#judge(candidate),
-    })
+    this.#running = {
+      text,
+      config,
+      snapshot: buildSnapshot(config, { ...ports, storedKeys, authorities }),
+    }
+    this.#validatedHash = blake3Hex(text)
   }
 
   get config(): Config {
-    return this.#holder.config
+    return this.#running.config
   }
 
   get snapshot(): Snapshot {
-    return this.#holder.snapshot
+    return this.#running.snapshot
   }
 
-  /** Serves what the file says now. Never rejects: what is refused goes to the log. */
-  reload(): Promise<void> {
-    return this.#settled(this.document.reload())
+  /** Serves the current content of the file. Never rejects: a failure is logged and counted. */
+  async reload(): Promise<void> {
+    await this.#inTurn(async () => this.#reload(await this.#readContent())).catch(() => {})
   }
 
-  /** Like `reload`, but only when the file is another one than before. */
-  refresh(): Promise<void> {
-    return this.#settled(this.document.refresh())
+  /** Like `reload`, but only when the file has changed since it was last validated. */
+  async refresh(): Promise<void> {
+    await this.#inTurn(async () => {
+      const content = await this.#readContent()
+      if (content.hash !== this.#validatedHash) await this.#reload(content)
+    }).catch(() => {})
   }
 
   /**
-   * Serves what the file says now with the keys that are stored now; should the file be refused,
-   * then what served before with these keys. Rejects when the keys cannot be read.
+   * Serves the current content of the file with the stored keys of providers as they are now; when
+   * the file is refused, the running configuration with these keys. Rejects when the keys cannot be
+   * read.
    */
-  async takeKeys(): Promise<void> {
-    const outcome = await this.#heard(this.document.reload())
-    if (outcome.state === 'refused') await this.#heard(this.document.rebuild())
+  reloadProviderKeys(): Promise<void> {
+    return this.#inTurn(async () => {
+      const isServed = await this.#reload(await this.#readContent())
+      if (isServed) return
+      await this.#reload({ text: this.#running.text, hash: this.#validatedHash })
+    })
   }
 
-  /** Judges a text as a boot would, and builds everything that it asks for. */
-  async #judge(text: string): Promise<Judgement> {
-    const { load, access, log, applied } = this.#options
-    const loaded = await load(text)
-    if (!loaded.ok) return loaded
-    const { authorities } = loaded
-    const { config, ignored } = keepRestartOnly(this.config, loaded.config)
+  /** The text of the file and its hash, for `GET /admin/config`. */
+  get(): Promise<ConfigText> {
+    return readText(this.#options.file)
+  }
+
+  /**
+   * Replaces the file with a valid configuration and serves it; resolves to the new hash. Rejects
+   * with LM-1001 for an invalid configuration, LM-1002 over 1 MiB, and LM-1004 when `ifMatch` is not
+   * the hash of the file; all leave the file untouched. When a valid configuration cannot take over,
+   * the file keeps it, and the next reload tries again.
+   */
+  async put(bytes: Uint8Array, ifMatch: string | null): Promise<string> {
+    const { file } = this.#options
+    const { text, expectedHash } = parseReplacement(bytes, ifMatch) // LM-1001, LM-1002
+    return this.#inTurn(async () => {
+      await checkHash(file, expectedHash) // LM-1004
+      const staged = await file.stage(bytes)
+      try {
+        const validation = await this.#validate(text)
+        if (!validation.ok) throw rejectConfig(validation.problems) // LM-1001
+        // An editor may have written to the file during the validation.
+        await checkHash(file, expectedHash) // LM-1004
+        await staged.commit()
+        await this.#swap(validation.candidate)
+      } finally {
+        await staged.discard()
+      }
+      this.#validatedHash = blake3Hex(bytes)
+      return this.#validatedHash
+    })
+  }
+
+  /** Validates the content of the file and serves it. Resolves to false when it is refused. */
+  async #reload(content: FileContent): Promise<boolean> {
+    const { log, events } = this.#options
     try {
-      access.check(config)
-    } catch (error) {
-      if (!(error instanceof UnsignedWebhooksError)) throw error
-      return { ok: false, problems: [{ setting: error.setting, message: error.message }] }
-    }
-    const storedKeys = await access.providerKeys()
-    const swap = this.#holder.prepare({ config, storedKeys, authorities })
-    return {
-      ok: true,
-      apply: async () => {
-        await access.adopt(config)
-        swap()
-        const warnings = [...loaded.warnings, ...snapshotWarnings(this.snapshot)]
-        for (const warning of warnings) log.write('warn', warning)
-        if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
-        log.write('info', 'the configuration is in force')
-        applied(this.snapshot)
-      },
-    }
-  }
-
-  async #settled(reload: Promise<Reload>): Promise<void> {
-    await this.#heard(reload).catch(() => {})
-  }
-
-  /** Counts and logs what did not come to pass. */
-  async #heard(reload: Promise<Reload>): Promise<Reload> {
-    const { log, failed } = this.#options
-    try {
-      const outcome = await reload
-      if (outcome.state !== 'refused') return outcome
-      failed()
-      for (const problem of outcome.problems) {
+      const validation =
+        'problem' in content ? refuse(content.problem) : await this.#validate(content.text)
+      if (validation.ok) await this.#swap(validation.candidate)
+      this.#validatedHash = content.hash
+      if (validation.ok) return true
+      events.reloadFailed()
+      for (const problem of validation.problems) {
         log.write('error', `the configuration is refused: ${renderProblem(problem)}`)
       }
-      return outcome
+      return false
     } catch (error) {
-      failed()
-      const reason = reasonOf(error)
+      events.reloadFailed()
+      const reason = storageProblem(error)
       const fields = reason === undefined ? errorFields(error) : { reason }
       log.write('error', 'the configuration cannot be reloaded', fields)
       throw error
     }
   }
+
+  /** Validates a text as a start would, and builds its snapshot. */
+  async #validate(text: string): Promise<Validation> {
+    const { load, access, ports } = this.#options
+    const loaded = await load(text)
+    if (!loaded.ok) return loaded
+    const { authorities } = loaded
+    const { config, ignored } = keepRestartOnly(this.config, loaded.config)
+    const problem = access.check(config)
+    if (problem) return { ok: false, problems: [problem] }
+    const storedKeys = await access.providerKeys()
+    const previous = this.#running
+    const snapshot = buildSnapshot(config, { ...ports, storedKeys, authorities, previous })
+    const warnings = [...loaded.warnings, ...snapshotWarnings(snapshot)]
+    return { ok: true, candidate: { text, config, snapshot, warnings, ignored } }
+  }
+
+  /** Lets a candidate take over. Requests that have begun keep the snapshot before. */
+  async #swap({ text, config, snapshot, warnings, ignored }: Candidate): Promise<void> {
+    const { access, log, events, onSwap } = this.#options
+    await access.adopt(config)
+    this.#running = { text, config, snapshot }
+    for (const warning of warnings) log.write('warn', warning)
+    if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
+    log.write('info', 'configuration reloaded')
+    onSwap(snapshot)
+    events.configApplied()
+  }
+
+  #readContent(): Promise<FileContent> {
+    return readContent(this.#options.file)
+  }
+
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastChange.then(change)
+    this.#lastChange = result.catch(() => {})
+    return result
+  }
+}
+
+function refuse(message: string): Validation {
+  return { ok: false, problems: [{ setting: 'the configuration file', message }] }
 }

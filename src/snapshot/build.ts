@@ -13,7 +13,7 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import { getKind } from '../providers/index.ts'
 import { buildAuthorizer } from './authorizer.ts'
 import { findCredential } from './credential.ts'
-import { type Built, type CarryOver, carryOver } from './reuse.ts'
+import { type PreviousSnapshot, reuseUnchanged, type UnchangedParts } from './reuse.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotPorts {
@@ -33,22 +33,22 @@ export interface SnapshotSources extends SnapshotPorts {
   /** The text of every `ca_file`, by the provider's name. */
   readonly authorities?: ReadonlyMap<string, string> | undefined
   /** What the snapshot is to take the place of. */
-  readonly previous?: Built | undefined
+  readonly previous?: PreviousSnapshot | undefined
 }
 
 /** Resolves a valid configuration: addresses, credentials, chains. Nobody checks these again. */
 export function buildSnapshot(config: Config, sources: SnapshotSources): Snapshot {
-  const before = carryOver(sources.previous)
+  const unchanged = reuseUnchanged(sources.previous)
   const now = unixSeconds(sources.clock)
   const providers: Provider[] = []
   const models = new Map<string, Model>()
   const fallbacks = new Map<string, readonly string[]>()
   const warnings = new Set<string>()
   for (const entry of config.providers) {
-    const provider = buildProvider(entry, { config, sources, before })
+    const provider = buildProvider(entry, { config, sources, unchanged })
     providers.push(provider)
     for (const modelEntry of entry.models) {
-      const created = before.model(modelEntry, entry)?.created ?? now
+      const created = unchanged.model(modelEntry, entry)?.created ?? now
       const target = targetOf(modelEntry, { config, owner: entry, provider, sources })
       models.set(modelEntry.id, buildModel(modelEntry, { target, provider, created }))
       const warning = provider.kind.findWarning?.(target)
@@ -94,12 +94,12 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
 interface ProviderParts {
   readonly config: Config
   readonly sources: SnapshotSources
-  readonly before: CarryOver
+  readonly unchanged: UnchangedParts
 }
 
 function buildProvider(
   entry: ProviderConfig,
-  { config, sources, before }: ProviderParts,
+  { config, sources, unchanged }: ProviderParts,
 ): Provider {
   const kind = getKind(entry.kind)
   const { clock, env, upstream, readFile, watch = (port) => port } = sources
@@ -112,7 +112,7 @@ function buildProvider(
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
   const credential = findCredential(entry, kind, sources)
   const ca = sources.authorities?.get(entry.name)
-  const kept = before.provider(entry, { credential, ca })
+  const kept = unchanged.provider(entry, { credential, ca })
   const egress = kept?.egress ?? egressOf(entry, ca)
   const send = kind.createUpstream?.(settings, clock) ?? leavingBy(egress, upstream)
   return {

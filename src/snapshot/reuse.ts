@@ -3,27 +3,27 @@ import type { Credential, Model, Provider } from '../core/provider.ts'
 import { isFromFile } from './authorizer.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** A configuration and what was built of it. */
-export interface Built {
+/** The snapshot to replace, and the configuration that it was built from. */
+export interface PreviousSnapshot {
   readonly config: Config
   readonly snapshot: Snapshot
 }
 
-/** What there was before, as far as the file says the same of it. */
-export interface CarryOver {
-  /** The provider, unless what it takes from elsewhere has changed. */
-  provider(entry: ProviderConfig, found: Found): Provider | undefined
+/** The parts of the previous snapshot whose configuration is unchanged. */
+export interface UnchangedParts {
+  /** The provider; undefined also when its credential or its certificates have changed. */
+  provider(entry: ProviderConfig, secrets: ProviderSecrets): Provider | undefined
   model(entry: ModelConfig, owner: ProviderConfig): Model | undefined
 }
 
-/** What a provider takes from the environment, the database and other files. */
-export interface Found {
+/** The parts of a provider that come from the environment, the database and other files. */
+export interface ProviderSecrets {
   readonly credential: Credential
   readonly ca: string | undefined
 }
 
-/** Finds the unchanged parts of what serves, for the snapshot that is to take its place. */
-export function carryOver(previous: Built | undefined): CarryOver {
+/** Finds the unchanged parts of the previous snapshot, so that access tokens stay in use. */
+export function reuseUnchanged(previous: PreviousSnapshot | undefined): UnchangedParts {
   const providers = new Map<string, Provider>()
   const models = new Map<string, Model>()
   if (previous) {
@@ -31,25 +31,27 @@ export function carryOver(previous: Built | undefined): CarryOver {
     const byName = new Map<string, Provider>(snapshot.providers.map((one) => [one.name, one]))
     for (const entry of config.providers) {
       const provider = byName.get(entry.name)
-      if (provider) providers.set(textOf(entry), provider)
-      for (const model of entry.models) models.set(textOf(entry, model), snapshot.model(model.id))
+      if (provider) providers.set(serialize(entry), provider)
+      for (const model of entry.models) {
+        models.set(serialize(entry, model), snapshot.model(model.id))
+      }
     }
   }
   return {
-    provider(entry, found) {
-      const provider = providers.get(textOf(entry))
-      return provider && isGood(provider, found) ? provider : undefined
+    provider(entry, secrets) {
+      const provider = providers.get(serialize(entry))
+      return provider && isUnchanged(provider, secrets) ? provider : undefined
     },
-    model: (entry, owner) => models.get(textOf(owner, entry)),
+    model: (entry, owner) => models.get(serialize(owner, entry)),
   }
 }
 
-/** What the file says of a provider, or of one of its models. Names are unique in it. */
-function textOf(provider: ProviderConfig, model?: ModelConfig): string {
+/** The settings of a provider, or of one of its models, as a map key. Names are unique in a file. */
+function serialize(provider: ProviderConfig, model?: ModelConfig): string {
   return JSON.stringify({ ...provider, models: model })
 }
 
-function isGood({ authorize, credential: held, egress }: Provider, found: Found): boolean {
-  if (isFromFile(authorize) || egress?.ca !== found.ca) return false
-  return JSON.stringify(held) === JSON.stringify(found.credential)
+function isUnchanged({ authorize, credential, egress }: Provider, secrets: ProviderSecrets) {
+  if (isFromFile(authorize) || egress?.ca !== secrets.ca) return false
+  return JSON.stringify(credential) === JSON.stringify(secrets.credential)
 }

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { configRoutes } from '../../src/admin/config.ts'
-import { ConfigDocument } from '../../src/config/index.ts'
 import type { ConfigFile } from '../../src/core/config-file.ts'
 import { blake3Hex } from '../../src/wire/digest.ts'
 import { adminContext } from '../support/admin-context.ts'
+import { testReloader } from '../support/config-reloader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openIntake } from '../support/open-intake.ts'
 
 const encoder = new TextEncoder()
 
 /** The routes over a document that takes everything but `bad`. */
-function desk(text = 'first') {
+async function desk(text = 'first') {
   const content = { bytes: encoder.encode(text) }
   const file: ConfigFile = {
     read: async () => content.bytes,
@@ -21,13 +21,13 @@ function desk(text = 'first') {
       discard: async () => {},
     }),
   }
-  const document = new ConfigDocument({
+  const document = await testReloader({
     file,
-    serving: text,
-    judge: async (candidate) =>
+    text,
+    validate: async (candidate) =>
       candidate === 'bad'
         ? { ok: false, problems: [{ setting: 'server.port', line: 1, message: 'must not be 0' }] }
-        : { ok: true, apply: () => {} },
+        : { ok: true },
   })
   const { GET, PUT } =
     configRoutes({
@@ -46,7 +46,7 @@ function desk(text = 'first') {
 }
 
 test('GET shows the exact text, its hash, and the hash as a tag', async () => {
-  const { call } = desk('# é\r\n')
+  const { call } = await desk('# é\r\n')
   const hash = blake3Hex('# é\r\n')
   const reply = await call('GET')
   expect(reply).toMatchObject({
@@ -60,7 +60,7 @@ test('GET shows the exact text, its hash, and the hash as a tag', async () => {
 })
 
 test('PUT replaces the file under the tag that GET gave, and answers 204 with the next one', async () => {
-  const { call, text } = desk('first')
+  const { call, text } = await desk('first')
   const tag = (await call('GET'))?.headers.at(-1) ?? ''
   const reply = await call('PUT', {
     headers: { 'if-match': tag, 'content-type': 'application/json' },
@@ -77,7 +77,7 @@ test.each([
   ['without a body', { 'if-match': blake3Hex('first') }, null, 'LM-1001'],
   ['over the body limit', { 'if-match': blake3Hex('first') }, 'x'.repeat(21), 'LM-1002'],
 ])('a PUT %s changes nothing', async (_, headers, body, code) => {
-  const { call, text } = desk('first')
+  const { call, text } = await desk('first')
   await expect(call('PUT', { headers, body })).rejects.toMatchObject({ code })
   expect(text()).toBe('first')
 })

@@ -1,4 +1,4 @@
-import { unavailable } from '../../src/access/access.ts'
+import { storeUnavailable } from '../../src/access/index.ts'
 import { type KeyEntry, KeyRegistry } from '../../src/accounting/index.ts'
 import { groupRoutes, keyRoutes, requireMasterKey } from '../../src/admin/index.ts'
 import { KeyRing, openMasterKey } from '../../src/auth/index.ts'
@@ -182,6 +182,6 @@ function encodeBody(body: unknown): unknown {
 function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamFault) return errorOf(error.failure, '')
-  if (error instanceof StoreFault) return unavailable(error)
+  if (error instanceof StoreFault) return storeUnavailable(error)
   return internal()
 }

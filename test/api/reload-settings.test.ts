@@ -272,7 +272,7 @@ describe('a restart is waited for by', () => {
       await change(config, auth)
       expect(said()).toEqual([
         `warn ignored until a restart ${setting}`,
-        'info the configuration is in force',
+        'info configuration reloaded',
       ])
       const { data } = await (await get('/v1/models', { headers })).json()
       expect(data).toMatchObject([{ id: 'changed' }])

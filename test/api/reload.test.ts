@@ -72,7 +72,7 @@ describe('a new configuration', () => {
     const client = await key()
     upstream.always(used(9))
     await change(provider(model('new'), { at: 'https://two.test/v1' }))
-    expect(said()).toContain('info the configuration is in force')
+    expect(said()).toContain('info configuration reloaded')
     expect(await count(reloads)).toBe(1)
     expect(await modelsOf(gateway, client.headers)).toEqual(['new'])
     expect((await ask(client, prompt(8, { model: 'new' }))).status).toBe(200)

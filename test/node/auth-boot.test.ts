@@ -209,7 +209,7 @@ describe('keys that are made on the command line', () => {
     const { key } = JSON.parse((await finished(create)).stdout)
     expect((await host.chat(key)).status).toBe(401)
     process.process.kill('SIGHUP')
-    await process.until(/the configuration is in force/)
+    await process.until(/configuration reloaded/)
     expect((await host.chat(key)).status).toBe(200)
   })
 })

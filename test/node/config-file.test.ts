@@ -19,7 +19,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { build } from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { nodeConfigFile } from '../../adapters/node/ports/config-file.ts'
-import { ConfigDocument } from '../../src/config/document.ts'
+import { testReloader } from '../support/config-reloader.ts'
 
 const isRoot = process.getuid?.() === 0
 const encoder = new TextEncoder()
@@ -164,16 +164,12 @@ describe('replacing', () => {
 test('of a hundred that race on the same hash exactly one wins, round after round', async () => {
   const { file, read, names } = setting('first')
   const served: string[] = []
-  const document = new ConfigDocument({
-    file,
-    serving: 'first',
-    judge: async (text) => ({ ok: true, apply: () => void served.push(text) }),
-  })
+  const reloader = await testReloader({ file, text: 'first', adopt: (text) => served.push(text) })
   for (let round = 1; round <= 3; round++) {
-    const { hash } = await document.get()
+    const { hash } = await reloader.get()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, (_, racer) =>
-        document.put(encoder.encode(`${round}.${racer}`), hash),
+        reloader.put(encoder.encode(`${round}.${racer}`), hash),
       ),
     )
     const lost = outcomes.filter((outcome) => outcome.status === 'rejected')

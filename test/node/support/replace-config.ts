@@ -1,5 +1,5 @@
 import { nodeConfigFile } from '../../../adapters/node/ports/config-file.ts'
-import { ConfigDocument } from '../../../src/config/document.ts'
+import { testReloader } from '../../support/config-reloader.ts'
 
 /*
  * Replaces a configuration file over and over, as one admin after the other would, until it is
@@ -8,15 +8,11 @@ import { ConfigDocument } from '../../../src/config/document.ts'
 
 const [path = ''] = process.argv.slice(2)
 const file = nodeConfigFile(path)
-const serving = new TextDecoder().decode(await file.read())
-const document = new ConfigDocument({
-  file,
-  serving,
-  judge: async () => ({ ok: true, apply: () => {} }),
-})
-let { hash } = await document.get()
+const text = new TextDecoder().decode(await file.read())
+const reloader = await testReloader({ file, text })
+let { hash } = await reloader.get()
 for (let round = 0; ; round++) {
-  const text = `# ${round % 10}\n`.repeat(50_000)
-  hash = await document.put(new TextEncoder().encode(text), hash)
+  const next = `# ${round % 10}\n`.repeat(50_000)
+  hash = await reloader.put(new TextEncoder().encode(next), hash)
   if (round === 0) process.stdout.write('ready\n')
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { keepRestartOnly } from '../../src/config/index.ts'
-import { configOf } from './support.ts'
+import { keepRestartOnly } from '../../src/reload/restart-only.ts'
+import { configOf } from '../config/support.ts'
 
 const everything = `
 log_format = "json"

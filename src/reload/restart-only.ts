@@ -1,6 +1,4 @@
-import { settingName } from './problem.ts'
-import type { Config } from './schema.ts'
-import { isTable, type Table } from './toml.ts'
+import { type Config, isTable, settingName, type Table } from '../config/index.ts'
 
 /** What of a new configuration can serve, and the settings whose change must wait for a restart. */
 export interface Effective {

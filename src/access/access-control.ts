@@ -1,0 +1,55 @@
+import type { Unsaved } from '../accounting/index.ts'
+import type { AdminRoutes, ConfigDocument } from '../admin/index.ts'
+import type { Config, Problem } from '../config/index.ts'
+import type { Authenticator } from '../core/admission.ts'
+import type { GatewayEvents } from '../core/gateway-events.ts'
+import type { Meters } from '../core/metrics.ts'
+import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
+import type { RequestRecord } from '../core/request-record.ts'
+import type { OpenStore } from '../store/index.ts'
+import type { Intake } from '../wire/intake.ts'
+
+/** Authentication, budgets and rate limits, and the usage log: everything that `[auth]` turns on. */
+export interface AccessControl {
+  readonly authenticator: Authenticator
+  /** Writes the record of a finished request to the usage log. */
+  record(record: RequestRecord): void
+  /** Why a valid configuration does not fit the stored secrets; undefined when it does. */
+  check(config: Config): Problem | undefined
+  /** The stored keys of providers, by the provider's name. Rejects when they cannot be read. */
+  providerKeys(): Promise<ReadonlyMap<string, string>>
+  /** Applies the settings of a configuration, and loads keys that were created offline. */
+  adopt(config: Config): Promise<void>
+  adminRoutes(deps: AdminDeps): AdminRoutes
+  /** Writes pending usage to the database and closes it. Resolves to what could not be saved. */
+  close(): Promise<Unsaved>
+  /** Fails every pending call to the database, so that `close` ends. */
+  abandon(): void
+}
+
+/** What the admin routes need of the rest of the gateway. */
+export interface AdminDeps {
+  readonly document: ConfigDocument
+  /** Maximum bytes of a request body. */
+  readonly bodyLimit: () => number
+  readonly intake: Intake
+  /** The names of the configured providers. */
+  readonly providers: () => Iterable<string>
+  readonly reloadProviderKeys: () => Promise<void>
+}
+
+export interface AccessOptions {
+  readonly config: Config
+  /** Undefined on a host without a database. */
+  readonly openStore: OpenStore | undefined
+  /** Starts although another gateway uses the database. */
+  readonly allowSecond: boolean
+  readonly fingerprint: Fingerprint | undefined
+  readonly env: Environment
+  readonly clock: Clock
+  readonly log: Log
+  readonly upstream: UpstreamPort
+  readonly random: () => number
+  readonly meters: Meters
+  readonly events: Pick<GatewayEvents, 'usageDropped'>
+}

@@ -1,0 +1,56 @@
+import type { SpendFlusher } from '../accounting/index.ts'
+import {
+  type AdminRequest,
+  type AdminRoutes,
+  configRoutes,
+  groupRoutes,
+  keyRoutes,
+  providerKeyRoutes,
+  requireMasterKey,
+  usageRoutes,
+  webhookRoutes,
+} from '../admin/index.ts'
+import type { MasterKey } from '../auth/index.ts'
+import type { Clock, Log } from '../core/ports.ts'
+import { auditLog } from '../records/index.ts'
+import type { Store } from '../store/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import type { AdminDeps } from './access-control.ts'
+import type { KeyAccounts } from './key-accounts.ts'
+
+export interface AdminParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly master: MasterKey
+  readonly webhooks: Webhooks
+  readonly accounts: KeyAccounts
+  readonly flusher: Pick<SpendFlusher, 'flush'>
+}
+
+/** Every route under `/admin`, requireMasterKey by the master key. */
+export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
+  const { store, clock, log, master, webhooks, accounts, flusher } = parts
+  const { document, providers, reloadProviderKeys, bodyLimit, intake } = deps
+  const { ring, registry, refusedLogins } = accounts
+  const { notify } = webhooks
+  const flush = () => flusher.flush()
+  const shared = { clock, bodyLimit, intake, audit: auditLog(log) }
+  const routes = {
+    ...keyRoutes({ ...shared, store, accounts: registry, flush, ring, notify }),
+    ...groupRoutes({ ...shared, store, accounts: registry, flush }),
+    ...usageRoutes({ store, clock }),
+    ...configRoutes({ ...shared, document }),
+    ...providerKeyRoutes({
+      ...shared,
+      store,
+      providers,
+      sealer: master.sealer,
+      reload: reloadProviderKeys,
+    }),
+    ...webhookRoutes({ ...shared, webhooks }),
+  }
+  const refused = ({ request, context }: AdminRequest) =>
+    refusedLogins.add({ request, origin: context, status: 401 })
+  return requireMasterKey(routes, { master, refused })
+}

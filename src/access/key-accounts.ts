@@ -1,0 +1,72 @@
+import { BudgetAlerts, type KeyEntry, KeyRegistry } from '../accounting/index.ts'
+import { KeyRing } from '../auth/index.ts'
+import type { Authenticator } from '../core/admission.ts'
+import type { RequestOrigin } from '../core/origin.ts'
+import type { Clock, Fingerprint, Log } from '../core/ports.ts'
+import { unixSeconds } from '../core/unix-seconds.ts'
+import { loginLog, type RefusalLog } from '../records/index.ts'
+import type { AccountRows, Store } from '../store/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+
+export interface KeyAccountsOptions {
+  readonly store: Pick<Store, 'readAccounts'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly fingerprint: Fingerprint | undefined
+  readonly webhooks: Pick<Webhooks, 'percentages' | 'notify'>
+  /** Output tokens to reserve for a request that sets no limit. */
+  readonly reserveOutputTokens: () => number
+}
+
+/** The keys and groups in memory, and authentication with them. */
+export interface KeyAccounts extends Authenticator {
+  readonly ring: KeyRing<KeyEntry>
+  readonly registry: KeyRegistry
+  /** Logs requests whose key or master key is missing or wrong. */
+  readonly refusedLogins: RefusalLog
+  load(rows: AccountRows): void
+  /** Loads the rows of the database, which keys made offline may have joined. */
+  reload(): Promise<void>
+}
+
+export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
+  const { store, clock, log, webhooks, reserveOutputTokens } = options
+  const refusedLogins = loginLog({ log, clock })
+  const ring = new KeyRing<KeyEntry>(options.fingerprint)
+  const { percentages, notify } = webhooks
+  const observer = new BudgetAlerts({ clock, percentages, notify })
+  const registry = new KeyRegistry({ clock, observer, reserveOutputTokens })
+  const identify = (request: Request, origin: RequestOrigin): KeyEntry => {
+    try {
+      return ring.authenticate(request.headers, unixSeconds(clock))
+    } catch (error) {
+      refusedLogins.add({ request, origin, status: 401 })
+      throw error
+    }
+  }
+  const load = (rows: AccountRows): void => {
+    registry.load(rows)
+    for (const { id, digest } of rows.keys) {
+      const key = registry.getKey(id)
+      if (key) ring.put(digest, key)
+    }
+  }
+  return Object.freeze({
+    ring,
+    registry,
+    refusedLogins,
+    authenticate: (request: Request, origin: RequestOrigin) =>
+      registry.createPrincipal(identify(request, origin)),
+    load,
+    async reload() {
+      // A key that changes during the query is newer than the rows: query again.
+      let changes: number
+      let rows: AccountRows
+      do {
+        changes = registry.changes
+        rows = await store.readAccounts()
+      } while (changes !== registry.changes)
+      load(rows)
+    },
+  })
+}

@@ -1,0 +1,97 @@
+import { Retention, SpendFlusher, UsageLog, usageLogSink } from '../accounting/index.ts'
+import { openProviderKeys } from '../admin/index.ts'
+import type { MasterKey } from '../auth/index.ts'
+import type { Config, Problem } from '../config/index.ts'
+import { usdOf } from '../core/money.ts'
+import type { AccountRows, Store } from '../store/index.ts'
+import { UnsignedWebhooksError, type Webhooks } from '../webhooks/index.ts'
+import type { AccessControl, AccessOptions } from './access-control.ts'
+import { createAdminRoutes } from './admin-routes.ts'
+import { createKeyAccounts } from './key-accounts.ts'
+
+export interface KeyedAccessOptions extends Omit<AccessOptions, 'openStore'> {
+  readonly store: Store
+  readonly master: MasterKey
+  readonly webhooks: Webhooks
+  /** The keys and groups of the database. */
+  readonly rows: AccountRows
+}
+
+/** Access control with auth on. */
+export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
+  const { store, master, webhooks, clock, log, fingerprint, events } = options
+  let { auth } = options.config
+  const accounts = createKeyAccounts({
+    store,
+    clock,
+    log,
+    fingerprint,
+    webhooks,
+    reserveOutputTokens: () => auth.reserve_output_tokens,
+  })
+  accounts.load(options.rows)
+  const { usageLog, flusher } = openUsageLog(options)
+  const retention = new Retention({ store, clock, log, days: auth.retention_days })
+
+  return Object.freeze<AccessControl>({
+    authenticator: accounts,
+    record: usageLogSink(usageLog, clock),
+    check: ({ webhooks: block }) => webhooksProblem(webhooks, block),
+    providerKeys: () => openProviderKeys(store, master.sealer),
+    async adopt(config) {
+      await accounts.reload()
+      webhooks.reload(config.webhooks)
+      auth = config.auth
+      flusher.setInterval(auth.flush_interval_ms)
+      retention.setDays(auth.retention_days)
+    },
+    adminRoutes: (deps) =>
+      createAdminRoutes({ store, clock, log, master, webhooks, accounts, flusher }, deps),
+    async close() {
+      accounts.refusedLogins.close()
+      webhooks.close()
+      retention.close()
+      const unsaved = await flusher.close()
+      await store.close()
+      const { rows, spend } = unsaved
+      if (rows > 0 || spend > 0n) {
+        events.usageDropped(rows)
+        log.write('error', 'usage is lost because it could not be saved', {
+          rows,
+          spend_usd: usdOf(spend),
+        })
+      }
+      return unsaved
+    },
+    abandon: () => store.abandon(),
+  })
+}
+
+function openUsageLog({ config: { auth }, store, clock, log, events }: KeyedAccessOptions) {
+  const usageLog = new UsageLog({
+    store,
+    clock,
+    log,
+    capacity: auth.usage_channel_capacity,
+    batchMax: auth.usage_batch_max,
+    flushAfter: auth.usage_flush_ms,
+    dropped(row) {
+      flusher.addDropped(row)
+      events.usageDropped(1)
+    },
+  })
+  const interval = auth.flush_interval_ms
+  const flusher = new SpendFlusher({ store, clock, log, interval, usageLog })
+  return { usageLog, flusher }
+}
+
+/** The stored settings may replace those of the file, so the webhooks themselves decide. */
+function webhooksProblem(webhooks: Webhooks, block: Config['webhooks']): Problem | undefined {
+  try {
+    webhooks.check(block)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof UnsignedWebhooksError)) throw error
+    return { setting: error.setting, message: error.message }
+  }
+}

@@ -1,0 +1,21 @@
+import type { UpstreamFailure } from './failure.ts'
+import type { Model } from './provider.ts'
+
+/** How one upstream call ended; `resent` when the host sent it again over a new connection. */
+export type AttemptOutcome = 'success' | 'resent' | UpstreamFailure['kind']
+
+/** What a gateway reports besides finished requests. The metrics implement it; never throws. */
+export interface GatewayEvents {
+  /** A new configuration took over. */
+  configApplied(): void
+  /** A reload was refused or failed: the previous configuration keeps serving. */
+  reloadFailed(): void
+  /** This many rows of the usage log were dropped. */
+  usageDropped(rows: number): void
+  /** A request carried a metadata header that broke a rule. */
+  metadataRejected(): void
+  /** An upstream call ended. */
+  upstreamAttempted(link: Model, outcome: AttemptOutcome): void
+  /** A stream was complete although none of its choices had given a finish reason. */
+  streamUnfinished(link: Model): void
+}

@@ -1,0 +1,16 @@
+import type { GatewayEvents } from '../core/gateway-events.ts'
+import type { Series } from './series.ts'
+
+/** Counts what a gateway reports besides finished requests. */
+export function metricsEvents(series: Series): GatewayEvents {
+  return {
+    configApplied: () => series.reloads.inc(),
+    reloadFailed: () => series.reloadFailures.inc(),
+    usageDropped: (rows) => series.usageDropped.inc(rows),
+    metadataRejected: () => series.metadataRejected.inc(),
+    upstreamAttempted: ({ id: model, provider }, outcome) =>
+      series.attempts.inc({ provider: provider.name, model, outcome }),
+    streamUnfinished: ({ id: model, provider }) =>
+      series.unfinishedStreams.inc({ model, provider: provider.name }),
+  }
+}
