@@ -16,10 +16,10 @@ import type {
 import { parseDataUri } from '../../wire/data-uri.ts'
 import {
   checkInputType,
-  cohereEmbeddings,
-  cohereVectors,
-  inputTypeOf,
-  mostCohereItems,
+  cohereEmbeddingsSchema,
+  maxCohereItems,
+  readCohereInputType,
+  selectCohereVectors,
 } from '../cohere/embed.ts'
 import { embedded, headerCount, notEmbedded } from '../shared/embed-answer.ts'
 import { onlyItem, textsOf } from '../shared/embed-input.ts'
@@ -122,15 +122,15 @@ function readTitan(body: unknown): EmbedResult {
 }
 
 const cohereV3: Family = {
-  items: mostCohereItems,
+  items: maxCohereItems,
   takesImages: false,
   takesDimensions: false,
   check: checkInputType,
-  body: (batch) => ({ texts: textsOf(batch.input), input_type: inputTypeOf(batch) }),
+  body: (batch) => ({ texts: textsOf(batch.input), input_type: readCohereInputType(batch) }),
   answer(body, header) {
-    const parsed = z.looseObject({ embeddings: cohereEmbeddings }).safeParse(body)
+    const parsed = z.looseObject({ embeddings: cohereEmbeddingsSchema }).safeParse(body)
     if (!parsed.success) return notEmbedded(body)
-    return embedded(cohereVectors(parsed.data.embeddings), countIn(header))
+    return embedded(selectCohereVectors(parsed.data.embeddings), countIn(header))
   },
 }
 

@@ -1,5 +1,5 @@
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
-import { readCohereRanking } from '../cohere/rerank.ts'
+import { parseCohereRanking } from '../cohere/rerank.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { bedrockRefusal } from './errors.ts'
@@ -22,7 +22,7 @@ export function bedrockRerank(target: DialectTarget): RerankEndpoint {
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: jsonBody({ query, documents, top_n: topN, ...(!isAmazons && { api_version: 2 }) }),
     }),
-    parseAnswer: readCohereRanking,
+    parseAnswer: parseCohereRanking,
     parseError: (status, body, header) =>
       bedrockRefusal(status, maskCredential(body, credential), header),
   }

@@ -5,12 +5,12 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
 import { jsonIn } from '../../wire/json.ts'
 import { completionAnswer, type ToolCall } from '../canonical/completion.ts'
-import { annotationsOf, cohereCitation } from './citations.ts'
-import { failedStatus, finishReason } from './finish-reason.ts'
-import { cohereUsage } from './usage.ts'
+import { citationSchema, toAnnotations } from './citations.ts'
+import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
 
 /** What an answer is made for. */
-export interface CohereContext extends Pick<ChatCall, 'wantsLogprobs'> {
+export interface AnswerContext extends Pick<ChatCall, 'wantsLogprobs'> {
   /** The client-facing id of the model. */
   readonly model: string
   /** Unix seconds. */
@@ -21,7 +21,7 @@ const text = z.string().nullish()
 
 const block = z.looseObject({ type: text, text, thinking: text })
 
-export const cohereCall = z.looseObject({
+export const toolCallSchema = z.looseObject({
   id: text,
   function: z.looseObject({ name: text, arguments: text }).nullish(),
 })
@@ -29,8 +29,8 @@ export const cohereCall = z.looseObject({
 const message = z.looseObject({
   content: z.array(block).nullish(),
   tool_plan: text,
-  tool_calls: z.array(cohereCall).nullish(),
-  citations: z.array(cohereCitation).nullish().catch(undefined),
+  tool_calls: z.array(toolCallSchema).nullish(),
+  citations: z.array(citationSchema).nullish().catch(undefined),
 })
 
 const answer = z.looseObject({
@@ -42,24 +42,24 @@ const answer = z.looseObject({
 })
 
 /** Reads a whole answer of `POST /v2/chat`. */
-export function readCohereAnswer(body: Uint8Array, context: CohereContext): ChatResult {
+export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResult {
   const parsed = answer.safeParse(jsonIn(body))
   if (!parsed.success || !parsed.data.message) {
     return failed({ kind: 'malformed', detail: 'the answer holds no message of the cohere API' })
   }
   const { id, finish_reason: reason, message: said, usage, logprobs } = parsed.data
-  const status = failedStatus(reason)
+  const status = mapFailureStatus(reason)
   if (status !== undefined) {
     const told = `the answer ended in ${reason}`
     return failed({ kind: 'status', status, message: told, vendor: { code: reason ?? undefined } })
   }
-  const calls = (said.tool_calls ?? []).map(toolCall)
+  const calls = (said.tool_calls ?? []).map(toOpenAiToolCall)
   const texts = said.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
   const annotations = (said.citations ?? []).flatMap((cited) =>
-    annotationsOf(cited, startsOf(texts)),
+    toAnnotations(cited, measureStarts(texts)),
   )
-  const thought = joined(said.content?.map((part) => part.thinking))
+  const thought = joinTexts(said.content?.map((part) => part.thinking))
   // The plan is a thought about the calls: it must not pass for the answer.
   const reasoning = [thought, said.tool_plan].filter(Boolean).join('\n')
   return {
@@ -76,31 +76,31 @@ export function readCohereAnswer(body: Uint8Array, context: CohereContext): Chat
             ...(calls.length > 0 && { tool_calls: calls }),
             ...(annotations.length > 0 && { annotations }),
           },
-          finishReason: finishReason(reason, calls.length > 0),
-          logprobs: context.wantsLogprobs ? cohereLogprobs(logprobs) : undefined,
+          finishReason: mapFinishReason(reason, calls.length > 0),
+          logprobs: context.wantsLogprobs ? toOpenAiLogprobs(logprobs) : undefined,
         },
       ],
-      usage: cohereUsage(usage),
+      usage: parseUsage(usage),
     }),
   }
 }
 
-function toolCall({ id, function: called }: z.infer<typeof cohereCall>): ToolCall {
+function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchema>): ToolCall {
   const given = called?.arguments ?? ''
   return {
     id: id || newCallId(),
     type: 'function',
     // A function without parameters is called with no text, or with the text `null`.
-    function: { name: called?.name ?? '', arguments: isNothing(given) ? '{}' : given },
+    function: { name: called?.name ?? '', arguments: isEmptyArguments(given) ? '{}' : given },
   }
 }
 
-function isNothing(given: string): boolean {
+function isEmptyArguments(given: string): boolean {
   return given.trim() === '' || given.trim() === 'null'
 }
 
 /** Where each block begins in the text of all of them, in characters. */
-function startsOf(texts: readonly string[]): number[] {
+function measureStarts(texts: readonly string[]): number[] {
   let length = 0
   return texts.map((said) => {
     const start = length
@@ -109,7 +109,7 @@ function startsOf(texts: readonly string[]): number[] {
   })
 }
 
-function joined(pieces: readonly (string | null | undefined)[] = []): string {
+function joinTexts(pieces: readonly (string | null | undefined)[] = []): string {
   return pieces.map((piece) => piece ?? '').join('')
 }
 
@@ -118,7 +118,7 @@ const logprobItems = z.array(z.looseObject({ text: z.string(), logprobs: z.array
 const encoder = new TextEncoder()
 
 /** Log probabilities in OpenAI's shape. An item covers a piece of text, which may be several tokens. */
-export function cohereLogprobs(value: unknown): object | undefined {
+export function toOpenAiLogprobs(value: unknown): object | undefined {
   const items = logprobItems.safeParse(value)
   if (!items.success) return undefined
   const content = items.data.map(({ text: token, logprobs }) => ({

@@ -12,7 +12,7 @@ const source = z.looseObject({
 })
 
 /** One citation of the Cohere API: https://docs.cohere.com/v2/docs/rag-citations */
-export const cohereCitation = z.looseObject({
+export const citationSchema = z.looseObject({
   start: z.int().nonnegative(),
   end: z.int().nonnegative(),
   text,
@@ -21,13 +21,13 @@ export const cohereCitation = z.looseObject({
   type: text,
 })
 
-export type CohereCitation = z.infer<typeof cohereCitation>
+export type Citation = z.infer<typeof citationSchema>
 
 /**
  * What a citation says of the answer, a source each. `starts` tells where each block of text begins
  * in the answer, whose joined text is what the client counts by.
  */
-export function annotationsOf(citation: CohereCitation, starts: readonly number[]): Annotation[] {
+export function toAnnotations(citation: Citation, starts: readonly number[]): Annotation[] {
   // Plans and thoughts are cited as well, and are no part of the text.
   if (citation.type && citation.type !== 'TEXT_CONTENT') return []
   const offset = starts[citation.content_index ?? 0] ?? 0

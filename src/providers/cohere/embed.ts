@@ -14,14 +14,14 @@ import { isCount } from '../../core/usage.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { textsOf } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { cohereRefusal } from './errors.ts'
+import { cohereErrorParser } from './errors.ts'
 import { cohereUrl } from './url.ts'
 
 /** Embeddings in the schema of Cohere's API v2. */
 export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): EmbedEndpoint {
   const url = cohereUrl(baseUrl, 'embed')
   return {
-    getLimits: () => ({ items: mostCohereItems }),
+    getLimits: () => ({ items: maxCohereItems }),
     supportsTokenIds: false,
     supportsImages: true,
     supportsDimensions: true,
@@ -31,8 +31,8 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
       headers: {},
       body: jsonBody({
         model: upstreamId,
-        ...membersFor(batch.input),
-        input_type: inputTypeOf(batch),
+        ...toInputMembers(batch.input),
+        input_type: readCohereInputType(batch),
         embedding_types: ['float'],
         output_dimension: batch.dimensions,
       }),
@@ -41,14 +41,14 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
       const parsed = cohereAnswer.safeParse(body)
       if (!parsed.success) return notEmbedded(body)
       const { embeddings, meta } = parsed.data
-      return embedded(cohereVectors(embeddings), billedTokens(meta))
+      return embedded(selectCohereVectors(embeddings), countTokens(meta))
     },
-    parseError: cohereRefusal(clock),
+    parseError: cohereErrorParser(clock),
   }
 }
 
 /** Texts or inputs of one call. */
-export const mostCohereItems = 96
+export const maxCohereItems = 96
 
 const inputTypes: readonly unknown[] = [
   'search_document',
@@ -64,30 +64,32 @@ export function checkInputType({ inputType }: EmbedCall): void {
 }
 
 /** Cohere's newer models need one. */
-export function inputTypeOf({ inputType }: EmbedCall): unknown {
+export function readCohereInputType({ inputType }: EmbedCall): unknown {
   return inputType ?? 'search_document'
 }
 
 /** Older models know texts only, so anything else is sent just where there is an image. */
-function membersFor(input: EmbedInput): object {
+function toInputMembers(input: EmbedInput): object {
   if (isTokenInput(input) || iterateImages(input).next().done) return { texts: textsOf(input) }
-  return { inputs: input.items.map((item) => ({ content: toEmbedParts(item).map(contentOf) })) }
+  return {
+    inputs: input.items.map((item) => ({ content: toEmbedParts(item).map(toContentBlock) })),
+  }
 }
 
-function contentOf(part: EmbedPart): object {
+function toContentBlock(part: EmbedPart): object {
   return part.kind === 'text'
     ? { type: 'text', text: part.text }
     : { type: 'image_url', image_url: { url: part.image.url } }
 }
 
 /** By type, as asked for; API v1 and Bedrock have a bare list. */
-export const cohereEmbeddings = z.union([
+export const cohereEmbeddingsSchema = z.union([
   z.looseObject({ float: z.array(vectorValue) }),
   z.array(vectorValue),
 ])
 
-export function cohereVectors(
-  embeddings: z.infer<typeof cohereEmbeddings>,
+export function selectCohereVectors(
+  embeddings: z.infer<typeof cohereEmbeddingsSchema>,
 ): readonly z.infer<typeof vectorValue>[] {
   return Array.isArray(embeddings) ? embeddings : embeddings.float
 }
@@ -98,11 +100,11 @@ const counts = z
   .catch(undefined)
 
 const cohereAnswer = z.looseObject({
-  embeddings: cohereEmbeddings,
+  embeddings: cohereEmbeddingsSchema,
   meta: z.looseObject({ billed_units: counts, tokens: counts }).nullish().catch(undefined),
 })
 
-function billedTokens(meta: z.infer<typeof cohereAnswer>['meta']): number | undefined {
+function countTokens(meta: z.infer<typeof cohereAnswer>['meta']): number | undefined {
   const { input_tokens: text, image_tokens: images } = meta?.billed_units ?? meta?.tokens ?? {}
   // The vendor declares its counts as floats.
   const given = [text, images].filter((count) => typeof count === 'number').map(Math.round)

@@ -9,7 +9,7 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map([
 ])
 
 /** How a message ended. Every end that is not special is the end of the calls, or of the text. */
-export function finishReason(reason: unknown, hasCalls: boolean): FinishReason {
+export function mapFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
   return finishReasons.get(reason) ?? (hasCalls ? 'tool_calls' : 'stop')
 }
 
@@ -19,6 +19,6 @@ const failures: ReadonlyMap<unknown, number> = new Map([
 ])
 
 /** The status that an end stands for which is none: the generation failed, inside a 200. */
-export function failedStatus(reason: unknown): number | undefined {
+export function mapFailureStatus(reason: unknown): number | undefined {
   return failures.get(reason)
 }

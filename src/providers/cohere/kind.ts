@@ -6,10 +6,10 @@ import { readRequest } from '../canonical/request.ts'
 import { bearer } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
-import { type CohereContext, readCohereAnswer } from './answer.ts'
+import { type AnswerContext, parseAnswer } from './answer.ts'
 import { cohereEmbed } from './embed.ts'
-import { cohereRefusal } from './errors.ts'
-import { cohereRequest } from './request.ts'
+import { cohereErrorParser } from './errors.ts'
+import { toCohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
 import { cohereFrames } from './stream.ts'
 import { cohereUrl } from './url.ts'
@@ -28,11 +28,11 @@ export const cohere: ProviderKind = Object.freeze({
 
 /** Chat in the schema of Cohere's API v2. */
 function cohereChat(target: DialectTarget): ChatEndpoint {
-  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
+  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target
   const url = cohereUrl(baseUrl, 'chat')
-  const translate = oncePerCall((call) => cohereRequest(call, { upstreamId, most }))
+  const translate = oncePerCall((call) => toCohereRequest(call, { upstreamId, maxOutputTokens }))
   // Not the call itself: a stream would keep its body for as long as it lasts.
-  const contextOf = ({ wantsLogprobs }: ChatCall): CohereContext => ({
+  const toContext = ({ wantsLogprobs }: ChatCall): AnswerContext => ({
     wantsLogprobs,
     model: modelId,
     created: unixSeconds(clock),
@@ -45,10 +45,13 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
       body: jsonBody(translate(call).body),
     }),
     estimateOutput: (call) =>
-      estimateTranslatedOutput(call, { sent: heldTo(most, readRequest(call).maxTokens), most }),
-    parseAnswer: (body, call) => readCohereAnswer(body, contextOf(call)),
-    createDecoder: (call) => cohereFrames(contextOf(call)),
-    parseError: cohereRefusal(clock),
+      estimateTranslatedOutput(call, {
+        sent: heldTo(maxOutputTokens, readRequest(call).maxTokens),
+        most: maxOutputTokens,
+      }),
+    parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
+    createDecoder: (call) => cohereFrames(toContext(call)),
+    parseError: cohereErrorParser(clock),
     isDoneOptional: false,
   }
 }

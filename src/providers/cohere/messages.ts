@@ -3,15 +3,15 @@ import type { PastCall } from '../canonical/past-call.ts'
 import { isKnownDetail } from '../translation/media-uses.ts'
 
 /** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
-export function cohereMessages(messages: readonly Message[]): object[] {
+export function toCohereMessages(messages: readonly Message[]): object[] {
   return messages.map((message) => {
     switch (message.role) {
       case 'system':
         return { role: 'system', content: textOf(message) }
       case 'user':
-        return { role: 'user', content: userContent(message) }
+        return { role: 'user', content: toUserContent(message) }
       case 'assistant':
-        return message.calls.length > 0 ? assistantCalls(message) : assistantText(message)
+        return message.calls.length > 0 ? toAssistantCalls(message) : toAssistantText(message)
       case 'tool':
         return { role: 'tool', tool_call_id: message.callId, content: textOf(message) }
       default:
@@ -23,7 +23,7 @@ export function cohereMessages(messages: readonly Message[]): object[] {
 type AssistantMessage = Message & { role: 'assistant' }
 
 /** Earlier reasoning has no place beside an answer, and is left out. */
-function assistantText(message: AssistantMessage): object {
+function toAssistantText(message: AssistantMessage): object {
   return {
     role: 'assistant',
     ...(message.content !== undefined && { content: textOf(message) }),
@@ -31,28 +31,28 @@ function assistantText(message: AssistantMessage): object {
 }
 
 /** Beside calls `content` is a 400, and the vendor's message points to the plan as the place for it. */
-function assistantCalls(message: AssistantMessage): object {
+function toAssistantCalls(message: AssistantMessage): object {
   const said = [message.reasoning, textOf(message)].filter(Boolean)
   return {
     role: 'assistant',
     ...(said.length > 0 && { tool_plan: said.join('\n') }),
-    tool_calls: message.calls.map(toolCall),
+    tool_calls: message.calls.map(toCohereToolCall),
   }
 }
 
 /** The vendor's own members only: clients send calls back with more than they were given. */
-function toolCall({ id, name, arguments: text }: PastCall): object {
+function toCohereToolCall({ id, name, arguments: text }: PastCall): object {
   return { id, type: 'function', function: { name, arguments: text.trim() === '' ? '{}' : text } }
 }
 
-function userContent(message: Message): string | object[] {
+function toUserContent(message: Message): string | object[] {
   const { content } = message
   if (content === undefined || typeof content === 'string') return content ?? ''
-  const blocks = content.flatMap((part) => userBlock(part, message))
+  const blocks = content.flatMap((part) => toUserBlocks(part, message))
   return blocks.length > 0 ? blocks : ''
 }
 
-function userBlock(part: Part, message: Message): object[] {
+function toUserBlocks(part: Part, message: Message): object[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]

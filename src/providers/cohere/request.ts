@@ -2,8 +2,8 @@ import type { ChatCall } from '../../core/chat.ts'
 import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
 import { heldTo } from '../shared/output-bound.ts'
 import { honour } from '../translation/honour.ts'
-import { cohereMessages } from './messages.ts'
-import { toolFields } from './tools.ts'
+import { toCohereMessages } from './messages.ts'
+import { toToolFields } from './tools.ts'
 
 /*
  * Unknown fields are a 400 on some deployments, so a body is built up from what the vendor's
@@ -11,10 +11,10 @@ import { toolFields } from './tools.ts'
  */
 
 /** Whom a request is for. */
-export interface CohereAddressee {
+export interface CohereTarget {
   readonly upstreamId: string
   /** The configured bound of the model. */
-  readonly most: number | undefined
+  readonly maxOutputTokens: number | undefined
 }
 
 /** A request in the words of `POST /v2/chat`. */
@@ -25,38 +25,38 @@ export interface Translation {
 }
 
 /** Translates a request. Throws `UntranslatableError` when it has no form here. */
-export function cohereRequest(call: ChatCall, addressee: CohereAddressee): Translation {
+export function toCohereRequest(call: ChatCall, addressee: CohereTarget): Translation {
   const { request, dropped } = honour(readRequest(call), 'cohere', {})
-  return { body: bodyOf(request, call, addressee), dropped }
+  return { body: toBody(request, call, addressee), dropped }
 }
 
-function bodyOf(
+function toBody(
   request: OpenAiRequest,
   call: ChatCall,
-  { upstreamId, most }: CohereAddressee,
+  { upstreamId, maxOutputTokens }: CohereTarget,
 ): object {
   return {
     model: upstreamId,
-    messages: cohereMessages(request.messages),
+    messages: toCohereMessages(request.messages),
     // The schema requires it, streamed or not.
     stream: call.stream,
-    ...toolFields(request),
-    ...responseFormat(request),
-    ...sampling(request, most),
-    ...thinking(request),
+    ...toToolFields(request),
+    ...toFormatFields(request),
+    ...toSamplingFields(request, maxOutputTokens),
+    ...toThinkingFields(request),
   }
 }
 
-function responseFormat({ responseFormat: format }: OpenAiRequest): object {
+function toFormatFields({ responseFormat: format }: OpenAiRequest): object {
   if (format.kind === 'text') return {}
   const schema = format.kind === 'json_schema' ? format.schema : undefined
   return { response_format: { type: 'json_object', ...(schema && { json_schema: schema }) } }
 }
 
-function sampling(request: OpenAiRequest, most: number | undefined): object {
+function toSamplingFields(request: OpenAiRequest, maxOutputTokens: number | undefined): object {
   const { temperature, topP, topK, seed, logprobs, stop } = request
   const { frequencyPenalty, presencePenalty } = request
-  const maxTokens = heldTo(most, request.maxTokens)
+  const maxTokens = heldTo(maxOutputTokens, request.maxTokens)
   return {
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     // Above 1 the vendor answers 400, which tells the client more than a value in its place would.
@@ -71,7 +71,7 @@ function sampling(request: OpenAiRequest, most: number | undefined): object {
   }
 }
 
-function thinking({ reasoningEffort }: OpenAiRequest): object {
+function toThinkingFields({ reasoningEffort }: OpenAiRequest): object {
   // The vendor's own OpenAI layer takes `none` and `high`, and no other value.
   if (reasoningEffort === undefined) return {}
   return { thinking: { type: reasoningEffort === 'none' ? 'disabled' : 'enabled' } }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint, RerankResult } from '../../core/provider.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { notRanked, ranked, relevanceEntry } from '../shared/rerank-answer.ts'
-import { cohereRefusal } from './errors.ts'
+import { cohereErrorParser } from './errors.ts'
 import { rerankUrl } from './url.ts'
 
 /** Rerank in the schema of Cohere's API v2, which neither chooses fields nor echoes documents. */
@@ -14,8 +14,8 @@ export function cohereRerank({ baseUrl, upstreamId, clock }: DialectTarget): Rer
       headers: {},
       body: jsonBody({ model: upstreamId, query, documents, top_n: topN }),
     }),
-    parseAnswer: readCohereRanking,
-    parseError: cohereRefusal(clock),
+    parseAnswer: parseCohereRanking,
+    parseError: cohereErrorParser(clock),
   }
 }
 
@@ -30,7 +30,7 @@ const cohereAnswer = z.looseObject({
 })
 
 /** Reads the answer of either version, wherever the model is sold. */
-export function readCohereRanking(body: unknown): RerankResult {
+export function parseCohereRanking(body: unknown): RerankResult {
   const parsed = cohereAnswer.safeParse(body)
   if (!parsed.success) return notRanked(body)
   const { results, meta } = parsed.data

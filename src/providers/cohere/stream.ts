@@ -9,13 +9,13 @@ import { SseSplitter } from '../../wire/sse.ts'
 import { indexed } from '../canonical/annotations.ts'
 import { messageIn } from '../shared/error-message.ts'
 import { vendorErrorIn } from '../shared/vendor-error.ts'
-import { type CohereContext, cohereCall, cohereLogprobs } from './answer.ts'
-import { annotationsOf, cohereCitation } from './citations.ts'
-import { failedStatus, finishReason } from './finish-reason.ts'
-import { cohereUsage } from './usage.ts'
+import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
+import { citationSchema, toAnnotations } from './citations.ts'
+import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
 
 /** Reads an event stream of `POST /v2/chat`. Nothing but its `message-end` is an end. */
-export function cohereFrames(context: CohereContext): FrameDecoder {
+export function cohereFrames(context: AnswerContext): FrameDecoder {
   const splitter = new SseSplitter()
   const events = new EventReader(context)
   return {
@@ -50,13 +50,13 @@ const event = z.discriminatedUnion('type', [
     type: z.literal(['tool-call-start', 'tool-call-delta']),
     index: number,
     // Named like a list, yet one object.
-    delta: inMessage({ tool_calls: z.union([z.array(cohereCall), cohereCall]).nullish() }),
+    delta: inMessage({ tool_calls: z.union([z.array(toolCallSchema), toolCallSchema]).nullish() }),
   }),
   z.object({ type: z.literal('tool-call-end'), index: number }),
   z.object({
     type: z.literal('citation-start'),
     // Named like a list, yet one object.
-    delta: inMessage({ citations: cohereCitation.nullish().catch(undefined) }),
+    delta: inMessage({ citations: citationSchema.nullish().catch(undefined) }),
   }),
   z.object({
     type: z.literal('message-end'),
@@ -70,15 +70,15 @@ const event = z.discriminatedUnion('type', [
   }),
 ])
 
-type Told<Type> = Extract<z.infer<typeof event>, { type: Type }>
+type EventOf<Type> = Extract<z.infer<typeof event>, { type: Type }>
 
-const types: ReadonlySet<unknown> = new Set(
+const knownTypes: ReadonlySet<unknown> = new Set(
   event.options.flatMap(({ shape }) => [...shape.type.values]),
 )
 
 /** A call whose arguments are being told. */
 interface OpenCall {
-  readonly theirIndex: number | undefined
+  readonly vendorIndex: number | undefined
   /** Its place among the calls of the message. */
   readonly index: number
   /** The beginning of the arguments while it may still become `null`; then undefined. */
@@ -86,18 +86,18 @@ interface OpenCall {
 }
 
 class EventReader {
-  readonly #context: CohereContext
+  readonly #context: AnswerContext
   #id: string | undefined
   #writer: ChunkWriter | undefined
   readonly #calls: OpenCall[] = []
   /** Where each block begins in the text so far, and how long that is, in characters. */
-  readonly #starts: number[] = []
+  readonly #blockStarts: number[] = []
   #length = 0
-  #annotations = 0
+  #annotationCount = 0
   /** What the reasoning so far was: plans follow thoughts on a line of their own. */
   #reasoning: 'none' | 'thoughts' | 'plan' = 'none'
 
-  constructor(context: CohereContext) {
+  constructor(context: AnswerContext) {
     this.#context = context
   }
 
@@ -107,29 +107,32 @@ class EventReader {
     const value = jsonIn(data)
     const told = event.safeParse(value)
     if (!told.success) return isOfUnknownType(value) ? [] : [failedFrame(malformed)]
-    return this.#frames(told.data)
+    return this.#translate(told.data)
   }
 
-  #frames(told: z.infer<typeof event>): Frame[] {
+  #translate(told: z.infer<typeof event>): Frame[] {
     switch (told.type) {
       case 'message-start':
         this.#id = told.id ?? undefined
         return []
       case 'content-start':
       case 'content-delta':
-        return this.#content(told)
+        return this.#writeContent(told)
       case 'tool-plan-delta':
-        return this.#plan(told.delta?.message?.tool_plan ?? '')
+        return this.#writePlan(told.delta?.message?.tool_plan ?? '')
       case 'tool-call-start':
         return this.#startCall(told)
       case 'tool-call-delta':
-        return this.#addArguments(this.#callAt(told.index), callIn(told)?.function?.arguments ?? '')
+        return this.#addArguments(
+          this.#callAt(told.index),
+          callInEvent(told)?.function?.arguments ?? '',
+        )
       case 'tool-call-end':
         return this.#endCall(this.#callAt(told.index))
       case 'citation-start':
-        return this.#cite(told)
+        return this.#writeCitation(told)
       case 'message-end':
-        return this.#end(told)
+        return this.#finish(told)
       default:
         return told satisfies never
     }
@@ -146,42 +149,42 @@ class EventReader {
     return new ChunkWriter({ id, created, model })
   }
 
-  #content({ index, delta, logprobs }: Told<'content-start' | 'content-delta'>): Frame[] {
+  #writeContent({ index, delta, logprobs }: EventOf<'content-start' | 'content-delta'>): Frame[] {
     const { text: said, thinking } = delta?.message?.content ?? {}
     const frames: Frame[] = []
     if (thinking) {
       this.#reasoning = 'thoughts'
       frames.push(this.#out.reasoning(thinking))
     }
-    this.#starts[index ?? 0] ??= this.#length
+    this.#blockStarts[index ?? 0] ??= this.#length
     if (said) {
       this.#length += [...said].length
       const asked = this.#context.wantsLogprobs
-      frames.push(this.#out.text(said, asked ? cohereLogprobs([logprobs]) : undefined))
+      frames.push(this.#out.text(said, asked ? toOpenAiLogprobs([logprobs]) : undefined))
     }
     return frames
   }
 
-  #plan(piece: string): Frame[] {
+  #writePlan(piece: string): Frame[] {
     if (piece === '') return []
     const separator = this.#reasoning === 'thoughts' ? '\n' : ''
     this.#reasoning = 'plan'
     return [this.#out.reasoning(`${separator}${piece}`)]
   }
 
-  #cite({ delta }: Told<'citation-start'>): Frame[] {
+  #writeCitation({ delta }: EventOf<'citation-start'>): Frame[] {
     const citation = delta?.message?.citations
-    const annotations = citation ? annotationsOf(citation, this.#starts) : []
+    const annotations = citation ? toAnnotations(citation, this.#blockStarts) : []
     if (annotations.length === 0) return []
-    const from = this.#annotations
-    this.#annotations += annotations.length
+    const from = this.#annotationCount
+    this.#annotationCount += annotations.length
     return [this.#out.delta({ annotations: indexed(annotations, from) })]
   }
 
-  #startCall(told: Told<'tool-call-start' | 'tool-call-delta'>): Frame[] {
-    const started = callIn(told)
+  #startCall(told: EventOf<'tool-call-start' | 'tool-call-delta'>): Frame[] {
+    const started = callInEvent(told)
     const index = this.#calls.length
-    const call: OpenCall = { theirIndex: told.index ?? undefined, index, held: '' }
+    const call: OpenCall = { vendorIndex: told.index ?? undefined, index, held: '' }
     this.#calls.push(call)
     const id = started?.id || newCallId()
     const name = started?.function?.name ?? ''
@@ -191,7 +194,10 @@ class EventReader {
 
   /** The call that a further event belongs to. Where only one is made, its number may be missing. */
   #callAt(index: number | null | undefined): OpenCall | undefined {
-    return this.#calls.findLast(({ theirIndex }) => theirIndex === index) ?? this.#calls.at(-1)
+    return (
+      this.#calls.findLast(({ vendorIndex: theirIndex }) => theirIndex === index) ??
+      this.#calls.at(-1)
+    )
   }
 
   #addArguments(call: OpenCall | undefined, piece: string): Frame[] {
@@ -213,27 +219,27 @@ class EventReader {
     return [this.#out.toolArguments(index, held === '' || held === 'null' ? '{}' : held)]
   }
 
-  #end({ delta }: Told<'message-end'>): Frame[] {
+  #finish({ delta }: EventOf<'message-end'>): Frame[] {
     const { finish_reason: reason, error, usage } = delta ?? {}
-    if (error || failedStatus(reason) !== undefined) {
+    if (error || mapFailureStatus(reason) !== undefined) {
       const message = error ? messageIn(error) : `the answer ended in ${reason}`
       const vendor = { code: reason ?? undefined, ...(error ? vendorErrorIn(error) : {}) }
-      return [failedFrame({ kind: 'error-frame', message, vendor }, cohereUsage(usage))]
+      return [failedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
-    const finish = finishReason(reason, this.#calls.length > 0)
-    return [...lastArguments, ...this.#out.finish(finish, cohereUsage(usage))]
+    const finish = mapFinishReason(reason, this.#calls.length > 0)
+    return [...lastArguments, ...this.#out.finish(finish, parseUsage(usage))]
   }
 }
 
-function callIn({ delta }: Told<'tool-call-start' | 'tool-call-delta'>) {
+function callInEvent({ delta }: EventOf<'tool-call-start' | 'tool-call-delta'>) {
   const calls = delta?.message?.tool_calls
   return Array.isArray(calls) ? calls[0] : calls
 }
 
 /** An event of a type that is not known here: the vendor adds some from time to time. */
 function isOfUnknownType(value: unknown): boolean {
-  return isObject(value) && !types.has(value['type'])
+  return isObject(value) && !knownTypes.has(value['type'])
 }
 
 const malformed: UpstreamFailure = {

@@ -2,17 +2,17 @@ import type { Raw } from '../canonical/messages.ts'
 import type { OpenAiRequest } from '../canonical/request.ts'
 import type { FunctionTool } from '../canonical/tools.ts'
 
-export function toolFields(request: OpenAiRequest): object {
+export function toToolFields(request: OpenAiRequest): object {
   if (request.tools.length === 0) return {}
-  const choice = toolChoice(request)
+  const choice = toToolChoice(request)
   return {
-    tools: request.tools.map(tool),
+    tools: request.tools.map(toCohereTool),
     ...(choice && { tool_choice: choice }),
     ...(request.tools.every(({ strict }) => strict) && { strict_tools: true }),
   }
 }
 
-function tool({ name, description, parameters }: FunctionTool): object {
+function toCohereTool({ name, description, parameters }: FunctionTool): object {
   return {
     type: 'function',
     function: {
@@ -31,7 +31,7 @@ function isEmpty(parameters: Raw | undefined): boolean {
 const noParameters = { type: 'object', properties: {} }
 
 /** There is no way to name a tool: what the table leaves of a choice is one of two words. */
-function toolChoice({ toolChoice: choice }: OpenAiRequest): 'NONE' | 'REQUIRED' | undefined {
+function toToolChoice({ toolChoice: choice }: OpenAiRequest): 'NONE' | 'REQUIRED' | undefined {
   if (choice?.kind === 'none') return 'NONE'
   return choice?.kind === 'required' ? 'REQUIRED' : undefined
 }

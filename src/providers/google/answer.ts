@@ -7,32 +7,32 @@ import {
   type CompletionMessage,
   completionAnswer,
 } from '../canonical/completion.ts'
-import { audioMessage, imageOf, soundsIn } from './answer-media.ts'
-import { geminiFailure } from './errors.ts'
-import { finishReasonOf, nativeFinish } from './finish-reason.ts'
+import { findAudio, toOpenAiAudio, toOpenAiImage } from './answer-media.ts'
+import { parseFailure } from './errors.ts'
+import { mapFinishReason, nativeFinishFields } from './finish-reason.ts'
 import {
-  candidatesOf,
   type GeminiPart,
+  type IndexedCandidate,
   type LogprobsResult,
-  type PlacedCandidate,
-  parseGemini,
+  listCandidates,
+  parseResponse,
   type TokenLogprob,
 } from './response.ts'
-import { signatureOf, signed } from './signatures.ts'
-import { toolCallOf } from './tools.ts'
-import { usageOf } from './usage.ts'
+import { signatureFields, textSignature } from './signatures.ts'
+import { toOpenAiToolCall } from './tools.ts'
+import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
 /** Reads a 2xx answer that is not streamed. */
-export function geminiAnswer(body: Uint8Array, { modelId, clock }: DialectTarget): ChatResult {
+export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget): ChatResult {
   const json = decoder.decode(body)
   const value = jsonIn(json)
-  const failure = geminiFailure(value)
+  const failure = parseFailure(value)
   if (failure) return { ok: false, failure }
-  const answer = parseGemini(json, value)
+  const answer = parseResponse(json, value)
   if (!answer) return malformed('the answer is no GenerateContentResponse')
-  const candidates = candidatesOf(answer)
+  const candidates = listCandidates(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')
   const created = unixSeconds(clock)
   return {
@@ -41,49 +41,49 @@ export function geminiAnswer(body: Uint8Array, { modelId, clock }: DialectTarget
       id: answer.responseId || newCompletionId(),
       created,
       model: modelId,
-      choices: candidates.map((candidate) => choiceOf(candidate, created)),
-      usage: usageOf(answer.usageMetadata),
+      choices: candidates.map((candidate) => toChoice(candidate, created)),
+      usage: parseUsage(answer.usageMetadata),
     }),
   }
 }
 
-function choiceOf(candidate: PlacedCandidate, created: number): CompletionChoice {
+function toChoice(candidate: IndexedCandidate, created: number): CompletionChoice {
   const { content, finishReason, logprobsResult: tokens, refusal } = candidate
   if (refusal !== undefined) {
     // The service's words, which no model has generated and nobody pays for.
     const message = { content: null, refusal }
-    return { message, generated: '', finishReason: finishReasonOf(finishReason, false) }
+    return { message, generated: '', finishReason: mapFinishReason(finishReason, false) }
   }
-  const message = messageOf(content?.parts ?? [], created)
+  const message = toMessage(content?.parts ?? [], created)
   return {
     message,
-    finishReason: finishReasonOf(finishReason, message.tool_calls !== undefined),
-    extra: nativeFinish(candidate),
-    ...(tokens && { logprobs: logprobsOf(tokens) }),
+    finishReason: mapFinishReason(finishReason, message.tool_calls !== undefined),
+    extra: nativeFinishFields(candidate),
+    ...(tokens && { logprobs: toOpenAiLogprobs(tokens) }),
   }
 }
 
-function messageOf(parts: readonly GeminiPart[], created: number): CompletionMessage {
+function toMessage(parts: readonly GeminiPart[], created: number): CompletionMessage {
   const spoken = parts.filter(({ thought }) => thought !== true)
-  const text = textOf(spoken)
-  const reasoning = textOf(parts.filter(({ thought }) => thought === true))
+  const text = joinTexts(spoken)
+  const reasoning = joinTexts(parts.filter(({ thought }) => thought === true))
   const calls = spoken.flatMap(({ functionCall, thoughtSignature }) =>
-    functionCall ? toolCallOf(functionCall, thoughtSignature) : [],
+    functionCall ? toOpenAiToolCall(functionCall, thoughtSignature) : [],
   )
-  const images = spoken.flatMap((found) => imageOf(found) ?? [])
-  const sounds = soundsIn(spoken)
+  const images = spoken.flatMap((found) => toOpenAiImage(found) ?? [])
+  const sounds = findAudio(spoken)
   const isMute = text === '' && (calls.length > 0 || sounds.length > 0)
   return {
     content: isMute ? null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(images.length > 0 && { images }),
-    ...(sounds.length > 0 && { audio: audioMessage(sounds, created) }),
-    ...signed(spoken.map(signatureOf).findLast((signature) => signature !== undefined)),
+    ...(sounds.length > 0 && { audio: toOpenAiAudio(sounds, created) }),
+    ...signatureFields(spoken.map(textSignature).findLast((signature) => signature !== undefined)),
   }
 }
 
-function textOf(parts: readonly GeminiPart[]): string {
+function joinTexts(parts: readonly GeminiPart[]): string {
   return parts.map(({ text }) => text ?? '').join('')
 }
 
@@ -92,16 +92,16 @@ function malformed(detail: string): ChatResult {
 }
 
 /** The log probabilities of a candidate as the OpenAI API writes them. A zero is left out upstream. */
-export function logprobsOf({ chosenCandidates, topCandidates }: LogprobsResult): object {
+export function toOpenAiLogprobs({ chosenCandidates, topCandidates }: LogprobsResult): object {
   const content = (chosenCandidates ?? []).map((chosen, position) => ({
-    ...tokenOf(chosen),
-    top_logprobs: (topCandidates?.[position]?.candidates ?? []).map(tokenOf),
+    ...toTokenLogprob(chosen),
+    top_logprobs: (topCandidates?.[position]?.candidates ?? []).map(toTokenLogprob),
   }))
   return { content, refusal: null }
 }
 
 const encoder = new TextEncoder()
 
-function tokenOf({ token: text, logProbability }: TokenLogprob) {
+function toTokenLogprob({ token: text, logProbability }: TokenLogprob) {
   return { token: text ?? '', logprob: logProbability ?? 0, bytes: [...encoder.encode(text ?? '')] }
 }

@@ -6,18 +6,18 @@ import type { PartialArg } from './response.ts'
  * and indexes; a text may come in several.
  * https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
  */
-export class ArgumentPieces {
+export class PartialArguments {
   // Without a prototype, so that no member of it has a meaning.
   readonly #root: Container = Object.create(null)
 
   add(piece: PartialArg): void {
-    const steps = stepsOf(piece.jsonPath)
+    const steps = parseJsonPath(piece.jsonPath)
     let place = this.#root
     for (const [at, step] of steps.entries()) {
-      if (!isOpen(place, step)) return
+      if (!canHold(place, step)) return
       const next = steps[at + 1]
       if (next === undefined) {
-        place[step] = continued(place[step], piece)
+        place[step] = extendValue(place[step], piece)
         return
       }
       place[step] ??= typeof next === 'number' ? [] : Object.create(null)
@@ -34,7 +34,10 @@ export class ArgumentPieces {
 }
 
 /** The value that a piece brings, or brings more of. */
-function continued(former: unknown, { stringValue, numberValue, boolValue }: PartialArg): unknown {
+function extendValue(
+  former: unknown,
+  { stringValue, numberValue, boolValue }: PartialArg,
+): unknown {
   const isText = typeof stringValue === 'string' && typeof former === 'string'
   return isText ? former + stringValue : (stringValue ?? numberValue ?? boolValue ?? null)
 }
@@ -43,12 +46,12 @@ type Step = string | number
 type Container = Record<Step, unknown>
 
 /** A list grows by one place at a time: an index from the wire must not make it sparse. */
-function isOpen(place: Container, step: Step): boolean {
+function canHold(place: Container, step: Step): boolean {
   return !Array.isArray(place) || (typeof step === 'number' && step <= place.length)
 }
 
 /** `$.a[0]['b c']` as `a`, 0, `b c`. */
-function stepsOf(jsonPath: string): Step[] {
+function parseJsonPath(jsonPath: string): Step[] {
   return [...jsonPath.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g)].map(
     ([, name, index, quoted]) =>
       index === undefined ? (name ?? quoted?.replace(/\\(.)/g, '$1') ?? '') : Number(index),

@@ -3,10 +3,10 @@ import { oncePerCall } from '../canonical/once-per-call.ts'
 import { readRequest } from '../canonical/request.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
-import { geminiAnswer } from './answer.ts'
-import { geminiRefusal } from './errors.ts'
+import { parseAnswer } from './answer.ts'
+import { parseError } from './errors.ts'
 import { geminiModel } from './models.ts'
-import { type GeminiDialect, geminiRequest } from './request.ts'
+import { type GeminiDialect, toGeminiRequest } from './request.ts'
 import { GeminiStream } from './stream.ts'
 import { methodUrl } from './url.ts'
 
@@ -19,28 +19,32 @@ export interface GeminiChatOptions {
 
 /** Chat with a Gemini model, on whichever of Google's services. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
-  const { upstreamId, maxOutputTokens: most, forwardsMediaUrls: passesAddresses } = target
-  const addressee = { model: geminiModel(upstreamId), dialect, most, passesAddresses }
-  const wholeUrl = methodUrl(modelUrl, 'generateContent')
+  const { upstreamId, maxOutputTokens, forwardsMediaUrls: passesAddresses } = target
+  const geminiTarget = { model: geminiModel(upstreamId), dialect, maxOutputTokens, passesAddresses }
+  const answerUrl = methodUrl(modelUrl, 'generateContent')
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without it a stream comes as one JSON list.
   streamUrl.searchParams.set('alt', 'sse')
-  const translate = oncePerCall((call) => geminiRequest(readRequest(call), addressee))
+  const translate = oncePerCall((call) => toGeminiRequest(readRequest(call), geminiTarget))
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
-      url: (call.stream ? streamUrl : wholeUrl).href,
+      url: (call.stream ? streamUrl : answerUrl).href,
       headers: {},
       body: jsonBody(translate(call).body),
     }),
     estimateOutput(call) {
       const { maxTokens, n = 1 } = readRequest(call)
-      const choices = addressee.model.takesCandidateCount ? n : 1
-      return estimateTranslatedOutput(call, { sent: heldTo(most, maxTokens), most, choices })
+      const choices = geminiTarget.model.takesCandidateCount ? n : 1
+      return estimateTranslatedOutput(call, {
+        sent: heldTo(maxOutputTokens, maxTokens),
+        most: maxOutputTokens,
+        choices,
+      })
     },
-    parseAnswer: (body) => geminiAnswer(body, target),
+    parseAnswer: (body) => parseAnswer(body, target),
     createDecoder: () => new GeminiStream(target),
-    parseError: geminiRefusal,
+    parseError,
     isDoneOptional: false,
   }
 }

@@ -10,7 +10,7 @@ import type { EmbedEndpoint } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { geminiRefusal } from './errors.ts'
+import { parseError } from './errors.ts'
 import { methodUrl } from './url.ts'
 
 /** Embeddings of the Gemini API. `modelUrl` is the address of the model, its query is kept. */
@@ -21,7 +21,7 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
   return {
     getLimits: () => ({ items: 100 }),
     supportsTokenIds: false,
-    supportsImages: embedsImages(model),
+    supportsImages: canEmbedImages(model),
     supportsDimensions: true,
     buildRequest: ({ input, dimensions }) => ({
       url,
@@ -29,7 +29,7 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
       body: jsonBody({
         requests: (isTokenInput(input) ? [] : input.items).map((item) => ({
           model,
-          content: contentOf(item),
+          content: toContent(item),
           outputDimensionality: dimensions,
         })),
       }),
@@ -41,21 +41,21 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
       const vectors = embeddings.map(({ values }) => values)
       return embedded(vectors, usageMetadata?.promptTokenCount)
     },
-    parseError: geminiRefusal,
+    parseError,
   }
 }
 
 /** The first generation knows text only. */
-export function embedsImages(model: string): boolean {
+export function canEmbedImages(model: string): boolean {
   return /gemini-embedding-(?!001)/i.test(model)
 }
 
 /** One item. Several in one content would be fused into one vector. */
-export function contentOf(item: MixedItem): object {
-  return { parts: toEmbedParts(item).map(geminiPart) }
+export function toContent(item: MixedItem): object {
+  return { parts: toEmbedParts(item).map(toPart) }
 }
 
-function geminiPart(part: EmbedPart): object {
+function toPart(part: EmbedPart): object {
   if (part.kind === 'text') return { text: part.text }
   const uri = parseDataUri(part.image.url)
   return { inlineData: { mimeType: uri?.mediaType, data: uri?.payload } }

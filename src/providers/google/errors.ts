@@ -26,27 +26,27 @@ const errorBody = z.looseObject({
 type GoogleError = z.infer<typeof errorBody>['error']
 
 /** What a status outside 2xx means, by its body where that is one of Google's. */
-export function geminiRefusal(status: number, body: string): UpstreamError {
-  const error = errorIn(jsonIn(body))
+export function parseError(status: number, body: string): UpstreamError {
+  const error = parseErrorObject(jsonIn(body))
   return {
     ...readError(body),
-    status: error ? statusOf(error, status) : status,
-    retryAfter: error && retryDelayOf(error),
+    status: error ? correctStatus(error, status) : status,
+    retryAfter: error && parseRetryDelay(error),
   }
 }
 
 /** The failure that an error object inside a 200 answer tells of; undefined when it is none. */
-export function geminiFailure(value: unknown): UpstreamFailure | undefined {
-  const error = errorIn(value)
+export function parseFailure(value: unknown): UpstreamFailure | undefined {
+  const error = parseErrorObject(value)
   if (!error) return undefined
   const named = statusByName.get(error.status ?? '') ?? 500
-  const told = error.code !== undefined && error.code >= 400 ? error.code : named
+  const status = error.code !== undefined && error.code >= 400 ? error.code : named
   return {
     kind: 'status',
-    status: statusOf(error, told),
+    status: correctStatus(error, status),
     message: messageIn(value),
-    retryAfter: retryDelayOf(error),
-    vendor: { ...vendorErrorIn(value), status: told },
+    retryAfter: parseRetryDelay(error),
+    vendor: { ...vendorErrorIn(value), status },
   }
 }
 
@@ -70,12 +70,12 @@ const statusByName: ReadonlyMap<string, number> = new Map([
 ])
 
 /** A wrong API key is a 400 here, although no client's mistake. */
-function statusOf({ details }: GoogleError, told: number): number {
-  return details?.some(({ reason }) => reason === 'API_KEY_INVALID') ? 401 : told
+function correctStatus({ details }: GoogleError, status: number): number {
+  return details?.some(({ reason }) => reason === 'API_KEY_INVALID') ? 401 : status
 }
 
 /** `google.rpc.RetryInfo` names a protobuf duration: seconds with up to nine decimals and an `s`. */
-function retryDelayOf({ details }: GoogleError): number | undefined {
+function parseRetryDelay({ details }: GoogleError): number | undefined {
   for (const { retryDelay } of details ?? []) {
     const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(retryDelay ?? '') ?? []
     if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000)
@@ -83,7 +83,7 @@ function retryDelayOf({ details }: GoogleError): number | undefined {
   return undefined
 }
 
-function errorIn(value: unknown): GoogleError | undefined {
+function parseErrorObject(value: unknown): GoogleError | undefined {
   const found = Array.isArray(value) ? value[0] : value
   // Every event of a stream comes here, and to fail in a schema costs more than all the rest of it.
   if (!isObject(found) || found['error'] === undefined) return undefined

@@ -20,7 +20,7 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
 ])
 
 /** `STOP`, whatever is unknown, and failed calls alike are the plain end: of a turn, or of calls. */
-export function finishReasonOf(reason: string | null | undefined, called: boolean): FinishReason {
+export function mapFinishReason(reason: string | null | undefined, called: boolean): FinishReason {
   const known = finishReasons.get(reason ?? 'STOP') ?? 'stop'
   return known === 'stop' && called ? 'tool_calls' : known
 }
@@ -34,7 +34,7 @@ export function isUnspecified(reason: string): boolean {
  * The vendor's own reason, for an answer that was broken off in a way that the OpenAI API has no
  * word for, such as `MALFORMED_FUNCTION_CALL`. Members of a choice, named as OpenRouter names them.
  */
-export function nativeFinish({
+export function nativeFinishFields({
   finishReason: reason,
   finishMessage: message,
 }: Pick<GeminiCandidate, 'finishReason' | 'finishMessage'>): Readonly<Record<string, string>> {

@@ -24,5 +24,5 @@ export const google: ProviderKind = Object.freeze({
 const dialect: GeminiDialect = Object.freeze({
   penalties: 'old-models',
   takesServiceTier: true,
-  fewestLogprobs: 0,
+  minTopLogprobs: 0,
 })

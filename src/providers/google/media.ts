@@ -12,7 +12,7 @@ import {
   type Raw,
 } from '../canonical/messages.ts'
 import { isGoogles, isHttps } from '../translation/media-uses.ts'
-import { givenSignature } from './signatures.ts'
+import { readSignature } from './signatures.ts'
 
 /** A part of a content, with one of the fields that hold data. */
 export interface RequestPart {
@@ -28,17 +28,17 @@ export interface RequestPart {
  * The content of a message. `defaultMimeType` is the media type of a referenced file whose name
  * tells none; absent: none is sent.
  */
-export function contentParts(message: Message, defaultMimeType?: string): readonly RequestPart[] {
+export function toContentParts(message: Message, defaultMimeType?: string): readonly RequestPart[] {
   return partsOf(message)
     .filter((part) => part.type !== 'text' || part.text !== '')
-    .map((part) => contentPart(part, defaultMimeType))
+    .map((part) => toContentPart(part, defaultMimeType))
 }
 
 /**
  * One part. An empty text must not come here: it counts as having no data, which is a 400. Throws
  * LM-1001 for what Gemini takes in no form.
  */
-export function contentPart(part: Part, defaultMimeType: string | undefined): RequestPart {
+export function toContentPart(part: Part, defaultMimeType: string | undefined): RequestPart {
   switch (part.type) {
     case 'text':
       return { text: part.text }
@@ -99,7 +99,7 @@ interface FileFacts {
 }
 
 function fileData(address: string, { told, defaultMimeType }: FileFacts): RequestPart {
-  const mimeType = toldMimeType(told) ?? mimeTypeByName(address) ?? defaultMimeType
+  const mimeType = statedMimeType(told) ?? mimeTypeByName(address) ?? defaultMimeType
   // Short names want the full address.
   const fileUri = address.startsWith('files/') ? filesApi + address : address
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri } }
@@ -108,7 +108,7 @@ function fileData(address: string, { told, defaultMimeType }: FileFacts): Reques
 const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
 
 /** Clients that know what they refer to say so beside the address. */
-function toldMimeType({ format, mime_type: mimeType }: Raw): string | undefined {
+function statedMimeType({ format, mime_type: mimeType }: Raw): string | undefined {
   return [format, mimeType].find((type): type is string => typeof type === 'string' && type !== '')
 }
 
@@ -165,21 +165,21 @@ function refuseFile({ path }: FilePart): never {
   throw new UntranslatableError(`${param}: ${rule}`, param)
 }
 
-const madeImages = z.looseObject({
+const generatedImages = z.looseObject({
   images: z.array(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })).nullish(),
 })
 
 /** The images of an assistant's earlier message, which a model that is to change them must see. */
-export function pastImages(raw: Raw, path: string): RequestPart[] {
+export function toImageParts(raw: Raw, path: string): RequestPart[] {
   // Parsing with the schema costs time for every message, and few have an image.
   if (raw['images'] === undefined) return []
-  const { data, error } = madeImages.safeParse(raw, schemaMessages)
+  const { data, error } = generatedImages.safeParse(raw, schemaMessages)
   if (error) throw untranslatableField(error, path)
   return (data.images ?? []).map((image, index) => {
     const param = `${path}.images.${index}.image_url`
     const file = parseDataUri(image.image_url.url)
     if (!file) throw new UntranslatableError(`${param}: must be a base64 data URI`, param)
     const inlineData = { mimeType: file.mediaType, data: file.payload }
-    return { inlineData, thoughtSignature: givenSignature(image) }
+    return { inlineData, thoughtSignature: readSignature(image) }
   })
 }

@@ -1,9 +1,9 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
 import { type Message, partsOf, textOf } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
-import { contentPart, contentParts, pastImages, type RequestPart } from './media.ts'
+import { type RequestPart, toContentPart, toContentParts, toImageParts } from './media.ts'
 import type { GeminiModel } from './models.ts'
-import { givenSignature } from './signatures.ts'
+import { readSignature } from './signatures.ts'
 
 /** What the messages of a request become. */
 export interface GeminiConversation {
@@ -22,28 +22,30 @@ export interface ConversationOptions {
   readonly defaultMimeType?: string | undefined
 }
 
-type Spoken = Exclude<Message, { role: 'system' }>
+type NonSystemMessage = Exclude<Message, { role: 'system' }>
 type ToolMessage = Extract<Message, { role: 'tool' }>
 
 /**
  * Translates the messages. System and developer texts, wherever they stand, become the system
  * instruction; a request of nothing else becomes the user's, because `contents` must not be empty.
  */
-export function geminiConversation(
+export function toGeminiContents(
   messages: readonly Message[],
   options: ConversationOptions,
 ): GeminiConversation {
   const system = messages
     .filter(({ role }) => role === 'system')
-    .flatMap((message) => contentParts(message))
-  const spoken = messages.filter((message): message is Spoken => message.role !== 'system')
-  if (spoken.length === 0) return { contents: contentsOf([{ speaker: 'user', parts: system }]) }
-  const turns = turnsOf(inCallOrder(spoken), options)
-  const isMute = system.length > 0 && turns.every(({ parts }) => parts.length === 0)
-  const contents = isMute ? [] : signed(contentsOf(turns), options.model)
+    .flatMap((message) => toContentParts(message))
+  const nonSystem = messages.filter(
+    (message): message is NonSystemMessage => message.role !== 'system',
+  )
+  if (nonSystem.length === 0) return { contents: mergeTurns([{ speaker: 'user', parts: system }]) }
+  const turns = toTurns(sortByCallOrder(nonSystem), options)
+  const isEmpty = system.length > 0 && turns.every(({ parts }) => parts.length === 0)
+  const contents = isEmpty ? [] : signFirstCalls(mergeTurns(turns), options.model)
   if (system.length === 0) return { contents }
-  if (!options.model.takesSystemInstruction) return { contents: withPreamble(contents, system) }
-  return { contents: isMute ? emptyContents : contents, systemInstruction: { parts: system } }
+  if (!options.model.takesSystemInstruction) return { contents: prependPreamble(contents, system) }
+  return { contents: isEmpty ? emptyContents : contents, systemInstruction: { parts: system } }
 }
 
 /** Beside instructions the service takes an empty text, and `contents` must be there. */
@@ -53,7 +55,7 @@ const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text:
  * Each run of tool messages in the order of the calls that they answer. Models without call ids
  * pair calls and results by their order.
  */
-function inCallOrder(messages: readonly Spoken[]): Spoken[] {
+function sortByCallOrder(messages: readonly NonSystemMessage[]): NonSystemMessage[] {
   let order = new Map<string, number>()
   let run = 0
   const placed = messages.map((message, at) => {
@@ -75,24 +77,24 @@ interface Turn {
   readonly parts: readonly RequestPart[]
 }
 
-function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Turn[] {
+function toTurns(messages: readonly NonSystemMessage[], options: ConversationOptions): Turn[] {
   const names = new Map<string, string>()
   const resultOptions = { ...options, names }
   return messages.map((message) => {
     switch (message.role) {
       case 'user':
-        return { speaker: 'user', parts: contentParts(message, options.defaultMimeType) }
+        return { speaker: 'user', parts: toContentParts(message, options.defaultMimeType) }
       case 'assistant': {
         // Some clients number their calls anew in every turn: the nearest one is meant.
         for (const { id, name } of message.calls) names.set(id, name)
-        const texts = contentParts(message, options.defaultMimeType)
-        const images = pastImages(message.raw, message.path)
-        const calls = message.calls.map((call) => callPart(call, options))
-        const parts = [...withSignature(texts, givenSignature(message.raw)), ...images, ...calls]
+        const texts = toContentParts(message, options.defaultMimeType)
+        const images = toImageParts(message.raw, message.path)
+        const calls = message.calls.map((call) => toCallPart(call, options))
+        const parts = [...signLastText(texts, readSignature(message.raw)), ...images, ...calls]
         return { speaker: 'model', parts }
       }
       case 'tool':
-        return { speaker: 'tools', parts: [resultPart(message, resultOptions)] }
+        return { speaker: 'tools', parts: [toResultPart(message, resultOptions)] }
       default:
         return message satisfies never
     }
@@ -100,7 +102,7 @@ function turnsOf(messages: readonly Spoken[], options: ConversationOptions): Tur
 }
 
 /** The signature of a text stands on its last part. */
-function withSignature(
+function signLastText(
   parts: readonly RequestPart[],
   thoughtSignature: string | undefined,
 ): readonly RequestPart[] {
@@ -110,7 +112,7 @@ function withSignature(
 }
 
 /** Neighbouring turns of one speaker are one content: older models insist on taking turns. */
-function contentsOf(turns: readonly Turn[]): GeminiContent[] {
+function mergeTurns(turns: readonly Turn[]): GeminiContent[] {
   const merged: { readonly speaker: Turn['speaker']; readonly parts: RequestPart[] }[] = []
   for (const { speaker, parts } of turns) {
     if (parts.length === 0) continue
@@ -131,7 +133,10 @@ function contentsOf(turns: readonly Turn[]): GeminiContent[] {
 const signaturePlaceholder = 'skip_thought_signature_validator'
 
 /** Of parallel calls only the first is signed. */
-function signed(contents: GeminiContent[], { needsSignatures }: GeminiModel): GeminiContent[] {
+function signFirstCalls(
+  contents: GeminiContent[],
+  { needsSignatures }: GeminiModel,
+): GeminiContent[] {
   if (!needsSignatures) return contents
   return contents.map((content) => {
     const first = content.parts.find(({ functionCall }) => functionCall !== undefined)
@@ -142,27 +147,27 @@ function signed(contents: GeminiContent[], { needsSignatures }: GeminiModel): Ge
 }
 
 /** For models without a system instruction: the first words of the user. */
-function withPreamble(
+function prependPreamble(
   contents: readonly GeminiContent[],
   system: readonly RequestPart[],
 ): readonly GeminiContent[] {
   const preamble = { text: `${system.map(({ text }) => text).join('\n\n')}\n\n` }
   const first = contents.find(({ role }) => role === 'user')
   if (!first) return [{ role: 'user', parts: [preamble] }, ...contents]
-  const begun: GeminiContent = { role: 'user', parts: [preamble, ...first.parts] }
-  return contents.map((content) => (content === first ? begun : content))
+  const extended: GeminiContent = { role: 'user', parts: [preamble, ...first.parts] }
+  return contents.map((content) => (content === first ? extended : content))
 }
 
-function callPart(call: PastCall, { model }: ConversationOptions): RequestPart {
+function toCallPart(call: PastCall, { model }: ConversationOptions): RequestPart {
   const { id, name } = call
-  const thoughtSignature = givenSignature(call.raw)
+  const thoughtSignature = readSignature(call.raw)
   return {
     functionCall: { ...(model.takesCallIds && { id }), name, args: call.object },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
   }
 }
 
-function resultPart(
+function toResultPart(
   message: ToolMessage,
   options: ConversationOptions & { readonly names: ReadonlyMap<string, string> },
 ): RequestPart {
@@ -174,7 +179,7 @@ function resultPart(
       // The key that the API reads as the result; a list or a number would not be accepted bare.
       response: { output: textOf(message) },
       ...(media.length > 0 && {
-        parts: media.map((part) => contentPart(part, options.defaultMimeType)),
+        parts: media.map((part) => toContentPart(part, options.defaultMimeType)),
       }),
     },
   }

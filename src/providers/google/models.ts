@@ -26,7 +26,7 @@ export interface GeminiModel {
 /** Judges a model by the name it has upstream. Unknown names are handled as generation 2.0. */
 export function geminiModel(upstreamId: string): GeminiModel {
   const name = upstreamId.toLowerCase().split('/').at(-1) ?? ''
-  const own = generationOf(name)
+  const own = parseGeneration(name)
   const isFrom = (major: number, minor = 0) => own >= generation(major, minor)
   return Object.freeze({
     name,
@@ -43,7 +43,7 @@ export function geminiModel(upstreamId: string): GeminiModel {
   })
 }
 
-function generationOf(name: string): number {
+function parseGeneration(name: string): number {
   const [, major, minor = '0'] = /gemini-(\d+)(?:\.(\d+))?/.exec(name) ?? []
   if (major !== undefined) return generation(Number(major), Number(minor))
   if (name === 'gemini-pro' || name === 'gemini-pro-vision') return generation(1)

@@ -15,32 +15,32 @@ export interface ThinkingConfig {
  * What a request asks of the model's thinking: Google's own `thinking_config` where the client
  * sends it, else what `reasoning_effort` means for this model.
  */
-export function thinkingConfig(
+export function readThinkingConfig(
   request: OpenAiRequest,
   model: GeminiModel,
 ): ThinkingConfig | undefined {
   const { reasoningEffort: effort } = request
-  const meant = effort && thinkingFor(model, effort)
-  const own = ownConfig(request)
-  if (!own) return meant
+  const fromEffort = effort && toThinkingConfig(model, effort)
+  const own = parseOwnConfig(request)
+  if (!own) return fromEffort
   const { thinkingBudget, thinkingLevel } = own
   const isDepthGiven = thinkingBudget !== undefined || thinkingLevel !== undefined
-  return isDepthGiven ? own : { ...meant, includeThoughts: own.includeThoughts }
+  return isDepthGiven ? own : { ...fromEffort, includeThoughts: own.includeThoughts }
 }
 
 /** What `reasoning_effort` asks of this model; undefined when it cannot be asked for. */
-export function thinkingFor(model: GeminiModel, effort: string): ThinkingConfig | undefined {
-  const depth = depthFor(model, effort)
+export function toThinkingConfig(model: GeminiModel, effort: string): ThinkingConfig | undefined {
+  const depth = mapEffort(model, effort)
   // Thoughts are paid for, so they are shown; without thinking there are none.
   return depth && effort !== 'none' ? { ...depth, includeThoughts: true } : depth
 }
 
-function depthFor(model: GeminiModel, effort: string): ThinkingConfig | undefined {
+function mapEffort(model: GeminiModel, effort: string): ThinkingConfig | undefined {
   // Image models take other sets of levels, which are nowhere listed.
   if (model.name.includes('-image')) return undefined
   const budget = budgets.get(effort)
   if (budget === undefined || model.generation < generation(2, 5)) return undefined
-  if (model.generation >= generation(3)) return { thinkingLevel: levelOf(model, effort) }
+  if (model.generation >= generation(3)) return { thinkingLevel: mapLevel(model, effort) }
   // 2.5 Pro cannot do without thinking; 128 is its least.
   const isPro = model.name.includes('2.5-pro')
   return { thinkingBudget: isPro ? Math.max(128, budget) : budget }
@@ -57,7 +57,7 @@ const budgets: ReadonlyMap<string, number> = new Map([
   ['max', 24576],
 ])
 
-function levelOf({ name, generation: own }: GeminiModel, effort: string): string {
+function mapLevel({ name, generation: own }: GeminiModel, effort: string): string {
   switch (effort) {
     case 'none':
     case 'minimal': {
@@ -88,7 +88,7 @@ const googleFields = z.looseObject({
 })
 
 /** The client's own `google.thinking_config`, at the top level or under `extra_body`. */
-function ownConfig({ raw }: OpenAiRequest): ThinkingConfig | undefined {
+function parseOwnConfig({ raw }: OpenAiRequest): ThinkingConfig | undefined {
   const nested = isObject(raw['extra_body']) ? raw['extra_body']['google'] : undefined
   const [google, path] =
     raw['google'] === undefined ? [nested, 'extra_body.google'] : [raw['google'], 'google']

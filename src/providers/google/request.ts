@@ -2,11 +2,11 @@ import type { OpenAiRequest } from '../canonical/request.ts'
 import { heldTo } from '../shared/output-bound.ts'
 import type { GeminiCondition, Holds } from '../translation/conditions.ts'
 import { honour } from '../translation/honour.ts'
-import { geminiConversation } from './messages.ts'
+import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
-import { thinkingConfig } from './reasoning.ts'
-import { responseSchema, type SchemaContext, schemaBudgets } from './schema/fit.ts'
-import { declaredTools, toolFields } from './tools.ts'
+import { readThinkingConfig } from './reasoning.ts'
+import { newSchemaBudgets, type SchemaContext, toResponseSchemaFields } from './schema/fit.ts'
+import { selectDeclaredTools, toToolFields } from './tools.ts'
 
 /** Where the services that speak this dialect differ. */
 export interface GeminiDialect {
@@ -17,15 +17,15 @@ export interface GeminiDialect {
   /** `serviceTier` exists. */
   readonly takesServiceTier: boolean
   /** The fewest alternatives that `logprobs` may ask for; below it the field is left out. */
-  readonly fewestLogprobs: number
+  readonly minTopLogprobs: number
 }
 
 /** Whom a request is for. */
-export interface GeminiAddressee {
+export interface GeminiTarget {
   readonly model: GeminiModel
   readonly dialect: GeminiDialect
   /** The configured bound of the model. */
-  readonly most: number | undefined
+  readonly maxOutputTokens: number | undefined
   /** Google may fetch media at https addresses. */
   readonly passesAddresses: boolean
 }
@@ -38,20 +38,24 @@ export interface Translation {
 }
 
 /** Translates a request for one model. Throws `UntranslatableError` when it has no form here. */
-export function geminiRequest(asked: OpenAiRequest, addressee: GeminiAddressee): Translation {
-  const { request, dropped } = honour(asked, 'gemini', geminiConditions(asked, addressee))
-  return { body: bodyOf(request, addressee), dropped }
+export function toGeminiRequest(openAiRequest: OpenAiRequest, target: GeminiTarget): Translation {
+  const { request, dropped } = honour(
+    openAiRequest,
+    'gemini',
+    geminiConditions(openAiRequest, target),
+  )
+  return { body: toBody(request, target), dropped }
 }
 
 function geminiConditions(
   request: OpenAiRequest,
-  { model, dialect, passesAddresses }: GeminiAddressee,
+  { model, dialect, passesAddresses }: GeminiTarget,
 ): Holds<GeminiCondition> {
   return {
     ignoresSampling: !model.takesSampling,
-    noReasoning: !thinkingConfig(request, model),
+    noReasoning: !readThinkingConfig(request, model),
     // Older models answer 400 when JSON output and tools are asked for together.
-    noFormatBesideTools: !model.takesFormatWithTools && declaredTools(request).length > 0,
+    noFormatBesideTools: !model.takesFormatWithTools && selectDeclaredTools(request).length > 0,
     noPenalties: dialect.penalties === 'old-models' && !model.takesPenalties,
     oneAnswer: !model.takesCandidateCount,
     noTiers: !dialect.takesServiceTier,
@@ -61,36 +65,39 @@ function geminiConditions(
 }
 
 /** Members that are undefined do not reach the wire. */
-function bodyOf(request: OpenAiRequest, { model, dialect, most }: GeminiAddressee): object {
+function toBody(request: OpenAiRequest, { model, dialect, maxOutputTokens }: GeminiTarget): object {
   const { defaultMimeType } = dialect
-  const schemas = { model, budgets: schemaBudgets() }
+  const schemas = { model, budgets: newSchemaBudgets() }
   return {
-    ...geminiConversation(request.messages, { model, defaultMimeType }),
-    ...toolFields(request, schemas),
-    generationConfig: filled({
-      ...limits(request, most),
-      ...sampling(request),
-      ...logprobs(request, dialect),
-      ...format(request, schemas),
-      responseModalities: modalities(request),
-      thinkingConfig: thinkingConfig(request, model),
+    ...toGeminiContents(request.messages, { model, defaultMimeType }),
+    ...toToolFields(request, schemas),
+    generationConfig: omitEmpty({
+      ...toLimitFields(request, maxOutputTokens),
+      ...toSamplingFields(request),
+      ...toLogprobFields(request, dialect),
+      ...toFormatFields(request, schemas),
+      responseModalities: toResponseModalities(request),
+      thinkingConfig: readThinkingConfig(request, model),
     }),
     serviceTier: request.serviceTier === 'default' ? 'standard' : request.serviceTier,
   }
 }
 
-function filled(config: object): object | undefined {
+function omitEmpty(config: object): object | undefined {
   return Object.values(config).some((value) => value !== undefined) ? config : undefined
 }
 
-function limits({ maxTokens, stop }: OpenAiRequest, most: number | undefined): object {
+function toLimitFields(
+  { maxTokens, stop }: OpenAiRequest,
+  maxOutputTokens: number | undefined,
+): object {
   return {
-    maxOutputTokens: heldTo(most, maxTokens),
+    maxOutputTokens: heldTo(maxOutputTokens, maxTokens),
     stopSequences: stop.length > 0 ? stop : undefined,
   }
 }
 
-function sampling(request: OpenAiRequest): object {
+function toSamplingFields(request: OpenAiRequest): object {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, n, seed } = request
   return {
     temperature,
@@ -99,16 +106,19 @@ function sampling(request: OpenAiRequest): object {
     presencePenalty: presencePenalty || undefined,
     frequencyPenalty: frequencyPenalty || undefined,
     candidateCount: n === 1 ? undefined : n,
-    seed: seed === undefined ? undefined : asInt32(seed),
+    seed: seed === undefined ? undefined : foldToInt32(seed),
   }
 }
 
 /** Seeds of OpenAI may be 64 bits wide. Folding keeps equal seeds equal. */
-function asInt32(seed: number): number {
+function foldToInt32(seed: number): number {
   return Number(BigInt.asIntN(32, BigInt(seed)))
 }
 
-function logprobs(request: OpenAiRequest, { fewestLogprobs }: GeminiDialect): object {
+function toLogprobFields(
+  request: OpenAiRequest,
+  { minTopLogprobs: fewestLogprobs }: GeminiDialect,
+): object {
   const { logprobs: wanted, topLogprobs } = request
   if (!wanted) return {}
   const isEnough = topLogprobs !== undefined && topLogprobs >= fewestLogprobs
@@ -116,16 +126,16 @@ function logprobs(request: OpenAiRequest, { fewestLogprobs }: GeminiDialect): ob
 }
 
 /** Text alone is what comes anyway. */
-function modalities({ modalities: wanted = [] }: OpenAiRequest): string[] | undefined {
+function toResponseModalities({ modalities: wanted = [] }: OpenAiRequest): string[] | undefined {
   const isMore = wanted.some((modality) => modality !== 'text')
   return isMore ? wanted.map((modality) => modality.toUpperCase()) : undefined
 }
 
-function format(request: OpenAiRequest, schemas: SchemaContext): object {
+function toFormatFields(request: OpenAiRequest, schemas: SchemaContext): object {
   const { responseFormat } = request
   if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }
   if (responseFormat.kind !== 'json_schema' || !responseFormat.schema) return json
-  const hasTools = declaredTools(request).length > 0
-  return { ...json, ...responseSchema(responseFormat.schema, { ...schemas, hasTools }) }
+  const hasTools = selectDeclaredTools(request).length > 0
+  return { ...json, ...toResponseSchemaFields(responseFormat.schema, { ...schemas, hasTools }) }
 }

@@ -69,16 +69,16 @@ export type LogprobsResult = z.infer<typeof logprobsResult>
 export type TokenLogprob = z.infer<typeof token>
 
 /** Reads a response from its text and its value. Undefined when it is none. */
-export function parseGemini(json: string, value: unknown): GeminiResponse | undefined {
+export function parseResponse(json: string, value: unknown): GeminiResponse | undefined {
   const { data } = response.safeParse(value)
-  if (data) fillInArguments(data, json)
+  if (data) restoreArguments(data, json)
   return data
 }
 
 const call = 'candidates.*.content.parts.*.functionCall'
 
 /** The service prints whole answers for the eye: the space between tokens is not the model's. */
-function fillInArguments({ candidates }: GeminiResponse, json: string): void {
+function restoreArguments({ candidates }: GeminiResponse, json: string): void {
   let texts: ReadonlyMap<string, string> | undefined
   let numbers: ReadonlyMap<string, string> | undefined
   // Without iterators: streams have many events, and most have no call.
@@ -98,7 +98,7 @@ function fillInArguments({ candidates }: GeminiResponse, json: string): void {
 }
 
 /** A candidate with its place among the choices, and the vendor's words where it refused to answer. */
-export type PlacedCandidate = GeminiCandidate & {
+export type IndexedCandidate = GeminiCandidate & {
   readonly index: number
   readonly refusal?: string | undefined
 }
@@ -107,7 +107,7 @@ export type PlacedCandidate = GeminiCandidate & {
  * The candidates in the order of their indexes, which are left out where they go without saying. A
  * prompt that was blocked has none: it reads as one candidate that was cut off at once.
  */
-export function candidatesOf({ candidates, promptFeedback }: GeminiResponse): PlacedCandidate[] {
+export function listCandidates({ candidates, promptFeedback }: GeminiResponse): IndexedCandidate[] {
   if (candidates && candidates.length > 0) {
     return candidates
       .map((found, position) => ({ ...found, index: found.index ?? position }))

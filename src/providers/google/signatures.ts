@@ -9,17 +9,17 @@ import type { GeminiPart } from './response.ts'
  */
 
 /** Where a signature stands in a message, a tool call or an image. */
-export interface Signed {
+export interface SignatureFields {
   readonly extra_content?: { readonly google: { readonly thought_signature: string } }
 }
 
 /** The member that carries a signature; none without one. */
-export function signed(signature: string | null | undefined): Signed {
+export function signatureFields(signature: string | null | undefined): SignatureFields {
   return signature ? { extra_content: { google: { thought_signature: signature } } } : {}
 }
 
 /** The signature of a text, or the one that follows the text in a part of its own. */
-export function signatureOf({
+export function textSignature({
   thoughtSignature,
   functionCall,
   inlineData,
@@ -28,7 +28,7 @@ export function signatureOf({
 }
 
 /** The signature that a client gives back; what is no base64 did not come from here. */
-export function givenSignature({ extra_content: extra }: Raw): string | undefined {
+export function readSignature({ extra_content: extra }: Raw): string | undefined {
   const google = isObject(extra) ? extra['google'] : undefined
   const signature = isObject(google) ? google['thought_signature'] : undefined
   return typeof signature === 'string' && base64.test(signature) ? signature : undefined

@@ -7,10 +7,10 @@ import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
-import { geminiFailure } from './errors.ts'
-import { candidatesOf, type GeminiResponse, parseGemini } from './response.ts'
-import { GeminiChoice } from './stream-choice.ts'
-import { usageOf } from './usage.ts'
+import { parseFailure } from './errors.ts'
+import { type GeminiResponse, listCandidates, parseResponse } from './response.ts'
+import { StreamChoice } from './stream-choice.ts'
+import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
@@ -22,7 +22,7 @@ const decoder = new TextDecoder()
 export class GeminiStream implements FrameDecoder {
   readonly #target: DialectTarget
   readonly #splitter = new SseSplitter()
-  readonly #choices = new Map<number, GeminiChoice>()
+  readonly #choices = new Map<number, StreamChoice>()
   #id: string | null | undefined
   #writer: ChunkWriter | undefined
   /** Without a prototype, so that no member of it has a meaning. */
@@ -49,10 +49,10 @@ export class GeminiStream implements FrameDecoder {
     if (data?.startsWith('[DONE]')) return this.#finish()
     // An error may also come as bare JSON, without `data:`.
     const value = jsonIn(data ?? decoder.decode(bytes))
-    const failure = geminiFailure(value)
+    const failure = parseFailure(value)
     if (failure) return this.#fail(bytes, failure)
     if (!data) return []
-    const response = parseGemini(data, value)
+    const response = parseResponse(data, value)
     if (response) return this.#translate(response)
     const detail = 'an event of the stream is no GenerateContentResponse'
     return this.#fail(bytes, { kind: 'malformed', detail })
@@ -66,7 +66,7 @@ export class GeminiStream implements FrameDecoder {
 
   #translate(response: GeminiResponse): Frame[] {
     this.#id ||= response.responseId
-    const frames = framesOf(candidatesOf(response), (candidate) => {
+    const frames = framesOf(listCandidates(response), (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
       return choice.read(candidate)
@@ -78,15 +78,15 @@ export class GeminiStream implements FrameDecoder {
   /** Counts are running totals, and some stand in early events only. */
   #count(metadata: Record<string, unknown>): Frame {
     Object.assign(this.#usage, metadata)
-    return { bytes: noBytes, kind: 'quiet', usage: usageOf(this.#usage), outputBytes: 0 }
+    return { bytes: noBytes, kind: 'quiet', usage: parseUsage(this.#usage), outputBytes: 0 }
   }
 
-  #newChoice(index: number): GeminiChoice {
+  #newChoice(index: number): StreamChoice {
     const { modelId, clock } = this.#target
     const created = unixSeconds(clock)
     const id = this.#id || newCompletionId()
     this.#writer ??= new ChunkWriter({ id, created, model: modelId })
-    return new GeminiChoice({ index, writer: this.#writer.forChoice(index), created })
+    return new StreamChoice({ index, writer: this.#writer.forChoice(index), created })
   }
 
   /**
@@ -99,11 +99,11 @@ export class GeminiStream implements FrameDecoder {
     if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
     return [
       ...framesOf(choices, (choice) => [
-        ...choice.rest(),
+        ...choice.flush(),
         choice.writer.finishChoice(choice.finishReason, choice.extra),
       ]),
-      ...last.rest(),
-      ...last.writer.finish(last.finishReason, usageOf(this.#usage), last.extra),
+      ...last.flush(),
+      ...last.writer.finish(last.finishReason, parseUsage(this.#usage), last.extra),
     ]
   }
 }

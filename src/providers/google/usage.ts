@@ -2,7 +2,7 @@ import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.t
 import { isObject } from '../../wire/json.ts'
 
 /** `usageMetadata`, in which zeros are often left out. Undefined when it cannot be used. */
-export function usageOf(metadata: unknown): ReportedUsage | undefined {
+export function parseUsage(metadata: unknown): ReportedUsage | undefined {
   if (!isObject(metadata)) return undefined
   const prompt = metadata['promptTokenCount'] ?? undefined
   const toolUse = metadata['toolUsePromptTokenCount'] ?? 0

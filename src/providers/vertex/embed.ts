@@ -8,8 +8,8 @@ import {
 } from '../../core/embeddings.ts'
 import type { BatchLimits, DialectTarget, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
-import { contentOf, embedsImages, embedUsage } from '../google/embed.ts'
-import { geminiRefusal } from '../google/errors.ts'
+import { canEmbedImages, embedUsage, toContent } from '../google/embed.ts'
+import { parseError } from '../google/errors.ts'
 import { methodUrl } from '../google/url.ts'
 import { embedded, notEmbedded } from '../shared/embed-answer.ts'
 import { onlyItem, textsOf } from '../shared/embed-input.ts'
@@ -21,12 +21,12 @@ import { vertexModelUrl } from './url.ts'
 /** Embeddings on Vertex AI: three families of models, each with a form of its own. */
 export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
   const modelUrl = vertexModelUrl(target)
-  const family = familyOf(target.upstreamId.toLowerCase())
+  const family = findFamily(target.upstreamId.toLowerCase())
   return {
     getLimits: () => family.limits,
     supportsTokenIds: false,
     supportsImages: family.takesImages,
-    supportsReference: (url) => family.takesStored === true && isStored(url),
+    supportsReference: (url) => family.takesCloudStorage === true && isCloudStorage(url),
     supportsDimensions: true,
     ...(family.check && { check: family.check }),
     buildRequest(batch) {
@@ -36,30 +36,30 @@ export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
       return { url, headers: {}, body: jsonBody(family.body(batch)) }
     },
     parseAnswer: family.answer,
-    parseError: geminiRefusal,
+    parseError,
   }
 }
 
-interface Family {
+interface EmbedFamily {
   readonly method: 'predict' | 'embedContent'
   readonly limits: BatchLimits
   readonly takesImages: boolean
   /** Images in Cloud Storage too. */
-  readonly takesStored?: boolean
+  readonly takesCloudStorage?: boolean
   readonly check?: (call: EmbedCall) => void
   readonly body: (batch: EmbedCall) => object
   readonly answer: (body: unknown) => EmbedResult
 }
 
-function familyOf(model: string): Family {
-  if (model.includes('multimodalembedding')) return multimodal
+function findFamily(model: string): EmbedFamily {
+  if (model.includes('multimodalembedding')) return multimodalFamily
   // One instance a call is all that the first Gemini model takes here.
-  if (model.includes('gemini-embedding-001')) return { ...text, limits: { items: 1 } }
-  if (!/gemini|maas/.test(model)) return text
-  return { ...content, takesImages: embedsImages(model) }
+  if (model.includes('gemini-embedding-001')) return { ...textFamily, limits: { items: 1 } }
+  if (!/gemini|maas/.test(model)) return textFamily
+  return { ...contentFamily, takesImages: canEmbedImages(model) }
 }
 
-const text: Family = {
+const textFamily: EmbedFamily = {
   method: 'predict',
   // The vendor takes 20,000 tokens a call, which can only be estimated.
   limits: { items: 250, tokens: 15_000 },
@@ -95,12 +95,12 @@ const textAnswer = z.looseObject({
   ),
 })
 
-const content: Family = {
+const contentFamily: EmbedFamily = {
   method: 'embedContent',
   limits: { items: 1 },
   takesImages: true,
   body: (batch) => ({
-    content: contentOf(onlyItem(batch.input)),
+    content: toContent(onlyItem(batch.input)),
     ...(batch.dimensions !== undefined && {
       embedContentConfig: { outputDimensionality: batch.dimensions },
     }),
@@ -118,15 +118,15 @@ const contentAnswer = z.looseObject({
   usageMetadata: embedUsage,
 })
 
-const multimodal: Family = {
+const multimodalFamily: EmbedFamily = {
   method: 'predict',
   limits: { items: 1 },
   takesImages: true,
-  takesStored: true,
+  takesCloudStorage: true,
   // It answers a vector for each modality, and none for both.
   check: checkSingleModality,
   body: (batch) => ({
-    instances: [instanceOf(onlyItem(batch.input))],
+    instances: [toInstance(onlyItem(batch.input))],
     ...(batch.dimensions !== undefined && { parameters: { dimension: batch.dimensions } }),
   }),
   answer(body) {
@@ -145,14 +145,14 @@ const multimodalAnswer = z.looseObject({
   ),
 })
 
-function instanceOf(item: MixedItem): object {
+function toInstance(item: MixedItem): object {
   const [image] = listItemImages(item)
   if (!image) return { text: getItemText(item) }
-  if (isStored(image.url)) return { image: { gcsUri: image.url } }
+  if (isCloudStorage(image.url)) return { image: { gcsUri: image.url } }
   const uri = parseDataUri(image.url)
   return { image: { bytesBase64Encoded: uri?.payload, mimeType: uri?.mediaType } }
 }
 
-function isStored(url: string): boolean {
+function isCloudStorage(url: string): boolean {
   return url.startsWith('gs://')
 }

@@ -2,7 +2,7 @@ import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provi
 import { geminiChat } from '../google/chat.ts'
 import type { GeminiDialect } from '../google/request.ts'
 import { googleAuthorizer } from './auth/credentials.ts'
-import { googleSecretProblem, noCredential } from './auth/secret.ts'
+import { findSecretProblem, noCredential } from './auth/secret.ts'
 import { vertexEmbed } from './embed.ts'
 import { vertexModelUrl, vertexProbe } from './url.ts'
 
@@ -15,7 +15,7 @@ export const vertexAi: ProviderKind = Object.freeze({
   ownSettings: ['remote_images'],
   references: 'google',
   createAuthorizer: googleAuthorizer,
-  checkSecret: googleSecretProblem,
+  checkSecret: findSecretProblem,
   probe: vertexProbe,
   chat: vertexChat,
   embed: vertexEmbed,
@@ -27,7 +27,7 @@ const dialect: GeminiDialect = Object.freeze({
   penalties: 'every-model',
   // `v1` has no field for it.
   takesServiceTier: false,
-  fewestLogprobs: 1,
+  minTopLogprobs: 1,
 })
 
 function vertexChat(target: DialectTarget): ChatEndpoint {

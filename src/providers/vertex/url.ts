@@ -1,7 +1,7 @@
 import type { Environment } from '../../core/ports.ts'
 import type { DialectTarget, Probe } from '../../core/provider.ts'
 import { rootAnswers } from '../shared/probe.ts'
-import { type GoogleSecret, noCredential, readGoogleSecret } from './auth/secret.ts'
+import { type GoogleSecret, noCredential, parseGoogleSecret } from './auth/secret.ts'
 
 /** Why the address of a model cannot be known. */
 export interface AddressProblem {
@@ -13,9 +13,9 @@ export interface AddressProblem {
  * project and location; or a host, or a bare location such as `europe-west4` or `global`, and what
  * it lacks is looked up; or the address of express mode, with a publisher and no project.
  */
-export function vertexModelUrl(target: Binding): URL | AddressProblem {
-  const url = urlOf(target.baseUrl)
-  const path = modelPath(placeIn(url), target)
+export function vertexModelUrl(target: AddressParts): URL | AddressProblem {
+  const url = toBaseUrl(target.baseUrl)
+  const path = resolveModelPath(parseAddress(url), target)
   if (typeof path !== 'string') return path
   url.pathname = path
   url.hash = ''
@@ -24,19 +24,23 @@ export function vertexModelUrl(target: Binding): URL | AddressProblem {
 
 /** Bare reachability of the host, also where only a location is given. */
 export function vertexProbe(baseUrl: string): Probe {
-  return rootAnswers(urlOf(baseUrl).href)
+  return rootAnswers(toBaseUrl(baseUrl).href)
 }
 
-type Binding = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>
+type AddressParts = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>
 
 /** The path of a model, by the same rules for its name as in the official SDK. */
-function modelPath(
-  place: Place,
-  { upstreamId: id, secret, env }: Binding,
+function resolveModelPath(
+  address: ParsedAddress,
+  { upstreamId: id, secret, env }: AddressParts,
 ): string | AddressProblem {
-  const { version, publisher = 'google' } = place
+  const { version, publisher = 'google' } = address
   if (id.startsWith('projects/')) return `${version}/${id}`
-  const parent = parentOf(place, secret === undefined ? undefined : readGoogleSecret(secret), env)
+  const parent = resolveParent(
+    address,
+    secret === undefined ? undefined : parseGoogleSecret(secret),
+    env,
+  )
   if (typeof parent !== 'string') return parent
   const root = `${version}${parent}`
   // Tuned models are reached through an endpoint with a number for a name.
@@ -47,7 +51,7 @@ function modelPath(
 }
 
 /** What the path of an address tells. */
-interface Place {
+interface ParsedAddress {
   /** Everything up to the version, which is `v1` where none is given. */
   readonly version: string
   readonly project: string | undefined
@@ -55,44 +59,44 @@ interface Place {
   readonly publisher: string | undefined
 }
 
-const placePattern =
+const addressPattern =
   /^(.*?)(?:\/projects\/([^/]+))?(?:\/locations\/([^/]+))?(?:\/publishers\/([^/]+).*)?$/
 
-function placeIn({ hostname, pathname }: URL): Place {
-  const [, prefix = '', project, location = locationIn(hostname), publisher] =
-    placePattern.exec(pathname.replace(/\/+$/, '')) ?? []
+function parseAddress({ hostname, pathname }: URL): ParsedAddress {
+  const [, prefix = '', project, location = parseLocation(hostname), publisher] =
+    addressPattern.exec(pathname.replace(/\/+$/, '')) ?? []
   const version = /\/v\d[^/]*$/.test(prefix) ? prefix : `${prefix}/v1`
   return { version, project, location, publisher }
 }
 
 /** `/projects/P/locations/L`; nothing in express mode, where an API key stands for a project. */
-function parentOf(
-  { project, location, publisher }: Place,
+function resolveParent(
+  { project, location, publisher }: ParsedAddress,
   secret: GoogleSecret | undefined,
   env: Environment,
 ): string | AddressProblem {
-  if (project !== undefined) return parentPath(project, location)
+  if (project !== undefined) return toParentPath(project, location)
   if (publisher !== undefined || secret?.kind === 'api-key') return ''
   if (secret?.kind === 'unusable') return { problem: secret.problem }
   const ofAccount = secret?.kind === 'service-account' ? secret.project : undefined
-  const ofFile = secret?.kind === 'file' ? projectOfFile : undefined
-  return parentPath(ofAccount ?? (env['GOOGLE_CLOUD_PROJECT'] || ofFile), location)
+  const ofFile = secret?.kind === 'file' ? projectPlaceholder : undefined
+  return toParentPath(ofAccount ?? (env['GOOGLE_CLOUD_PROJECT'] || ofFile), location)
 }
 
 /**
  * Stands where the project will, as long as the file of the credentials has not been read. No
  * project has capitals in its name.
  */
-const projectOfFile = 'PROJECT-OF-CREDENTIALS'
+const projectPlaceholder = 'PROJECT-OF-CREDENTIALS'
 
 /** The address with the project of the credentials, once that is known. */
-export function withProject(url: string, project: string | undefined): string {
-  if (!url.includes(projectOfFile)) return url
+export function fillInProject(url: string, project: string | undefined): string {
+  if (!url.includes(projectPlaceholder)) return url
   if (!project) throw noCredential(`its credentials name no project; ${remedy}`)
-  return url.replace(projectOfFile, encodeURIComponent(project))
+  return url.replace(projectPlaceholder, encodeURIComponent(project))
 }
 
-function parentPath(
+function toParentPath(
   project: string | undefined,
   location: string | undefined,
 ): string | AddressProblem {
@@ -105,7 +109,7 @@ const remedy =
   'write base_url in full, https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION'
 
 /** Regions have a host each; `global` and the multi-regions `us` and `eu` have names of their own. */
-function urlOf(baseUrl: string): URL {
+function toBaseUrl(baseUrl: string): URL {
   if (URL.canParse(baseUrl)) return new URL(baseUrl)
   switch (baseUrl) {
     case 'global':
@@ -118,7 +122,7 @@ function urlOf(baseUrl: string): URL {
   }
 }
 
-function locationIn(hostname: string): string | undefined {
+function parseLocation(hostname: string): string | undefined {
   if (hostname === 'aiplatform.googleapis.com') return 'global'
   const [, region, multiRegion] =
     /^(?:([a-z\d-]+?)-aiplatform\b|aiplatform\.([a-z\d-]+)\.rep\.)/.exec(hostname) ?? []

@@ -1,7 +1,7 @@
 import type { Raw } from '../../canonical/messages.ts'
 import type { GeminiModel } from '../models.ts'
-import { jsonSchema } from './json.ts'
-import { openApiSchema } from './openapi.ts'
+import { toJsonSchema } from './json.ts'
+import { toOpenApiSchema } from './openapi.ts'
 import { CopyBudget } from './read.ts'
 
 /*
@@ -16,7 +16,7 @@ export interface SchemaBudgets {
   readonly json: CopyBudget
 }
 
-export function schemaBudgets(): SchemaBudgets {
+export function newSchemaBudgets(): SchemaBudgets {
   return { openApi: new CopyBudget(), json: new CopyBudget() }
 }
 
@@ -27,27 +27,27 @@ export interface SchemaContext {
 }
 
 /** The fields of a function declaration that hold its parameters; none for a function without any. */
-export function functionSchema(
+export function toParameterFields(
   schema: Raw,
-  { model, budgets, place }: SchemaContext & { readonly place: string },
+  { model, budgets, path }: SchemaContext & { readonly path: string },
 ): object {
-  const { openApi, isLossless } = openApiSchema(schema, place, budgets.openApi)
+  const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
   if (!openApi) return {}
   return isLossless || !model.takesJsonSchema
     ? { parameters: openApi }
-    : { parametersJsonSchema: jsonSchema(schema, place, budgets.json) }
+    : { parametersJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
 }
 
 /** The fields of `generationConfig` that hold the schema of the answer. */
-export function responseSchema(
+export function toResponseSchemaFields(
   schema: Raw,
   { model, budgets, hasTools }: SchemaContext & { readonly hasTools: boolean },
 ): object {
-  const place = 'response_format.json_schema.schema'
-  const { openApi, isLossless } = openApiSchema(schema, place, budgets.openApi)
+  const path = 'response_format.json_schema.schema'
+  const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
   if (!openApi) return {}
   // Together with tools only this form is known to work.
   return hasTools || (!isLossless && model.takesJsonSchema)
-    ? { responseJsonSchema: jsonSchema(schema, place, budgets.json) }
+    ? { responseJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
     : { responseSchema: openApi }
 }

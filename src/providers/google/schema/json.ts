@@ -1,12 +1,12 @@
 import { isObject } from '../../../wire/json.ts'
 import type { Raw } from '../../canonical/messages.ts'
 import {
-  boundsOf,
-  type CopyBudget,
+  emptyTrail,
   mergeSchemas,
+  readBounds,
   SchemaReader,
+  type SchemaSource,
   type Trail,
-  trailhead,
 } from './read.ts'
 
 /**
@@ -14,8 +14,8 @@ import {
  * References stay; `definitions` become `$defs`, `const` an `enum` of one. `place` is the schema's
  * dotted path in the request.
  */
-export function jsonSchema(root: Raw, place: string, budget: CopyBudget): Raw {
-  return new JsonSchemaWriter(new SchemaReader(root, place, budget)).write(root, trailhead)
+export function toJsonSchema(root: Raw, source: SchemaSource): Raw {
+  return new JsonSchemaWriter(new SchemaReader(root, source)).write(root, emptyTrail)
 }
 
 /** Writes schemas in which what is undefined is to vanish. */
@@ -27,12 +27,12 @@ class JsonSchemaWriter {
   }
 
   write(schema: Raw, trail: Trail): Raw {
-    const whole = withoutLoneAllOf(schema)
+    const whole = unwrapAllOf(schema)
     const { $ref: pointer } = whole
     if (typeof pointer === 'string') {
       // Beside a reference only keywords of its own kind may stand.
       const $ref = pointer.replace(/^#\/definitions\//, '#/$defs/')
-      return { $ref, ...this.#defsOf(whole, trail) }
+      return { $ref, ...this.#writeDefs(whole, trail) }
     }
     const resolved = this.#reader.resolve(whole, trail)
     if (!resolved) return {}
@@ -44,16 +44,16 @@ class JsonSchemaWriter {
     return {
       ...Object.fromEntries(written),
       ...(Array.isArray(own['items']) && { prefixItems: this.#writeList(own['items'], inner) }),
-      ...literalOf(own),
-      ...boundsOf(own, own['type'] === 'integer' ? 'integer' : 'number'),
-      ...this.#defsOf(own, inner),
+      ...toEnumFields(own),
+      ...readBounds(own, own['type'] === 'integer' ? 'integer' : 'number'),
+      ...this.#writeDefs(own, inner),
     }
   }
 
   #writeKeyword(keyword: string, value: unknown, trail: Trail): unknown {
     switch (keyword) {
       case 'enum':
-        return limitsOf(value)
+        return filterEnumValues(value)
       case 'additionalProperties':
         return typeof value === 'boolean' ? value : this.#writeOne(value, trail)
       case 'items':
@@ -65,11 +65,11 @@ class JsonSchemaWriter {
       case 'properties':
         return this.#writeMap(value, trail)
       default:
-        return kept.has(keyword) ? value : undefined
+        return keptKeywords.has(keyword) ? value : undefined
     }
   }
 
-  #defsOf({ $defs, definitions }: Raw, trail: Trail): object {
+  #writeDefs({ $defs, definitions }: Raw, trail: Trail): object {
     const all = { ...this.#writeMap(definitions, trail), ...this.#writeMap($defs, trail) }
     return Object.keys(all).length > 0 ? { $defs: all } : {}
   }
@@ -96,7 +96,7 @@ class JsonSchemaWriter {
 }
 
 /** Keywords that stay as they are. */
-const kept: ReadonlySet<string> = new Set([
+const keptKeywords: ReadonlySet<string> = new Set([
   '$id',
   '$anchor',
   'type',
@@ -115,23 +115,23 @@ const kept: ReadonlySet<string> = new Set([
 ])
 
 /** Some tools wrap every reference in an `allOf` of one, to set a description beside it. */
-function withoutLoneAllOf(schema: Raw): Raw {
+function unwrapAllOf(schema: Raw): Raw {
   const { allOf, ...own } = schema
   const isLone = Array.isArray(allOf) && allOf.length === 1 && isObject(allOf[0])
   return isLone ? mergeSchemas([allOf[0], own]) : schema
 }
 
-function literalOf({ const: value }: Raw): object {
+function toEnumFields({ const: value }: Raw): object {
   if (value === null) return { type: 'null' }
-  return isLimit(value) ? { enum: [value] } : {}
+  return isEnumValue(value) ? { enum: [value] } : {}
 }
 
 /** Only strings and numbers may be listed. */
-function limitsOf(values: unknown): unknown {
-  const limits = Array.isArray(values) ? values.filter(isLimit) : []
+function filterEnumValues(values: unknown): unknown {
+  const limits = Array.isArray(values) ? values.filter(isEnumValue) : []
   return limits.length > 0 ? limits : undefined
 }
 
-function isLimit(value: unknown): boolean {
+function isEnumValue(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number'
 }

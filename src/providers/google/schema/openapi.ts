@@ -1,6 +1,6 @@
 import { isObject } from '../../../wire/json.ts'
 import type { Raw } from '../../canonical/messages.ts'
-import { boundsOf, type CopyBudget, SchemaReader, type Trail, trailhead } from './read.ts'
+import { emptyTrail, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 export interface OpenApiSchema {
   /** Undefined for an object without properties, which is no schema upstream but an error. */
@@ -14,8 +14,8 @@ export interface OpenApiSchema {
  * know would be refused; those that only validate are left out without being called a loss.
  * `place` is the schema's dotted path in the request.
  */
-export function openApiSchema(root: Raw, place: string, budget: CopyBudget): OpenApiSchema {
-  const writer = new OpenApiWriter(new SchemaReader(root, place, budget))
+export function toOpenApiSchema(root: Raw, source: SchemaSource): OpenApiSchema {
+  const writer = new OpenApiWriter(new SchemaReader(root, source))
   const openApi = writer.writeRoot(root)
   return { openApi, isLossless: writer.isLossless }
 }
@@ -29,91 +29,95 @@ class OpenApiWriter {
   }
 
   writeRoot(root: Raw): Raw | undefined {
-    const resolved = this.#reader.resolve(root, trailhead)
-    return resolved && isFreeObject(resolved.schema) ? undefined : this.#write(root, trailhead)
+    const resolved = this.#reader.resolve(root, emptyTrail)
+    return resolved && isFreeObject(resolved.schema) ? undefined : this.#write(root, emptyTrail)
   }
 
   #write(schema: unknown, trail: Trail): Raw {
-    const branches = this.#branchesOf(schema, {}, trail)
+    const branches = this.#writeBranches(schema, {}, trail)
     const [only] = branches
     // A union must stand alone: Vertex AI refuses any keyword beside `anyOf`.
     return only && branches.length === 1 ? only : { anyOf: branches }
   }
 
   /** A schema as the alternatives it allows, most often one. What stands `beside` it holds too. */
-  #branchesOf(schema: unknown, beside: Raw, trail: Trail): readonly Raw[] {
+  #writeBranches(schema: unknown, beside: Raw, trail: Trail): readonly Raw[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
-    const whole = resolved && this.#beside(beside, resolved.schema)
-    if (!whole) return [this.#loss({ type: 'OBJECT' })]
+    const whole = resolved && this.#mergeBeside(beside, resolved.schema)
+    if (!whole) return [this.#markLossy({ type: 'OBJECT' })]
     const { anyOf, oneOf, ...own } = whole
     const union = anyOf ?? oneOf
-    if (Array.isArray(union)) return this.#unionOf(union, own, resolved.trail)
-    const { types, isNullable } = typesOf(own)
-    if (types.length === 0) return [this.#loss({ type: 'STRING', ...annotationsOf(own) })]
+    if (Array.isArray(union)) return this.#writeUnion(union, own, resolved.trail)
+    const { types, isNullable } = readTypes(own)
+    if (types.length === 0) return [this.#markLossy({ type: 'STRING', ...pickAnnotations(own) })]
     const written = types.map((type) => this.#writeType(type, own, resolved.trail))
-    return isNullable ? written.map(nullable) : written
+    return isNullable ? written.map(markNullable) : written
   }
 
-  #beside(beside: Raw, schema: Raw): Raw | undefined {
+  #mergeBeside(beside: Raw, schema: Raw): Raw | undefined {
     return isFilled(beside) ? this.#reader.merge([beside, schema]) : schema
   }
 
-  #unionOf(union: readonly unknown[], beside: Raw, trail: Trail): readonly Raw[] {
+  #writeUnion(union: readonly unknown[], beside: Raw, trail: Trail): readonly Raw[] {
     const some = union.filter((branch) => branch !== false && !isNull(branch))
     if (some.length === 0) return [{ type: 'NULL' }]
     // A single branch is the schema itself, and what stands beside it describes it better.
     const written =
       some.length === 1
-        ? this.#branchesOf({ ...beside, allOf: some }, {}, trail)
-        : some.flatMap((branch) => this.#branchesOf(branch, beside, trail))
-    return union.some(isNull) ? written.map(nullable) : written
+        ? this.#writeBranches({ ...beside, allOf: some }, {}, trail)
+        : some.flatMap((branch) => this.#writeBranches(branch, beside, trail))
+    return union.some(isNull) ? written.map(markNullable) : written
   }
 
   #writeType(type: TypeName, schema: Raw, trail: Trail): Raw {
-    const common = { type: type.toUpperCase(), ...annotationsOf(schema) }
+    const common = { type: type.toUpperCase(), ...pickAnnotations(schema) }
     switch (type) {
       case 'string':
         return {
           ...common,
-          ...formatOf(schema, ['enum', 'date-time']),
-          ...numbersOf(schema, ['minLength', 'maxLength']),
+          ...pickFormat(schema, ['enum', 'date-time']),
+          ...pickNumbers(schema, ['minLength', 'maxLength']),
           ...(typeof schema['pattern'] === 'string' && { pattern: schema['pattern'] }),
-          ...this.#enumOf(schema),
+          ...this.#writeEnum(schema),
         }
       case 'integer':
-        this.#loseLiterals(schema)
-        return { ...common, ...formatOf(schema, ['int32', 'int64']), ...boundsOf(schema, type) }
+        this.#checkLiterals(schema)
+        return { ...common, ...pickFormat(schema, ['int32', 'int64']), ...readBounds(schema, type) }
       case 'number':
-        this.#loseLiterals(schema)
-        return { ...common, ...formatOf(schema, ['float', 'double']), ...boundsOf(schema, type) }
+        this.#checkLiterals(schema)
+        return {
+          ...common,
+          ...pickFormat(schema, ['float', 'double']),
+          ...readBounds(schema, type),
+        }
       case 'boolean':
-        if (typeof schema['const'] !== 'boolean') this.#loseLiterals(schema)
+        if (typeof schema['const'] !== 'boolean') this.#checkLiterals(schema)
         return common
       case 'null':
         return common
       case 'array':
-        this.#loseLiterals(schema)
+        this.#checkLiterals(schema)
         return {
           ...common,
-          items: this.#itemsOf(schema, trail),
-          ...numbersOf(schema, ['minItems', 'maxItems']),
+          items: this.#writeItems(schema, trail),
+          ...pickNumbers(schema, ['minItems', 'maxItems']),
         }
       case 'object':
-        this.#loseLiterals(schema)
+        this.#checkLiterals(schema)
         return {
           ...common,
-          ...this.#membersOf(schema, trail),
-          ...numbersOf(schema, ['minProperties', 'maxProperties']),
+          ...this.#writeMembers(schema, trail),
+          ...pickNumbers(schema, ['minProperties', 'maxProperties']),
         }
       default:
         return type satisfies never
     }
   }
 
-  #enumOf(schema: Raw): { enum?: readonly string[] } {
-    const literals = literalsOf(schema)
+  #writeEnum(schema: Raw): { enum?: readonly string[] } {
+    const literals = readLiterals(schema)
     if (!literals?.every((value) => typeof value === 'string')) {
-      this.#loseLiterals(schema)
+      this.#checkLiterals(schema)
       return {}
     }
     const values = literals.filter((value) => value !== '')
@@ -121,25 +125,25 @@ class OpenApiWriter {
   }
 
   /** `enum` is for strings alone. */
-  #loseLiterals(schema: Raw): void {
-    if (literalsOf(schema)) this.isLossless = false
+  #checkLiterals(schema: Raw): void {
+    if (readLiterals(schema)) this.isLossless = false
   }
 
-  #itemsOf({ items, prefixItems }: Raw, trail: Trail): Raw {
+  #writeItems({ items, prefixItems }: Raw, trail: Trail): Raw {
     const places = Array.isArray(prefixItems) ? prefixItems : items
-    if (Array.isArray(places)) return this.#loss(this.#write(places[0], trail))
+    if (Array.isArray(places)) return this.#markLossy(this.#write(places[0], trail))
     // Without `items` the whole request would be refused.
     return items === undefined || items === false ? { type: 'STRING' } : this.#write(items, trail)
   }
 
-  #membersOf(schema: Raw, trail: Trail): object {
+  #writeMembers(schema: Raw, trail: Trail): object {
     const { properties, required, propertyOrdering, additionalProperties, patternProperties } =
       schema
     if (isFilled(additionalProperties) || isFilled(patternProperties)) this.isLossless = false
     const members = Object.entries(isObject(properties) ? properties : {})
       .filter(([, member]) => member !== false)
       .map(([name, member]): [string, Raw] => [name, this.#write(member, trail)])
-    if (members.length === 0) return this.#loss({})
+    if (members.length === 0) return this.#markLossy({})
     const names = new Set(members.map(([name]) => name))
     // A name that has no property would be refused.
     const named = (list: unknown) =>
@@ -153,7 +157,7 @@ class OpenApiWriter {
     }
   }
 
-  #loss<Schema>(schema: Schema): Schema {
+  #markLossy<Schema>(schema: Schema): Schema {
     this.isLossless = false
     return schema
   }
@@ -163,29 +167,29 @@ const typeNames = ['string', 'number', 'integer', 'boolean', 'array', 'object', 
 type TypeName = (typeof typeNames)[number]
 
 /** The types of a schema, told or to be seen from its other keywords; none when it allows anything. */
-function typesOf(schema: Raw): { types: readonly TypeName[]; isNullable: boolean } {
-  const literals = literalsOf(schema)
+function readTypes(schema: Raw): { types: readonly TypeName[]; isNullable: boolean } {
+  const literals = readLiterals(schema)
   const listed = new Set([schema['type']].flat().map((name) => String(name).toLowerCase()))
-  const told = typeNames.filter((name) => listed.has(name))
-  const types = told.filter((name) => name !== 'null')
-  const isNullable = told.includes('null') || schema['nullable'] === true || allowsNull(schema)
-  if (literals?.length === 0 || (types.length === 0 && told.length > 0)) {
+  const declared = typeNames.filter((name) => listed.has(name))
+  const types = declared.filter((name) => name !== 'null')
+  const isNullable = declared.includes('null') || schema['nullable'] === true || allowsNull(schema)
+  if (literals?.length === 0 || (types.length === 0 && declared.length > 0)) {
     return { types: ['null'], isNullable: false }
   }
   if (literals?.every((value) => typeof value === 'string'))
     return { types: ['string'], isNullable }
-  return { types: types.length > 0 ? types : seenTypes(schema, literals), isNullable }
+  return { types: types.length > 0 ? types : inferTypes(schema, literals), isNullable }
 }
 
-function seenTypes(schema: Raw, literals: readonly unknown[] | undefined): TypeName[] {
-  if (literals) return [typeOf(literals[0])]
+function inferTypes(schema: Raw, literals: readonly unknown[] | undefined): TypeName[] {
+  if (literals) return [jsonTypeName(literals[0])]
   if (objectKeywords.some((keyword) => keyword in schema)) return ['object']
   return 'items' in schema || 'prefixItems' in schema ? ['array'] : []
 }
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
 
-function typeOf(value: unknown): TypeName {
+function jsonTypeName(value: unknown): TypeName {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   if (typeof value === 'boolean') return 'boolean'
@@ -193,7 +197,7 @@ function typeOf(value: unknown): TypeName {
 }
 
 /** The values that a schema is limited to, null aside; undefined when it is not. */
-function literalsOf(schema: Raw): readonly unknown[] | undefined {
+function readLiterals(schema: Raw): readonly unknown[] | undefined {
   if (schema['const'] !== undefined) return [schema['const']].filter((value) => value !== null)
   return Array.isArray(schema['enum'])
     ? schema['enum'].filter((value) => value !== null)
@@ -208,14 +212,14 @@ function allowsNull(schema: Raw): boolean {
 
 /** A branch of a union that stands for nothing but null. */
 function isNull(branch: unknown): boolean {
-  return isObject(branch) && (branch['type'] === 'null' || literalsOf(branch)?.length === 0)
+  return isObject(branch) && (branch['type'] === 'null' || readLiterals(branch)?.length === 0)
 }
 
-function nullable(schema: Raw): Raw {
+function markNullable(schema: Raw): Raw {
   return { ...schema, nullable: true }
 }
 
-function annotationsOf({ title, description, default: usual, example }: Raw): object {
+function pickAnnotations({ title, description, default: usual, example }: Raw): object {
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
@@ -224,19 +228,19 @@ function annotationsOf({ title, description, default: usual, example }: Raw): ob
   }
 }
 
-function formatOf({ format }: Raw, known: readonly unknown[]): object {
+function pickFormat({ format }: Raw, known: readonly unknown[]): object {
   return known.includes(format) ? { format } : {}
 }
 
-function numbersOf(schema: Raw, keywords: readonly string[]): object {
-  const told = keywords.filter((keyword) => typeof schema[keyword] === 'number')
-  return Object.fromEntries(told.map((keyword) => [keyword, schema[keyword]]))
+function pickNumbers(schema: Raw, keywords: readonly string[]): object {
+  const present = keywords.filter((keyword) => typeof schema[keyword] === 'number')
+  return Object.fromEntries(present.map((keyword) => [keyword, schema[keyword]]))
 }
 
 /** True at the root for what has no parameters, or may hold anything. */
 function isFreeObject(schema: Raw): boolean {
   if (isFilled(schema['properties']) || 'anyOf' in schema || 'oneOf' in schema) return false
-  const { types } = typesOf(schema)
+  const { types } = readTypes(schema)
   return types.length === 0 || types.includes('object')
 }
 

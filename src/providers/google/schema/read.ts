@@ -8,7 +8,7 @@ export interface Trail {
   readonly depth: number
 }
 
-export const trailhead: Trail = Object.freeze({ open: [], depth: 0 })
+export const emptyTrail: Trail = Object.freeze({ open: [], depth: 0 })
 
 export interface Resolved {
   readonly schema: Raw
@@ -17,12 +17,12 @@ export interface Resolved {
 }
 
 /** The most schemas in one, including those that references lead to. */
-const mostNodes = 5000
-const mostDepth = 128
+const maxNodes = 5000
+const maxDepth = 128
 
 /** The most members and list items to copy; `textUnit` characters of text count as one. */
-const mostCopied = 100_000
-const textUnit = 64
+const maxCopied = 100_000
+const charactersPerUnit = 64
 
 /**
  * How much all schemas of a request may copy of themselves: a part that is read again through a
@@ -30,7 +30,7 @@ const textUnit = 64
  * could take minutes and fill the memory.
  */
 export class CopyBudget {
-  #left = mostCopied
+  #left = maxCopied
   readonly #read = new Set<object>()
 
   get isSpent(): boolean {
@@ -45,30 +45,33 @@ export class CopyBudget {
 
   /** Counts a copy of this schema without the schemas inside it. */
   copy(schema: Raw): void {
-    if (this.#left > 0) this.#left -= 1 + sizeOf(schema)
+    if (this.#left > 0) this.#left -= 1 + measureSchema(schema)
   }
 }
 
-function sizeOf(schema: Raw): number {
+function measureSchema(schema: Raw): number {
   let size = 0
-  for (const keyword in schema) size += sizeOfName(keyword) + sizeOfValue(schema[keyword], keyword)
+  for (const keyword in schema)
+    size += measureName(keyword) + measureValue(schema[keyword], keyword)
   return size
 }
 
-function sizeOfName(name: string): number {
-  return 1 + name.length / textUnit
+function measureName(name: string): number {
+  return 1 + name.length / charactersPerUnit
 }
 
-function sizeOfValue(value: unknown, keyword: string): number {
-  if (typeof value === 'string') return value.length / textUnit
+function measureValue(value: unknown, keyword: string): number {
+  if (typeof value === 'string') return value.length / charactersPerUnit
   if (typeof value !== 'object') return 0
-  const members = membersIn(value)
+  const members = measureMembers(value)
   // Schemas inside are counted when they are read themselves.
-  return holders.has(keyword) ? members : members + JSON.stringify(value).length / textUnit
+  return schemaKeywords.has(keyword)
+    ? members
+    : members + JSON.stringify(value).length / charactersPerUnit
 }
 
 /** Keywords whose values hold schemas. */
-const holders: ReadonlySet<string> = new Set([
+const schemaKeywords: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   'additionalProperties',
@@ -81,24 +84,29 @@ const holders: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-function membersIn(value: unknown): number {
+function measureMembers(value: unknown): number {
   if (Array.isArray(value)) return value.length
   let size = 0
-  if (isObject(value)) for (const name in value) size += sizeOfName(name)
+  if (isObject(value)) for (const name in value) size += measureName(name)
   return size
+}
+
+export interface SchemaSource {
+  /** The dotted path of the schema in the request, for error messages. */
+  readonly path: string
+  readonly budget: CopyBudget
 }
 
 /** Reads one JSON schema, for dialects that must write it in another form. */
 export class SchemaReader {
   readonly #root: Raw
-  readonly #place: string
+  readonly #path: string
   readonly #budget: CopyBudget
   #nodes = 0
 
-  /** `place`: the dotted path of the schema in the request. */
-  constructor(root: Raw, place: string, budget: CopyBudget) {
+  constructor(root: Raw, { path, budget }: SchemaSource) {
     this.#root = root
-    this.#place = place
+    this.#path = path
     this.#budget = budget
   }
 
@@ -110,11 +118,11 @@ export class SchemaReader {
   resolve(schema: Raw, { open, depth }: Trail): Resolved | undefined {
     this.#nodes++
     this.#budget.read(schema)
-    if (this.#budget.isSpent || this.#nodes > mostNodes || depth > mostDepth) return undefined
+    if (this.#budget.isSpent || this.#nodes > maxNodes || depth > maxDepth) return undefined
     const { $ref: pointer, allOf, ...own } = schema
     if (typeof pointer === 'string') {
       if (open.includes(pointer)) return undefined
-      const target = this.#targetOf(pointer)
+      const target = this.#followPointer(pointer)
       this.#budget.copy(target)
       if (this.#budget.isSpent) return undefined
       const inlined = { ...target, ...own, ...(allOf !== undefined && { allOf }) }
@@ -141,18 +149,18 @@ export class SchemaReader {
   }
 
   /** What a pointer such as `#/$defs/Name` points to; a schema that allows anything is empty. */
-  #targetOf(pointer: string): Raw {
+  #followPointer(pointer: string): Raw {
     let target: unknown = this.#root
     const [start, ...segments] = pointer.split('/')
     for (const segment of segments) {
-      const name = unescaped(segment)
+      const name = unescapePointer(segment)
       const holder: unknown = target
       target = isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
     }
     if (start !== '#' || target === undefined) {
       throw new UntranslatableError(
-        `${this.#place}: a $ref of the schema points to nothing in it`,
-        this.#place,
+        `${this.#path}: a $ref of the schema points to nothing in it`,
+        this.#path,
       )
     }
     return isObject(target) ? target : {}
@@ -173,7 +181,7 @@ export function mergeSchemas(schemas: readonly Raw[]): Raw {
 }
 
 /** A segment of a JSON pointer in a URI fragment. */
-function unescaped(segment: string): string {
+function unescapePointer(segment: string): string {
   let text = segment
   try {
     text = decodeURIComponent(segment)
@@ -184,17 +192,17 @@ function unescaped(segment: string): string {
 }
 
 /** The closed bounds of a number, those that are exclusive included. */
-export function boundsOf(
+export function readBounds(
   { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: Raw,
   type: 'integer' | 'number',
 ): { readonly minimum?: number; readonly maximum?: number } {
   const next = (value: unknown, step: 1 | -1) =>
     type === 'integer' && isNumber(value) ? Math.floor(value * step) * step + step : value
-  const least = [minimum, next(above, 1)].filter(isNumber)
-  const most = [maximum, next(below, -1)].filter(isNumber)
+  const minima = [minimum, next(above, 1)].filter(isNumber)
+  const maxima = [maximum, next(below, -1)].filter(isNumber)
   return {
-    ...(least.length > 0 && { minimum: Math.max(...least) }),
-    ...(most.length > 0 && { maximum: Math.min(...most) }),
+    ...(minima.length > 0 && { minimum: Math.max(...minima) }),
+    ...(maxima.length > 0 && { maximum: Math.min(...maxima) }),
   }
 }
 

@@ -4,12 +4,12 @@ import type {
   DialectRequest,
   RequestHeaders,
 } from '../../../core/provider.ts'
-import { withProject } from '../url.ts'
+import { fillInProject } from '../url.ts'
 import {
   type GoogleCredentials,
   noCredential,
-  readGoogleCredentials,
-  readGoogleSecret,
+  parseGoogleCredentials,
+  parseGoogleSecret,
 } from './secret.ts'
 import { tokenExchange } from './token.ts'
 import { TokenCache } from './token-cache.ts'
@@ -19,17 +19,17 @@ import { TokenCache } from './token-cache.ts'
  * access token got for the credentials JSON, which is given as text or as the path of its file.
  */
 export function googleAuthorizer(context: CredentialContext): Authorizer {
-  const secret = readGoogleSecret(context.secret)
+  const secret = parseGoogleSecret(context.secret)
   switch (secret.kind) {
     case 'api-key':
-      return always({ 'x-goog-api-key': secret.key })
+      return fixedHeaders({ 'x-goog-api-key': secret.key })
     case 'token':
-      return always({ authorization: bearer(secret.token) })
+      return fixedHeaders({ authorization: bearer(secret.token) })
     case 'service-account':
     case 'authorized-user':
-      return withCredentials(secret, context)
+      return exchangedToken(secret, context)
     case 'file':
-      return withFile(secret.path, context)
+      return fileCredentials(secret.path, context)
     case 'unusable':
       return () => Promise.reject(noCredential(secret.problem))
     default:
@@ -37,11 +37,11 @@ export function googleAuthorizer(context: CredentialContext): Authorizer {
   }
 }
 
-function always(headers: RequestHeaders): Authorizer {
+function fixedHeaders(headers: RequestHeaders): Authorizer {
   return () => headers
 }
 
-function withCredentials(credentials: GoogleCredentials, context: CredentialContext): Authorizer {
+function exchangedToken(credentials: GoogleCredentials, context: CredentialContext): Authorizer {
   const { quotaProject } = credentials
   const tokens = new TokenCache(tokenExchange(credentials, context), context.clock)
   const authorize = async () => ({
@@ -56,15 +56,15 @@ function withCredentials(credentials: GoogleCredentials, context: CredentialCont
 }
 
 /** The file is read for the first request, and again after a failure: it may be mounted late. */
-function withFile(path: string, context: CredentialContext): Authorizer {
-  let ready: Opened | undefined
+function fileCredentials(path: string, context: CredentialContext): Authorizer {
+  let ready: OpenedFile | undefined
   const open = async () => {
     if (!ready) {
-      const credentials = readGoogleCredentials(await textOf(path, context))
+      const credentials = parseGoogleCredentials(await readCredentialsFile(path, context))
       if (credentials.kind === 'unusable') throw noCredential(credentials.problem)
       const project = credentials.kind === 'service-account' ? credentials.project : undefined
       // Of requests that waited for the file together, the first one decides for all.
-      ready ??= { authorize: withCredentials(credentials, context), project }
+      ready ??= { authorize: exchangedToken(credentials, context), project }
     }
     return ready
   }
@@ -72,29 +72,32 @@ function withFile(path: string, context: CredentialContext): Authorizer {
   const renew = (refused: RequestHeaders) => ready?.authorize.renew?.(refused) ?? false
   const complete = async (request: DialectRequest) => {
     const { project } = await open()
-    return { ...request, url: withProject(request.url, project) }
+    return { ...request, url: fillInProject(request.url, project) }
   }
   return Object.assign(authorize, { renew, complete })
 }
 
 /** What a file of credentials holds. */
-interface Opened {
+interface OpenedFile {
   readonly authorize: Authorizer
   readonly project: string | undefined
 }
 
-async function textOf(path: string, { readFile, env }: CredentialContext): Promise<string> {
+async function readCredentialsFile(
+  path: string,
+  { readFile, env }: CredentialContext,
+): Promise<string> {
   if (!readFile) throw noCredential('it names a file, and this host reads none')
   const { HOME: home } = env
   try {
     return await readFile(home === undefined ? path : path.replace(/^~(?=\/)/, () => home))
   } catch (error) {
-    throw noCredential('the file it names cannot be read', codeOf(error))
+    throw noCredential('the file it names cannot be read', errorCode(error))
   }
 }
 
 /** The host's code for what went wrong with a file, `ENOENT`. Its message would name the path. */
-function codeOf(error: unknown): string | undefined {
+function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
 }

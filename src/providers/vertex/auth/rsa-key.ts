@@ -7,11 +7,11 @@ import { importPKCS8 } from 'jose'
 export async function importRsaKey(pem: string): Promise<CryptoKey> {
   const [, body] =
     /-----BEGIN RSA PRIVATE KEY-----([A-Za-z\d+/=\s]+)-----END RSA PRIVATE KEY-----/.exec(pem) ?? []
-  return importPKCS8(body === undefined ? pem : wrapped(body), 'RS256')
+  return importPKCS8(body === undefined ? pem : wrapPkcs1(body), 'RS256')
 }
 
 /** A PKCS#8 key is a PKCS#1 key with the name of its algorithm before it, RFC 5208. */
-function wrapped(body: string): string {
+function wrapPkcs1(body: string): string {
   const key = Uint8Array.from(atob(body.replace(/\s/g, '')), (byte) => byte.charCodeAt(0))
   const der = sequence(version, rsaEncryption, element(octetString, key))
   const text = btoa(Array.from(der, (byte) => String.fromCharCode(byte)).join(''))

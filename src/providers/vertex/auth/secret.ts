@@ -39,9 +39,9 @@ export interface UnusableSecret {
 }
 
 /** Tells the shapes of a secret apart. Nothing of it ever stands in a `problem`. */
-export function readGoogleSecret(secret: string): GoogleSecret {
-  const text = decoded(secret.trim())
-  if (text.startsWith('{')) return readGoogleCredentials(text)
+export function parseGoogleSecret(secret: string): GoogleSecret {
+  const text = decodeBase64(secret.trim())
+  if (text.startsWith('{')) return parseGoogleCredentials(text)
   if (isPath(text)) return { kind: 'file', path: text }
   if (!/^[\x21-\x7e]+$/.test(text)) return unusable('it is neither JSON, a path, a key nor a token')
   if (/^(?:AIza|AQ\.)/.test(text)) return { kind: 'api-key', key: text }
@@ -49,13 +49,13 @@ export function readGoogleSecret(secret: string): GoogleSecret {
 }
 
 /** Why a secret cannot be used, as far as its text shows; undefined when it may be usable. */
-export function googleSecretProblem(secret: string): string | undefined {
-  const read = readGoogleSecret(secret)
+export function findSecretProblem(secret: string): string | undefined {
+  const read = parseGoogleSecret(secret)
   return read.kind === 'unusable' ? read.problem : undefined
 }
 
 /** Reads the JSON that Google Cloud hands out for a service account or a signed-in user. */
-export function readGoogleCredentials(text: string): GoogleCredentials | UnusableSecret {
+export function parseGoogleCredentials(text: string): GoogleCredentials | UnusableSecret {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -137,7 +137,7 @@ const authorizedUser = z
 const credentials = z.discriminatedUnion('type', [serviceAccount, authorizedUser])
 
 /** Secret stores like to keep JSON as base64; these are its ways to begin with `{"type` or `{` and a line end. */
-function decoded(text: string): string {
+function decodeBase64(text: string): string {
   if (!/^(?:eyJ0eXBl|ewog|ew0K)/.test(text)) return text
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)))

@@ -22,9 +22,9 @@ import {
 import type { FreshToken } from './token-cache.ts'
 
 /** An exchange has its own time, since several requests may wait for it. */
-const longestExchange: Millis = 10_000
-const longestConnect: Millis = 5_000
-const longestAnswer = 64 * 1024
+const maxExchangeTime: Millis = 10_000
+const connectTimeout: Millis = 5_000
+const maxAnswerBytes = 64 * 1024
 
 export interface TokenPorts {
   readonly send: UpstreamPort
@@ -43,7 +43,7 @@ export function tokenExchange(
     credentials.kind === 'service-account'
       ? assertionGrant(credentials, ports.clock)
       : refreshGrant(credentials)
-  return async () => exchange(credentials.tokenUri, await grant(), ports)
+  return async () => exchangeGrant(credentials.tokenUri, await grant(), ports)
 }
 
 /** What is shown to the token endpoint. Each field but the name of the grant is a secret. */
@@ -89,7 +89,7 @@ function refreshGrant(user: AuthorizedUser): () => Promise<Grant> {
   return async () => ({ type: 'refresh_token', fields })
 }
 
-async function exchange(
+async function exchangeGrant(
   url: string,
   grant: Grant,
   { send, clock }: TokenPorts,
@@ -98,7 +98,7 @@ async function exchange(
   const cancel = new LightAbortController()
   const time = new CancelScope(clock)
   time.onEnd(() => cancel.abort())
-  time.endAfter(longestExchange, { kind: 'timeout', limit: 'read' })
+  time.endAfter(maxExchangeTime, { kind: 'timeout', limit: 'read' })
   try {
     const pending = send({
       method: 'POST',
@@ -110,14 +110,14 @@ async function exchange(
         'user-agent': `model-gateway/${version}`,
       },
       body: new TextEncoder().encode(form.toString()),
-      connectTimeout: longestConnect,
-      queueLimit: longestAnswer,
+      connectTimeout,
+      queueLimit: maxAnswerBytes,
       signal: cancel,
     })
     const response = await time.race(pending)
-    const body = await time.race(excerpt(response.body, longestAnswer))
-    if (response.status >= 200 && response.status < 300) return readToken(body)
-    throw new UpstreamFault(refusalOf(response, body, { grant, clock }))
+    const body = await time.race(excerpt(response.body, maxAnswerBytes))
+    if (response.status >= 200 && response.status < 300) return parseToken(body)
+    throw new UpstreamFault(parseTokenError(response, body, { grant, clock }))
   } finally {
     time.close()
   }
@@ -130,34 +130,34 @@ const tokenAnswer = z.object({
 })
 
 /** The life of a token whose answer names one that cannot be true. A refused token is renewed anyway. */
-const shortLife: Millis = 60_000
+const fallbackLifetime: Millis = 60_000
 
 /** Some servers write the seconds as a text. */
-function lifetimeOf(expiresIn: unknown): Millis {
+function parseLifetime(expiresIn: unknown): Millis {
   const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : shortLife
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : fallbackLifetime
 }
 
-function readToken(body: string): FreshToken {
+function parseToken(body: string): FreshToken {
   const answer = tokenAnswer.safeParse(jsonIn(body))
   // Without a token nothing is sent on: `Bearer` and nothing after it would be a puzzling 401.
   if (answer.success) {
     const { access_token: value, expires_in: expiresIn } = answer.data
-    return { value, lifetime: lifetimeOf(expiresIn) }
+    return { value, lifetime: parseLifetime(expiresIn) }
   }
   const detail = 'the answer of the token endpoint holds no access token'
   throw new UpstreamFault({ kind: 'malformed', detail })
 }
 
-interface Asked {
+interface TokenErrorContext {
   readonly grant: Grant
   readonly clock: Clock
 }
 
-function refusalOf(
+function parseTokenError(
   { status, header }: UpstreamResponse,
   body: string,
-  { grant, clock }: Asked,
+  { grant, clock }: TokenErrorContext,
 ): UpstreamFailure {
   const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
   const text = messageIn(Object.values(grant.fields).reduce(maskSecrets, oauthMessage(body)))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readGoogleSecret } from '../../../../src/providers/vertex/auth/secret.ts'
+import { parseGoogleSecret } from '../../../../src/providers/vertex/auth/secret.ts'
 import { authorizedUser, canaries, serviceAccount } from '../support.ts'
 
 const account = {
@@ -23,18 +23,20 @@ describe('the shape of a secret is told by its text', () => {
     ['in base64', btoa(asJson)],
     ['indented in base64', btoa(JSON.stringify(serviceAccount, undefined, 2))],
   ])('JSON of a service account, %s', (_, secret) => {
-    expect(readGoogleSecret(secret)).toEqual(account)
+    expect(parseGoogleSecret(secret)).toEqual(account)
   })
 
   test('JSON of a signed-in user', () => {
-    expect(readGoogleSecret(JSON.stringify({ ...authorizedUser, quota_project_id: 'q' }))).toEqual({
-      kind: 'authorized-user',
-      clientId: authorizedUser.client_id,
-      clientSecret: authorizedUser.client_secret,
-      refreshToken: authorizedUser.refresh_token,
-      tokenUri: 'https://oauth2.googleapis.com/token',
-      quotaProject: 'q',
-    })
+    expect(parseGoogleSecret(JSON.stringify({ ...authorizedUser, quota_project_id: 'q' }))).toEqual(
+      {
+        kind: 'authorized-user',
+        clientId: authorizedUser.client_id,
+        clientSecret: authorizedUser.client_secret,
+        refreshToken: authorizedUser.refresh_token,
+        tokenUri: 'https://oauth2.googleapis.com/token',
+        quotaProject: 'q',
+      },
+    )
   })
 
   test.each([
@@ -44,14 +46,14 @@ describe('the shape of a secret is told by its text', () => {
     '~/sa',
     'keys/sa.json',
     String.raw`C:\keys\sa.json`,
-  ])('a path: %s', (path) => expect(readGoogleSecret(`${path}\n`)).toEqual({ kind: 'file', path }))
+  ])('a path: %s', (path) => expect(parseGoogleSecret(`${path}\n`)).toEqual({ kind: 'file', path }))
 
   test.each(['AIzaSyTest', 'AQ.test'])('an API key: %s', (key) => {
-    expect(readGoogleSecret(`${key}\n`)).toEqual({ kind: 'api-key', key })
+    expect(parseGoogleSecret(`${key}\n`)).toEqual({ kind: 'api-key', key })
   })
 
   test.each(['ya29.test', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'])('an access token: %s', (token) => {
-    expect(readGoogleSecret(` ${token}`)).toEqual({ kind: 'token', token })
+    expect(parseGoogleSecret(` ${token}`)).toEqual({ kind: 'token', token })
   })
 })
 
@@ -92,12 +94,12 @@ describe('a secret that cannot be used names its problem and nothing of its cont
       'the credentials JSON has no usable universe_domain',
     ],
   ])('%s', (_, secret, problem) => {
-    expect(readGoogleSecret(secret)).toEqual({ kind: 'unusable', problem })
+    expect(parseGoogleSecret(secret)).toEqual({ kind: 'unusable', problem })
     expect(canaries.some((canary) => problem.includes(canary))).toBe(false)
   })
 })
 
 test('empty optional fields count as absent', () => {
   const secret = JSON.stringify({ ...serviceAccount, project_id: '', private_key_id: '' })
-  expect(readGoogleSecret(secret)).toMatchObject({ project: undefined, keyId: undefined })
+  expect(parseGoogleSecret(secret)).toMatchObject({ project: undefined, keyId: undefined })
 })
