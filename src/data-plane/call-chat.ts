@@ -2,30 +2,30 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint } from '../core/provider.ts'
 import type { StreamClasses } from '../core/streams.ts'
-import type { AttemptContext, CallResult } from '../resilience/index.ts'
+import type { Attempt, CallResult } from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
-import { type CallSetting, callUpstream, failed, wholeBody } from './call-upstream.ts'
+import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
 import type { ParsedChat } from './chat-input.ts'
-import { type PeekedStream, peek } from './reply-stream.ts'
+import { openStream, type PendingStream } from './reply-stream.ts'
 
-export type ChatReply =
+export type ChatResponse =
   | { readonly kind: 'answer'; readonly answer: ChatAnswer }
-  | { readonly kind: 'stream'; readonly stream: PeekedStream }
+  | { readonly kind: 'stream'; readonly stream: PendingStream }
 
-/** What the upstream calls of one chat request need. */
-export interface ChatSetting extends CallSetting {
+/** What every upstream call of one chat request needs. */
+export interface ChatCallDeps extends CallDeps {
   readonly streams: StreamClasses
 }
 
-/** One upstream call: up to the whole answer, or up to the first content of a stream. */
+/** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: ParsedChat,
-  { link, scope, mayResend }: AttemptContext,
-  { clock, share, streams }: ChatSetting,
-): Promise<CallResult<ChatReply>> {
-  // The route was chosen for its chat capability, so there is an endpoint.
+  { link, scope, mayResend }: Attempt,
+  { clock, share, streams }: ChatCallDeps,
+): Promise<CallResult<ChatResponse>> {
+  // A route for chat has only links with a chat endpoint.
   const endpoint = link.chat as ChatEndpoint
-  return callUpstream<ChatReply>({
+  return callUpstream<ChatResponse>({
     link,
     scope,
     mayResend,
@@ -37,44 +37,48 @@ export function callChat(
       call.forget()
       return request
     },
-    refusal: (status, body, header) => endpoint.parseError(status, body, header),
+    parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
       if (call.stream) {
-        if (mediaType(response) !== (endpoint.streamType ?? 'text/event-stream')) return notAStream
+        if (readMediaType(response) !== (endpoint.streamType ?? 'text/event-stream'))
+          return notEventStream
         const decoder = endpoint.createDecoder(call, header)
-        return commit(peek(response.body, decoder, { streams, share }), scope)
+        return awaitContent(openStream(response.body, decoder, { streams, share }), scope)
       }
-      const reading = endpoint.parseAnswer(
-        await wholeBody(response, { scope, share }),
+      const result = endpoint.parseAnswer(
+        await readAnswer(response, { scope, share }),
         call,
         header,
       )
-      if (!reading.ok) return reading
-      return { ok: true, value: { kind: 'answer', answer: reading.answer } }
+      if (!result.ok) return result
+      return { ok: true, value: { kind: 'answer', answer: result.answer } }
     },
   })
 }
 
-const notAStream = failed({
+const notEventStream = failed({
   kind: 'malformed',
   detail: 'the answer to a streamed request is no event stream',
 })
 
-/** Waits for the first content, so that a stream which fails before it can be replaced. */
-async function commit(stream: PeekedStream, scope: CancelScope): Promise<CallResult<ChatReply>> {
+/** Waits for the first content: until then, another attempt can replace a stream that fails. */
+async function awaitContent(
+  stream: PendingStream,
+  scope: CancelScope,
+): Promise<CallResult<ChatResponse>> {
   const failure = await scope.race(stream.opened)
-  if (failure) return failed(endOfOpened(failure))
+  if (failure) return failed(toStreamFailure(failure))
   return { ok: true, opened: true, value: { kind: 'stream', stream } }
 }
 
-/** The content type without its parameters. */
-function mediaType(response: UpstreamResponse): string {
+/** Reads the content type, without its parameters. */
+function readMediaType(response: UpstreamResponse): string {
   const [type = ''] = (response.header('content-type') ?? '').split(';')
   return type.trim().toLowerCase()
 }
 
-/** An opened stream that breaks off before its content has simply ended too early. */
-function endOfOpened(failure: UpstreamFailure): UpstreamFailure {
+/** The body of the answer has begun, so a lost connection means that the stream closed early. */
+function toStreamFailure(failure: UpstreamFailure): UpstreamFailure {
   const { kind } = failure
   return kind === 'network' ? { kind: 'closed-early', reason: failure.reason } : failure
 }

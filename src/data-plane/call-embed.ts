@@ -1,28 +1,28 @@
 import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
 import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
-import type { AttemptContext, CallResult } from '../resilience/index.ts'
+import type { Attempt, CallResult } from '../resilience/index.ts'
 import { estimateEmbed } from '../tokens/index.ts'
 import { floatBytes, readFloats } from '../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
-import { type CallSetting, callUpstream, failed } from './call-upstream.ts'
-import { longestEmbedAnswer, type Scanning, scanAnswer } from './scan-answer.ts'
+import { type CallDeps, callUpstream, failed } from './call-upstream.ts'
+import { maxEmbedAnswerBytes, type ScanOptions, scanAnswer } from './scan-answer.ts'
 
 /** The vectors of one batch, in the order of its items, all of one length. */
 export interface EmbeddedBatch {
   readonly vectors: readonly NumberArray[]
   readonly tokens: number
-  /** The upstream did not count. */
+  /** True when the upstream did not report `tokens`. */
   readonly estimated: boolean
 }
 
-/** One upstream call, for one batch. */
+/** Makes one upstream call, for one batch. */
 export function callEmbed(
   batch: EmbedCall,
-  { link, scope, mayResend }: AttemptContext,
-  { clock, share }: CallSetting,
+  { link, scope, mayResend }: Attempt,
+  { clock, share }: CallDeps,
 ): Promise<CallResult<EmbeddedBatch>> {
-  // The route was chosen for its embed capability, so there is an endpoint.
+  // A route for embeddings has only links with an embed endpoint.
   const endpoint = link.embed as EmbedEndpoint
   const form: NumberForm = batch.encoding === 'base64' ? 'float32' : 'text'
   return callUpstream<EmbeddedBatch>({
@@ -32,9 +32,9 @@ export function callEmbed(
     clock,
     share,
     streamed: false,
-    longest: longestEmbedAnswer,
+    maxAnswerBytes: maxEmbedAnswerBytes,
     request: () => endpoint.buildRequest(batch),
-    refusal: (status, body, header) => endpoint.parseError(status, body, header),
+    parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
       const held = share.hold()
       const reading = readBatch({ response, header, endpoint, batch, form, held, scope, clock })
@@ -42,33 +42,33 @@ export function callEmbed(
         held.release()
         throw error
       })
-      // Vectors are held until the request ends.
+      // The vectors count as held until the request ends.
       if (!result.ok) held.release()
       return result
     },
   })
 }
 
-interface BatchReading extends Scanning {
+interface BatchAnswer extends ScanOptions {
   readonly response: UpstreamResponse
   readonly header: HeaderReader
   readonly endpoint: EmbedEndpoint
   readonly batch: EmbedCall
 }
 
-async function readBatch(reading: BatchReading): Promise<CallResult<EmbeddedBatch>> {
-  const { response, header, endpoint, batch, form } = reading
-  const { json, arrays } = await scanAnswer(response.body, reading)
+async function readBatch(answer: BatchAnswer): Promise<CallResult<EmbeddedBatch>> {
+  const { response, header, endpoint, batch, form } = answer
+  const { json, arrays } = await scanAnswer(response.body, answer)
   const read = endpoint.parseAnswer(json, header)
   if (!read.ok) return read
-  const vectors = read.vectors.flatMap((value) => vectorOf(value, arrays, form) ?? [])
-  const problem = whatIsWrong(vectors, batch.input.items.length)
+  const vectors = read.vectors.flatMap((value) => toVector(value, arrays, form) ?? [])
+  const problem = findProblem(vectors, batch.input.items.length)
   if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
   const tokens = read.tokens ?? estimateEmbed(batch.input)
   return { ok: true, value: { vectors, tokens, estimated: read.tokens === undefined } }
 }
 
-function vectorOf(
+function toVector(
   value: VectorValue,
   arrays: readonly NumberArray[],
   form: NumberForm,
@@ -82,13 +82,13 @@ function vectorOf(
 
 const encoder = new TextEncoder()
 
-/** Vectors of different length are of no use beside each other. */
+/** True when all vectors have the same length. */
 export function areComparable(vectors: readonly NumberArray[]): boolean {
   const [first] = vectors
   return vectors.every(({ length }) => length === first?.length)
 }
 
-function whatIsWrong(vectors: readonly NumberArray[], items: number): string | undefined {
+function findProblem(vectors: readonly NumberArray[], items: number): string | undefined {
   if (vectors.length !== items) return `it has ${vectors.length} vectors for ${items} items`
   return areComparable(vectors) ? undefined : 'its vectors differ in length'
 }

@@ -1,25 +1,25 @@
 import type { RerankEndpoint } from '../core/provider.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
-import type { AttemptContext, CallResult } from '../resilience/index.ts'
+import type { Attempt, CallResult } from '../resilience/index.ts'
 import { jsonIn } from '../wire/json.ts'
-import { type CallSetting, callUpstream, failed, wholeBody } from './call-upstream.ts'
+import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
 
-/** The documents of one upstream call. */
+/** The part of a request that one upstream call ranks. */
 export interface RerankPart {
   readonly call: RerankCall
-  /** The place of its first document in the request. */
+  /** The index of its first document in the request. */
   readonly start: number
 }
 
-/** What has come of a part. The places of its results are those in the request. */
+/** The results of one part. Their indexes are those in the whole request. */
 export interface RankedPart {
   readonly results: readonly Ranking[]
   readonly searchUnits: number | undefined
   readonly tokens: number | undefined
 }
 
-/** Cuts a request into calls that the upstream takes. */
-export function partsOf(
+/** Splits a request into calls of at most as many documents as the upstream accepts. */
+export function splitDocuments(
   call: RerankCall,
   { maxDocuments }: Pick<RerankEndpoint, 'maxDocuments'>,
 ): RerankPart[] {
@@ -28,7 +28,7 @@ export function partsOf(
   const count = Math.ceil(documents.length / maxDocuments)
   return Array.from({ length: count }, (_, index) => {
     const start = index * maxDocuments
-    // The best of all may stand in one part, so every part ranks all of its documents.
+    // The best documents may all be in one part, so each part ranks all of its documents.
     const part = {
       ...call,
       documents: documents.slice(start, start + maxDocuments),
@@ -38,13 +38,13 @@ export function partsOf(
   })
 }
 
-/** One upstream call, for one part. */
+/** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
-  { link, scope, mayResend }: AttemptContext,
-  { clock, share }: CallSetting,
+  { link, scope, mayResend }: Attempt,
+  { clock, share }: CallDeps,
 ): Promise<CallResult<RankedPart>> {
-  // The route was chosen for its rerank capability, so there is an endpoint.
+  // A route for rerank has only links with a rerank endpoint.
   const endpoint = link.rerank as RerankEndpoint
   return callUpstream<RankedPart>({
     link,
@@ -54,12 +54,12 @@ export function callRerank(
     share,
     streamed: false,
     request: () => endpoint.buildRequest(call),
-    refusal: (status, body, header) => endpoint.parseError(status, body, header),
+    parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
-      const reading = endpoint.parseAnswer(jsonIn(await wholeBody(response, { scope, share })))
-      if (!reading.ok) return reading
-      const { results, searchUnits, tokens } = reading
-      const problem = whatIsWrong(results, call.documents.length)
+      const answer = endpoint.parseAnswer(jsonIn(await readAnswer(response, { scope, share })))
+      if (!answer.ok) return answer
+      const { results, searchUnits, tokens } = answer
+      const problem = findProblem(results, call.documents.length)
       if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
       const placed = results.map(({ index, score }) => ({ index: start + index, score }))
       return { ok: true, value: { results: placed, searchUnits, tokens } }
@@ -67,8 +67,8 @@ export function callRerank(
   })
 }
 
-/** Fewer results than documents are no fault: some vendors leave out what they cannot rank. */
-function whatIsWrong(results: readonly Ranking[], documents: number): string | undefined {
+/** Fewer results than documents are valid: some vendors omit documents that they cannot rank. */
+function findProblem(results: readonly Ranking[], documents: number): string | undefined {
   if (results.length === 0) return 'it ranks none of the documents'
   const indexes = results.map(({ index }) => index)
   if (indexes.some((index) => index >= documents)) return 'it ranks a document that was not sent'

@@ -1,4 +1,5 @@
 import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type {
   DialectRequest,
@@ -7,7 +8,7 @@ import type {
   UpstreamError,
 } from '../core/provider.ts'
 import { version } from '../core/version.ts'
-import type { AttemptContext, CallResult } from '../resilience/index.ts'
+import type { Attempt, CallResult } from '../resilience/index.ts'
 import { collect, excerpt } from '../wire/body.ts'
 import type { Share } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
@@ -15,34 +16,35 @@ import { LightAbortController } from '../wire/light-abort-controller.ts'
 import { retryAfter } from '../wire/retry-after.ts'
 import { redactFailure } from './redact-failure.ts'
 
-/** What the calls of one request are made with. */
-export interface CallSetting {
+/** What every upstream call of one request needs. */
+export interface CallDeps {
   readonly clock: Clock
-  /** Counts what waits unread. */
+  /** Counts the bytes that have arrived and are still unread. */
   readonly share: Share
 }
 
 /** One upstream call of any capability. */
-export interface UpstreamCall<T> extends AttemptContext, CallSetting {
-  /** The request in the link's dialect. */
+export interface UpstreamCall<T> extends Attempt, CallDeps {
+  /** Writes the request in the link's dialect. */
   readonly request: () => DialectRequest
   readonly streamed: boolean
-  /** Bytes of the longest answer, where it is not the usual one. */
-  readonly longest?: number
+  /** The longest answer in bytes; 64 MiB by default. */
+  readonly maxAnswerBytes?: number
   /** Reads an answer with a status of 2xx. */
   readonly read: (response: UpstreamResponse, header: HeaderReader) => Promise<CallResult<T>>
-  /** Judges any other status by its body. */
-  readonly refusal: (status: number, body: string, header: HeaderReader) => UpstreamError
+  /** Parses the body of any other status. */
+  readonly parseError: (status: number, body: string, header: HeaderReader) => UpstreamError
 }
 
-/** The longest answer that is not streamed, and how much of a stream may wait for a slow client. */
-const longestAnswer = 64 * 1024 * 1024
-const streamQueue = 8 * 1024 * 1024
-/** Of an error answer only the beginning is read, and only for a while: its status has come. */
-const errorExcerpt = 64 * 1024
-const errorPatience = 2000
+/** The longest answer that is not streamed, in bytes. */
+const defaultMaxAnswerBytes = 64 * 1024 * 1024
+/** How many bytes of a stream may wait for a slow client. */
+const streamQueueBytes = 8 * 1024 * 1024
+/** Only the beginning of an error body is read, for a short time: its status is known already. */
+const errorExcerptBytes = 64 * 1024
+const errorBodyTimeout: Millis = 2000
 
-/** Makes one upstream call. After a failure, as after the scope's end, nothing of it is left behind. */
+/** Makes one upstream call. A failure, or the end of the scope, frees everything that the call holds. */
 export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult<T>> {
   const { credential } = call.link.provider
   if (credential.kind === 'missing') {
@@ -55,7 +57,7 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   const control: Control = { signal: cancel, mayResend: () => resend.take() }
   let result: CallResult<T>
   try {
-    result = await exchange(call, control)
+    result = await sendAndRead(call, control)
     if (!result.ok) result = failed(redactFailure(result.failure, link.provider))
   } catch (error) {
     result = failed(scope.ended ?? redactFailure(failureOf(error), link.provider))
@@ -66,8 +68,8 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
 }
 
 /**
- * The permission to send a request once more. It does not know the call: whoever has it to the end
- * of the answer would hold on to the body too.
+ * The permission to send a request once more. It has no reference to the call: the port keeps it
+ * until the end of the answer, and would keep the request body in memory with it.
  */
 class OneResend {
   readonly #isAllowed: boolean
@@ -77,7 +79,7 @@ class OneResend {
     this.#isAllowed = isAllowed
   }
 
-  /** True the first time, where it is allowed. */
+  /** True on the first call, where a resend is allowed. */
   take(): boolean {
     if (this.isTaken || !this.#isAllowed) return false
     this.isTaken = true
@@ -85,14 +87,14 @@ class OneResend {
   }
 }
 
-/** The whole body of an answer. */
-export async function wholeBody(
+/** Reads the whole body of an answer. */
+export async function readAnswer(
   response: UpstreamResponse,
   { scope, share }: { readonly scope: CancelScope; readonly share: Share },
 ): Promise<Uint8Array> {
   const unread = share.hold()
   try {
-    return await scope.race(collect(response.body, { limit: longestAnswer, unread }))
+    return await scope.race(collect(response.body, { limit: defaultMaxAnswerBytes, unread }))
   } finally {
     unread.release()
   }
@@ -102,10 +104,10 @@ export function failed(failure: UpstreamFailure): { ok: false; failure: Upstream
   return { ok: false, failure }
 }
 
-async function exchange<T>(call: UpstreamCall<T>, control: Control): Promise<CallResult<T>> {
+async function sendAndRead<T>(call: UpstreamCall<T>, control: Control): Promise<CallResult<T>> {
   const request = call.request()
   let sent = await sendWithCredential(call, request, control)
-  // A token may be withdrawn before its time. With a fresh one this is still the same attempt.
+  // A token may be revoked before it expires. The call with a fresh one is still the same attempt.
   if (sent.response.status === 401 && call.link.provider.authorize.renew?.(sent.credential)) {
     sent.response.body.drain()
     sent = await sendWithCredential(call, request, control)
@@ -113,16 +115,15 @@ async function exchange<T>(call: UpstreamCall<T>, control: Control): Promise<Cal
   const { response } = sent
   const header: HeaderReader = (name) => response.header(name)
   if (isAnswer(response.status)) return call.read(response, header)
-  const failure = await readRefusal(call, response, header)
-  return failed(failure)
+  return failed(await readError(call, response, header))
 }
 
-/** 202 is no answer: the work has only begun, and would have to be asked for again and again. */
+/** 202 is not an answer: the work has only begun, and the gateway does not poll for its result. */
 function isAnswer(status: number): boolean {
   return status >= 200 && status < 300 && status !== 202
 }
 
-/** What the port may do with a request, and until when. */
+/** How the port may resend a request, and the signal that ends it. */
 type Control = Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>>
 
 interface Sent {
@@ -137,22 +138,24 @@ async function sendWithCredential<T>(
 ): Promise<Sent> {
   const { authorize } = call.link.provider
   const { complete } = authorize
-  const whole = complete ? await call.scope.race(complete(request)) : request
-  const given = authorize(whole)
-  const credential = given instanceof Promise ? await call.scope.race(given) : given
-  return { response: await send(call, { request: whole, credential, control }), credential }
+  const completed = complete ? await call.scope.race(complete(request)) : request
+  const headers = authorize(completed)
+  const credential = headers instanceof Promise ? await call.scope.race(headers) : headers
+  return { response: await send(call, { request: completed, credential, control }), credential }
 }
 
-interface Sending {
+interface AuthorizedRequest {
   readonly request: DialectRequest
   readonly credential: RequestHeaders
   readonly control: Control
 }
 
 function send<T>(
-  { link: { provider }, scope, share, streamed, longest = longestAnswer }: UpstreamCall<T>,
-  { request, credential, control: { signal, mayResend } }: Sending,
+  call: UpstreamCall<T>,
+  { request, credential, control: { signal, mayResend } }: AuthorizedRequest,
 ): Promise<UpstreamResponse> {
+  const { scope, share, streamed, maxAnswerBytes = defaultMaxAnswerBytes } = call
+  const { provider } = call.link
   const pending = provider.send({
     method: 'POST',
     url: request.url,
@@ -167,31 +170,31 @@ function send<T>(
     body: request.body,
     connectTimeout: provider.connectTimeout,
     dedicatedPool: provider.dedicatedPool,
-    queueLimit: streamed ? streamQueue : longest,
+    queueLimit: streamed ? streamQueueBytes : maxAnswerBytes,
     unread: share.hold(),
     mayResend,
     signal,
   })
-  // A response that comes after its time must not keep its connection.
+  // A response that arrives after the scope has ended must not keep its connection.
   return scope.race(pending, (late) => late.body.cancel())
 }
 
-async function readRefusal<T>(
-  { scope, clock, refusal }: UpstreamCall<T>,
+async function readError<T>(
+  { scope, clock, parseError }: UpstreamCall<T>,
   response: UpstreamResponse,
   header: HeaderReader,
 ): Promise<UpstreamFailure> {
-  const patience = scope.open()
-  patience.onEnd(() => response.body.cancel())
-  patience.endAfter(errorPatience, { kind: 'timeout', limit: 'read' })
-  const reading = scope.race(excerpt(response.body, errorExcerpt))
-  const body = await reading.finally(() => patience.close())
-  const told = refusal(response.status, body, header)
+  const readScope = scope.open()
+  readScope.onEnd(() => response.body.cancel())
+  readScope.endAfter(errorBodyTimeout, { kind: 'timeout', limit: 'read' })
+  const reading = scope.race(excerpt(response.body, errorExcerptBytes))
+  const body = await reading.finally(() => readScope.close())
+  const error = parseError(response.status, body, header)
   return {
     kind: 'status',
-    status: told.status,
-    message: told.message,
-    retryAfter: retryAfter(header, clock.now()) ?? told.retryAfter,
-    vendor: { ...told.vendor, status: response.status },
+    status: error.status,
+    message: error.message,
+    retryAfter: retryAfter(header, clock.now()) ?? error.retryAfter,
+    vendor: { ...error.vendor, status: response.status },
   }
 }

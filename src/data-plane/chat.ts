@@ -10,124 +10,125 @@ import { runChain, type Served } from '../resilience/index.ts'
 import { errorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
 import { countableChat, estimateChat, type TokenCountInput } from '../tokens/index.ts'
-import { type ChatReply, callChat } from './call-chat.ts'
+import type { AdmittedRequest } from './admitted-request.ts'
+import { type ChatResponse, callChat } from './call-chat.ts'
 import { type ParsedChat, readChat } from './chat-input.ts'
-import type { Exchange } from './exchange.ts'
-import { checkExpressible, whyUnable } from './expressible.ts'
+import { checkExpressible, explainSkip } from './expressible.ts'
 import { checkImages, checkReferences } from './images.ts'
 import { redactFailure } from './redact-failure.ts'
-import { type PeekedStream, ReplyStream } from './reply-stream.ts'
+import { type PendingStream, ReplyStream } from './reply-stream.ts'
+import type { RequestContext } from './request-context.ts'
 import { estimateChatUsage } from './usage-estimate.ts'
 
 /** `POST /v1/chat/completions`, streamed and not. */
-export async function chat(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, pace } = exchange
-  const body = await exchange.body(request)
-  const call = await readChat(body, pace)
-  exchange.stream = call.stream
-  const route = snapshot.resolve(call.request.model, 'chat')
-  exchange.routed(route)
-  checkImages(call.request, route)
-  const droppedBy = (link: Model) => {
+export async function chat(request: Request, context: RequestContext): Promise<Reply> {
+  const slice = context.startTimeSlice()
+  const authenticated = context.authenticate(request) // LM-4004
+  const call = await readChat(await authenticated.readBody(request), slice) // LM-1002, LM-1001
+  const { model } = call.request
+  const route = authenticated.resolve({ model, stream: call.stream }) // LM-2001, LM-2002
+  checkImages(call.request, route) // LM-2003, LM-2004, LM-2008
+  const listDropped = (link: Model) => {
     if (link !== route.model) checkReferences(call.request, link)
-    return dialectOf(link).listUnsupported(call)
+    return endpointOf(link).listUnsupported(call)
   }
-  if (call.isHeavy) await pace.pause()
-  checkExpressible(route, droppedBy)
-  if (call.isHeavy) await pace.pause()
-  exchange.admit(route, () => estimateChatUsage(call))
-  if (call.isHeavy) await pace.pause()
+  if (call.isHeavy) await slice.pause()
+  checkExpressible(route, listDropped) // LM-1001
+  if (call.isHeavy) await slice.pause()
+  const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4001
+  if (call.isHeavy) await slice.pause()
 
-  const setting = exchange.chainOf(route, (link) => whyUnable(link, droppedBy, exchange))
-  const serving = runChain<ChatReply>(setting, async (context) => {
-    const result = await callChat(call, context, exchange)
-    exchange.attempted(context.link, result)
-    return result
-  })
-  // The first link has said the request in its own way by now.
-  exchange.parsed()
+  const serving = runChain<ChatResponse>(admitted, {
+    explainSkip: (link) => explainSkip(link, listDropped, context),
+    call: (attempt) => callChat(call, attempt, context),
+  }) // LM-3xxx, LM-6001
+  // By now the first link has translated the request.
+  context.releaseParser()
   const served = await serving
   switch (served.value.kind) {
     case 'answer':
-      return answerWhole(call, served, served.value.answer, exchange)
+      return replyWithJson(served.value.answer, served, { call, context, admitted })
     case 'stream':
-      return answerStream(call, served, served.value.stream, exchange)
+      return replyWithStream(served.value.stream, served, { call, context, admitted })
     default:
       return served.value satisfies never
   }
 }
 
-function answerWhole(
-  call: ParsedChat,
-  { link, scope }: Served<ChatReply>,
+interface ServedCall {
+  readonly call: ParsedChat
+  readonly context: RequestContext
+  readonly admitted: AdmittedRequest
+}
+
+function replyWithJson(
   answer: ChatAnswer,
-  exchange: Exchange,
+  { link, scope }: Served<unknown>,
+  { call, context, admitted }: ServedCall,
 ): Reply {
   scope.close()
   const { output, outputBytes } = answer
   const estimate = () => estimateChat(call.promptTokens, outputBytes)
   const usage = resolveUsage(answer.usage, { outputBytes, estimate })
   const body = answer.render(usage)
-  const countable = usage.estimatedSide && exactCount(call, link, exchange)?.(output)
-  exchange.settle({ status: 200, served: link, usage, countable })
-  return jsonBytes(body, { headers: exchange.headersOf(link) })
+  const toInput = exactCounter(call, link, context)
+  const toCountInput = toInput && (() => toInput(output))
+  admitted.finish({ status: 200, served: link, usage, toCountInput })
+  return jsonBytes(body, { headers: admitted.headersFor(link) })
 }
 
-function answerStream(
-  call: ParsedChat,
-  { link, scope, over }: Served<ChatReply>,
-  stream: PeekedStream,
-  exchange: Exchange,
+function replyWithStream(
+  stream: PendingStream,
+  { link, scope, over }: Served<unknown>,
+  { call, context, admitted }: ServedCall,
 ): Reply {
-  exchange.committed()
-  const endpoint = dialectOf(link)
-  // Nothing of the stream may hold on to the call, or its bytes would stay for as long as it lasts.
+  admitted.markFirstToken()
+  // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
   const { wantsUsageChunk } = call
-  const countPrompt = promptCount(call)
-  const count = call.choices > 1 ? undefined : exactCount(call, link, exchange)
-  exchange.bodyUsed()
+  const countPrompt = promptCounter(call)
+  const toInput = call.choices > 1 ? undefined : exactCounter(call, link, context)
+  context.releaseBody()
   const tap = new UsageTap({
     asked: wantsUsageChunk,
-    identity: () => newIdentity(link, exchange),
+    identity: () => newIdentity(link, context),
     estimate: (outputBytes) => estimateChat(countPrompt(), outputBytes),
-    keepsOutput: count !== undefined,
+    keepsOutput: toInput !== undefined,
   })
   const { body } = new ReplyStream(stream, {
-    streams: exchange.streams,
-    doneOptional: endpoint.isDoneOptional,
+    streams: context.streams,
+    doneOptional: endpointOf(link).isDoneOptional,
     tap,
     scope,
-    clock: exchange.clock,
-    heartbeat: exchange.snapshot.heartbeat,
-    terminalFrame: (failure) => errorFrame(errorOfEnd(failure, link), exchange.id),
+    clock: context.clock,
+    heartbeat: context.snapshot.heartbeat,
+    terminalFrame: (failure) => errorFrame(toStreamError(failure, link), context.id),
     onEnd(end) {
       scope.close()
       const failure = end.complete ? undefined : end.failure
       over(failure)
-      if (failure) exchange.brokeOff(link, redactFailure(failure, link.provider))
-      if (end.complete && !end.finished) exchange.unfinished(link)
-      const error = failure && errorOfEnd(failure, link)
-      const outcome = error ? { status: error.status, errorCode: error.code } : { status: 200 }
+      if (failure) admitted.addStreamFailure(link, redactFailure(failure, link.provider))
+      if (end.complete && !end.finished) admitted.addUnfinishedStream(link)
+      const error = failure && toStreamError(failure, link)
       const { usage, output } = tap
-      const isCounted = count && usage.estimatedSide && output !== undefined
-      const countable = isCounted ? count(output) : undefined
-      exchange.settle({ ...outcome, served: link, usage, countable })
+      admitted.finish({
+        status: error?.status ?? 200,
+        errorCode: error?.code,
+        served: link,
+        usage,
+        toCountInput: toInput && output !== undefined ? () => toInput(output) : undefined,
+      })
     },
   })
-  return {
-    status: 200,
-    headers: [...streamHeaders, ...exchange.headersOf(link)],
-    body,
-  }
+  return { status: 200, headers: [...streamHeaders, ...admitted.headersFor(link)], body }
 }
 
-/** The chain was chosen for its chat capability, so every link has the dialect. */
-function dialectOf(link: Model): ChatEndpoint {
+/** A route for chat has only links with a chat endpoint. */
+function endpointOf(link: Model): ChatEndpoint {
   return link.chat as ChatEndpoint
 }
 
-/** Counts the prompt when that is needed; that of a heavy call now, not to hold on to it. */
-function promptCount(call: ParsedChat): () => number {
+/** Returns a function that counts the prompt. A heavy call is counted now, so that it is not held. */
+function promptCounter(call: ParsedChat): () => number {
   return call.isHeavy ? always(call.promptTokens) : () => call.promptTokens
 }
 
@@ -135,17 +136,20 @@ function always<Value>(value: Value): () => Value {
   return () => value
 }
 
-/** The way to count exactly; undefined where that is not to be done, or where it would take too long. */
-function exactCount(
+/**
+ * Returns a function that prepares the exact count of a call and its output; undefined where
+ * estimates are not replaced, and for calls that would take too long.
+ */
+function exactCounter(
   call: ParsedChat,
   link: Model,
-  exchange: Exchange,
+  context: RequestContext,
 ): ((output: string) => TokenCountInput) | undefined {
-  const encoding = call.isLarge ? undefined : exchange.encodingOf(link)
+  const encoding = call.isLarge ? undefined : context.findEncoding(link)
   return encoding && ((output) => countableChat({ encoding, request: call.request, output }))
 }
 
-function errorOfEnd(failure: UpstreamFailure, { provider }: Model): GatewayError {
+function toStreamError(failure: UpstreamFailure, { provider }: Model): GatewayError {
   return streamErrorOf(redactFailure(failure, provider), provider.name)
 }
 
@@ -154,11 +158,11 @@ const streamHeaders = [
   'text/event-stream; charset=utf-8',
   'cache-control',
   'no-cache',
-  // Or nginx collects the frames until its buffer is full.
+  // Otherwise nginx buffers the frames.
   'x-accel-buffering',
   'no',
 ] as const
 
-function newIdentity(link: Model, { clock }: Exchange): StreamIdentity {
+function newIdentity(link: Model, { clock }: RequestContext): StreamIdentity {
   return { id: newCompletionId(), created: unixSeconds(clock), model: link.id }
 }

@@ -22,8 +22,8 @@ export interface Rendered {
   readonly body: Body
 }
 
-export interface Sending {
-  readonly pace: TimeSlice
+export interface RenderContext {
+  startTimeSlice(): TimeSlice
   /** Counts the vectors that are still to be sent. */
   readonly buffers: Buffers
   readonly streams: StreamClasses
@@ -33,17 +33,16 @@ export interface Sending {
 const step = 128 * 1024
 
 /** The client's body: a long one is never there as a whole, since the vectors it is made of are. */
-export function renderEmbeddings(answer: EmbedAnswer, sending: Sending): Rendered {
+export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): Rendered {
   const rendering = new Rendering(answer)
   const { length } = rendering
   if (length <= step) return { length, body: rendering.next(length) }
-  return { length, body: inSteps(rendering, sending) }
+  return { length, body: renderInSteps(rendering, context) }
 }
 
-function inSteps(
-  rendering: Rendering,
-  { pace, buffers, streams: { ReadableStream } }: Sending,
-): Readable<Uint8Array> {
+function renderInSteps(rendering: Rendering, context: RenderContext): Readable<Uint8Array> {
+  const { buffers, streams } = context
+  const slice = context.startTimeSlice()
   let share: Share | undefined
   const source: Source<Uint8Array> = {
     start(controller) {
@@ -51,7 +50,7 @@ function inSteps(
       share.addUnread(rendering.length)
     },
     async pull(controller) {
-      await pace.pause()
+      await slice.pause()
       const bytes = rendering.next(step)
       controller.enqueue(bytes)
       share?.addUnread(-bytes.length)
@@ -61,7 +60,7 @@ function inSteps(
     },
     cancel: () => share?.close(),
   }
-  return new ReadableStream(source, unbuffered)
+  return new streams.ReadableStream(source, unbuffered)
 }
 
 /** What stands before a vector, the vector, and what stands behind it. */

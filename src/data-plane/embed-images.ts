@@ -7,29 +7,31 @@ import {
 } from '../core/embeddings.ts'
 import { GatewayError } from '../core/errors.ts'
 import { UpstreamFault } from '../core/failure.ts'
+import type { Media } from '../core/request-record.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
 import { inParallel } from '../wire/in-parallel.ts'
-import type { Exchange } from './exchange.ts'
 import { fetchImage, type ImageFetch } from './image-fetch.ts'
 import { isRemote } from './images.ts'
+import type { RequestContext } from './request-context.ts'
 
-/** Images that are fetched at the same time. */
+/** Images of one request that are fetched at the same time. */
 const concurrency = 4
 
 /**
- * The request with every remote image fetched and put in as a data URI, which is all that dialects
- * ever see: LM-2005 when fetching is off, LM-2006 when a guard refuses, LM-2007 when the host fails.
+ * Resolves to the request with each remote image replaced by a data URI, the only form that dialects
+ * accept. LM-2005 when fetching is off, LM-2006 when a guard refuses an address, LM-2007 when the
+ * image's host fails.
  */
-export async function withFetchedImages(call: EmbedCall, exchange: Exchange): Promise<EmbedCall> {
+export async function fetchImages(call: EmbedCall, context: RequestContext): Promise<EmbedCall> {
   const remote = [...iterateImages(call.input)].filter(({ url }) => isRemote(url))
   const [first] = remote
   if (!first || call.input.shape !== 'parts') return call
-  const policy = exchange.snapshot.imageFetch
-  const { imageFetch: port, scope } = exchange
-  if (!policy.enabled || !port) throw notFetching(first)
+  const policy = context.snapshot.imageFetch
+  const { imageFetch: port, scope } = context
+  if (!policy.enabled || !port) throw fetchingIsOff(first)
   const excess = remote[policy.maxImages]
-  if (excess) throw refused(excess, 'count', exchange)
-  const fetched = await fetchAll(remote, { policy, port, scope: scope.open() }, exchange)
+  if (excess) throw refuse(excess, 'count', context)
+  const fetched = await fetchAll(remote, { policy, port, scope: scope.open() }, context)
   const local = ({ image }: EmbedPart & { kind: 'image' }): EmbedPart => ({
     kind: 'image',
     image: { ...image, url: fetched.get(image.url) ?? image.url },
@@ -43,26 +45,26 @@ export async function withFetchedImages(call: EmbedCall, exchange: Exchange): Pr
   return { ...call, input: { shape: 'parts', items } }
 }
 
-/** The data URI of every address. The first image that there is none of ends the others. */
+/** Resolves to the data URI of each address. The first image that fails ends the other fetches. */
 async function fetchAll(
   images: readonly EmbedImage[],
   fetch: ImageFetch,
-  exchange: Exchange,
+  context: RequestContext,
 ): Promise<ReadonlyMap<string, string>> {
   const fetched = new Map<string, string>()
   const distinct = [...new Map(images.map((image) => [image.url, image])).values()]
   try {
     await inParallel(distinct, concurrency, async (image) => {
       const result = await fetchImage(image.url, fetch)
-      if (exchange.scope.ended) throw new UpstreamFault(exchange.scope.ended)
+      if (context.scope.ended) throw new UpstreamFault(context.scope.ended)
       switch (result.kind) {
         case 'image':
           fetched.set(image.url, result.uri)
           return
         case 'refused':
-          throw refused(image, result.reason, exchange)
+          throw refuse(image, result.reason, context)
         case 'failed':
-          throw failed(image, result.reason, exchange)
+          throw fail(image, result.reason, context)
         default:
           return result satisfies never
       }
@@ -73,32 +75,32 @@ async function fetchAll(
   return fetched
 }
 
-/** The images of a request and their bytes, decoded. */
-export function mediaOf({ input }: EmbedCall): { count: number; bytes: number } {
+/** Counts the images of a request, and their bytes when decoded. */
+export function measureMedia({ input }: EmbedCall): Media {
   const sizes = [...iterateImages(input)].map(({ url }) =>
     decodedLength(parseDataUri(url)?.payload ?? ''),
   )
   return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }
 
-/** The bytes that base64 stands for: its padding stands for none. */
+/** The number of bytes that a base64 text encodes. Its padding encodes none. */
 function decodedLength(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   return Math.floor(((base64.length - padding) * 3) / 4)
 }
 
-function notFetching({ path }: EmbedImage): GatewayError {
+function fetchingIsOff({ path }: EmbedImage): GatewayError {
   const message = 'remote images are not fetched, since image_fetch is off; send a data URI'
   return new GatewayError('LM-2005', message, { param: path })
 }
 
-/** The reason could tell a client what the gateway's network looks like, so it is only logged. */
-function refused({ path }: EmbedImage, reason: string, { log, id }: Exchange): GatewayError {
+/** The reason is only logged, because it could reveal the gateway's network to a client. */
+function refuse({ path }: EmbedImage, reason: string, { log, id }: RequestContext): GatewayError {
   log.write('warn', 'image refused', { request_id: id, reason })
   return new GatewayError('LM-2006', 'the remote image is refused', { param: path })
 }
 
-function failed({ path }: EmbedImage, reason: string, { log, id }: Exchange): GatewayError {
+function fail({ path }: EmbedImage, reason: string, { log, id }: RequestContext): GatewayError {
   log.write('info', 'image not fetched', { request_id: id, reason })
   return new GatewayError('LM-2007', 'the remote image could not be fetched', { param: path })
 }

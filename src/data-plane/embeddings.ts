@@ -5,66 +5,67 @@ import { jsonHeaders, type Reply } from '../core/reply.ts'
 import { createPromptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
 import { countableEmbed } from '../tokens/index.ts'
+import type { AdmittedRequest } from './admitted-request.ts'
 import { areComparable, callEmbed, type EmbeddedBatch } from './call-embed.ts'
 import { renderEmbeddings } from './embed-answer.ts'
-import { batchesOf } from './embed-batches.ts'
+import { splitBatches } from './embed-batches.ts'
 import { checkInput } from './embed-checks.ts'
-import { mediaOf, withFetchedImages } from './embed-images.ts'
+import { fetchImages, measureMedia } from './embed-images.ts'
 import { readEmbed } from './embed-input.ts'
-import type { Exchange } from './exchange.ts'
-import { checkExpressible, whyUnable } from './expressible.ts'
+import { checkExpressible, explainSkip } from './expressible.ts'
+import type { RequestContext } from './request-context.ts'
 import { estimateEmbedUsage } from './usage-estimate.ts'
 
 /** `POST /v1/embeddings`. */
-export async function embeddings(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot, pace } = exchange
-  const sent = await readEmbed(await exchange.body(request), pace)
-  exchange.parsed()
-  const route = snapshot.resolve(sent.model, 'embed')
-  exchange.routed(route)
-  checkInput(sent, route)
-  const droppedBy = (link: Model) => unsupported(sent, link)
-  checkExpressible(route, droppedBy)
-  exchange.admit(route, () => estimateEmbedUsage(sent))
-  const call = await withFetchedImages(sent, exchange)
-  exchange.media = mediaOf(call)
-  await pace.pause()
+export async function embeddings(request: Request, context: RequestContext): Promise<Reply> {
+  const slice = context.startTimeSlice()
+  const authenticated = context.authenticate(request) // LM-4004
+  const sent = await readEmbed(await authenticated.readBody(request), slice) // LM-1002, LM-1001
+  context.releaseParser()
+  const route = authenticated.resolve(sent) // LM-2001, LM-2002
+  checkInput(sent, route) // LM-1001, LM-2003, LM-2008
+  const listDropped = (link: Model) => listUnsupported(sent, link)
+  checkExpressible(route, listDropped) // LM-1001
+  const admitted = authenticated.admit(route, () => estimateEmbedUsage(sent)) // LM-4002, LM-4003, LM-4001
+  const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
+  admitted.addMedia(measureMedia(call))
+  await slice.pause()
 
-  const setting = exchange.chainOf(route, (link) => whyUnable(link, droppedBy, exchange))
-  const served = await runSplitChain<EmbedCall, EmbeddedBatch>(setting, {
-    split: (link) => batchesOf(call, dialectOf(link)),
-    attempt: async (batch, context) => {
-      const result = await callEmbed(batch, context, exchange)
-      exchange.attempted(context.link, result)
-      return result
-    },
-  })
-  return answer(call, served, exchange)
+  const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
+    explainSkip: (link) => explainSkip(link, listDropped, context),
+    split: (link) => splitBatches(call, endpointOf(link)),
+    call: (batch, attempt) => callEmbed(batch, attempt, context),
+  }) // LM-3xxx, LM-6001
+  return reply(served, { call, context, admitted })
 }
 
-function answer(
-  call: EmbedCall,
+interface ServedCall {
+  readonly call: EmbedCall
+  readonly context: RequestContext
+  readonly admitted: AdmittedRequest
+}
+
+function reply(
   { value: batches, link, scope }: Served<readonly EmbeddedBatch[]>,
-  exchange: Exchange,
+  { call, context, admitted }: ServedCall,
 ): Reply {
   scope.close()
   const vectors = batches.flatMap((batch) => batch.vectors)
   if (!areComparable(vectors)) {
     throw errorOf({ kind: 'malformed', detail: 'its vectors differ in length' }, link.provider.name)
   }
-  const usage = usageOf(batches)
+  const usage = sumUsage(batches)
   const { length, body } = renderEmbeddings(
     { vectors, encoding: call.encoding, model: link.id, usage },
-    exchange,
+    context,
   )
-  const encoding = usage.estimated ? exchange.encodingOf(link) : undefined
-  const countable = encoding && countableEmbed(encoding, call.input)
-  exchange.settle({ status: 200, served: link, usage, countable })
-  const headers = [...jsonHeaders(length), ...exchange.headersOf(link)]
-  return { status: 200, headers, body }
+  const encoding = context.findEncoding(link)
+  const toCountInput = encoding && (() => countableEmbed(encoding, call.input))
+  admitted.finish({ status: 200, served: link, usage, toCountInput })
+  return { status: 200, headers: [...jsonHeaders(length), ...admitted.headersFor(link)], body }
 }
 
-function usageOf(batches: readonly EmbeddedBatch[]): Usage {
+function sumUsage(batches: readonly EmbeddedBatch[]): Usage {
   const tokens = batches.reduce((sum, batch) => sum + batch.tokens, 0)
   return createPromptUsage(
     tokens,
@@ -72,11 +73,11 @@ function usageOf(batches: readonly EmbeddedBatch[]): Usage {
   )
 }
 
-/** The chain was chosen for its embed capability, so every link has the dialect. */
-function dialectOf(link: Model): EmbedEndpoint {
+/** A route for embeddings has only links with an embed endpoint. */
+function endpointOf(link: Model): EmbedEndpoint {
   return link.embed as EmbedEndpoint
 }
 
-function unsupported(call: EmbedCall, link: Model): readonly string[] {
-  return call.dimensions !== undefined && !dialectOf(link).supportsDimensions ? ['dimensions'] : []
+function listUnsupported(call: EmbedCall, link: Model): readonly string[] {
+  return call.dimensions !== undefined && !endpointOf(link).supportsDimensions ? ['dimensions'] : []
 }

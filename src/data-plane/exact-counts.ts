@@ -1,9 +1,10 @@
+import type { Millis } from '../core/ids.ts'
 import type { Clock, Tokenizer } from '../core/ports.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { applyExactCounts, type Usage } from '../core/usage.ts'
 import { calculateCost } from '../pricing/index.ts'
 import { countExactly } from '../tokens/index.ts'
-import type { Recount } from './exchange.ts'
+import type { PendingCount } from './record-builder.ts'
 
 export interface ExactCountsOptions {
   readonly tokenizer: Tokenizer
@@ -12,59 +13,61 @@ export interface ExactCountsOptions {
 }
 
 /** How long a shutdown waits for counts. */
-const patience = 2_000
+const closeTimeout: Millis = 2_000
 
 /**
- * Puts exact counts in the place of estimates. The answer has gone out by then; the record of the
- * request is written once, when the count is there, or with the estimate when there will be none.
+ * Replaces estimates by exact counts after the answer has been sent. Each record is emitted once:
+ * with the count, or with its estimate when the tokenizer fails or the gateway closes first.
  */
 export class ExactCounts {
   readonly #options: ExactCountsOptions
-  readonly #waiting = new Map<RequestRecord, Recount>()
-  #idle: (() => void) | undefined
+  readonly #pending = new Map<RequestRecord, PendingCount>()
+  #onIdle: (() => void) | undefined
 
   constructor(options: ExactCountsOptions) {
     this.#options = options
   }
 
-  /** Never rejects. */
-  async record(settlement: RequestRecord, recount: Recount): Promise<void> {
-    this.#waiting.set(settlement, recount)
-    // A tokenizer that fails has no count.
-    const exact = await countExactly(this.#options.tokenizer, recount.countable).catch(
-      () => undefined,
-    )
-    this.#write(settlement, exact)
+  /** Emits the record once it has been counted. Never rejects. */
+  async record(record: RequestRecord, pending: PendingCount): Promise<void> {
+    this.#pending.set(record, pending)
+    const { tokenizer } = this.#options
+    const exact = await countExactly(tokenizer, pending.input).catch(() => undefined)
+    this.#emit(record, exact)
   }
 
-  /** Waits a moment for what is being counted, and writes the rest with its estimates. */
+  /** Waits up to two seconds for pending counts, then emits the remaining records as they are. */
   async close(): Promise<void> {
-    if (this.#waiting.size === 0) return
+    if (this.#pending.size === 0) return
     await new Promise<void>((resolve) => {
-      const timer = this.#options.clock.schedule(patience, resolve)
-      this.#idle = () => {
+      const timer = this.#options.clock.schedule(closeTimeout, resolve)
+      this.#onIdle = () => {
         timer.cancel()
         resolve()
       }
     })
-    for (const settlement of this.#waiting.keys()) this.#write(settlement, undefined)
+    for (const record of this.#pending.keys()) this.#emit(record, undefined)
   }
 
-  #write(settlement: RequestRecord, exact: Usage | undefined): void {
-    const recount = this.#waiting.get(settlement)
-    if (!recount) return
-    this.#waiting.delete(settlement)
-    this.#options.record(exact ? counted(settlement, exact, recount) : settlement)
-    if (this.#waiting.size === 0) this.#idle?.()
+  #emit(record: RequestRecord, exact: Usage | undefined): void {
+    const pending = this.#pending.get(record)
+    if (!pending) return
+    this.#pending.delete(record)
+    this.#options.record(exact ? withExactUsage(record, exact, pending) : record)
+    if (this.#pending.size === 0) this.#onIdle?.()
   }
 }
 
-/** The budget was charged with the estimate when the answer went out: now with what it really was. */
-function counted(settlement: RequestRecord, exact: Usage, { admission }: Recount): RequestRecord {
-  const { account, served, searchUnits } = settlement
-  const usage = settlement.usage ? applyExactCounts(settlement.usage, exact) : exact
-  if (!account || !served) return { ...settlement, usage }
+/** Adjusts the charge too: the budget was charged with the estimate when the answer was sent. */
+function withExactUsage(
+  record: RequestRecord,
+  exact: Usage,
+  { admission }: PendingCount,
+): RequestRecord {
+  const { account, served, searchUnits } = record
+  const usage = record.usage ? applyExactCounts(record.usage, exact) : exact
+  if (!account || !served) return { ...record, usage }
   const cost = calculateCost(served.prices, usage, searchUnits)
   admission.adjust(cost)
-  return { ...settlement, usage, cost }
+  return { ...record, usage, cost }
 }

@@ -1,45 +1,45 @@
 import { UntranslatableError } from '../core/cannot-express.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
-import type { Exchange } from './exchange.ts'
+import type { RequestContext } from './request-context.ts'
 
 /**
- * The fields of a request that a link would drop, as dotted paths. Throws `UntranslatableError` when the
- * request has no form in the link's dialect.
+ * Lists the fields of a request that a link would drop, as dotted paths. Throws `UntranslatableError` when
+ * the link's dialect cannot express the request at all.
  */
-export type DroppedBy = (link: Model) => readonly string[]
+export type ListDropped = (link: Model) => readonly string[]
 
 /**
- * Judges a request before anything is done for it: LM-1001 when the first link's provider is `strict`
- * and would have to drop something, and when no link of the chain can express it.
+ * Checks that the request can be sent. LM-1001 when the first link is `strict` and would have to drop
+ * a field, and when no link of the chain can express the request.
  */
-export function checkExpressible({ chain }: ModelRoute, droppedBy: DroppedBy): void {
+export function checkExpressible({ chain }: ModelRoute, listDropped: ListDropped): void {
   const [first, ...others] = chain
-  const dropped = readDropped(first, droppedBy)
+  const dropped = tryListDropped(first, listDropped)
   if (!(dropped instanceof UntranslatableError)) {
-    const refusal = strictRefusal(first, dropped)
+    const refusal = refuseDropped(first, dropped)
     if (refusal) throw refusal.toError()
     return
   }
   const isUnable = (link: Model) => {
-    const given = readDropped(link, droppedBy)
-    return given instanceof UntranslatableError || strictRefusal(link, given) !== undefined
+    const fields = tryListDropped(link, listDropped)
+    return fields instanceof UntranslatableError || refuseDropped(link, fields) !== undefined
   }
   if (others.every(isUnable)) throw dropped.toError()
 }
 
 /**
- * Why a link is passed over: the request has no form in its dialect, or it is `strict` and would have
- * to drop something. What a link drops otherwise leaves a debug line.
+ * Returns why a link must be skipped: its dialect cannot express the request, or it is `strict` and
+ * would have to drop a field. Logs the fields that a link drops otherwise, at debug level.
  */
-export function whyUnable(
+export function explainSkip(
   link: Model,
-  droppedBy: DroppedBy,
-  { log, id }: Exchange,
+  listDropped: ListDropped,
+  { log, id }: RequestContext,
 ): UntranslatableError | undefined {
-  const dropped = readDropped(link, droppedBy)
+  const dropped = tryListDropped(link, listDropped)
   if (dropped instanceof UntranslatableError) return dropped
   if (dropped.length === 0) return undefined
-  const refusal = strictRefusal(link, dropped)
+  const refusal = refuseDropped(link, dropped)
   if (refusal) return refusal
   log.write('debug', 'fields dropped', {
     request_id: id,
@@ -50,16 +50,19 @@ export function whyUnable(
   return undefined
 }
 
-function readDropped(link: Model, droppedBy: DroppedBy): readonly string[] | UntranslatableError {
+function tryListDropped(
+  link: Model,
+  listDropped: ListDropped,
+): readonly string[] | UntranslatableError {
   try {
-    return droppedBy(link)
+    return listDropped(link)
   } catch (error) {
     if (error instanceof UntranslatableError) return error
     throw error
   }
 }
 
-function strictRefusal(
+function refuseDropped(
   { provider }: Model,
   [field]: readonly string[],
 ): UntranslatableError | undefined {

@@ -4,7 +4,7 @@ import type { RequestId } from '../core/ids.ts'
 import type { Log } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { FailedLink } from '../core/request-record.ts'
-import type { LostLink } from '../resilience/index.ts'
+import type { LinkFailure } from '../resilience/index.ts'
 
 interface FailedAttempt {
   readonly id: RequestId
@@ -15,34 +15,34 @@ interface FailedAttempt {
 }
 
 /**
- * One warn line for a failed attempt, or for one that was not made for want of a credential; the
- * upstream's own words, which may quote a prompt, at debug.
+ * Logs a failed attempt, or one that was not made because the credential is missing, as a warning.
+ * The upstream's own message, which may quote a prompt, is logged at debug level.
  */
 export function logFailedAttempt(log: Log, { id, link, attempt, failure }: FailedAttempt): void {
   if (isOwnEnd(failure)) return
-  const asked = { request_id: id, provider: link.provider.name, model: link.id }
+  const target = { request_id: id, provider: link.provider.name, model: link.id }
   if (failure.kind === 'no-credential') {
     const { message: problem } = failure
-    log.write('warn', 'no credential', { ...asked, problem, code: codeOf(failure) })
+    log.write('warn', 'no credential', { ...target, problem, code: codeOf(failure) })
     return
   }
-  const place = { ...asked, attempt }
+  const fields = { ...target, attempt }
   log.write('warn', 'attempt failed', {
-    ...place,
+    ...fields,
     failure: failure.kind,
     limit: failure.kind === 'timeout' ? failure.limit : undefined,
     status: failure.kind === 'status' ? failure.status : undefined,
     code: codeOf(failure),
   })
   const words = wordsOf(failure)
-  if (words !== '') log.write('debug', 'the upstream said', { ...place, words })
+  if (words !== '') log.write('debug', 'the upstream said', { ...fields, words })
 }
 
-/** What the line of the request says of a link that did not serve; undefined for nothing. */
-export function failedLink(lost: LostLink): FailedLink | undefined {
+/** The entry of the request's log line for a link that did not serve, if it needs one. */
+export function toFailedLink(lost: LinkFailure): FailedLink | undefined {
   const { id: model, provider } = lost.link
-  if ('unable' in lost) {
-    const field = lost.unable.param ?? 'the request'
+  if ('inexpressible' in lost) {
+    const field = lost.inexpressible.param ?? 'the request'
     return { model, provider: provider.name, reason: `cannot express ${field}`, attempts: 0 }
   }
   const { failure, attempts } = lost

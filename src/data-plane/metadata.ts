@@ -8,31 +8,31 @@ const maxValueBytes = 256
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const encoder = new TextEncoder()
 
-export type MetadataReading =
+export type MetadataResult =
   | { readonly state: 'absent' }
-  /** `reason` holds nothing of the header. */
+  /** `reason` quotes nothing of the header. */
   | { readonly state: 'rejected'; readonly reason: string }
   | { readonly state: 'accepted'; readonly metadata: Metadata }
 
 /**
  * Reads `x-gateway-metadata` (alias `cf-aig-metadata`): a flat JSON object of strings, numbers and
- * booleans. Anything else never fails a request; it is rejected, counted and forgotten.
+ * booleans. Anything else is rejected and counted, and the request goes on without metadata.
  */
-export function readMetadata(headers: Headers): MetadataReading {
+export function readMetadata(headers: Headers): MetadataResult {
   const header = headers.get('x-gateway-metadata') ?? headers.get('cf-aig-metadata')
   if (header === null) return { state: 'absent' }
   if (header.length > maxHeaderBytes) {
     return { state: 'rejected', reason: `the header is longer than ${maxHeaderBytes} bytes` }
   }
   const value = parse(header)
-  const problem = whatIsWrong(value)
-  // What has no problem is metadata.
+  const problem = findProblem(value)
+  // A value without a problem is metadata.
   return problem === undefined
     ? { state: 'accepted', metadata: value as Metadata }
     : { state: 'rejected', reason: problem }
 }
 
-/** Undefined, which no JSON text means, when it is none. */
+/** Returns undefined for a header that is not JSON; no JSON text parses to undefined. */
 function parse(header: string): unknown {
   try {
     return JSON.parse(utf8.decode(latin1Bytes(header)))
@@ -41,7 +41,7 @@ function parse(header: string): unknown {
   }
 }
 
-/** Header values arrive with one character a byte; the bytes themselves are UTF-8. */
+/** Header values arrive with one character for each byte; the bytes themselves are UTF-8. */
 function latin1Bytes(header: string): Uint8Array {
   return Uint8Array.from(header, (character) => {
     const code = character.charCodeAt(0)
@@ -50,17 +50,17 @@ function latin1Bytes(header: string): Uint8Array {
   })
 }
 
-function whatIsWrong(value: unknown): string | undefined {
+function findProblem(value: unknown): string | undefined {
   if (value === undefined) return 'the header is not JSON in UTF-8'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'the header is not a JSON object'
   }
   const entries = Object.entries(value)
   if (entries.length > maxKeys) return `it has more than ${maxKeys} keys`
-  return entries.map(whatIsWrongIn).find((problem) => problem !== undefined)
+  return entries.map(findEntryProblem).find((problem) => problem !== undefined)
 }
 
-function whatIsWrongIn([key, value]: [string, unknown]): string | undefined {
+function findEntryProblem([key, value]: [string, unknown]): string | undefined {
   if (byteLength(key) > maxKeyBytes) return `a key is longer than ${maxKeyBytes} bytes`
   const isScalar = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
   if (!isScalar) return 'a value is not a string, a number or a boolean'

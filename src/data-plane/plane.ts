@@ -1,38 +1,34 @@
-import type { Authenticator } from '../core/admission.ts'
 import type { Capability } from '../core/capability.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
-import type { CancelSignal, Clock, ImageFetchPort, Log, Tokenizer } from '../core/ports.ts'
+import type { CancelSignal, Tokenizer } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
-import type { RecordSink } from '../core/request-record.ts'
-import type { StreamClasses } from '../core/streams.ts'
+import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { InFlightSet } from '../wire/in-flight-set.ts'
 import type { Intake } from '../wire/intake.ts'
+import { attemptsHeader } from './admitted-request.ts'
 import { ExactCounts } from './exact-counts.ts'
-import { type AttemptOutcome, Exchange } from './exchange.ts'
 import { readMetadata } from './metadata.ts'
+import { type AttemptOutcome, type PendingCount, RecordBuilder } from './record-builder.ts'
+import { RequestContext, type RequestPorts } from './request-context.ts'
 
-export interface DataPlaneOptions {
-  readonly gatekeeper: Authenticator
+export interface DataPlaneOptions extends RequestPorts {
   readonly snapshot: () => Snapshot
-  readonly clock: Clock
-  readonly log: Log
-  readonly streams: StreamClasses
-  readonly imageFetch: ImageFetchPort | undefined
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
   readonly breakers: Breakers
   readonly intake: Intake
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
+  /** Called after every upstream call. */
   readonly attempted: (link: Model, outcome: AttemptOutcome) => void
-  /** Called for a stream that was complete although none of its choices gave a finish reason. */
+  /** Called for a complete stream none of whose choices gave a finish reason. */
   readonly unfinished: (link: Model) => void
   readonly metadataRejected: () => void
 }
@@ -43,96 +39,122 @@ export interface Arrival extends RequestOrigin {
   readonly signal: CancelSignal
 }
 
-type Serve = (request: Request, exchange: Exchange) => Promise<Reply>
+/** Serves one request of a capability. Rejects with the error that the client gets. */
+export type Handler = (request: Request, context: RequestContext) => Promise<Reply>
 
-/** Runs the requests of the data plane: opens an exchange for each and sees to it that it ends. */
+interface Matched {
+  readonly request: Request
+  readonly context: Arrival
+}
+
+/** The requests of the data plane: each is in flight until it has been recorded, which happens once. */
 export class DataPlane {
   readonly #options: DataPlaneOptions
-  readonly #running = new InFlightSet<CancelScope>()
-  readonly #recounts: ExactCounts | undefined
+  readonly #inFlight = new InFlightSet<CancelScope>()
+  readonly #exactCounts: ExactCounts | undefined
 
   constructor(options: DataPlaneOptions) {
     this.#options = options
     const { tokenizer, clock, record } = options
-    if (tokenizer) this.#recounts = new ExactCounts({ tokenizer, clock, record })
+    if (tokenizer) this.#exactCounts = new ExactCounts({ tokenizer, clock, record })
   }
 
-  /** Requests that have not ended, streams included. */
+  /** The number of requests that have not ended, streams included. */
   get inFlight(): number {
-    return this.#running.size
+    return this.#inFlight.size
   }
 
-  /** Ends everything that is still running. */
+  /** Ends every request that is in flight. */
   drain(): void {
-    for (const scope of this.#running.all()) scope.end({ kind: 'shutdown' })
+    for (const scope of this.#inFlight.all()) scope.end({ kind: 'shutdown' })
   }
 
-  /** Waits a moment for the records of what has ended. */
+  /** Waits up to two seconds for the exact counts of requests that have ended. */
   async close(): Promise<void> {
-    await this.#recounts?.close()
+    await this.#exactCounts?.close()
   }
 
-  /** Serves one request of a capability; rejects with the error that the client is to get. */
-  async serve(
-    capability: Capability,
-    serve: Serve,
-    request: Request,
-    arrival: Arrival,
-  ): Promise<Reply> {
-    const exchange = this.#open(capability, request, arrival)
-    try {
-      exchange.identified(this.#options.gatekeeper.authenticate(request, arrival))
-      return await serve(request, exchange)
-    } catch (error) {
-      const known = asGatewayError(error, this.#options.log, arrival.id)
-      exchange.settle({ status: known.status, errorCode: known.code })
-      // All answers without a valid key are one and the same, on every route.
-      throw known.code === 'LM-4004' ? known : known.with({ headers: exchange.errorHeaders })
+  /**
+   * Makes a route of a handler: each request gets a context, a place among those in flight and,
+   * however it ends, one record.
+   */
+  recorded(capability: Capability, handler: Handler): (matched: Matched) => Promise<Reply> {
+    return async ({ request, context: arrival }) => {
+      const { record, context } = this.#open(capability, request.headers, arrival)
+      try {
+        return await handler(request, context)
+      } catch (error) {
+        const known = asGatewayError(error, this.#options.log, arrival.id)
+        record.finish({ status: known.status, errorCode: known.code })
+        // All answers to requests without a valid key are the same, on every route.
+        if (known.code === 'LM-4004') throw known
+        throw known.with({ headers: [attemptsHeader, String(record.attempts)] })
+      }
     }
   }
 
-  #open(capability: Capability, request: Request, arrival: Arrival): Exchange {
+  #open(capability: Capability, headers: Headers, arrival: Arrival): OpenedRequest {
+    const { clock, log, breakers, intake, random, attempted, unfinished } = this.#options
     const { id, signal } = arrival
-    const { snapshot, clock, log, streams, imageFetch, breakers, intake } = this.#options
-    const { random, record, attempted } = this.#options
-    const view = snapshot()
     const scope = new CancelScope(clock)
-    const gone = () => scope.end({ kind: 'client-cancelled' })
-    const leave = this.#running.add(scope)
-    if (signal.aborted) gone()
-    else signal.addEventListener('abort', gone)
-    return new Exchange({
+    const cancel = () => scope.end({ kind: 'client-cancelled' })
+    const leave = this.#inFlight.add(scope)
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel)
+    const share = intake.buffers.open(() => scope.end({ kind: 'slow-client' }))
+    const place = intake.open(share)
+    const record = new RecordBuilder({
       id,
       capability,
-      snapshot: view,
-      scope,
+      metadata: this.#metadata(headers, arrival),
       clock,
       log,
-      streams,
-      imageFetch,
-      resilience: { retry: view.retry, breaker: view.breaker, breakers, random },
-      metadata: this.#metadata(request, arrival),
       attempted,
-      unfinished: this.#options.unfinished,
-      intake,
-      canCount: this.#recounts !== undefined,
-      record: (settlement, recount) => {
-        signal.removeEventListener('abort', gone)
+      unfinished,
+      release() {
+        scope.close()
+        place.end()
+        share.close()
+        signal.removeEventListener('abort', cancel)
         leave()
-        if (recount) void this.#recounts?.record(settlement, recount)
-        else record(settlement)
       },
+      emit: this.#emit,
     })
+    const snapshot = this.#options.snapshot()
+    const context = new RequestContext({
+      ports: this.#options,
+      origin: arrival,
+      capability,
+      snapshot,
+      scope,
+      resilience: { retry: snapshot.retry, breaker: snapshot.breaker, breakers, random },
+      buffers: intake.buffers,
+      share,
+      place,
+      record,
+      canCount: this.#exactCounts !== undefined,
+    })
+    return { record, context }
   }
 
-  #metadata({ headers }: Request, { id }: Arrival): Metadata {
-    const reading = readMetadata(headers)
-    if (reading.state === 'accepted') return reading.metadata
-    if (reading.state === 'rejected') {
-      const { reason } = reading
+  readonly #emit = (record: RequestRecord, pending: PendingCount | undefined): void => {
+    if (pending) void this.#exactCounts?.record(record, pending)
+    else this.#options.record(record)
+  }
+
+  #metadata(headers: Headers, { id }: Arrival): Metadata {
+    const result = readMetadata(headers)
+    if (result.state === 'accepted') return result.metadata
+    if (result.state === 'rejected') {
+      const { reason } = result
       this.#options.metadataRejected()
       this.#options.log.write('debug', 'metadata rejected', { request_id: id, reason })
     }
     return {}
   }
+}
+
+interface OpenedRequest {
+  readonly record: RecordBuilder
+  readonly context: RequestContext
 }

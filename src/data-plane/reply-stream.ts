@@ -18,33 +18,33 @@ import type { CancelScope } from '../wire/cancel-scope.ts'
  * bytes → frames → commit gate → heartbeat → terminator → usage → bytes.
  */
 
-/** The most bytes that a stream may send before its first content. */
-const maxWithoutContent = 8 * 1024 * 1024
+/** How many bytes a stream may send before its first content. */
+const maxBytesBeforeContent = 8 * 1024 * 1024
 
-/** The first half of the path: up to the gate, which a stream passes with its first content. */
-export interface PeekedStream {
+/** The first half of the path, up to the commit gate: the stream has not sent content yet. */
+export interface PendingStream {
   readonly upstream: ByteSource
   readonly frames: Readable<Frame[]>
-  /** Resolves to undefined once there is content, or to the failure that came in its place. */
+  /** Resolves to undefined at the first content, or to the failure that came in its place. */
   readonly opened: Promise<UpstreamFailure | undefined>
 }
 
-/** Reads ahead of any client until the gate opens. */
-export function peek(
+/** Starts to read a stream. It is read up to its first content even while it has no reader. */
+export function openStream(
   upstream: ByteSource,
   decoder: FrameDecoder,
-  { streams: { ReadableStream, TransformStream }, share }: Peeking,
-): PeekedStream {
-  const gate = new CommitGate(maxWithoutContent, share.hold())
+  { streams: { ReadableStream, TransformStream }, share }: OpenStreamOptions,
+): PendingStream {
+  const gate = new CommitGate(maxBytesBeforeContent, share.hold())
   const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
     .pipeThrough(new TransformStream(new FrameReader(decoder, share.hold())))
     .pipeThrough(new TransformStream(gate, undefined, oneAhead))
   return { upstream, frames, opened: gate.opened }
 }
 
-export interface Peeking {
+export interface OpenStreamOptions {
   readonly streams: StreamClasses
-  /** Counts the bytes that wait for the rest of a frame, or for content. */
+  /** Counts the bytes that are held until a frame is complete, or until the first content. */
   readonly share: Share
 }
 
@@ -62,8 +62,8 @@ export interface ReplyStreamOptions {
 }
 
 /**
- * The second half: a committed stream on its way to the client. It ends once, by whichever comes
- * first: `[DONE]`, a failure, the client's leaving, the end of the scope.
+ * The second half of the path: a committed stream on its way to the client. It ends once, at the
+ * first of: `[DONE]`, a failure, the client's departure, the end of the scope.
  */
 export class ReplyStream implements ChainEnd {
   readonly body: Readable<Uint8Array>
@@ -73,7 +73,7 @@ export class ReplyStream implements ChainEnd {
   #stopListening: () => void = () => {}
   #onEnd: ((end: StreamEnd) => void) | undefined
 
-  constructor({ upstream, frames }: PeekedStream, options: ReplyStreamOptions) {
+  constructor({ upstream, frames }: PendingStream, options: ReplyStreamOptions) {
     const { TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)

@@ -3,7 +3,7 @@ import { createPromptUsage, type Usage } from '../core/usage.ts'
 import { estimateRerank } from '../tokens/index.ts'
 import type { RankedPart } from './call-rerank.ts'
 
-/** What a rerank request has taken, each count reported by the upstream or else estimated. */
+/** The usage of a rerank request. Each count is the upstream's, or else an estimate. */
 export interface RerankCounts {
   readonly tokens: Count
   readonly searchUnits: Count
@@ -14,28 +14,29 @@ interface Count {
   readonly estimated: boolean
 }
 
-/** A search unit is a query with up to so many documents. */
+/** A search unit is one query with up to this many documents. */
 const documentsPerUnit = 100
 
-export function countsOf(call: RerankCall, parts: readonly RankedPart[]): RerankCounts {
+/** Sums the usage of all parts. */
+export function countRerank(call: RerankCall, parts: readonly RankedPart[]): RerankCounts {
   return {
-    tokens: countOr(
+    tokens: sumOrEstimate(
       parts.map(({ tokens }) => tokens),
       () => estimateRerank(call),
     ),
-    searchUnits: countOr(
+    searchUnits: sumOrEstimate(
       parts.map(({ searchUnits }) => searchUnits),
-      () => unitsOf(call),
+      () => estimateSearchUnits(call),
     ),
   }
 }
 
-/** What a rerank request takes by the usual measure. */
-export function unitsOf({ documents }: RerankCall): number {
+/** Estimates the search units of a request, as most vendors count them. */
+export function estimateSearchUnits({ documents }: RerankCall): number {
   return Math.ceil(documents.length / documentsPerUnit)
 }
 
-/** The `usage` object of the answer. Vendors bill in one of the two, so each has a flag. */
+/** The `usage` object of the answer. Vendors bill by one of the two counts, so each has its own flag. */
 export function renderCounts({ tokens, searchUnits }: RerankCounts): object {
   return {
     search_units: searchUnits.value,
@@ -45,13 +46,13 @@ export function renderCounts({ tokens, searchUnits }: RerankCounts): object {
   }
 }
 
-/** Rerank writes nothing, so all tokens are the prompt's. */
-export function usageOf({ tokens: { value, estimated } }: RerankCounts): Usage {
+/** Rerank generates no text, so all tokens belong to the prompt. */
+export function toUsage({ tokens: { value, estimated } }: RerankCounts): Usage {
   return createPromptUsage(value, estimated)
 }
 
-/** The sum of what was reported, or an estimate unless all parts have reported. */
-function countOr(reported: readonly (number | undefined)[], estimate: () => number): Count {
+/** Sums the reported counts, or estimates when a part did not report one. */
+function sumOrEstimate(reported: readonly (number | undefined)[], estimate: () => number): Count {
   const known = reported.filter((count) => count !== undefined)
   if (known.length < reported.length) return { value: estimate(), estimated: true }
   return { value: known.reduce((sum, count) => sum + count, 0), estimated: false }

@@ -2,75 +2,77 @@ import type { RerankEndpoint } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
-import { callRerank, partsOf, type RankedPart, type RerankPart } from './call-rerank.ts'
-import type { Exchange } from './exchange.ts'
-import { countsOf, renderCounts, usageOf } from './rerank-counts.ts'
+import type { AdmittedRequest } from './admitted-request.ts'
+import { callRerank, type RankedPart, type RerankPart, splitDocuments } from './call-rerank.ts'
+import type { RequestContext } from './request-context.ts'
+import { countRerank, renderCounts, toUsage } from './rerank-counts.ts'
 import { readRerank } from './rerank-input.ts'
 import { estimateRerankUsage } from './usage-estimate.ts'
 
 /** `POST /v1/rerank`, and its aliases. */
-export async function rerank(request: Request, exchange: Exchange): Promise<Reply> {
-  const { snapshot } = exchange
-  const call = await readRerank(await exchange.body(request), exchange.pace)
-  exchange.parsed()
-  const route = snapshot.resolve(call.model, 'rerank')
-  exchange.routed(route)
-  exchange.admit(route, () => estimateRerankUsage(call))
+export async function rerank(request: Request, context: RequestContext): Promise<Reply> {
+  const slice = context.startTimeSlice()
+  const authenticated = context.authenticate(request) // LM-4004
+  const call = await readRerank(await authenticated.readBody(request), slice) // LM-1002, LM-1001, LM-2010
+  context.releaseParser()
+  const route = authenticated.resolve(call) // LM-2001, LM-2002
+  const admitted = authenticated.admit(route, () => estimateRerankUsage(call)) // LM-4002, LM-4003, LM-4001
 
-  const served = await runSplitChain<RerankPart, RankedPart>(exchange.chainOf(route), {
-    // The chain was chosen for its rerank capability, so every link has the dialect.
-    split: (link) => partsOf(call, link.rerank as RerankEndpoint),
-    attempt: async (part, context) => {
-      const result = await callRerank(part, context, exchange)
-      exchange.attempted(context.link, result)
-      return result
-    },
-  })
-  return answer(call, served, exchange)
+  const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
+    // A route for rerank has only links with a rerank endpoint.
+    split: (link) => splitDocuments(call, link.rerank as RerankEndpoint),
+    call: (part, attempt) => callRerank(part, attempt, context),
+  }) // LM-3xxx, LM-6001
+  return reply(served, { call, context, admitted })
 }
 
-function answer(
-  call: RerankCall,
+interface ServedCall {
+  readonly call: RerankCall
+  readonly context: RequestContext
+  readonly admitted: AdmittedRequest
+}
+
+function reply(
   { value: parts, link, scope }: Served<readonly RankedPart[]>,
-  exchange: Exchange,
+  { call, context, admitted }: ServedCall,
 ): Reply {
   scope.close()
   const asked = call.topN ?? call.documents.length
-  const results = inOrder(parts).slice(0, asked)
+  const results = mergeRanked(parts).slice(0, asked)
   if (results.length < asked) {
-    exchange.log.write('warn', 'fewer results than asked for', {
-      request_id: exchange.id,
+    context.log.write('warn', 'fewer results than asked for', {
+      request_id: context.id,
       model: link.id,
       provider: link.provider.name,
       asked,
       results: results.length,
     })
   }
-  const counts = countsOf(call, parts)
+  const counts = countRerank(call, parts)
   const body = JSON.stringify({
     model: link.id,
-    results: results.map((result) => render(result, call)),
+    results: results.map((result) => renderResult(result, call)),
     usage: renderCounts(counts),
   })
   const searchUnits = counts.searchUnits.value
-  exchange.settle({ status: 200, served: link, usage: usageOf(counts), searchUnits })
-  return jsonBytes(encoder.encode(body), { headers: exchange.headersOf(link) })
+  admitted.finish({ status: 200, served: link, usage: toUsage(counts), searchUnits })
+  return jsonBytes(encoder.encode(body), { headers: admitted.headersFor(link) })
 }
 
 const encoder = new TextEncoder()
 
-/** The results of all parts, the best first, documents of one score in the order of the request. */
-function inOrder(parts: readonly RankedPart[]): Ranking[] {
+/** Merges the results of all parts, best first; equal scores stay in the order of the request. */
+function mergeRanked(parts: readonly RankedPart[]): Ranking[] {
   return parts
     .flatMap(({ results }) => results)
     .sort((a, b) => b.score - a.score || a.index - b.index)
 }
 
-/** The document is echoed from the request: vendors differ in the shape, and it would cost traffic. */
-function render({ index, score }: Ranking, { documents, returnDocuments }: RerankCall): object {
+/** Echoes the document from the request: vendors differ in its shape, and it would cost traffic. */
+function renderResult({ index, score }: Ranking, call: RerankCall): object {
   return {
     index,
     relevance_score: score,
-    ...(returnDocuments && { document: { text: documents[index] } }),
+    ...(call.returnDocuments && { document: { text: call.documents[index] } }),
   }
 }

@@ -6,9 +6,9 @@ import type { ChatEndpoint, Model } from '../core/provider.ts'
 import type { RerankCall } from '../core/rerank.ts'
 import { estimateEmbed, estimateRerank } from '../tokens/index.ts'
 import type { ParsedChat } from './chat-input.ts'
-import { unitsOf } from './rerank-counts.ts'
+import { estimateSearchUnits } from './rerank-counts.ts'
 
-/** What a chat request may use. */
+/** Estimates the usage of a chat request. */
 export function estimateChatUsage(call: ParsedChat): UsageEstimate {
   return {
     promptTokens: call.promptTokens,
@@ -17,25 +17,25 @@ export function estimateChatUsage(call: ParsedChat): UsageEstimate {
 }
 
 function estimateOutput(link: Model, call: ChatCall): OutputEstimate {
-  // The route was chosen for its chat capability, so there is an endpoint.
+  // A route for chat has only links with a chat endpoint.
   const endpoint = link.chat as ChatEndpoint
   try {
     return endpoint.estimateOutput(call)
   } catch (error) {
-    if (error instanceof UntranslatableError) return nothing
+    if (error instanceof UntranslatableError) return noOutput
     throw error
   }
 }
 
-/** A link that cannot express the request is never asked, so it writes nothing. */
-const nothing: OutputEstimate = Object.freeze({ maxTokens: 0, isBounded: true, choices: 1 })
+/** A link that cannot express the request is skipped, so it generates nothing. */
+const noOutput: OutputEstimate = Object.freeze({ maxTokens: 0, isBounded: true, choices: 1 })
 
-/** What an embeddings request may use: it generates nothing. */
+/** Estimates the usage of an embeddings request, which generates nothing. */
 export function estimateEmbedUsage({ input }: EmbedCall): UsageEstimate {
   return { promptTokens: estimateEmbed(input) }
 }
 
-/** What a rerank request may use: vendors bill in units or in tokens, so it has both. */
+/** Estimates the usage of a rerank request in both units, because vendors bill by either. */
 export function estimateRerankUsage(call: RerankCall): UsageEstimate {
-  return { promptTokens: estimateRerank(call), searchUnits: unitsOf(call) }
+  return { promptTokens: estimateRerank(call), searchUnits: estimateSearchUnits(call) }
 }

@@ -35,16 +35,10 @@ export function routesOf({
   metrics,
   authenticator,
 }: RouteOptions): Routes<Arrival> {
-  const reranking: Routes<Arrival>[string] = {
-    POST: ({ request, context }) => plane.serve('rerank', rerank, request, context),
-  }
+  const reranking: Routes<Arrival>[string] = { POST: plane.recorded('rerank', rerank) }
   const routes: Routes<Arrival> = {
-    '/v1/chat/completions': {
-      POST: ({ request, context }) => plane.serve('chat', chat, request, context),
-    },
-    '/v1/embeddings': {
-      POST: ({ request, context }) => plane.serve('embed', embeddings, request, context),
-    },
+    '/v1/chat/completions': { POST: plane.recorded('chat', chat) },
+    '/v1/embeddings': { POST: plane.recorded('embed', embeddings) },
     '/v1/rerank': reranking,
     // Where the clients of Cohere and of Jina-like servers look for it.
     '/v2/rerank': reranking,

@@ -4,44 +4,49 @@ import { errorOf, namedWait, type UpstreamFailure, vendorErrorOf } from '../core
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 
-/** A link that did not serve: all its attempts failed, or it cannot express the request. */
-export type LostLink =
-  | { readonly link: Model; readonly failure: UpstreamFailure; readonly attempts: number }
-  | { readonly link: Model; readonly unable: UntranslatableError }
+/** Why a link did not serve: all its attempts failed, or it cannot express the request. */
+export type LinkFailure =
+  | FailedAttempts
+  | { readonly link: Model; readonly untranslatable: UntranslatableError }
 
-type FailedLink = Extract<LostLink, { readonly failure: UpstreamFailure }>
+interface FailedAttempts {
+  readonly link: Model
+  /** The failure of the last attempt. */
+  readonly failure: UpstreamFailure
+  readonly attempts: number
+}
 
 /**
- * The error of a chain none of whose links served. LM-1001 when no link can express the request.
- * Else the links that were asked decide. One link: its own error. More: LM-3004 with all attempts,
- * unless every link failed in the same telling way. A total timeout tells most of all.
+ * Makes the error of a chain that no link served. When no link can express the request, it is LM-1001.
+ * Otherwise the links that were called decide: LM-3013 when the total timeout fired; a single link's
+ * own error; the shared code when all links failed alike in one of `sharedCodes`; else LM-3004.
  */
-export function chainError(lost: readonly LostLink[]): GatewayError {
-  const failed = lost.filter((one): one is FailedLink => 'failure' in one)
+export function chainError(failures: readonly LinkFailure[]): GatewayError {
+  const failed = failures.filter((one): one is FailedAttempts => 'failure' in one)
   const errors = failed.map(({ link, failure }) => errorOf(failure, link.provider.name))
   const [first, ...others] = errors
-  // A chain has links, so where none failed the first one is unable.
-  if (!first) return (lost[0] as Exclude<LostLink, FailedLink>).unable.toError()
+  // A chain has at least one link, so when none failed the first one cannot express the request.
+  if (!first) return (failures[0] as Exclude<LinkFailure, FailedAttempts>).untranslatable.toError()
   const upstream = failed.map(({ failure }) => vendorErrorOf(failure)).findLast(Boolean)
   const fields = upstream && { upstream }
   const total = errors.find(({ code }) => code === 'LM-3013')
   if (total) return total.with({ retryAfter: lastWait(failed), fields })
-  if (lost.length === 1) return first
+  if (failures.length === 1) return first
   const isShared = others.every(({ code }) => code === first.code)
-  const code = isShared && sharedEnds.has(first.code) ? first.code : 'LM-3004'
+  const code = isShared && sharedCodes.has(first.code) ? first.code : 'LM-3004'
   return new GatewayError(
     code,
-    `every link of the chain failed: ${lost.map(describe).join('; ')}`,
+    `every link of the chain failed: ${failures.map(describe).join('; ')}`,
     {
-      retryAfter: code === 'LM-3020' ? soonest(errors) : lastWait(failed),
+      retryAfter: code === 'LM-3020' ? soonestWait(errors) : lastWait(failed),
       headers: code === 'LM-3001' ? [] : noRetryHeader,
       fields,
     },
   )
 }
 
-/** Ends that mean the same for a chain as for a link. */
-const sharedEnds: ReadonlySet<string> = new Set([
+/** Codes that mean the same for a chain as for a single link. */
+const sharedCodes: ReadonlySet<string> = new Set([
   'LM-3001',
   'LM-3010',
   'LM-3011',
@@ -49,22 +54,22 @@ const sharedEnds: ReadonlySet<string> = new Set([
   'LM-3020',
 ])
 
-function describe(lost: LostLink): string {
-  const { id, provider } = lost.link
-  if ('unable' in lost)
-    return `${id} (0 attempts): cannot express the request: ${lost.unable.message}`
-  const { failure, attempts } = lost
+function describe(one: LinkFailure): string {
+  const { id, provider } = one.link
+  if ('untranslatable' in one)
+    return `${id} (0 attempts): cannot express the request: ${one.untranslatable.message}`
+  const { failure, attempts } = one
   const calls = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   return `${id} (${calls}): ${errorOf(failure, provider.name).message}`
 }
 
-/** The wait that the last rate limit or overload of the chain has named. */
-function lastWait(failed: readonly FailedLink[]): Millis | undefined {
+/** The wait that the last rate limit or overload of the chain asked for. */
+function lastWait(failed: readonly FailedAttempts[]): Millis | undefined {
   return failed.map(({ failure }) => namedWait(failure)).findLast((wait) => wait !== undefined)
 }
 
-/** A client may come back as soon as one circuit closes. */
-function soonest(errors: readonly GatewayError[]): Millis | undefined {
+/** A client may retry as soon as one circuit closes. */
+function soonestWait(errors: readonly GatewayError[]): Millis | undefined {
   const waits = errors.flatMap(({ detail }) => detail.retryAfter ?? [])
   return waits.length > 0 ? Math.min(...waits) : undefined
 }

@@ -4,9 +4,9 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
-import { chainError, type LostLink } from './chain-error.ts'
+import { chainError, type LinkFailure } from './chain-error.ts'
 import {
-  type AttemptContext,
+  type Attempt,
   type CallResult,
   isProviderFault,
   type LinkOutcome,
@@ -14,84 +14,103 @@ import {
   retryLink,
 } from './retry-link.ts'
 
-/** What a chain has brought. */
-export interface Served<T> {
-  readonly value: T
-  /** Who served. */
-  readonly link: Model
-  /** Ends when the client leaves or the total time is over. Whoever takes the value closes it. */
-  readonly scope: CancelScope
-  /** To be told of the end of a stream that was served: its death counts against the provider. */
-  readonly over: (failure: UpstreamFailure | undefined) => void
-}
-
-/** What every way through a chain needs. */
-export interface ChainSetting {
+/** What the chain needs to know of a request. */
+export interface ChainRequest {
   readonly route: ModelRoute
   readonly scope: CancelScope
   readonly clock: Clock
-  /** When the request arrived, on the clock that never jumps: the total time runs from here. */
+  /** When the request arrived, on the clock that never jumps. The total timeout runs from here. */
   readonly arrived: Millis
   readonly resilience: Resilience
-  /** Why a link cannot send the request. Asked once for each link, before its circuit. */
-  readonly whyUnable: ((link: Model) => UntranslatableError | undefined) | undefined
+  /** Called after each attempt. */
+  onAttempt(link: Model, result: CallResult<unknown>): void
   /** Called for each link that did not serve. */
-  readonly onLost: (lost: LostLink) => void
+  onLinkFailure(failure: LinkFailure): void
 }
 
-/** Asks a link, under a scope with that link's clocks. */
-export type Ask<T> = (link: Model, scope: CancelScope) => Promise<LinkOutcome<T>>
+/** How the request is sent to one link. */
+export interface ChainCall<T> {
+  /** Returns why a link must be skipped, if it must. Called once for each link, before its circuit. */
+  readonly explainSkip?: ((link: Model) => UntranslatableError | undefined) | undefined
+  /** Makes one upstream call. */
+  readonly call: (attempt: Attempt) => Promise<CallResult<T>>
+}
 
-/** Asks the links of a chain in order, each as often as the policy says, until one answers. */
+/** The value that a chain has served. */
+export interface Served<T> {
+  readonly value: T
+  /** The link that served. */
+  readonly link: Model
+  /** Ends when the client leaves or the total timeout fires. The receiver of the value closes it. */
+  readonly scope: CancelScope
+  /** To be called at the end of a served stream: its failure counts against the provider. */
+  readonly over: (failure: UpstreamFailure | undefined) => void
+}
+
+/** Calls the links of a chain in order, each as often as the policy allows, until one serves. */
 export function runChain<T>(
-  setting: ChainSetting,
-  attempt: (context: AttemptContext) => Promise<CallResult<T>>,
+  request: ChainRequest,
+  { explainSkip, call }: ChainCall<T>,
 ): Promise<Served<T>> {
-  const { resilience } = setting
-  return overLinks(setting, (link, scope) => retryLink(resilience, { link, scope, attempt }))
+  return tryLinks(request, {
+    explainSkip,
+    tryLink: (link, scope) => retryLink(request, { link, scope, call }),
+  })
+}
+
+export interface LinkTrial<T> extends Pick<ChainCall<T>, 'explainSkip'> {
+  /** Makes all attempts on one link, under a scope that has the link's timeouts. */
+  readonly tryLink: (link: Model, scope: CancelScope) => Promise<LinkOutcome<T>>
 }
 
 /**
- * Asks the links of a chain in order until one serves, and passes over those that cannot express the
- * request. Throws the `GatewayError` of the end: at once when the request itself is at fault, else
- * when no link is left.
+ * Tries the links of a chain in order until one serves, and skips those that cannot express the
+ * request. Throws the `GatewayError` for the client: at once when the request itself is at fault,
+ * otherwise when no link is left.
  */
-export async function overLinks<T>(setting: ChainSetting, ask: Ask<T>): Promise<Served<T>> {
-  const all: LostLink[] = []
-  const lose = (lost: LostLink) => {
-    all.push(lost)
-    setting.onLost(lost)
+export async function tryLinks<T>(
+  request: ChainRequest,
+  { explainSkip, tryLink }: LinkTrial<T>,
+): Promise<Served<T>> {
+  const failures: LinkFailure[] = []
+  const addFailure = (failure: LinkFailure) => {
+    failures.push(failure)
+    request.onLinkFailure(failure)
   }
-  for (const link of setting.route.chain) {
-    const unable = setting.whyUnable?.(link)
-    if (unable) {
-      lose({ link, unable })
+  for (const link of request.route.chain) {
+    const untranslatable = explainSkip?.(link)
+    if (untranslatable) {
+      addFailure({ link, untranslatable })
       continue
     }
-    const scope = setting.scope.open()
-    const stopFirstToken = setClocks(setting, link, scope)
+    const scope = request.scope.open()
+    const stopFirstToken = startTimeouts(request, link, scope)
     let outcome: LinkOutcome<T>
     try {
-      outcome = await ask(link, scope)
+      outcome = await tryLink(link, scope)
     } catch (error) {
       scope.close()
       throw error
     }
     stopFirstToken()
     if (outcome.ok) {
-      return { value: outcome.value, link, scope, over: verdictOnEnd(setting.resilience, link) }
+      return { value: outcome.value, link, scope, over: streamJudge(request.resilience, link) }
     }
     scope.close()
     const { failure, attempts } = outcome
-    lose({ link, failure, attempts })
+    addFailure({ link, failure, attempts })
     const surfaces = verdictOn(failure) === 'surface'
-    if (surfaces || setting.scope.ended) throw errorOf(failure, link.provider.name)
+    if (surfaces || request.scope.ended) throw errorOf(failure, link.provider.name)
   }
-  throw chainError(all)
+  throw chainError(failures)
 }
 
-/** Sets the link's clocks on its scope. Returns the way to stop that of the first token. */
-function setClocks({ arrived, clock }: ChainSetting, link: Model, scope: CancelScope): () => void {
+/** Starts the link's timeouts on its scope. Returns a function that stops the first-token timeout. */
+function startTimeouts(
+  { arrived, clock }: ChainRequest,
+  link: Model,
+  scope: CancelScope,
+): () => void {
   const { totalTimeout, firstTokenTimeout } = link.provider
   scope.endAfter(arrived + totalTimeout - clock.elapsed(), totalTimeoutFired)
   return scope.endAfter(firstTokenTimeout, firstTokenTimeoutFired)
@@ -100,7 +119,8 @@ function setClocks({ arrived, clock }: ChainSetting, link: Model, scope: CancelS
 const totalTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'total' } as const)
 const firstTokenTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'first-token' } as const)
 
-function verdictOnEnd({ breaker, breakers }: Resilience, link: Model): Served<unknown>['over'] {
+/** Reports the end of a stream to the link's breaker. */
+function streamJudge({ breaker, breakers }: Resilience, link: Model): Served<unknown>['over'] {
   return (failure) => {
     if (!failure) breakers.of(link).recover()
     else if (isProviderFault(failure)) breakers.of(link).fault(breaker)

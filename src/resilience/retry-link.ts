@@ -6,23 +6,23 @@ import type { BreakerPolicy } from './breaker.ts'
 import type { Breakers } from './breakers.ts'
 import { backoff, type LinkRetryPolicy } from './retry.ts'
 
-/** What came of one upstream call. */
+/** The outcome of one upstream call. */
 export type CallResult<T> =
-  /** `opened`: the value is a stream that has only begun, and may still die. */
+  /** `opened`: the value is a stream that has only begun, and may still fail. */
   | (Resent & { readonly ok: true; readonly value: T; readonly opened?: true })
   | (Resent & { readonly ok: false; readonly failure: UpstreamFailure })
 
 interface Resent {
-  /** The request went out twice, since the connection of the first time was lost at once. */
+  /** The request was sent twice, because the first connection was lost at once. */
   readonly resent?: true
 }
 
-/** What one upstream call is made with. */
-export interface AttemptContext {
+/** One upstream call that is to be made. */
+export interface Attempt {
   readonly link: Model
   /** May end the call at any point. */
   readonly scope: CancelScope
-  /** False when an earlier attempt on the link has been resent. */
+  /** False once an earlier attempt on the link has been resent. */
   readonly mayResend: boolean
 }
 
@@ -30,32 +30,44 @@ export interface Resilience {
   readonly retry: LinkRetryPolicy
   readonly breaker: BreakerPolicy
   readonly breakers: Breakers
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
 }
 
-export interface Attempts<T> {
+/** A request whose attempts are recorded. */
+export interface RetriedRequest {
+  readonly resilience: Resilience
+  /** Called after each attempt. */
+  onAttempt(link: Model, result: CallResult<unknown>): void
+}
+
+export interface LinkCall<T> {
   readonly link: Model
   /** Bounds all attempts together. */
   readonly scope: CancelScope
-  readonly attempt: (context: AttemptContext) => Promise<CallResult<T>>
+  /** Makes one upstream call. */
+  readonly call: (attempt: Attempt) => Promise<CallResult<T>>
 }
 
-/** What a link has made of its attempts. */
+/** The outcome of all attempts on one link. */
 export type LinkOutcome<T> =
   | { readonly ok: true; readonly value: T; readonly attempts: number }
   | { readonly ok: false; readonly failure: UpstreamFailure; readonly attempts: number }
 
-/** Calls one link until it answers, its circuit opens, or the policy, the time or the hope is over. */
+/**
+ * Calls one link until it answers, its circuit opens, the retry policy or the time is exhausted, or a
+ * failure occurs that a retry cannot mend.
+ */
 export async function retryLink<T>(
-  { retry, breaker: policy, breakers, random }: Resilience,
-  { link, scope, attempt }: Attempts<T>,
+  request: RetriedRequest,
+  { link, scope, call }: LinkCall<T>,
 ): Promise<LinkOutcome<T>> {
+  const { retry, breaker: policy, breakers, random } = request.resilience
   const breaker = breakers.of(link)
   let mayResend = true
   for (let attempts = 0; ; ) {
-    const over = scope.expire()
-    if (over) return { ok: false, failure: over, attempts }
+    const ended = scope.expire()
+    if (ended) return { ok: false, failure: ended, attempts }
     const permit = breaker.admit(policy)
     if (!permit.admitted) {
       const failure: UpstreamFailure = { kind: 'circuit-open', retryAfter: permit.retryAfter }
@@ -64,7 +76,8 @@ export async function retryLink<T>(
     attempts++
     let result: CallResult<T>
     try {
-      result = await attempt({ link, scope, mayResend })
+      result = await call({ link, scope, mayResend })
+      request.onAttempt(link, result)
     } catch (error) {
       permit.abandon()
       throw error
@@ -78,20 +91,20 @@ export async function retryLink<T>(
     const { failure } = result
     if (isProviderFault(failure)) permit.failure()
     else permit.abandon()
-    // Without a credential nobody was called.
+    // Without a credential no call was made.
     if (failure.kind === 'no-credential') attempts--
-    const given = { ok: false, failure, attempts } as const
-    if (verdictOn(failure) !== 'retry') return given
-    if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return given
-    const floor = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
-    if (floor > retry.maxRetryAfter) return given
-    const wait = Math.max(backoff(retry, attempts, random), floor)
-    if (scope.remaining() - wait < timerResolution) return given
+    const outcome = { ok: false, failure, attempts } as const
+    if (verdictOn(failure) !== 'retry') return outcome
+    if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return outcome
+    const minWait = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
+    if (minWait > retry.maxRetryAfter) return outcome
+    const wait = Math.max(backoff(retry, attempts, random), minWait)
+    if (scope.remaining() - wait < timerResolution) return outcome
     await scope.sleep(wait)
   }
 }
 
-/** Whether a failure speaks against the provider, and so counts for its circuit. */
+/** True when a failure is the provider's fault, and so counts for its circuit. */
 export function isProviderFault(failure: UpstreamFailure): boolean {
   switch (failure.kind) {
     case 'status':

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { partsOf } from '../../src/data-plane/call-rerank.ts'
+import { splitDocuments } from '../../src/data-plane/call-rerank.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { afterRetries } from '../support/embed-kinds.ts'
 import { series } from '../support/exposition.ts'
@@ -108,7 +108,7 @@ describe('a request is split for a server that takes few documents', () => {
   test('every part is ranked in full, since it may hold the best documents', () => {
     const call = { model: 'm', query: 'q', topN: 2, returnDocuments: false }
     const asked = (count: number) =>
-      partsOf({ ...call, documents: numbers(count) }, { maxDocuments: 32 })
+      splitDocuments({ ...call, documents: numbers(count) }, { maxDocuments: 32 })
     expect(asked(32).map((part) => part.call.topN)).toEqual([2])
     expect(asked(33).map((part) => part.call.topN)).toEqual([undefined, undefined])
   })

@@ -1,0 +1,89 @@
+import type { Admission } from '../core/admission.ts'
+import type { UpstreamFailure } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
+import type { Clock, HeaderList } from '../core/ports.ts'
+import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Media } from '../core/request-record.ts'
+import type { CallResult, ChainRequest, LinkFailure, Resilience } from '../resilience/index.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
+
+export interface AdmittedRequestOptions {
+  readonly context: Pick<ChainRequest, 'scope' | 'clock' | 'arrived' | 'resilience'>
+  readonly route: ModelRoute
+  readonly admission: Admission
+  readonly record: RecordBuilder
+}
+
+/**
+ * A request that was admitted: the only value with which a handler can run the chain, write the
+ * headers of an answer, and end the request.
+ */
+export class AdmittedRequest implements ChainRequest {
+  readonly route: ModelRoute
+  readonly scope: CancelScope
+  readonly clock: Clock
+  readonly arrived: Millis
+  readonly resilience: Resilience
+  readonly #admission: Admission
+  readonly #record: RecordBuilder
+
+  constructor({ context, route, admission, record }: AdmittedRequestOptions) {
+    this.route = route
+    this.scope = context.scope
+    this.clock = context.clock
+    this.arrived = context.arrived
+    this.resilience = context.resilience
+    this.#admission = admission
+    this.#record = record
+  }
+
+  onAttempt(link: Model, result: CallResult<unknown>): void {
+    this.#record.addAttempt(link, result)
+  }
+
+  onLinkFailure(failure: LinkFailure): void {
+    this.#record.addLinkFailure(failure)
+  }
+
+  /** Records the images of the request. */
+  addMedia(media: Media): void {
+    this.#record.media = media
+  }
+
+  /** The gateway's headers on an answer that this link has served. */
+  headersFor({ id, provider }: Model): HeaderList {
+    return [
+      'x-gateway-model-used',
+      id,
+      'x-gateway-provider',
+      provider.name,
+      attemptsHeader,
+      String(this.#record.attempts),
+      ...this.#admission.headers,
+    ]
+  }
+
+  /** Records that the first content of the stream has arrived. */
+  markFirstToken(): void {
+    this.#record.markFirstToken()
+  }
+
+  /** Records and logs that the stream of the serving link failed after its first content. */
+  addStreamFailure(link: Model, failure: UpstreamFailure): void {
+    this.#record.addStreamFailure(link, failure)
+  }
+
+  /** Counts and logs a stream that ended with `[DONE]` although no choice gave a finish reason. */
+  addUnfinishedStream(link: Model): void {
+    this.#record.addUnfinishedStream(link)
+  }
+
+  /** Ends the request: settles its admission and emits its record. Only the first call counts. */
+  finish(outcome: RequestOutcome): void {
+    this.#record.finish(outcome)
+  }
+}
+
+/** The header with the number of upstream calls. */
+export const attemptsHeader = 'x-gateway-attempts'

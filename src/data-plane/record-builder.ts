@@ -1,0 +1,191 @@
+import type { Account } from '../core/accounts.ts'
+import type { Admission, Principal } from '../core/admission.ts'
+import type { Capability } from '../core/capability.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import type { UpstreamFailure } from '../core/failure.ts'
+import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
+import type { Metadata } from '../core/metadata.ts'
+import type { Clock, Log } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
+import type { FailedLink, Media, RequestRecord } from '../core/request-record.ts'
+import type { Usage } from '../core/usage.ts'
+import { calculateCost } from '../pricing/index.ts'
+import type { CallResult, LinkFailure } from '../resilience/index.ts'
+import type { TokenCountInput } from '../tokens/index.ts'
+import { logFailedAttempt, toFailedLink } from './failed-links.ts'
+
+/** An exact count that is still to be made, and the admission whose cost it adjusts. */
+export interface PendingCount {
+  readonly input: TokenCountInput
+  readonly admission: Admission
+}
+
+/**
+ * The outcome of one upstream call: `success`, or the kind of its failure; `resent` when the
+ * connection was lost at once and the same attempt sent the request again.
+ */
+export type AttemptOutcome = 'success' | 'resent' | UpstreamFailure['kind']
+
+/** How a request has ended. */
+export interface RequestOutcome {
+  readonly status: number
+  readonly errorCode?: ErrorCode | undefined
+  readonly served?: Model | undefined
+  readonly usage?: Usage | undefined
+  readonly searchUnits?: number | undefined
+  /** Called only when the gateway has estimated `usage`. Absent where an exact count is not made. */
+  readonly toCountInput?: (() => TokenCountInput) | undefined
+}
+
+export interface RecordBuilderOptions {
+  readonly id: RequestId
+  readonly capability: Capability
+  readonly metadata: Metadata
+  readonly clock: Clock
+  readonly log: Log
+  /** Called after every upstream call. */
+  readonly attempted: (link: Model, outcome: AttemptOutcome) => void
+  /** Called for a complete stream none of whose choices gave a finish reason. */
+  readonly unfinished: (link: Model) => void
+  /** Called once: releases what the request holds. */
+  readonly release: () => void
+  /** Called once, after `release`, with the finished record. */
+  readonly emit: (record: RequestRecord, pending: PendingCount | undefined) => void
+}
+
+/**
+ * Collects the record of one request while the request runs. `finish` ends the request: it releases
+ * what the request holds, settles its admission and emits the record.
+ */
+export class RecordBuilder {
+  /** When the request arrived, on the clock that never jumps. */
+  readonly arrived: Millis
+  principal: Principal | undefined
+  /** The model that the request names. */
+  model: Model | undefined
+  stream = false
+  media: Media | undefined
+  account: Account | undefined
+  admission: Admission | undefined
+  readonly #options: RecordBuilderOptions
+  #timeToFirstToken: Millis | undefined
+  #attempts = 0
+  #lastCalled: Model | undefined
+  #failed: FailedLink[] | undefined
+  #isFinished = false
+
+  constructor(options: RecordBuilderOptions) {
+    this.#options = options
+    this.arrived = options.clock.elapsed()
+  }
+
+  /** Upstream calls so far, over all links. */
+  get attempts(): number {
+    return this.#attempts
+  }
+
+  /** Records one attempt. An attempt without a credential made no upstream call. */
+  addAttempt(link: Model, result: CallResult<unknown>): void {
+    if (result.resent) this.#addCall(link, 'resent')
+    const outcome = result.ok ? 'success' : result.failure.kind
+    if (outcome !== 'no-credential') this.#addCall(link, outcome)
+    if (!result.ok) this.#logFailure(link, result.failure)
+  }
+
+  /** Records a link that did not serve. */
+  addLinkFailure(failure: LinkFailure): void {
+    const failed = toFailedLink(failure)
+    if (failed) (this.#failed ??= []).push(failed)
+  }
+
+  /** Records that the stream of the serving link failed after its first content. */
+  addStreamFailure(link: Model, failure: UpstreamFailure): void {
+    this.#logFailure(link, failure)
+    const before = (this.#failed ?? []).reduce((sum, { attempts }) => sum + attempts, 0)
+    this.addLinkFailure({ link, failure, attempts: this.#attempts - before })
+  }
+
+  /** Logs and counts a stream that ended with `[DONE]` although no choice gave a finish reason. */
+  addUnfinishedStream(link: Model): void {
+    const { id, log, unfinished } = this.#options
+    log.write('warn', 'a stream has ended without a finish reason: it may be cut off', {
+      request_id: id,
+      model: link.id,
+      provider: link.provider.name,
+    })
+    unfinished(link)
+  }
+
+  /** Records the arrival of the first content. Only the first call counts. */
+  markFirstToken(): void {
+    this.#timeToFirstToken ??= this.#options.clock.elapsed() - this.arrived
+  }
+
+  /** Ends the request. Only the first call counts. */
+  finish(outcome: RequestOutcome): void {
+    if (this.#isFinished) return
+    const { served, usage, toCountInput } = outcome
+    const input = usage?.estimatedSide && toCountInput?.()
+    this.#isFinished = true
+    const { id, capability, metadata, clock, release, emit } = this.#options
+    release()
+    const cost = this.#settle(outcome)
+    const record: RequestRecord = {
+      requestId: id,
+      keyId: this.principal?.account?.keyId,
+      account: this.account,
+      cost,
+      capability,
+      stream: this.stream,
+      media: this.media,
+      model: this.model,
+      served,
+      asked: this.#lastCalled,
+      failed: this.#failed,
+      status: outcome.status,
+      errorCode: outcome.errorCode,
+      usage,
+      searchUnits: outcome.searchUnits,
+      latency: clock.elapsed() - this.arrived,
+      timeToFirstToken: this.#timeToFirstToken,
+      attempts: this.#attempts,
+      metadata,
+    }
+    const { admission } = this
+    emit(record, input && admission && { input, admission })
+  }
+
+  /**
+   * Settles the admission and returns the cost. A request that fails after its admission keeps its
+   * TPM debit and is charged for what it used.
+   */
+  #settle({ status, errorCode, served, usage, searchUnits }: RequestOutcome): NanoUsd {
+    // A request that made an upstream call is accounted, even when it failed.
+    if (this.#attempts === 0 && isNotAccounted(errorCode)) {
+      this.admission?.withdraw()
+      this.account = undefined
+    }
+    const isCharged = this.account && served && usage
+    const cost = isCharged ? calculateCost(served.prices, usage, searchUnits) : free
+    this.admission?.settle({ cost, tokens: status === 200 ? usage?.totalTokens : undefined })
+    return cost
+  }
+
+  #addCall(link: Model, outcome: AttemptOutcome): void {
+    this.#attempts++
+    this.#lastCalled = link
+    this.#options.attempted(link, outcome)
+  }
+
+  #logFailure(link: Model, failure: UpstreamFailure): void {
+    const { id, log } = this.#options
+    logFailedAttempt(log, { id, link, failure, attempt: this.#attempts })
+  }
+}
+
+const free = 0n as NanoUsd
+
+/** A request that is malformed, or that its model cannot serve, leaves no trace in any account. */
+function isNotAccounted(code: ErrorCode | undefined): boolean {
+  return code !== undefined && /^LM-[12]/.test(code)
+}

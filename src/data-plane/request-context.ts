@@ -1,0 +1,169 @@
+import type { Authenticator, Principal, UsageEstimate } from '../core/admission.ts'
+import type { Capability } from '../core/capability.ts'
+import type { Millis, RequestId } from '../core/ids.ts'
+import type { RequestOrigin } from '../core/origin.ts'
+import type { Clock, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
+import type { Model, ModelRoute } from '../core/provider.ts'
+import type { StreamClasses } from '../core/streams.ts'
+import type { Resilience } from '../resilience/index.ts'
+import type { Snapshot } from '../snapshot/index.ts'
+import { encodingOf } from '../tokens/index.ts'
+import { readBody } from '../wire/body.ts'
+import type { Buffers, Share } from '../wire/buffers.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import type { Place } from '../wire/intake.ts'
+import { TimeSlice } from '../wire/time-slice.ts'
+import { AdmittedRequest } from './admitted-request.ts'
+import type { RecordBuilder } from './record-builder.ts'
+
+/** What all requests share. */
+export interface RequestPorts {
+  readonly gatekeeper: Authenticator
+  readonly clock: Clock
+  readonly log: Log
+  readonly streams: StreamClasses
+  /** Absent where the host cannot fetch images. */
+  readonly imageFetch: ImageFetchPort | undefined
+}
+
+export interface RequestContextOptions {
+  readonly ports: RequestPorts
+  readonly origin: RequestOrigin
+  readonly capability: Capability
+  readonly snapshot: Snapshot
+  readonly scope: CancelScope
+  readonly resilience: Resilience
+  readonly buffers: Buffers
+  readonly share: Share
+  readonly place: Place
+  readonly record: RecordBuilder
+  /** The host has a tokenizer. */
+  readonly canCount: boolean
+}
+
+/**
+ * What a handler serves one request with. Nothing in it changes while the request runs.
+ *
+ * The types hold the order of a request: `authenticate` returns the only value that can read the
+ * body, resolve a model and `admit`; `admit` returns the only value that can run a chain and answer.
+ */
+export class RequestContext {
+  readonly id: RequestId
+  /** The configuration in force when the request arrived. */
+  readonly snapshot: Snapshot
+  /** Ends when the client leaves or the process must stop. */
+  readonly scope: CancelScope
+  readonly clock: Clock
+  readonly log: Log
+  readonly streams: StreamClasses
+  readonly imageFetch: ImageFetchPort | undefined
+  readonly resilience: Resilience
+  readonly buffers: Buffers
+  /** Counts the bytes that this request holds of `buffers`. */
+  readonly share: Share
+  /** On the clock that never jumps. */
+  readonly arrived: Millis
+  readonly #options: RequestContextOptions
+
+  constructor(options: RequestContextOptions) {
+    const { ports, record } = options
+    this.id = options.origin.id
+    this.snapshot = options.snapshot
+    this.scope = options.scope
+    this.clock = ports.clock
+    this.log = ports.log
+    this.streams = ports.streams
+    this.imageFetch = ports.imageFetch
+    this.resilience = options.resilience
+    this.buffers = options.buffers
+    this.share = options.share
+    this.arrived = record.arrived
+    this.#options = options
+  }
+
+  /** Identifies the sender, or throws LM-4004. */
+  authenticate(request: Request): AuthenticatedRequest {
+    const { ports, origin, record } = this.#options
+    const principal = ports.gatekeeper.authenticate(request, origin)
+    record.principal = principal
+    return new AuthenticatedRequest(this, this.#options, principal)
+  }
+
+  /** Starts a time slice for the long computations of this request. */
+  startTimeSlice(): TimeSlice {
+    return new TimeSlice(this.clock, this.scope)
+  }
+
+  /** Lets the next large body be parsed: nothing holds the parsed form of this one any longer. */
+  releaseParser(): void {
+    this.#options.place.parsed()
+  }
+
+  /** Gives back the room of the body: nothing holds its bytes any longer. */
+  releaseBody(): void {
+    this.#options.place.end()
+  }
+
+  /** The encoding to count a link's tokens with; undefined where estimates are not replaced. */
+  findEncoding(link: Model): TokenEncoding | undefined {
+    const isWanted = this.snapshot.tokenizer === 'accurate' && this.#options.canCount
+    return isWanted ? encodingOf(link) : undefined
+  }
+}
+
+/** A request whose sender is known. */
+class AuthenticatedRequest {
+  readonly #context: RequestContext
+  readonly #options: RequestContextOptions
+  readonly #principal: Principal
+
+  constructor(context: RequestContext, options: RequestContextOptions, principal: Principal) {
+    this.#context = context
+    this.#options = options
+    this.#principal = principal
+  }
+
+  /**
+   * Resolves to the whole body once it may be parsed; LM-1002 when it is over the limit. Large bodies
+   * are parsed one at a time: the next one after `releaseParser`.
+   */
+  async readBody(request: Request): Promise<Uint8Array> {
+    const { place, snapshot, scope } = this.#options
+    const wait = (turn: Promise<void>) => this.#wait(turn)
+    const bytes = await scope.race(readBody(request, { limit: snapshot.bodyLimit, place, wait }))
+    const turn = place.parse()
+    if (turn) await wait(turn)
+    return bytes
+  }
+
+  /** The route of the model that a request names; LM-2001, LM-2002. */
+  resolve({ model, stream = false }: NamedModel): ModelRoute {
+    const { record, snapshot, capability } = this.#options
+    record.stream = stream
+    const route = snapshot.resolve(model, capability)
+    record.model = route.model
+    return route
+  }
+
+  /** Admits the request, or throws LM-4002, LM-4003 or LM-4001. Comes before everything that costs. */
+  admit(route: ModelRoute, estimate: () => UsageEstimate): AdmittedRequest {
+    const { record } = this.#options
+    record.account = this.#principal.account
+    const admission = this.#principal.admit(route, estimate)
+    record.admission = admission
+    return new AdmittedRequest({ context: this.#context, route, admission, record })
+  }
+
+  /** Waits behind other bodies, until the total timeout at most. */
+  #wait(turn: Promise<void>): Promise<void> {
+    const { scope, snapshot, record, ports } = this.#options
+    const left = record.arrived + snapshot.totalTimeout - ports.clock.elapsed()
+    const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
+    return scope.race(turn).finally(stop)
+  }
+}
+
+interface NamedModel {
+  readonly model: string
+  readonly stream?: boolean
+}
