@@ -41,8 +41,8 @@ export function logFailedAttempt(log: Log, { id, link, attempt, failure }: Faile
 /** The entry of the request's log line for a link that did not serve, if it needs one. */
 export function toFailedLink(lost: LinkFailure): FailedLink | undefined {
   const { id: model, provider } = lost.link
-  if ('inexpressible' in lost) {
-    const field = lost.inexpressible.param ?? 'the request'
+  if ('untranslatable' in lost) {
+    const field = lost.untranslatable.param ?? 'the request'
     return { model, provider: provider.name, reason: `cannot express ${field}`, attempts: 0 }
   }
   const { failure, attempts } = lost
