@@ -6,7 +6,7 @@
 import type { ChatEndpoint } from '../src/core/provider.ts'
 import { readChat } from '../src/data-plane/chat-input.ts'
 import { getKind } from '../src/providers/index.ts'
-import { webClock } from '../src/web/ports.ts'
+import { webClock } from '../src/web/index.ts'
 import { CancelScope } from '../src/wire/cancel-scope.ts'
 import { TimeSlice } from '../src/wire/time-slice.ts'
 import { vendorStreams } from './vendor-streams.ts'

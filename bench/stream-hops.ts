@@ -13,7 +13,7 @@ import { Heartbeat } from '../src/stream/heartbeat.ts'
 import { Terminator } from '../src/stream/terminator.ts'
 import { UpstreamBody } from '../src/stream/upstream-body.ts'
 import { UsageTap } from '../src/stream/usage-tap.ts'
-import { webClock, webStreams } from '../src/web/ports.ts'
+import { webClock, webStreams } from '../src/web/index.ts'
 import { Buffers } from '../src/wire/buffers.ts'
 import { streamedWords } from './scenarios.ts'
 

@@ -4,7 +4,7 @@ import { type ConfigFile, textAsFile } from './core/config-file.ts'
 import type { Fetch } from './core/fetch.ts'
 import type { Millis } from './core/ids.ts'
 import type { MetricsPort } from './core/metrics.ts'
-import { usdOf } from './core/money.ts'
+import { toUsd } from './core/money.ts'
 import type { Overview } from './core/overview.ts'
 import type {
   Clock,
@@ -22,13 +22,13 @@ import { ConfigError } from './core/start-error.ts'
 import type { StreamClasses } from './core/streams.ts'
 import { DataPlane } from './data-plane/index.ts'
 import { Activity, Prober } from './health/index.ts'
-import { createFetch, createRouter, routesOf } from './http/index.ts'
+import { createFetch, createRouter, createRoutes } from './http/index.ts'
 import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
 import { kinds } from './providers/index.ts'
 import { RecordBatcher, requestLogSink, unroutedLog } from './records/index.ts'
-import { ConfigReloader, portWarnings } from './reload/index.ts'
+import { ConfigReloader, findPortWarnings } from './reload/index.ts'
 import { Breakers } from './resilience/index.ts'
-import { buildSnapshot, overviewOf } from './snapshot/index.ts'
+import { buildSnapshot, createOverview } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { Buffers } from './wire/buffers.ts'
@@ -158,7 +158,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: () => plane.inFlight,
     bufferedBytes: () => buffers.bytes,
     health: () =>
-      snapshot().providers.map((provider) => [provider.name, prober.resultOf(provider)]),
+      snapshot().providers.map((provider) => [provider.name, prober.getResult(provider)]),
   })
   const events = metricsEvents(series)
   const { access, storedKeys } = await openAccess({
@@ -222,7 +222,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     metadataRejected: events.metadataRejected,
   })
   const find = createRouter({
-    ...routesOf({
+    ...createRoutes({
       plane,
       snapshot,
       prober,
@@ -245,7 +245,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   })
 
   const unrouted = unroutedLog({ log, clock })
-  const overview = overviewOf({ config, snapshot: live.snapshot, warnings })
+  const overview = createOverview({ config, snapshot: live.snapshot, warnings })
   for (const warning of overview.warnings) log.write('warn', warning)
   prober.start()
   return {
@@ -286,7 +286,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       unrouted.close()
       const { rows, spend } = await access.close()
       limit.cancel()
-      return { rows, spend: usdOf(spend) }
+      return { rows, spend: toUsd(spend) }
     },
   }
 }
@@ -314,7 +314,7 @@ export async function checkConfig(
     const snapshot = buildSnapshot(config, { env, clock: webClock, upstream: webUpstream })
     return {
       ok: true,
-      overview: overviewOf({ config, snapshot, warnings }),
+      overview: createOverview({ config, snapshot, warnings }),
       startProblems: await startProblems(config, env),
     }
   } catch (error) {
@@ -328,7 +328,7 @@ function loader({ env = {}, readFile = readsNoFiles, ...ports }: GatewayOptions)
   return async (text: string): Promise<LoadResult> => {
     const result = await loadConfig({ text, env, kinds, readFile })
     if (!result.ok) return result
-    return { ...result, warnings: [...result.warnings, ...portWarnings(result, ports)] }
+    return { ...result, warnings: [...result.warnings, ...findPortWarnings(result, ports)] }
   }
 }
 

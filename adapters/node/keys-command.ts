@@ -3,7 +3,7 @@ import { nameField, renderKey } from '../../src/admin/index.ts'
 import { mintKey, newKeyId } from '../../src/auth/index.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { GroupId, NanoUsd } from '../../src/core/ids.ts'
-import { budgetOf } from '../../src/core/money.ts'
+import { parseBudget } from '../../src/core/money.ts'
 import { kinds } from '../../src/providers/index.ts'
 import {
   type KeyRow,
@@ -123,7 +123,7 @@ function nameOf(text: string): string {
 
 function budgetIn(text: string): NanoUsd {
   const usd = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
-  const budget = budgetOf(usd)
+  const budget = parseBudget(usd)
   if (budget !== undefined) return budget
   throw new InvalidArgumentError('must be 0, or a number of US dollars from 1e-9 to 1e12')
 }

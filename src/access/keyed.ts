@@ -2,7 +2,7 @@ import { Retention, SpendFlusher, UsageLog, usageLogSink } from '../accounting/i
 import { openProviderKeys } from '../admin/index.ts'
 import type { MasterKey } from '../auth/index.ts'
 import type { Config, Problem } from '../config/index.ts'
-import { usdOf } from '../core/money.ts'
+import { toUsd } from '../core/money.ts'
 import type { AccountRows, Store } from '../store/index.ts'
 import { UnsignedWebhooksError, type Webhooks } from '../webhooks/index.ts'
 import type { AccessControl, AccessOptions } from './access-control.ts'
@@ -58,7 +58,7 @@ export function createKeyedAccess(options: KeyedAccessOptions): AccessControl {
         events.usageDropped(rows)
         log.write('error', 'usage is lost because it could not be saved', {
           rows,
-          spend_usd: usdOf(spend),
+          spend_usd: toUsd(spend),
         })
       }
       return unsaved

@@ -1,7 +1,7 @@
 import type { BudgetScope } from '../core/accounts.ts'
 import { GatewayError, noRetryHeader } from '../core/errors.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
-import { usdOf } from '../core/money.ts'
+import { toUsd } from '../core/money.ts'
 import type { HeaderList } from '../core/ports.ts'
 
 export interface ExceededRate {
@@ -59,9 +59,9 @@ export function overBudget(needed: bigint, refusal: ExceededBudget): GatewayErro
   return new GatewayError('LM-4001', `the ${scope}'s budget ${rule}`, {
     fields: {
       scope,
-      budget_max: usdOf(budgetMax),
-      budget_spent: usdOf(budgetSpent),
-      reserved: usdOf(reserved),
+      budget_max: toUsd(budgetMax),
+      budget_spent: toUsd(budgetSpent),
+      reserved: toUsd(reserved),
     },
   })
 }

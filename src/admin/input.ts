@@ -3,7 +3,7 @@ import type { Audit } from '../core/audit.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { invalidField, schemaMessages } from '../core/invalid-field.ts'
-import { budgetOf } from '../core/money.ts'
+import { parseBudget } from '../core/money.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
@@ -137,7 +137,7 @@ export const grantBody = z.strictObject({ amount: amountField(amountRule, 1n) })
 function amountField(error: string, least: bigint) {
   return z
     .number({ error })
-    .transform(budgetOf)
+    .transform(parseBudget)
     .refine((amount): amount is NanoUsd => amount !== undefined && amount >= least, { error })
 }
 

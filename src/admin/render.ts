@@ -1,6 +1,6 @@
 import type { GroupState, KeyState } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import { usdOf } from '../core/money.ts'
+import { toUsd } from '../core/money.ts'
 import type { Reply } from '../core/reply.ts'
 
 /** A change that has nothing to show. */
@@ -18,7 +18,7 @@ export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>)
     name: record.name,
     group_id: record.groupId,
     budget_max: renderCap(record.budgetMax),
-    budget_spent: usdOf(spent),
+    budget_spent: toUsd(spent),
     rpm_limit: record.rpmLimit,
     tpm_limit: record.tpmLimit,
     expires_at: record.expiresAt,
@@ -34,12 +34,12 @@ export function renderGroup({ record, spent }: GroupState): object {
     id: record.id,
     name: record.name,
     budget_max: renderCap(record.budgetMax),
-    budget_spent: usdOf(spent),
+    budget_spent: toUsd(spent),
     created_at: record.createdAt,
     deleted_at: record.deletedAt,
   }
 }
 
 function renderCap(budgetMax: NanoUsd | null): number | null {
-  return budgetMax === null ? null : usdOf(budgetMax)
+  return budgetMax === null ? null : toUsd(budgetMax)
 }

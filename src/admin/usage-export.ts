@@ -1,4 +1,4 @@
-import { usdOf } from '../core/money.ts'
+import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import type { Store, UsageRow } from '../store/index.ts'
@@ -67,7 +67,7 @@ function renderRow(row: UsageRow): object {
     search_units: row.searchUnits,
     media_count: row.mediaCount,
     media_bytes: row.mediaBytes,
-    cost: usdOf(row.cost),
+    cost: toUsd(row.cost),
     latency_ms: row.latencyMs,
     ttft_ms: row.ttftMs,
     attempts: row.attempts,

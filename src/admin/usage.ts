@@ -1,4 +1,4 @@
-import { usdOf } from '../core/money.ts'
+import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import type { Store, UsageSum } from '../store/index.ts'
@@ -51,6 +51,6 @@ function renderSum(sum: UsageSum): object {
     search_units: sum.searchUnits,
     media_count: sum.mediaCount,
     media_bytes: sum.mediaBytes,
-    cost: usdOf(sum.cost),
+    cost: toUsd(sum.cost),
   }
 }

@@ -1,4 +1,4 @@
-import { systemCode } from '../core/error-fields.ts'
+import { formatSystemCode } from '../core/error-fields.ts'
 import type { ReadFile } from '../core/ports.ts'
 import type { Finding } from './problem.ts'
 import type { Config } from './schema.ts'
@@ -21,10 +21,10 @@ export async function readAuthorities(
     const path = ['providers', i, 'ca_file']
     try {
       const text = await readFile(file)
-      if (!holdsCertificates(text)) findings.push({ path, message: notPem })
+      if (!isPem(text)) findings.push({ path, message: notPem })
       texts.set(name, text)
     } catch (error) {
-      findings.push({ path, message: `cannot be read${systemCode(error)}` })
+      findings.push({ path, message: `cannot be read${formatSystemCode(error)}` })
     }
   }
   return { texts, findings }
@@ -34,7 +34,7 @@ const notPem = 'must be a file that holds certificates in PEM'
 
 const block = /-----BEGIN (?:X509 )?CERTIFICATE-----([^-]*)-----END/g
 
-function holdsCertificates(text: string): boolean {
+function isPem(text: string): boolean {
   const blocks = [...text.matchAll(block)]
   return blocks.length > 0 && blocks.every(([, base64 = '']) => isDer(base64))
 }

@@ -1,16 +1,16 @@
 import { nearestName } from '../core/nearest-name.ts'
-import type { ModelOutline, ProviderOutline } from './outline.ts'
+import type { LenientModel, LenientProvider } from './lenient.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 
 /**
  * Every fallback exists, is another model, and can do all that the model it backs can do. Models may
  * back each other: a fallback's own fallbacks are not followed.
  */
-export function* checkFallbacks(providers: readonly ProviderOutline[]): Generator<Finding> {
+export function* checkFallbacks(providers: readonly LenientProvider[]): Generator<Finding> {
   const entries = providers.flatMap(({ models }, i) =>
     models.map((model, m) => ({ path: ['providers', i, 'models', m], model })),
   )
-  const models = byId(entries.map(({ model }) => model))
+  const models = indexById(entries.map(({ model }) => model))
   for (const { path, model } of entries) {
     for (const [f, fallback] of model.fallbacks.entries()) {
       if (fallback === undefined) continue
@@ -29,14 +29,14 @@ export function* checkFallbacks(providers: readonly ProviderOutline[]): Generato
   }
 }
 
-function byId(models: readonly ModelOutline[]): ReadonlyMap<string, ModelOutline> {
+function indexById(models: readonly LenientModel[]): ReadonlyMap<string, LenientModel> {
   return new Map(models.flatMap((model) => (model.id === undefined ? [] : [[model.id, model]])))
 }
 
 function* checkCapabilities(
   path: Path,
-  { capabilities: wanted }: ModelOutline,
-  { id = '', capabilities: served }: ModelOutline,
+  { capabilities: wanted }: LenientModel,
+  { id = '', capabilities: served }: LenientModel,
 ): Generator<Finding> {
   if (wanted === null || served === null) return
   for (const capability of wanted.filter((each) => !served.includes(each))) {

@@ -2,17 +2,17 @@ import type { Capability } from '../core/capability.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import type { KindFacts } from '../core/provider.ts'
 import { isRegion } from './addresses.ts'
-import type { ProviderOutline } from './outline.ts'
-import { kindOfPeer } from './peer-names.ts'
+import type { LenientProvider } from './lenient.ts'
+import { findPeerKind } from './peer-names.ts'
 import { type Finding, type Path, quote, withNote } from './problem.ts'
 import type { Config } from './schema.ts'
 
 /** Holds every provider against its kind: address, own settings, and what its models may serve. */
 export function* checkKinds(
-  providers: readonly ProviderOutline[],
+  providers: readonly LenientProvider[],
   kinds: readonly KindFacts[],
 ): Generator<Finding> {
-  const named = byName(kinds)
+  const named = indexByName(kinds)
   for (const [i, provider] of providers.entries()) {
     const path = ['providers', i]
     if (provider.kind === undefined) continue
@@ -28,14 +28,14 @@ export function* checkKinds(
 }
 
 function unknownKind(name: string, named: ReadonlyMap<string, KindFacts>): Omit<Finding, 'path'> {
-  const peer = kindOfPeer(name)
+  const peer = findPeerKind(name)
   const message = withNote(`unknown kind ${quote(name)}`, peer?.note)
   return { message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
 }
 
 /** The configuration with every alias of a kind replaced by the kind's own name. */
-export function canonicalKinds(config: Config, kinds: readonly KindFacts[]): Config {
-  const named = byName(kinds)
+export function resolveAliases(config: Config, kinds: readonly KindFacts[]): Config {
+  const named = indexByName(kinds)
   const providers = config.providers.map((provider) => ({
     ...provider,
     kind: named.get(provider.kind)?.name ?? provider.kind,
@@ -43,13 +43,13 @@ export function canonicalKinds(config: Config, kinds: readonly KindFacts[]): Con
   return { ...config, providers }
 }
 
-function byName(kinds: readonly KindFacts[]): ReadonlyMap<string, KindFacts> {
+function indexByName(kinds: readonly KindFacts[]): ReadonlyMap<string, KindFacts> {
   return new Map(
     kinds.flatMap((kind) => [kind.name, ...(kind.aliases ?? [])].map((name) => [name, kind])),
   )
 }
 
-function* checkAddress(path: Path, provider: ProviderOutline, kind: KindFacts): Generator<Finding> {
+function* checkAddress(path: Path, provider: LenientProvider, kind: KindFacts): Generator<Finding> {
   const address = [...path, 'base_url']
   if ('health_path' in provider && !('base_url' in provider)) {
     const message = 'needs a base_url: the built-in addresses of vendors are not probed'
@@ -68,7 +68,7 @@ function* checkAddress(path: Path, provider: ProviderOutline, kind: KindFacts): 
 
 function* checkOwnSettings(
   path: Path,
-  provider: ProviderOutline,
+  provider: LenientProvider,
   kind: KindFacts,
   kinds: readonly KindFacts[],
 ): Generator<Finding> {
@@ -83,7 +83,7 @@ function* checkOwnSettings(
 
 function* checkCapabilities(
   path: Path,
-  provider: ProviderOutline,
+  provider: LenientProvider,
   kind: KindFacts,
 ): Generator<Finding> {
   for (const [m, { capabilities }] of provider.models.entries()) {
@@ -96,7 +96,7 @@ function* checkCapabilities(
 
 function whyNotServed(
   capability: Capability,
-  provider: ProviderOutline,
+  provider: LenientProvider,
   kind: KindFacts,
 ): string | undefined {
   const name = quote(kind.name)

@@ -1,13 +1,13 @@
-import type { ProviderOutline } from './outline.ts'
+import type { LenientProvider } from './lenient.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 
 /** Model ids and provider names are addresses: one use each in the whole file. */
-export function* checkNames(providers: readonly ProviderOutline[]): Generator<Finding> {
-  yield* repeated(
+export function* checkNames(providers: readonly LenientProvider[]): Generator<Finding> {
+  yield* findRepeated(
     'provider name',
     providers.map(({ name }, i) => ({ name, path: ['providers', i, 'name'] })),
   )
-  yield* repeated(
+  yield* findRepeated(
     'model id',
     providers.flatMap(({ models }, i) =>
       models.map(({ id }, m) => ({ name: id, path: ['providers', i, 'models', m, 'id'] })),
@@ -20,7 +20,7 @@ interface Named {
   readonly path: Path
 }
 
-function* repeated(what: string, entries: readonly Named[]): Generator<Finding> {
+function* findRepeated(what: string, entries: readonly Named[]): Generator<Finding> {
   const first = new Map<string, Path>()
   for (const { name, path } of entries) {
     if (name === undefined) continue

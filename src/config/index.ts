@@ -1,6 +1,6 @@
 export { type ListenAddress, listenAddress } from './listen-address.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
-export { type Problem, renderProblem, settingName } from './problem.ts'
+export { formatPath, type Problem, renderProblem } from './problem.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'
 export { type Config, webhookSettings } from './schema.ts'
 export { isTable, type Table } from './toml.ts'

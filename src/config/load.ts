@@ -1,15 +1,15 @@
 import type { Environment, ReadFile } from '../core/ports.ts'
 import type { KindFacts } from '../core/provider.ts'
 import { readAuthorities } from './authorities.ts'
-import { check } from './check.ts'
-import { canonicalKinds } from './check-kinds.ts'
+import { checkRules } from './check.ts'
+import { resolveAliases } from './check-kinds.ts'
 import { explain } from './explain.ts'
 import { applyOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type Config, configSchema } from './schema.ts'
 import { parseToml, type Table } from './toml.ts'
-import { warningsOf } from './warnings.ts'
-import { schemaFindings, wording } from './wording.ts'
+import { findWarnings } from './warnings.ts'
+import { describeIssue, toFindings } from './wording.ts'
 
 /** A configuration that can serve, or everything that keeps this text from being one. */
 export type LoadResult =
@@ -43,17 +43,20 @@ export async function loadConfig({ text, env, kinds, readFile }: Source): Promis
 
   const overridden = applyOverrides(file.table, env)
   const { origins } = overridden
-  const parsed = configSchema.safeParse(overridden.table, { error: wording, reportInput: true })
+  const parsed = configSchema.safeParse(overridden.table, {
+    error: describeIssue,
+    reportInput: true,
+  })
   const findings = [
     ...overridden.findings,
-    ...schemaFindings(parsed.error),
-    ...check(overridden.table, kinds),
+    ...toFindings(parsed.error),
+    ...checkRules(overridden.table, kinds),
   ]
   if (!parsed.success || findings.length > 0) {
     return { ok: false, problems: await explain({ text, findings, origins }) }
   }
 
-  const config = canonicalKinds(parsed.data, kinds)
+  const config = resolveAliases(parsed.data, kinds)
   const authorities = readFile && (await readAuthorities(config, readFile))
   if (authorities && authorities.findings.length > 0) {
     return {
@@ -65,7 +68,7 @@ export async function loadConfig({ text, env, kinds, readFile }: Source): Promis
     ok: true,
     config,
     set: overridden.table,
-    warnings: warningsOf(config),
+    warnings: findWarnings(config),
     authorities: authorities?.texts ?? new Map(),
   }
 }

@@ -1,7 +1,7 @@
 import { nearestName } from '../core/nearest-name.ts'
 import type { Environment } from '../core/ports.ts'
-import { outlineOf } from './outline.ts'
-import { type Finding, settingName } from './problem.ts'
+import { parseLenient } from './lenient.ts'
+import { type Finding, formatPath } from './problem.ts'
 import { plainSettings, type Shape, topLevelForm } from './schema-tree.ts'
 import { isTable, type Table } from './toml.ts'
 
@@ -19,18 +19,18 @@ export function applyOverrides(file: Table, env: Environment): Overridden {
   const variables = Object.keys(env)
     .filter((name) => name.startsWith(prefix) && env[name])
     .sort()
-  const sourcesInFile = keySources(file)
+  const sourcesInFile = listKeyVariables(file)
   let table = file
   const origins = new Map<string, string>()
   for (const variable of variables) {
     const setting = settings.get(variable)
     if (setting === undefined || sourcesInFile.has(variable)) continue
-    table = withValue(table, setting.path, parseValue(env[variable] ?? '', setting.shape))
-    origins.set(settingName(setting.path), variable)
+    table = setValue(table, setting.path, parseValue(env[variable] ?? '', setting.shape))
+    origins.set(formatPath(setting.path), variable)
   }
 
   // Judged last: an override may have named one more variable as a key's source.
-  const sources = keySources(table)
+  const sources = listKeyVariables(table)
   const findings = variables
     .filter((name) => !settings.has(name) && !reserved.has(name) && !sources.has(name))
     .filter((name) => !isServiceLink(name, env[name] ?? ''))
@@ -47,8 +47,8 @@ const settings = new Map(
   plainSettings.map((setting) => [prefix + setting.path.join('__').toUpperCase(), setting]),
 )
 
-function keySources(table: Table): Set<string | undefined> {
-  const { providers, webhooks } = outlineOf(table)
+function listKeyVariables(table: Table): Set<string | undefined> {
+  const { providers, webhooks } = parseLenient(table)
   return new Set([...providers.map((provider) => provider.api_key_env), webhooks?.signing_key_env])
 }
 
@@ -121,9 +121,9 @@ function parseList(text: string): readonly unknown[] | undefined {
 }
 
 /** A copy of the table with one value set. A malformed table on the way is left for the schema. */
-function withValue(table: Table, [name, ...rest]: readonly string[], value: unknown): Table {
+function setValue(table: Table, [name, ...rest]: readonly string[], value: unknown): Table {
   if (name === undefined) return table
   if (rest.length === 0) return { ...table, [name]: value }
   const inner = table[name] === undefined ? {} : table[name]
-  return isTable(inner) ? { ...table, [name]: withValue(inner, rest, value) } : table
+  return isTable(inner) ? { ...table, [name]: setValue(inner, rest, value) } : table
 }

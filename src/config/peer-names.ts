@@ -13,7 +13,7 @@ export interface PeerHint {
 }
 
 /** The kind that another product's name of a kind means; undefined where it means none. */
-export function kindOfPeer(name: string): PeerHint | undefined {
+export function findPeerKind(name: string): PeerHint | undefined {
   const plain = name.toLowerCase().replaceAll(/[^a-z\d]/g, '')
   if (openAiServers.has(plain)) return { suggestion: 'openai', note: serverNote }
   const [kind] = Object.entries(peerKinds).find(([, names]) => names.includes(plain)) ?? []
@@ -29,7 +29,7 @@ export interface UnknownKey {
 }
 
 /** The setting that another product's name of a setting means; undefined where it means none. */
-export function settingOfPeer({ table, key, given }: UnknownKey): PeerHint | undefined {
+export function findPeerSetting({ table, key, given }: UnknownKey): PeerHint | undefined {
   const rows = peerSettings[table.filter((part) => typeof part === 'string').join('.')] ?? []
   const plain = key.toLowerCase().replaceAll('_', '')
   const row = rows.find(({ names }) => names.includes(plain))

@@ -26,17 +26,17 @@ export interface Problem {
 /** One line for a log or a terminal: `server.prot (line 3): unknown setting; did you mean "port"?` */
 export function renderProblem({ setting, line, column, message, suggestion }: Problem): string {
   const hint = suggestion === undefined ? '' : `; did you mean ${quote(suggestion)}?`
-  const place = setting === '' ? `line ${line}, column ${column}` : settingAt(setting, line)
+  const place = setting === '' ? `line ${line}, column ${column}` : formatSetting(setting, line)
   return `${place}: ${message}${hint}`
 }
 
 /** A setting and, where known, its line. */
-export function settingAt(setting: string, line: number | undefined): string {
+export function formatSetting(setting: string, line: number | undefined): string {
   return line === undefined ? setting : `${setting} (line ${line})`
 }
 
 /** The dotted name of a setting: `providers[0].models[1].id`. */
-export function settingName(path: Path): string {
+export function formatPath(path: Path): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${part}]`
     const key = bareKey.test(part) ? part : quote(part)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { maxTimerDelay } from '../core/ids.ts'
 
 /** A whole number of a range. Where 0 is the first value outside, the message says so. */
 export function wholeNumber(min: number, max: number) {
@@ -14,14 +15,11 @@ export function amount(min: number, max: number) {
   return z.number({ error }).min(min, { error }).max(max, { error })
 }
 
-/** Timers of the platform hold 31 bits; a longer delay would fire at once. */
-const longestDelay = 2 ** 31 - 1
-
 /** Milliseconds, where 0 is a meaning of its own. */
-export const delay = wholeNumber(0, longestDelay)
+export const delay = wholeNumber(0, maxTimerDelay)
 
 /** Milliseconds, where 0 would end or repeat something at once. */
-export const duration = wholeNumber(1, longestDelay)
+export const duration = wholeNumber(1, maxTimerDelay)
 
 /** Bytes, up to what one buffer can hold. */
 export const byteCount = wholeNumber(1, 2 ** 31 - 1)
@@ -49,9 +47,9 @@ export const headerText = z
 /** The name of an environment variable. The name is logged, so a key pasted here must not pass. */
 export const variableName = z
   .string()
-  .refine((name) => readerSyntax(name) === undefined, {
+  .refine((name) => findVariableSyntax(name) === undefined, {
     error: ({ input }) => {
-      const prefix = readerSyntax(String(input))
+      const prefix = findVariableSyntax(String(input))
       return `must be the name of an environment variable alone, without the ${prefix}`
     },
     abort: true,
@@ -66,7 +64,7 @@ export const variableName = z
   })
 
 /** How shells, templates and other gateways mark a name as that of a variable. */
-function readerSyntax(name: string): string | undefined {
+function findVariableSyntax(name: string): string | undefined {
   return /^(?:\$|%|env[.:]|os\.environ\/)/.exec(name)?.[0]
 }
 
@@ -89,6 +87,6 @@ export function distinct<Item extends z.ZodType<string | number>>(item: Item) {
 }
 
 /** A list without repetitions of at least one item. */
-export function distinctSome<Item extends z.ZodType<string | number>>(item: Item) {
+export function distinctNonEmpty<Item extends z.ZodType<string | number>>(item: Item) {
   return distinct(item).min(1, { error: 'must not be empty' })
 }

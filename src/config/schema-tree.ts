@@ -12,77 +12,77 @@ export interface Setting {
 }
 
 /** The names that a table of the file may hold. Empty where the path leads to no table. */
-export function namesIn(table: Path): readonly string[] {
-  const schema = table.reduce<z.core.$ZodType | undefined>(memberOf, configSchema)
-  return schema === undefined ? [] : Object.keys(members(schema))
+export function listNames(table: Path): readonly string[] {
+  const schema = table.reduce<z.core.$ZodType | undefined>(findMember, configSchema)
+  return schema === undefined ? [] : Object.keys(listMembers(schema))
 }
 
 /** Every name of every table below the top, dotted and without array positions. */
-export const dottedNames: readonly string[] = [...nested([], configSchema)].map((path) =>
+export const dottedNames: readonly string[] = [...walkNames([], configSchema)].map((path) =>
   path.join('.'),
 )
 
 /** Every setting that stands alone or in a table, arrays of tables left out. */
-export const plainSettings: readonly Setting[] = [...plain([], configSchema)]
+export const plainSettings: readonly Setting[] = [...walkPlain([], configSchema)]
 
 /** What the top level of the file may hold under a name, if anything. */
 export function topLevelForm(name: string): 'key' | 'table' | 'array of tables' | undefined {
-  const schema = memberOf(configSchema, name)
+  const schema = findMember(configSchema, name)
   if (schema === undefined) return undefined
   if (schema instanceof z.ZodObject) return 'table'
   return isArrayOfTables(schema) ? 'array of tables' : 'key'
 }
 
-function* nested(path: readonly string[], table: z.core.$ZodType): Generator<readonly string[]> {
-  for (const [name, member] of Object.entries(members(table))) {
+function* walkNames(path: readonly string[], table: z.core.$ZodType): Generator<readonly string[]> {
+  for (const [name, member] of Object.entries(listMembers(table))) {
     if (path.length > 0) yield [...path, name]
-    yield* nested([...path, name], element(bare(member)))
+    yield* walkNames([...path, name], unwrapArray(unwrap(member)))
   }
 }
 
-function* plain(path: readonly string[], table: z.core.$ZodType): Generator<Setting> {
-  for (const [name, wrapped] of Object.entries(members(table))) {
-    const member = bare(wrapped)
-    if (member instanceof z.ZodObject) yield* plain([...path, name], member)
-    else if (!isArrayOfTables(member)) yield { path: [...path, name], shape: shapeOf(member) }
+function* walkPlain(path: readonly string[], table: z.core.$ZodType): Generator<Setting> {
+  for (const [name, wrapped] of Object.entries(listMembers(table))) {
+    const member = unwrap(wrapped)
+    if (member instanceof z.ZodObject) yield* walkPlain([...path, name], member)
+    else if (!isArrayOfTables(member)) yield { path: [...path, name], shape: getShape(member) }
   }
 }
 
-function shapeOf(schema: z.core.$ZodType): Shape {
+function getShape(schema: z.core.$ZodType): Shape {
   if (schema instanceof z.ZodArray) {
-    return bare(schema.element) instanceof z.ZodNumber ? 'list of numbers' : 'list of texts'
+    return unwrap(schema.element) instanceof z.ZodNumber ? 'list of numbers' : 'list of texts'
   }
   if (schema instanceof z.ZodNumber) return 'number'
   return schema instanceof z.ZodBoolean ? 'boolean' : 'text'
 }
 
-function memberOf(
+function findMember(
   schema: z.core.$ZodType | undefined,
   part: string | number,
 ): z.core.$ZodType | undefined {
   if (schema === undefined) return undefined
-  if (typeof part === 'number') return element(schema)
-  const member = new Map(Object.entries(members(schema))).get(part)
-  return member === undefined ? undefined : bare(member)
+  if (typeof part === 'number') return unwrapArray(schema)
+  const member = new Map(Object.entries(listMembers(schema))).get(part)
+  return member === undefined ? undefined : unwrap(member)
 }
 
 function isArrayOfTables(schema: z.core.$ZodType): boolean {
-  return schema instanceof z.ZodArray && bare(schema.element) instanceof z.ZodObject
+  return schema instanceof z.ZodArray && unwrap(schema.element) instanceof z.ZodObject
 }
 
-function element(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodArray ? bare(schema.element) : schema
+function unwrapArray(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodArray ? unwrap(schema.element) : schema
 }
 
-function members(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> {
+function listMembers(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> {
   return schema instanceof z.ZodObject ? schema.shape : {}
 }
 
 /** A schema without what is wrapped around it for absent values. */
-function bare(schema: z.core.$ZodType): z.core.$ZodType {
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   const wrapped =
     schema instanceof z.ZodDefault ||
     schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodOptional
-  return wrapped ? bare(schema.unwrap()) : schema
+  return wrapped ? unwrap(schema.unwrap()) : schema
 }

@@ -6,7 +6,7 @@ import {
   byteCount,
   delay,
   distinct,
-  distinctSome,
+  distinctNonEmpty,
   duration,
   text,
   variableName,
@@ -84,7 +84,7 @@ const imageFetch = z.strictObject({
   max_bytes: byteCount.default(10_485_760),
   timeout_ms: duration.default(5000),
   max_images: wholeNumber(1, 1000).default(16),
-  allowed_schemes: distinctSome(z.enum(['https', 'http'])).default(['https']),
+  allowed_schemes: distinctNonEmpty(z.enum(['https', 'http'])).default(['https']),
   allowed_hosts: distinct(hostName).default([]),
   allowed_url_prefixes: distinct(urlPrefix).default([]),
 })
@@ -92,7 +92,7 @@ const imageFetch = z.strictObject({
 /** What there is to set about webhooks, in the file and at run time alike. */
 export const webhookSettings = z.strictObject({
   url: webAddress,
-  events: distinctSome(z.enum(accountEventTypes)).default([
+  events: distinctNonEmpty(z.enum(accountEventTypes)).default([
     'budget.threshold',
     'budget.exhausted',
     'key.disabled',

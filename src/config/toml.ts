@@ -1,6 +1,6 @@
 import { parse, TomlDate, TomlError } from 'smol-toml'
-import { notToml } from './not-toml.ts'
 import type { Problem } from './problem.ts'
+import { explainTomlError } from './toml-error.ts'
 
 /** A table of the file. */
 export type Table = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export function parseToml(text: string): Parsed {
     return { ok: true, table }
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    return { ok: false, problem: notToml(text, error) }
+    return { ok: false, problem: explainTomlError(text, error) }
   }
 }
 

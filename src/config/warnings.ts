@@ -3,7 +3,12 @@ import type { ModelConfig } from './provider-schema.ts'
 import type { Config } from './schema.ts'
 
 /** What is allowed, but probably not meant. */
-export function warningsOf({ auth, providers, image_fetch, webhooks }: Config): readonly string[] {
+export function findWarnings({
+  auth,
+  providers,
+  image_fetch,
+  webhooks,
+}: Config): readonly string[] {
   const models = providers.flatMap((provider) => provider.models)
   const warnings: string[] = []
   if (models.length === 0) {

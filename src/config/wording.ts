@@ -1,13 +1,13 @@
 import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
-import { settingOfPeer, type UnknownKey } from './peer-names.ts'
+import { findPeerSetting, type UnknownKey } from './peer-names.ts'
 import { type Finding, quote, withNote } from './problem.ts'
-import { dottedNames, namesIn, topLevelForm } from './schema-tree.ts'
+import { dottedNames, listNames, topLevelForm } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
 /** Says what a value must be. The rules of `rules.ts` bring their own words. */
-export function wording(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_value') return `must be ${oneOf(issue.values)}`
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_value') return `must be ${formatChoices(issue.values)}`
   if (issue.code !== 'invalid_type') return undefined
   if (issue.input === undefined) return 'is required'
   const tables = (issue.path ?? []).filter((part) => typeof part === 'string').join('.')
@@ -28,7 +28,7 @@ export function wording(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 /** What the schema found, one entry for each setting at fault. */
-export function schemaFindings(error: z.ZodError | undefined): readonly Finding[] {
+export function toFindings(error: z.ZodError | undefined): readonly Finding[] {
   return (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code === 'unrecognized_keys') {
@@ -41,7 +41,7 @@ export function schemaFindings(error: z.ZodError | undefined): readonly Finding[
   })
 }
 
-function oneOf(values: readonly unknown[]): string {
+function formatChoices(values: readonly unknown[]): string {
   const names = values.map((value) => quote(String(value)))
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
 }
@@ -58,9 +58,9 @@ function unknownKey(unknown: UnknownKey): Finding {
     case 'array of tables':
       return { path, message: `${key} is a top-level array of tables: write [[${key}]]` }
     case undefined: {
-      const peer = settingOfPeer(unknown)
+      const peer = findPeerSetting(unknown)
       const suggestion =
-        peer?.suggestion ?? nearestName(key, namesIn(table)) ?? sameNameElsewhere(key)
+        peer?.suggestion ?? nearestName(key, listNames(table)) ?? findInOtherTable(key)
       return { path, message: withNote('unknown setting', peer?.note), suggestion }
     }
     default:
@@ -69,6 +69,6 @@ function unknownKey(unknown: UnknownKey): Finding {
 }
 
 /** A setting that does exist, but in another table. */
-function sameNameElsewhere(key: string): string | undefined {
+function findInOtherTable(key: string): string | undefined {
   return dottedNames.find((name) => name.endsWith(`.${key}`))
 }

@@ -13,7 +13,7 @@ export function errorFields(error: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** The code of a system error, ready to append: ` (ENOENT)`. Its message would reveal the path. */
-export function systemCode(error: unknown): string {
+export function formatSystemCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? ` (${code})` : ''
 }

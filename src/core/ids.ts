@@ -19,6 +19,9 @@ export type NanoUsd = Branded<bigint, 'NanoUsd'>
 /** Durations and instants inside the process, in milliseconds. */
 export type Millis = number
 
+/** Maximum delay of the platform's timers, 31 bits; a longer one would fire at once. */
+export const maxTimerDelay: Millis = 2 ** 31 - 1
+
 const safeRequestId = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The client's own id when it is 1 to 128 harmless characters, else undefined. */

@@ -3,7 +3,7 @@ import type { Clock, UpstreamPort, UpstreamRequest, UpstreamResponse } from '../
 import type { Provider } from '../core/provider.ts'
 
 /** What the calls to one provider show of it. Times are on the clock that never jumps. */
-interface Calls {
+interface ProviderCalls {
   /** Calls that no answer has come to yet. */
   waiting: number
   /** Good answers that have begun and are not over. */
@@ -27,7 +27,7 @@ export interface ActivityOptions {
 export class Activity {
   readonly #options: ActivityOptions
   /** By the port that they go through, which a reload keeps for a provider that has not changed. */
-  readonly #calls = new WeakMap<UpstreamPort, Calls>()
+  readonly #calls = new WeakMap<UpstreamPort, ProviderCalls>()
 
   constructor(options: ActivityOptions) {
     this.#options = options
@@ -36,7 +36,7 @@ export class Activity {
   /** A port of one provider that does what `send` does and is watched. Probes are GET, and no calls. */
   watch(send: UpstreamPort): UpstreamPort {
     const { isWanted } = this.#options
-    const calls: Calls = { waiting: 0, answering: 0, answeredAt: undefined, failed: false }
+    const calls: ProviderCalls = { waiting: 0, answering: 0, answeredAt: undefined, failed: false }
     const watched: UpstreamPort = (request) =>
       isWanted() && request.method !== 'GET' ? this.#call(calls, send, request) : send(request)
     this.#calls.set(watched, calls)
@@ -47,7 +47,7 @@ export class Activity {
    * How long ago the last good answer of the provider was, if one is under way or was within
    * `interval`; milliseconds.
    */
-  answeredAgo({ send }: Provider, interval: Millis): Millis | undefined {
+  sinceLastAnswer({ send }: Provider, interval: Millis): Millis | undefined {
     const calls = this.#calls.get(send)
     if (calls?.answeredAt === undefined) return undefined
     const ago = this.#options.clock.elapsed() - calls.answeredAt
@@ -64,7 +64,7 @@ export class Activity {
   }
 
   async #call(
-    calls: Calls,
+    calls: ProviderCalls,
     send: UpstreamPort,
     request: UpstreamRequest,
   ): Promise<UpstreamResponse> {
@@ -81,7 +81,11 @@ export class Activity {
   }
 
   /** The answer with a body whose end is noticed, however it comes. */
-  #answer(calls: Calls, response: UpstreamResponse, { signal }: UpstreamRequest): UpstreamResponse {
+  #answer(
+    calls: ProviderCalls,
+    response: UpstreamResponse,
+    { signal }: UpstreamRequest,
+  ): UpstreamResponse {
     const { clock } = this.#options
     const { body } = response
     let isOver = false

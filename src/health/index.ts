@@ -1,3 +1,3 @@
 export { Activity } from './activity.ts'
 export { Prober } from './prober.ts'
-export { healthReport } from './report.ts'
+export { createHealthReport } from './report.ts'

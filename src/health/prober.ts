@@ -25,11 +25,11 @@ export interface ProberOptions {
   /** The providers of the moment: a reload changes them. */
   readonly providers: () => readonly Provider[]
   readonly policy: () => { readonly enabled: boolean; readonly interval: Millis }
-  readonly activity: Pick<Activity, 'answeredAgo' | 'isExpectingAnswer'>
+  readonly activity: Pick<Activity, 'sinceLastAnswer' | 'isExpectingAnswer'>
 }
 
 /** A probe that takes longer than this has failed. */
-const longestProbe: Millis = 5000
+const probeTimeout: Millis = 5000
 
 /**
  * Probes the providers whose address stands in the file, again and again, as long as they do not
@@ -75,7 +75,7 @@ export class Prober {
   }
 
   /** What is known of a provider; undefined when it is not probed, or was not yet. */
-  resultOf(provider: Provider): ProbeResult | undefined {
+  getResult(provider: Provider): ProbeResult | undefined {
     const isWatched = this.#isRunning && isProbed(provider)
     return (isWatched && this.#answered(provider)) || this.#results.get(provider.name)
   }
@@ -111,7 +111,7 @@ export class Prober {
   /** Up, when the provider is answering or has answered within the interval. */
   #answered(provider: Provider): ProbeResult | undefined {
     const { activity, clock } = this.#options
-    const ago = activity.answeredAgo(provider, this.#interval)
+    const ago = activity.sinceLastAnswer(provider, this.#interval)
     if (ago === undefined) return undefined
     const checkedAt = Math.floor((clock.now() - ago) / 1000)
     return { status: 'up', checkedAt, latency: null, detail: null }
@@ -121,8 +121,8 @@ export class Prober {
     const { clock } = this.#options
     const started = clock.elapsed()
     const scope = this.#scope.open()
-    scope.endAfter(longestProbe, { kind: 'timeout', limit: 'read' })
-    const detail = await problemOf(provider, scope).finally(() => scope.close())
+    scope.endAfter(probeTimeout, { kind: 'timeout', limit: 'read' })
+    const detail = await findProblem(provider, scope).finally(() => scope.close())
     if (detail === undefined) return undefined
     return {
       status: detail === null ? 'up' : 'down',
@@ -137,18 +137,18 @@ function isProbed({ hasCustomBaseUrl, kind }: Provider): boolean {
   return hasCustomBaseUrl && kind.createUpstream === undefined
 }
 
-function probeOf({ kind, baseUrl, healthPath }: Provider): Probe {
+function createProbe({ kind, baseUrl, healthPath }: Provider): Probe {
   const probe = (kind.probe ?? rootAnswers)(baseUrl)
   if (healthPath === undefined) return probe
   return { url: new URL(healthPath, probe.url).href, expects: 'success' }
 }
 
 /** Why a provider counts as down; null when it is up, undefined when it could not be asked. */
-async function problemOf(
+async function findProblem(
   provider: Provider,
   scope: CancelScope,
 ): Promise<string | null | undefined> {
-  const { url, expects } = probeOf(provider)
+  const { url, expects } = createProbe(provider)
   const cancel = new LightAbortController()
   scope.onEnd(() => cancel.abort())
   try {

@@ -2,11 +2,11 @@ import type { Provider } from '../core/provider.ts'
 import type { Prober } from './prober.ts'
 
 /** The body of `GET /health/providers`. Nothing is known of a provider that is not probed. */
-export function healthReport(providers: readonly Provider[], prober: Prober): object {
+export function createHealthReport(providers: readonly Provider[], prober: Prober): object {
   return {
     providers: Object.fromEntries(
       providers.map((provider) => {
-        const result = prober.resultOf(provider)
+        const result = prober.getResult(provider)
         return [
           provider.name,
           {

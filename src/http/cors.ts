@@ -15,10 +15,10 @@ export interface CrossOrigin {
 export function withCors(reply: Reply, { origins, origin, target }: CrossOrigin): Reply {
   if (origins.length === 0 || target.startsWith('/admin')) return reply
   const headers = [...reply.headers, 'vary', 'origin']
-  const allowed = allowedOrigin(origins, origin)
+  const allowed = findAllowedOrigin(origins, origin)
   if (allowed !== undefined) {
     headers.push('access-control-allow-origin', allowed)
-    headers.push('access-control-expose-headers', exposedNames(reply.headers).join(', '))
+    headers.push('access-control-expose-headers', listExposedNames(reply.headers).join(', '))
   }
   return { ...reply, headers }
 }
@@ -27,7 +27,7 @@ export function withCors(reply: Reply, { origins, origin, target }: CrossOrigin)
 export function preflightReply(request: Request, cross: CrossOrigin): Reply | undefined {
   if (request.method !== 'OPTIONS' || cross.target.startsWith('/admin')) return undefined
   const isAsked = request.headers.has('access-control-request-method')
-  if (!isAsked || allowedOrigin(cross.origins, cross.origin) === undefined) return undefined
+  if (!isAsked || findAllowedOrigin(cross.origins, cross.origin) === undefined) return undefined
   // SDKs send headers of their own that no list could foresee, and `*` leaves out Authorization.
   const asked = request.headers.get('access-control-request-headers') ?? ''
   const headers = ['access-control-allow-methods', 'GET, HEAD, POST']
@@ -39,7 +39,7 @@ export function preflightReply(request: Request, cross: CrossOrigin): Reply | un
 /** Seconds for which a browser need not ask again; Chrome takes no longer time. */
 const preflightAge = '7200'
 
-function allowedOrigin(origins: readonly string[], origin: string | undefined) {
+function findAllowedOrigin(origins: readonly string[], origin: string | undefined) {
   if (origins.includes('*')) return '*'
   return origin !== undefined && origins.includes(origin) ? origin : undefined
 }
@@ -47,7 +47,7 @@ function allowedOrigin(origins: readonly string[], origin: string | undefined) {
 const alwaysExposed = ['x-request-id', 'request-id', 'retry-after', 'x-should-retry']
 
 /** Pages see only the headers that are exposed by name; SDKs read these. */
-function exposedNames(headers: HeaderList): readonly string[] {
+function listExposedNames(headers: HeaderList): readonly string[] {
   const own = headers.filter((name, at) => at % 2 === 0 && /^x-(?:gateway|ratelimit)-/.test(name))
   return [...alwaysExposed, ...own]
 }

@@ -10,11 +10,11 @@ import type { HttpDurations } from '../metrics/index.ts'
 import type { RefusalLog } from '../records/index.ts'
 import { StoreFault } from '../store/index.ts'
 import { type CrossOrigin, preflightReply, withCors } from './cors.ts'
-import { errorReply, partsOf, withoutBody } from './responses.ts'
-import { type Find, type Found, targetOf } from './router.ts'
+import { errorReply, toResponseParts, withoutBody } from './responses.ts'
+import { type FindRoute, parseTarget, type RouteMatch } from './router.ts'
 
 export interface FetchDeps {
-  readonly find: Find<Arrival>
+  readonly find: FindRoute<Arrival>
   /** `server.cors_origins` as it is now. */
   readonly corsOrigins: () => readonly string[]
   readonly durations: HttpDurations
@@ -32,14 +32,14 @@ export function createFetch(options: FetchDeps): Fetch {
     const arrived = clock.elapsed()
     const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
     const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
-    const target = targetOf(request.url, context?.base)
+    const target = parseTarget(request.url, context?.base)
     const found = await find(target)
     const cross = crossOrigin(request.headers, target, corsOrigins())
     let reply: Reply
     try {
-      reply = await replyTo(request, { found, cross, log, arrival })
+      reply = await respond(request, { found, cross, log, arrival })
     } catch (error) {
-      const known = refusalOf(error, log, id)
+      const known = toGatewayError(error, log, id)
       const { code, status } = known
       if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
       reply = errorReply(known, id)
@@ -48,7 +48,7 @@ export function createFetch(options: FetchDeps): Fetch {
     const seconds = (clock.elapsed() - arrived) / 1000
     durations.observe({ route: found.route, method, status: reply.status }, seconds)
     if (cross) reply = withCors(reply, cross)
-    return response(partsOf(method === 'HEAD' ? withoutBody(reply) : reply, id))
+    return response(toResponseParts(method === 'HEAD' ? withoutBody(reply) : reply, id))
   }
 }
 
@@ -63,13 +63,13 @@ function crossOrigin(
 }
 
 interface Routed {
-  readonly found: Found<Arrival>
+  readonly found: RouteMatch<Arrival>
   readonly cross: CrossOrigin | undefined
   readonly log: Log
   readonly arrival: Arrival
 }
 
-function replyTo(request: Request, routed: Routed): Reply | Promise<Reply> {
+function respond(request: Request, routed: Routed): Reply | Promise<Reply> {
   const { found, cross, log, arrival } = routed
   const preflight = cross && preflightReply(request, cross)
   if (preflight) return preflight
@@ -87,7 +87,7 @@ function newRequestId(): RequestId {
 }
 
 /** The error for the client. A database that cannot be used is no secret, and the log has its code. */
-function refusalOf(error: unknown, log: Log, id: RequestId): GatewayError {
+function toGatewayError(error: unknown, log: Log, id: RequestId): GatewayError {
   if (!(error instanceof StoreFault)) return asGatewayError(error, log, id)
   const { message: reason, code } = error
   log.write('error', 'the database cannot be used', { request_id: id, reason, code })

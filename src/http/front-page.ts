@@ -5,15 +5,17 @@ const encoder = new TextEncoder()
 
 /** What the gateway is and what it serves: a page for browsers, JSON for everything else. */
 export function frontPage(routes: readonly string[]): (request: Request) => Reply {
-  const page = encoder.encode(pageOf(routes))
+  const page = encoder.encode(renderPage(routes))
   const json = jsonReply({ name: 'Model Gateway', version, routes })
   return ({ headers }) => {
     const wantsPage = headers.get('accept')?.includes('text/html') ?? false
-    return wantsPage ? htmlReply(page) : { ...json, headers: [...json.headers, 'vary', 'accept'] }
+    return wantsPage
+      ? createHtmlReply(page)
+      : { ...json, headers: [...json.headers, 'vary', 'accept'] }
   }
 }
 
-function htmlReply(page: Uint8Array): Reply {
+function createHtmlReply(page: Uint8Array): Reply {
   return {
     status: 200,
     headers: [
@@ -30,7 +32,7 @@ function htmlReply(page: Uint8Array): Reply {
 }
 
 /** A page without a script and without anything to load. */
-function pageOf(routes: readonly string[]): string {
+function renderPage(routes: readonly string[]): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -46,7 +48,7 @@ function pageOf(routes: readonly string[]): string {
 client to this address with <code>/v1</code> at its end.</p>
 <h2>Routes</h2>
 <ul>
-${routes.map(itemOf).join('\n')}
+${routes.map(renderRoute).join('\n')}
 </ul>
 </main>
 </body>
@@ -54,7 +56,7 @@ ${routes.map(itemOf).join('\n')}
 `
 }
 
-function itemOf(route: string): string {
+function renderRoute(route: string): string {
   const [method = '', path = ''] = route.split(' ')
   const code = `<code>${path}</code>`
   // A path with a parameter leads nowhere as it is. Links are relative: an application may have

@@ -1,5 +1,5 @@
 export { withCors } from './cors.ts'
 export { createFetch } from './fetch.ts'
-export { errorReply, partsOf } from './responses.ts'
+export { errorReply, toResponseParts } from './responses.ts'
 export { createRouter } from './router.ts'
-export { routesOf } from './routes.ts'
+export { createRoutes } from './routes.ts'

@@ -28,7 +28,7 @@ export function errorReply(error: GatewayError, id: RequestId): Reply {
 }
 
 /** The parts of a reply, with the headers that every answer carries. */
-export function partsOf(reply: Reply, id: RequestId): ResponseParts {
+export function toResponseParts(reply: Reply, id: RequestId): ResponseParts {
   const { status, headers, body, contentPolicy } = reply
   const security = contentPolicy ? securityHeadersWith(contentPolicy) : securityHeaders
   return { status, headers: [...headers, 'x-request-id', id, ...security], body }

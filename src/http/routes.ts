@@ -11,10 +11,10 @@ import {
   listModels,
   rerank,
 } from '../data-plane/index.ts'
-import { healthReport, type Prober } from '../health/index.ts'
+import { createHealthReport, type Prober } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
-import { namesOf, type Routes } from './router.ts'
+import { listRoutes, type Routes } from './router.ts'
 
 export interface RouteOptions {
   readonly plane: DataPlane
@@ -28,7 +28,7 @@ export interface RouteOptions {
 type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
 
 /** The routes that exist with auth and without. */
-export function routesOf({
+export function createRoutes({
   plane,
   snapshot,
   prober,
@@ -56,10 +56,10 @@ export function routesOf({
       },
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },
-    '/health/providers': { GET: () => jsonReply(healthReport(snapshot().providers, prober)) },
+    '/health/providers': { GET: () => jsonReply(createHealthReport(snapshot().providers, prober)) },
     ...(metrics && { '/metrics': { GET: () => scrape(metrics) } }),
   }
-  const front = frontPage(namesOf(routes))
+  const front = frontPage(listRoutes(routes))
   return {
     '/': { GET: ({ request }) => front(request) },
     '/metrics': { GET: noMetrics },

@@ -1,14 +1,14 @@
 import type { Meters, ReadMetric, Sample } from '../core/metrics.ts'
 
 /** What a request asked for, and what came of it. */
-export interface HttpExchange {
+export interface HttpOutcome {
   readonly route: string
   readonly method: string
   readonly status: number
 }
 
 interface Series {
-  readonly labels: Readonly<Record<keyof HttpExchange, string>>
+  readonly labels: Readonly<Record<keyof HttpOutcome, string>>
   /** How many took at most the bound at the same place, and more than the one before it. */
   readonly counts: number[]
   sum: number
@@ -37,7 +37,7 @@ export class HttpDurations implements ReadMetric {
     meters.read(this)
   }
 
-  observe(exchange: HttpExchange, seconds: number): void {
+  observe(exchange: HttpOutcome, seconds: number): void {
     const { route, method, status } = exchange
     const series = this.#index.get(route)?.get(method)?.get(status) ?? this.#add(exchange)
     const bound = bounds.findIndex((longest) => seconds <= longest)
@@ -47,15 +47,15 @@ export class HttpDurations implements ReadMetric {
   }
 
   samples(): readonly Sample[] {
-    return this.#series.flatMap(samplesOf)
+    return this.#series.flatMap(toSamples)
   }
 
   /** A client may make up methods, so those get one series together. */
-  #add({ route, method, status }: HttpExchange): Series {
+  #add({ route, method, status }: HttpOutcome): Series {
     const known = methods.has(method) ? method : 'other'
-    const ofRoute = entryOf(this.#index, route, () => new Map<string, Map<number, Series>>())
-    const ofMethod = entryOf(ofRoute, known, () => new Map<number, Series>())
-    return entryOf(ofMethod, status, () => {
+    const ofRoute = getOrCreate(this.#index, route, () => new Map<string, Map<number, Series>>())
+    const ofMethod = getOrCreate(ofRoute, known, () => new Map<number, Series>())
+    return getOrCreate(ofMethod, status, () => {
       const labels = { route, method: known, status: String(status) }
       const series: Series = { labels, counts: [], sum: 0 }
       this.#series.push(series)
@@ -64,7 +64,7 @@ export class HttpDurations implements ReadMetric {
   }
 }
 
-function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const found = map.get(key)
   if (found !== undefined) return found
   const made = make()
@@ -72,7 +72,7 @@ function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value):
   return made
 }
 
-function samplesOf({ labels, counts, sum }: Series): Sample[] {
+function toSamples({ labels, counts, sum }: Series): Sample[] {
   let count = 0
   const buckets = [...bounds, '+Inf'].map((le, at) => {
     count += counts[at] ?? 0

@@ -10,7 +10,7 @@ export interface MetricsOptions {
 
 /** Counts finished requests into the series. */
 export function metricsSink(series: Series, options: MetricsOptions): RecordSink {
-  const withMetadata = metadataLabeller(options)
+  const withMetadata = createLabeller(options)
   return (settlement) => {
     const served = settlement.served ?? settlement.model
     const model = served?.id ?? ''
@@ -42,7 +42,7 @@ type Labels = Readonly<Record<string, string>>
  * Adds metadata to the labels of one metric. It is the client's own text, so the number of series
  * that it can make is bounded, all labels together: past that the values read `other`.
  */
-function metadataLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
+function createLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   const seen = new Set<string>()
   const hasPlace = (labels: Labels, values: readonly string[]): boolean => {
     if (values.every((value) => value === '')) return true

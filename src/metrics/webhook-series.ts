@@ -1,12 +1,12 @@
 import type { Meters } from '../core/metrics.ts'
 
 /** What becomes of webhook events. */
-export type WebhookSeries = ReturnType<typeof webhookSeries>
+export type WebhookSeries = ReturnType<typeof createWebhookSeries>
 
 const deliverySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600]
 
 /** Adds the series of webhooks, which a gateway without webhooks does not show. Once a gateway. */
-export function webhookSeries(meters: Meters) {
+export function createWebhookSeries(meters: Meters) {
   const sent = meters.counter({
     name: 'gateway_webhook_sent_total',
     help: 'Webhook events that the receiver has taken.',

@@ -1,6 +1,6 @@
 import { type Problem, renderProblem } from '../config/index.ts'
 import type { ConfigFile } from '../core/config-file.ts'
-import { systemCode } from '../core/error-fields.ts'
+import { formatSystemCode } from '../core/error-fields.ts'
 import { GatewayError, invalid } from '../core/errors.ts'
 import { blake3Hex } from '../wire/digest.ts'
 
@@ -32,7 +32,7 @@ export async function readContent(file: ConfigFile): Promise<FileContent> {
   try {
     bytes = await file.read()
   } catch (error) {
-    return { hash: 'unreadable', problem: `cannot be read${systemCode(error)}` }
+    return { hash: 'unreadable', problem: `cannot be read${formatSystemCode(error)}` }
   }
   const hash = blake3Hex(bytes)
   const text = decodeUtf8(bytes)

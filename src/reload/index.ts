@@ -1,2 +1,2 @@
-export { portWarnings } from './port-warnings.ts'
+export { findPortWarnings } from './port-warnings.ts'
 export { ConfigReloader } from './reloader.ts'

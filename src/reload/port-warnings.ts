@@ -7,7 +7,7 @@ interface Ports {
 }
 
 /** Settings that have no effect, or less of it, for want of a port of the host. */
-export function portWarnings({ config, set }: LoadedConfig, ports: Ports): readonly string[] {
+export function findPortWarnings({ config, set }: LoadedConfig, ports: Ports): readonly string[] {
   const warnings: string[] = []
   if (config.tokenizer.mode === 'accurate' && !ports.tokenizer) {
     warnings.push('tokenizer.mode is accurate, but this host cannot count: tokens are estimated')

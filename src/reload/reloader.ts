@@ -12,9 +12,9 @@ import type { GatewayEvents } from '../core/gateway-events.ts'
 import type { Log } from '../core/ports.ts'
 import {
   buildSnapshot,
+  listSnapshotWarnings,
   type Snapshot,
   type SnapshotPorts,
-  snapshotWarnings,
 } from '../snapshot/index.ts'
 import { blake3Hex } from '../wire/digest.ts'
 import {
@@ -187,7 +187,7 @@ export class ConfigReloader {
     const storedKeys = await access.providerKeys()
     const previous = this.#running
     const snapshot = buildSnapshot(config, { ...ports, storedKeys, authorities, previous })
-    const warnings = [...loaded.warnings, ...snapshotWarnings(snapshot)]
+    const warnings = [...loaded.warnings, ...listSnapshotWarnings(snapshot)]
     return { ok: true, candidate: { text, config, snapshot, warnings, ignored } }
   }
 

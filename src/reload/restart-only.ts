@@ -1,4 +1,4 @@
-import { type Config, isTable, settingName, type Table } from '../config/index.ts'
+import { type Config, formatPath, isTable, type Table } from '../config/index.ts'
 
 /** What of a new configuration can serve, and the settings whose change must wait for a restart. */
 export interface Effective {
@@ -45,6 +45,6 @@ function* differences(
     const here = [...path, key]
     const other = counterpart[key]
     if (isTable(value) && isTable(other)) yield* differences(value, other, here)
-    else if (JSON.stringify(value) !== JSON.stringify(other)) yield settingName(here)
+    else if (JSON.stringify(value) !== JSON.stringify(other)) yield formatPath(here)
   }
 }

@@ -49,7 +49,7 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
     providers.push(provider)
     for (const modelEntry of entry.models) {
       const created = unchanged.model(modelEntry, entry)?.created ?? now
-      const target = targetOf(modelEntry, { config, owner: entry, provider, sources })
+      const target = createTarget(modelEntry, { config, owner: entry, provider, sources })
       models.set(modelEntry.id, buildModel(modelEntry, { target, provider, created }))
       const warning = provider.kind.findWarning?.(target)
       if (warning !== undefined) warnings.add(`provider ${provider.name}: ${warning}`)
@@ -113,8 +113,8 @@ function buildProvider(
   const credential = findCredential(entry, kind, sources)
   const ca = sources.authorities?.get(entry.name)
   const kept = unchanged.provider(entry, { credential, ca })
-  const egress = kept?.egress ?? egressOf(entry, ca)
-  const send = kind.createUpstream?.(settings, clock) ?? leavingBy(egress, upstream)
+  const egress = kept?.egress ?? createEgress(entry, ca)
+  const send = kind.createUpstream?.(settings, clock) ?? sendThrough(egress, upstream)
   return {
     // Names are checked where they are parsed; from here on they are what the brand says.
     name: entry.name as ProviderName,
@@ -136,12 +136,12 @@ function buildProvider(
   }
 }
 
-function egressOf({ proxy }: ProviderConfig, ca: string | undefined): Egress | undefined {
+function createEgress({ proxy }: ProviderConfig, ca: string | undefined): Egress | undefined {
   return proxy === undefined && ca === undefined ? undefined : { proxy, ca }
 }
 
 /** Whatever a provider's requests are for, they leave in the same way. */
-function leavingBy(egress: Egress | undefined, send: UpstreamPort): UpstreamPort {
+function sendThrough(egress: Egress | undefined, send: UpstreamPort): UpstreamPort {
   return egress ? (request) => send({ ...request, egress }) : send
 }
 
@@ -152,7 +152,7 @@ interface TargetParts {
   readonly sources: SnapshotSources
 }
 
-function targetOf(
+function createTarget(
   entry: ModelConfig,
   { config, owner, provider, sources: { clock, env } }: TargetParts,
 ): DialectTarget {
@@ -164,7 +164,7 @@ function targetOf(
     upstreamId: entry.upstream_id ?? entry.id,
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
-    streamUsage: streamUsageOf(owner, config),
+    streamUsage: resolveStreamUsage(owner, config),
     forwardsMediaUrls: provider.forwardsMediaUrls,
     clock,
     env,
@@ -196,7 +196,10 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
 }
 
 /** Where nobody is charged, an estimate is good enough, and no upstream is asked for more. */
-function streamUsageOf({ stream_usage: setting }: ProviderConfig, { auth }: Config): StreamUsage {
+function resolveStreamUsage(
+  { stream_usage: setting }: ProviderConfig,
+  { auth }: Config,
+): StreamUsage {
   if (setting === 'auto') return auth.enabled ? 'shown' : 'not-asked'
   return setting ? 'hidden' : 'not-asked'
 }

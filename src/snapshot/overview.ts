@@ -11,39 +11,37 @@ interface Started {
   readonly warnings: readonly string[]
 }
 
-export function overviewOf({ config, snapshot, warnings }: Started): Overview {
+export function createOverview({ config, snapshot, warnings }: Started): Overview {
   const { auth, log_format: logFormat } = config
   return {
-    providers: snapshot.providers.map(describe),
+    providers: snapshot.providers.map(describeProvider),
     models: snapshot.models().length,
     logFormat,
-    auth: auth.enabled
-      ? { enabled: true, database: withoutQuery(auth.db_path) }
-      : { enabled: false },
-    warnings: [...warnings, ...snapshotWarnings(snapshot)],
+    auth: auth.enabled ? { enabled: true, database: stripQuery(auth.db_path) } : { enabled: false },
+    warnings: [...warnings, ...listSnapshotWarnings(snapshot)],
   }
 }
 
 /** One line for each provider whose requests fail for want of a credential, and what kinds warn of. */
-export function snapshotWarnings({ providers, warnings }: Snapshot): readonly string[] {
+export function listSnapshotWarnings({ providers, warnings }: Snapshot): readonly string[] {
   const missing = providers.flatMap(({ credential }) =>
     credential.kind === 'missing' ? [credential.message] : [],
   )
   return [...missing, ...warnings]
 }
 
-function describe({ name, kind, baseUrl, egress, credential }: Provider): ProviderOverview {
+function describeProvider({ name, kind, baseUrl, egress, credential }: Provider): ProviderOverview {
   return {
     name,
     kind: kind.name,
-    baseUrl: kind.createUpstream === undefined ? withoutQuery(baseUrl) : 'in this process',
+    baseUrl: kind.createUpstream === undefined ? stripQuery(baseUrl) : 'in this process',
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskedUrl(egress.proxy),
-    credential: stateOf(credential),
+    credential: describeCredential(credential),
     missing: credential.kind === 'missing' ? credential.message : undefined,
   }
 }
 
-function stateOf(credential: Credential): string {
+function describeCredential(credential: Credential): string {
   switch (credential.kind) {
     case 'secret':
       return credential.origin === 'store' ? 'stored' : 'present'
@@ -57,7 +55,7 @@ function stateOf(credential: Credential): string {
 }
 
 /** An address, a region or a path, without a query and a user's name and password. */
-function withoutQuery(text: string): string {
+function stripQuery(text: string): string {
   if (!URL.canParse(text)) return text
   const { protocol, host, pathname } = new URL(text)
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`

@@ -22,7 +22,7 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
   const known = (id: string): ModelRoute => {
     const route = routes.get(id)
     if (route) return route
-    throw unknownModel(id, routes.keys())
+    throw modelNotFound(id, routes.keys())
   }
   return Object.freeze({
     ...parts,
@@ -38,11 +38,11 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
 }
 
 /** No id is longer than this: to look for a neighbour of longer ones would only cost time. */
-const longestId = 256
+const maxIdLength = 256
 
 /** What a client sends as an id may be anything, so it is not repeated. */
-function unknownModel(id: string, known: Iterable<string>): GatewayError {
-  const nearest = id.length > longestId ? undefined : nearestName(id, known)
+function modelNotFound(id: string, known: Iterable<string>): GatewayError {
+  const nearest = id.length > maxIdLength ? undefined : nearestName(id, known)
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `
   const message = `the model is not configured; ${hint}GET /v1/models lists those that are`
   return new GatewayError('LM-2001', message, { param: 'model' })

@@ -1,1 +1,4 @@
-export { silentLog, webClock, webResponse, webStreams, webUpstream } from './ports.ts'
+export { webClock } from './clock.ts'
+export { silentLog } from './log.ts'
+export { webResponse, webStreams } from './response.ts'
+export { webUpstream } from './upstream.ts'

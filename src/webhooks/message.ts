@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { AccountEvent } from '../core/account-event.ts'
-import { usdOf } from '../core/money.ts'
+import { toUsd } from '../core/money.ts'
 import { version } from '../core/version.ts'
 import { signBody } from './signature.ts'
 
@@ -24,8 +24,8 @@ export async function createMessage(
       scope: event.scope,
       subject_id: event.subjectId,
       name: event.name,
-      budget_max: event.budgetMax === null ? null : usdOf(event.budgetMax),
-      budget_spent: usdOf(event.budgetSpent),
+      budget_max: event.budgetMax === null ? null : toUsd(event.budgetMax),
+      budget_spent: toUsd(event.budgetSpent),
       threshold: event.threshold,
       timestamp: event.timestamp,
     }),

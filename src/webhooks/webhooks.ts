@@ -2,7 +2,7 @@ import type { Notify } from '../core/account-event.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Environment } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
-import { webhookSeries } from '../metrics/index.ts'
+import { createWebhookSeries } from '../metrics/index.ts'
 import type { Store, WebhookRow } from '../store/index.ts'
 import type { Sealer } from '../wire/seal.ts'
 import type { DeliveryPolicy, SenderPorts } from './sender.ts'
@@ -184,7 +184,7 @@ export class Webhooks {
     }
     if (!enabled || !settings) return this.#senders?.close()
     const signing = this.#resolveSigning(this.#config)
-    this.#senders ??= new SenderGroup({ ...this.#options, series: webhookSeries(meters) })
+    this.#senders ??= new SenderGroup({ ...this.#options, series: createWebhookSeries(meters) })
     this.#senders.use(settings.channel_capacity, toDeliveryPolicy(settings, signing))
     if (signing.kind === 'unsigned') {
       log.write('warn', 'webhook deliveries are unsigned: there is no signing key')

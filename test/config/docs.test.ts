@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { check } from '../../adapters/node/check.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { Path } from '../../src/config/problem.ts'
-import { namesIn } from '../../src/config/schema-tree.ts'
+import { listNames } from '../../src/config/schema-tree.ts'
 import { kinds } from './support.ts'
 
 const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
@@ -97,7 +97,7 @@ function valueOf(byDefault: string): unknown {
 
 describe.each(sections)('the table of $heading', ({ heading, path, file }) => {
   test('holds every setting, in the order of the schema', () => {
-    const names = namesIn(path).filter((name) => path.length > 0 || name === 'log_format')
+    const names = listNames(path).filter((name) => path.length > 0 || name === 'log_format')
     expect(documented(heading).map(([name]) => name)).toEqual(names)
   })
 

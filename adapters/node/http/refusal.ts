@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { clientRequestId, type RequestId } from '../../../src/core/ids.ts'
 import type { Reply } from '../../../src/core/reply.ts'
-import { errorReply, partsOf, withCors } from '../../../src/http/index.ts'
+import { errorReply, toResponseParts, withCors } from '../../../src/http/index.ts'
 import type { Gateway } from '../../../src/index.ts'
 import { pathOf } from './request-head.ts'
 
@@ -48,7 +48,7 @@ export function refuseSocket(
   const id = requestId(undefined)
   // Its path and its origin are not known, so this is for pages only where every origin is let in.
   const cross = { origins: gateway.settings.corsOrigins, origin: undefined, target: '' }
-  const { status, headers, body } = partsOf(withCors(errorReply(error, id), cross), id)
+  const { status, headers, body } = toResponseParts(withCors(errorReply(error, id), cross), id)
   const lines = [...headers, 'connection', 'close'].map((text, at) =>
     at % 2 === 0 ? `${text}: ` : `${text}\r\n`,
   )
@@ -66,7 +66,7 @@ function send({ request, response, gateway }: Unserved, reply: Reply, id: Reques
     origin,
     target: pathOf(request.url ?? '') ?? '',
   }
-  const { status, headers, body } = partsOf(withCors(reply, cross), id)
+  const { status, headers, body } = toResponseParts(withCors(reply, cross), id)
   // Node only reads the list; its declaration does not say so.
   response.writeHead(status, headers as string[]).end(body)
 }

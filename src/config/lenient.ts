@@ -7,7 +7,7 @@ import { capabilities } from '../core/capability.ts'
  * reads as absent, and the schema reports it.
  */
 
-function known<Value extends z.ZodType>(schema: Value) {
+function optional<Value extends z.ZodType>(schema: Value) {
   return schema.optional().catch(undefined)
 }
 
@@ -17,39 +17,39 @@ function list<Entry extends z.ZodType>(entry: Entry) {
 
 const model = z
   .object({
-    id: known(z.string()),
+    id: optional(z.string()),
     // Null is malformed; absent is the schema's default.
     capabilities: z.array(z.enum(capabilities)).nullable().default(['chat']).catch(null),
-    fallbacks: list(known(z.string())),
+    fallbacks: list(optional(z.string())),
   })
   .catch({ capabilities: null, fallbacks: [] })
 
 const provider = z
   // Loose, so that every setting of the provider can be held against its kind.
   .looseObject({
-    name: known(z.string()),
-    kind: known(z.string()),
-    api_key_env: known(z.string()),
-    base_url: known(z.string()),
+    name: optional(z.string()),
+    kind: optional(z.string()),
+    api_key_env: optional(z.string()),
+    base_url: optional(z.string()),
     models: list(model),
   })
   .catch({ models: [] })
 
-const outline = z.object({
+const lenientConfig = z.object({
   // Malformed counts as on: nothing follows from it.
   auth: z
     .object({ enabled: z.boolean().default(false).catch(true) })
     .prefault({})
     .catch({ enabled: true }),
   providers: list(provider),
-  webhooks: known(z.object({ signing_key_env: known(z.string()) })),
+  webhooks: optional(z.object({ signing_key_env: optional(z.string()) })),
 })
 
-export type Outline = z.infer<typeof outline>
-export type ProviderOutline = Outline['providers'][number]
-export type ModelOutline = ProviderOutline['models'][number]
+export type LenientConfig = z.infer<typeof lenientConfig>
+export type LenientProvider = LenientConfig['providers'][number]
+export type LenientModel = LenientProvider['models'][number]
 
 /** What can be judged of a file, however broken. */
-export function outlineOf(table: unknown): Outline {
-  return outline.parse(table)
+export function parseLenient(table: unknown): LenientConfig {
+  return lenientConfig.parse(table)
 }

@@ -2,17 +2,18 @@ import type { TomlError } from 'smol-toml'
 import type { Problem } from './problem.ts'
 
 /** Why a text cannot be read as TOML, and where. Never repeats the text, which may hold a secret. */
-export function notToml(text: string, error: TomlError): Problem {
+export function explainTomlError(text: string, error: TomlError): Problem {
   const { line, column } = error
   const lines = text.split(/\r?\n/)
   const found = lines[line - 1] ?? ''
   const header = /^\s*\[\[\s*([\w.-]+)\s*\]\]/.exec(found)?.[1]
-  const early = header === undefined ? undefined : lineOfMember(header, lines.slice(0, line - 1))
+  const early =
+    header === undefined ? undefined : findEarlierMember(header, lines.slice(0, line - 1))
   if (header !== undefined && early !== undefined) {
     const message = `${early.header} comes before the first [[${header}]] (line ${line}): put [[${header}]] first`
     return { setting: '', line: early.line, column: 1, message }
   }
-  const other = formatOf(found)
+  const other = guessFormat(found)
   if (other !== undefined) {
     const message = `this looks like ${other}; the file is TOML: key = value`
     return { setting: '', line, column, message }
@@ -23,7 +24,7 @@ export function notToml(text: string, error: TomlError): Problem {
 }
 
 /** The first header among these lines that is a table inside the given one. */
-function lineOfMember(
+function findEarlierMember(
   header: string,
   lines: readonly string[],
 ): { readonly header: string; readonly line: number } | undefined {
@@ -38,7 +39,7 @@ function lineOfMember(
 }
 
 /** What the line at which the parser gave up looks like, where that is another format. */
-function formatOf(line: string): 'JSON' | 'YAML' | undefined {
+function guessFormat(line: string): 'JSON' | 'YAML' | undefined {
   if (/^\s*(?:\{|"[^"]*"\s*:|\[\s*(?:\{|$))/.test(line)) return 'JSON'
   return /^\s*(?:---|- |[\w.'-]+:(?:\s|$))/.test(line) ? 'YAML' : undefined
 }
