@@ -5,7 +5,7 @@
  */
 import { nodeStreams } from '../adapters/node/streams/index.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
-import { openAiFrames } from '../src/providers/openai/stream.ts'
+import { createOpenAiDecoder } from '../src/providers/openai/stream.ts'
 import { ClientBytes } from '../src/stream/client-bytes.ts'
 import { CommitGate } from '../src/stream/commit-gate.ts'
 import { FrameReader } from '../src/stream/frame-reader.ts'
@@ -64,7 +64,7 @@ function chainOf(
   last: number,
 ): Readable<unknown> {
   const stages = [
-    () => new TransformStream(new FrameReader(openAiFrames('not-asked'), share.hold())),
+    () => new TransformStream(new FrameReader(createOpenAiDecoder('not-asked'), share.hold())),
     () => new TransformStream(new CommitGate(1e6, share.hold()), undefined, oneAhead),
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),

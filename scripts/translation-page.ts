@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import type { Cell, Outcome } from '../src/providers/translation/cell.ts'
+import type { TranslationCell, TranslationOutcome } from '../src/providers/translation/cell.ts'
 import { type Condition, conditions } from '../src/providers/translation/conditions.ts'
-import type { Row, Rows } from '../src/providers/translation/row.ts'
+import type { TranslationRow, TranslationRows } from '../src/providers/translation/row.ts'
 import { sections } from '../src/providers/translation/table.ts'
 
 /* Prints the table of translation as docs/translation.md: `npm run docs:translation`. */
@@ -37,13 +37,13 @@ export function translationPage(): string {
   return [intro, ...tables].join('\n')
 }
 
-function section(heading: string, rows: Rows): string {
+function section(heading: string, rows: TranslationRows): string {
   const lines = Object.entries(rows).map(([feature, row]) => line(feature, row))
   const head = `| ${heading} | \`anthropic\` | \`google\` | \`bedrock\` | \`cohere\` | verbatim |`
   return `## ${heading}\n\n${head}\n|---|---|---|---|---|---|\n${lines.join('\n')}\n`
 }
 
-function line(feature: string, { anthropic, gemini, bedrock, cohere }: Row): string {
+function line(feature: string, { anthropic, gemini, bedrock, cohere }: TranslationRow): string {
   const cells = [anthropic, gemini, bedrock, cohere].map(textOf)
   return `| ${[named(feature), ...cells, 'carried'].join(' | ')} |`
 }
@@ -54,11 +54,11 @@ function named(feature: string): string {
 }
 
 /** The usual outcome, then the others with all conditions that lead to them. */
-function textOf({ unless = {}, ...usual }: Cell): string {
+function textOf({ unless = {}, ...usual }: TranslationCell): string {
   const usually = outcomeText(usual)
   const others = new Map<string, string[]>()
   // The keys of the exceptions are conditions.
-  for (const [condition, outcome] of Object.entries(unless) as [Condition, Outcome][]) {
+  for (const [condition, outcome] of Object.entries(unless) as [Condition, TranslationOutcome][]) {
     const text = outcomeText(outcome)
     if (text !== usually) others.set(text, [...(others.get(text) ?? []), conditions[condition]])
   }
@@ -66,7 +66,7 @@ function textOf({ unless = {}, ...usual }: Cell): string {
   return [usually, ...exceptions].join('; ')
 }
 
-function outcomeText({ verdict, to, remark, code }: Outcome): string {
+function outcomeText({ verdict, to, remark, code }: TranslationOutcome): string {
   const place = verdict === 'mapped' && to !== undefined ? placeText(to) : undefined
   const note = remark ?? place ?? code
   return note === undefined ? verdict : `${verdict} (${note})`

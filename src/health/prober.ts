@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../core/ports.ts'
 import type { Probe, Provider } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { version } from '../core/version.ts'
-import { rootAnswers } from '../providers/index.ts'
+import { probeRoot } from '../providers/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
 import type { Activity } from './activity.ts'
@@ -138,7 +138,7 @@ function isProbed({ hasCustomBaseUrl, kind }: Provider): boolean {
 }
 
 function createProbe({ kind, baseUrl, healthPath }: Provider): Probe {
-  const probe = (kind.probe ?? rootAnswers)(baseUrl)
+  const probe = (kind.probe ?? probeRoot)(baseUrl)
   if (healthPath === undefined) return probe
   return { url: new URL(healthPath, probe.url).href, expects: 'success' }
 }

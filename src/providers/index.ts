@@ -13,7 +13,7 @@ import { tei } from './vendors/tei.ts'
 import { voyage } from './vendors/voyage.ts'
 import { vertexAi } from './vertex/kind.ts'
 
-export { rootAnswers } from './shared/probe.ts'
+export { probeRoot } from './shared/probe.ts'
 
 /** Every provider kind of the product. The only such list. */
 export const kinds: readonly ProviderKind[] = [

@@ -3,8 +3,12 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { textsAt } from '../../wire/json-text.ts'
-import { argumentsIn } from '../canonical/arguments.ts'
-import { type CompletionMessage, completionAnswer, type ToolCall } from '../canonical/completion.ts'
+import { normalizeArguments } from '../canonical/arguments.ts'
+import {
+  type CompletionMessage,
+  createCompletionAnswer,
+  type ToolCall,
+} from '../canonical/completion.ts'
 import { thinkingOf } from '../claude/thinking-blocks.ts'
 import { errorIn } from './errors.ts'
 import { finishReasonOf } from './finish-reason.ts'
@@ -53,7 +57,7 @@ export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): 
   const { id, content, stop_reason, stop_details, usage } = parsed.data
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
   const calls = callsOf(content, json)
-  const answer = completionAnswer({
+  const answer = createCompletionAnswer({
     id: id || newCompletionId(),
     created: context.created,
     model: context.modelId,
@@ -103,7 +107,7 @@ function callsOf(content: readonly ContentBlock[], json: string): ToolCall[] {
   const inputs = textsAt(json, 'content.*.input')
   return content.flatMap((block, place) => {
     if (!isCall(block)) return []
-    const text = argumentsIn(inputs.get(`content.${place}.input`))
+    const text = normalizeArguments(inputs.get(`content.${place}.input`))
     const called = { name: block.name ?? '', arguments: text }
     return [{ id: block.id || newCallId(), type: 'function', function: called }]
   })

@@ -1,4 +1,4 @@
-import { cannotCarry, type Message } from '../canonical/messages.ts'
+import { type CanonicalMessage, unsupportedPart } from '../canonical/messages.ts'
 import type { MarkRules, OtherPart, PartBlocks } from '../claude/cache-marks.ts'
 import { type Block, documentBlock, imageBlock } from './media.ts'
 
@@ -13,7 +13,7 @@ function textBlock(text: string): Block | undefined {
   return text.trim() === '' ? undefined : { type: 'text', text }
 }
 
-function mediaBlock(part: OtherPart, message: Message): Block {
+function mediaBlock(part: OtherPart, message: CanonicalMessage): Block {
   switch (part.type) {
     case 'image':
       return imageBlock(part)
@@ -27,8 +27,8 @@ function mediaBlock(part: OtherPart, message: Message): Block {
   }
 }
 
-function refuse(part: OtherPart, message: Message): never {
-  throw cannotCarry(part, 'anthropic', message)
+function refuse(part: OtherPart, message: CanonicalMessage): never {
+  throw unsupportedPart(part, 'anthropic', message)
 }
 
 /** A mark is a member of the block. Thinking must come back as it was. */

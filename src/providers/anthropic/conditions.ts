@@ -1,12 +1,12 @@
 import type { ClaudeModel } from '../claude/models.ts'
 import { type ClaudeThinking, thinks } from '../claude/reasoning.ts'
-import type { AnthropicCondition, Holds } from '../translation/conditions.ts'
+import type { AnthropicCondition, ConditionFlags } from '../translation/conditions.ts'
 
 /** The conditions of the table for one request to a Claude model. */
 export function claudeConditions(
   model: ClaudeModel,
   reasoning: ClaudeThinking,
-): Holds<AnthropicCondition> {
+): ConditionFlags<AnthropicCondition> {
   return {
     fixedSampling: !model.sampling || thinks(reasoning),
     noReasoning: model.thinking === 'none',

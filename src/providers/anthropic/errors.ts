@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json.ts'
-import { messageIn } from '../shared/error-message.ts'
-import { vendorErrorIn } from '../shared/vendor-error.ts'
+import { extractMessage } from '../shared/error-message.ts'
+import { toVendorError } from '../shared/vendor-error.ts'
 
 /** Errors inside a 200 that plainly have the meaning of a status. All others are the server's own trouble. */
 const errorStatuses: ReadonlyMap<unknown, number> = new Map([
@@ -19,8 +19,8 @@ export function errorIn(
   error: unknown,
 ): Extract<UpstreamFailure, { kind: 'status' | 'error-frame' }> {
   const status = errorStatuses.get(isObject(error) ? error['type'] : undefined)
-  const message = messageIn({ error })
-  const vendor = { ...vendorErrorIn({ error }), status }
+  const message = extractMessage({ error })
+  const vendor = { ...toVendorError({ error }), status }
   return status === undefined
     ? { kind: 'error-frame', message, vendor }
     : { kind: 'status', status, message, vendor }

@@ -6,7 +6,7 @@ import type {
   ProviderKind,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { oncePerCall } from '../canonical/once-per-call.ts'
+import { memoizePerCall } from '../canonical/once-per-call.ts'
 import { claudeModel } from '../claude/models.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
@@ -36,7 +36,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
   const url = messagesUrl(baseUrl)
   const model = claudeModel(upstreamId)
-  const translate = oncePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
+  const translate = memoizePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
   const created = () => unixSeconds(clock)
   return {
     listUnsupported: (call) => translate(call).dropped,
@@ -52,7 +52,10 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
       }
     },
     estimateOutput: (call) =>
-      estimateTranslatedOutput(call, { sent: translate(call).maxTokens, most }),
+      estimateTranslatedOutput(call, {
+        sentBound: translate(call).maxTokens,
+        maxOutputTokens: most,
+      }),
     parseAnswer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
     createDecoder: () => new AnthropicFrames({ modelId, created: created() }),
     parseError: errorParser(),

@@ -2,15 +2,15 @@ import { UntranslatableError } from '../../core/cannot-express.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import {
+  type CanonicalMessage,
   type FilePart,
   type ImageUrlPart,
-  type Message,
-  partsOf,
-  type Raw,
+  type JsonObject,
+  listParts,
 } from '../canonical/messages.ts'
 
 /** A piece of content as the Messages API has it. */
-export type Block = Raw
+export type Block = JsonObject
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 const pdf = 'application/pdf'
@@ -77,8 +77,8 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
 }
 
 /** True when a message points into the vendor's own file store. */
-export function usesStoredFiles(message: Message): boolean {
-  return partsOf(message).some(
+export function usesStoredFiles(message: CanonicalMessage): boolean {
+  return listParts(message).some(
     (part) =>
       (part.type === 'image' && part.url.startsWith(filePrefix)) ||
       (part.type === 'file' && part.data === undefined),

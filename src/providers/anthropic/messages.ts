@@ -1,5 +1,5 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
-import type { Message } from '../canonical/messages.ts'
+import type { CanonicalMessage } from '../canonical/messages.ts'
 import { type Markable, markedBlocks, settleMarks } from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking-blocks.ts'
 import { contentBlocks, isMarked, markRules, textBlocks } from './blocks.ts'
@@ -21,7 +21,7 @@ export interface Conversation {
  * The conversation in the form and order that the Messages API insists on. Instructions are gathered
  * from wherever they stand: only the newest models would take them in place.
  */
-export function conversationOf(messages: readonly Message[]): Conversation {
+export function conversationOf(messages: readonly CanonicalMessage[]): Conversation {
   const ids = new ToolIds()
   const instructions = messages.flatMap((message) =>
     message.role === 'system' ? markedBlocks(message, textBlocks) : [],
@@ -54,7 +54,7 @@ interface Draft<Item = Block> {
 }
 
 function draftOf(
-  message: Exclude<Message, { readonly role: 'system' }>,
+  message: Exclude<CanonicalMessage, { readonly role: 'system' }>,
   ids: ToolIds,
 ): Draft<Markable> {
   const isText = typeof message.content === 'string'

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
-import type { Raw } from '../canonical/messages.ts'
-import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { claudeThinking } from '../claude/reasoning.ts'
 import { claudeSchema } from '../claude/schema.ts'
-import { honour } from '../translation/honour.ts'
+import { filterUnsupported } from '../translation/honour.ts'
 import { claudeConditions, mayForce } from './conditions.ts'
 import { usesStoredFiles } from './media.ts'
 import { conversationOf } from './messages.ts'
@@ -15,7 +15,7 @@ import { toolFields } from './tools.ts'
 
 /** A request in the words of the Messages API. */
 export interface Translation {
-  readonly body: Raw
+  readonly body: JsonObject
   /** The bound in that body. */
   readonly maxTokens: number | undefined
   /** Features that the `anthropic-beta` header must name. */
@@ -46,7 +46,11 @@ export function anthropicRequest(
     otherwise: () => model.maxTokens,
     most,
   })
-  const { request, dropped } = honour(asked, 'anthropic', claudeConditions(model, reasoning))
+  const { request, dropped } = filterUnsupported(
+    asked,
+    'anthropic',
+    claudeConditions(model, reasoning),
+  )
   const { maxTokens, thinking, effort } = reasoning
   const format = formatOf(request)
   // Members that are undefined do not reach the wire.
@@ -68,7 +72,7 @@ export function anthropicRequest(
 }
 
 const text = z.string().nullish()
-const jsonObject = z.custom<Raw>(isObject, 'must be an object').nullish()
+const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').nullish()
 
 /** Fields that only this vendor has a use for. */
 const extraFields = z.object({
@@ -87,7 +91,7 @@ function readExtras(request: ChatRequest): Extras {
 }
 
 /** The range of the temperature ends at 1. */
-function samplingOf({ temperature, topP, topK }: OpenAiRequest): object {
+function samplingOf({ temperature, topP, topK }: CanonicalRequest): object {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     top_p: topP,
@@ -95,7 +99,7 @@ function samplingOf({ temperature, topP, topK }: OpenAiRequest): object {
   }
 }
 
-function formatOf({ responseFormat: format }: OpenAiRequest): object | undefined {
+function formatOf({ responseFormat: format }: CanonicalRequest): object | undefined {
   return format.kind === 'json_schema'
     ? { type: 'json_schema', schema: claudeSchema(format.schema) }
     : undefined
@@ -115,6 +119,6 @@ function isUserId(id: unknown): id is string {
   return !mail.test(id) && !phone.test(id)
 }
 
-function tierOf({ serviceTier: tier }: OpenAiRequest): string | undefined {
+function tierOf({ serviceTier: tier }: CanonicalRequest): string | undefined {
   return tier === 'default' ? 'standard_only' : tier
 }

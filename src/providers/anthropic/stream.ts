@@ -5,7 +5,7 @@ import { framesOf } from '../../stream/frames-of.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { textsAt } from '../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
-import { argumentsIn } from '../canonical/arguments.ts'
+import { normalizeArguments } from '../canonical/arguments.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import type { ContentBlock } from './answer.ts'
 import { errorIn } from './errors.ts'
@@ -213,5 +213,5 @@ function malformed(detail: string): Frame {
 
 /** The arguments in the start of a block, or of one block of several. */
 function writtenInput(json: string, pattern: string, index = 0): string {
-  return argumentsIn(textsAt(json, pattern).get(pattern.replace('*', String(index))))
+  return normalizeArguments(textsAt(json, pattern).get(pattern.replace('*', String(index))))
 }

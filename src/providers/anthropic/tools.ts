@@ -1,7 +1,7 @@
-import type { Message } from '../canonical/messages.ts'
+import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
-import { type FunctionTool, offeredTools } from '../canonical/tools.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
 import {
   CacheMark,
   type Markable,
@@ -19,8 +19,8 @@ export interface ToolFields {
 }
 
 /** The functions on offer and how they may be chosen. Without functions a choice is refused. */
-export function toolFields(request: OpenAiRequest, mayForce: boolean): ToolFields {
-  const offered = new Set(offeredTools(request, mayForce))
+export function toolFields(request: CanonicalRequest, mayForce: boolean): ToolFields {
+  const offered = new Set(listOfferedTools(request, mayForce))
   if (offered.size === 0) return {}
   const tools = request.tools.flatMap((tool) => [
     ...(offered.has(tool) ? [toolBlock(tool)] : []),
@@ -43,7 +43,7 @@ function toolBlock({ name, description, parameters, strict }: FunctionTool): Blo
   }
 }
 
-function choiceBlock({ toolChoice }: OpenAiRequest, mayForce: boolean): Block | undefined {
+function choiceBlock({ toolChoice }: CanonicalRequest, mayForce: boolean): Block | undefined {
   const forced = (block: Block): Block => (mayForce ? block : { type: 'auto' })
   switch (toolChoice?.kind) {
     case undefined:
@@ -66,7 +66,7 @@ function choiceBlock({ toolChoice }: OpenAiRequest, mayForce: boolean): Block | 
 /** One call at a time is a property of the choice, which alone must not force a call. */
 function withParallel(
   choice: Block | undefined,
-  { parallelToolCalls }: OpenAiRequest,
+  { parallelToolCalls }: CanonicalRequest,
 ): Block | undefined {
   if (parallelToolCalls !== false) return choice
   return { type: 'auto', ...choice, disable_parallel_tool_use: true }
@@ -84,7 +84,7 @@ export function toolUse(call: PastCall, ids: ToolIds): readonly Markable[] {
 
 /** Marks inside of a result stay there; one before everything inside is a mark on the result. */
 export function toolResult(
-  message: Message & { readonly role: 'tool' },
+  message: CanonicalMessage & { readonly role: 'tool' },
   ids: ToolIds,
 ): readonly Markable[] {
   const own = marksOn(message.raw)

@@ -4,9 +4,13 @@ import { newCallId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
 import { jsonIn } from '../../wire/json.ts'
 import { textsAt } from '../../wire/json-text.ts'
-import { argumentsIn } from '../canonical/arguments.ts'
-import { type CompletionMessage, completionAnswer, type ToolCall } from '../canonical/completion.ts'
-import type { Raw } from '../canonical/messages.ts'
+import { normalizeArguments } from '../canonical/arguments.ts'
+import {
+  type CompletionMessage,
+  createCompletionAnswer,
+  type ToolCall,
+} from '../canonical/completion.ts'
+import type { JsonObject } from '../canonical/messages.ts'
 import { thinkingOf } from '../claude/thinking-blocks.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { converseUsage } from './usage.ts'
@@ -25,7 +29,7 @@ export function converseAnswer(body: Uint8Array, identity: StreamIdentity): Chat
   const finishReason = finishReasonOf(stopReason, message.tool_calls !== undefined)
   return {
     ok: true,
-    answer: completionAnswer({
+    answer: createCompletionAnswer({
       ...identity,
       choices: [{ message, finishReason }],
       usage: converseUsage(usage),
@@ -79,7 +83,7 @@ function textOf({ text, citationsContent }: Block): string {
 }
 
 /** In the form of the Messages API, which clients know. */
-function thinkingIn({ reasoningText, redactedContent }: Reasoning): Raw {
+function thinkingIn({ reasoningText, redactedContent }: Reasoning): JsonObject {
   if (redactedContent) return { data: redactedContent }
   return { thinking: reasoningText?.text ?? '', signature: reasoningText?.signature ?? '' }
 }
@@ -89,7 +93,7 @@ function callsOf(blocks: readonly Block[], json: string): ToolCall[] {
   const inputs = textsAt(json, 'output.message.content.*.toolUse.input')
   return blocks.flatMap(({ toolUse }, place) => {
     if (!toolUse) return []
-    const text = argumentsIn(inputs.get(`output.message.content.${place}.toolUse.input`))
+    const text = normalizeArguments(inputs.get(`output.message.content.${place}.toolUse.input`))
     const called = { name: toolUse.name, arguments: text }
     return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]
   })

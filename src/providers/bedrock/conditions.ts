@@ -1,5 +1,5 @@
 import { thinks } from '../claude/reasoning.ts'
-import type { BedrockCondition, Holds } from '../translation/conditions.ts'
+import type { BedrockCondition, ConditionFlags } from '../translation/conditions.ts'
 import type { BedrockModel } from './models.ts'
 import type { Reasoning } from './reasoning.ts'
 
@@ -7,7 +7,7 @@ import type { Reasoning } from './reasoning.ts'
 export function bedrockConditions(
   model: BedrockModel,
   reasoning: Reasoning,
-): Holds<BedrockCondition> {
+): ConditionFlags<BedrockCondition> {
   const { claude, takesSampling, choices } = model
   return {
     fixedSampling: !takesSampling || thinks(reasoning) || claude?.sampling === false,

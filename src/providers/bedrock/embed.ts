@@ -21,8 +21,8 @@ import {
   readCohereInputType,
   selectCohereVectors,
 } from '../cohere/embed.ts'
-import { embedded, headerCount, notEmbedded } from '../shared/embed-answer.ts'
-import { onlyItem, textsOf } from '../shared/embed-input.ts'
+import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
+import { getSingleItem, listTexts } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { bedrockRefusal } from './errors.ts'
@@ -73,14 +73,14 @@ const titanV1: Family = {
   items: 1,
   takesImages: false,
   takesDimensions: false,
-  body: ({ input }) => ({ inputText: textsOf(input)[0] }),
+  body: ({ input }) => ({ inputText: listTexts(input)[0] }),
   answer: readTitan,
 }
 
 const titanV2: Family = {
   ...titanV1,
   takesDimensions: true,
-  body: ({ input, dimensions }) => ({ inputText: textsOf(input)[0], dimensions }),
+  body: ({ input, dimensions }) => ({ inputText: listTexts(input)[0], dimensions }),
 }
 
 const titanImage: Family = {
@@ -92,7 +92,7 @@ const titanImage: Family = {
     throw invalid('input: this model takes one image per item', 'input')
   },
   body: (batch) => ({
-    ...titanParts(onlyItem(batch.input)),
+    ...titanParts(getSingleItem(batch.input)),
     ...(batch.dimensions !== undefined && {
       embeddingConfig: { outputEmbeddingLength: batch.dimensions },
     }),
@@ -117,8 +117,8 @@ const titanAnswer = z.looseObject({
 
 function readTitan(body: unknown): EmbedResult {
   const parsed = titanAnswer.safeParse(body)
-  if (!parsed.success) return notEmbedded(body)
-  return embedded([parsed.data.embedding], parsed.data.inputTextTokenCount)
+  if (!parsed.success) return toEmbedFailure(body)
+  return toEmbedResult([parsed.data.embedding], parsed.data.inputTextTokenCount)
 }
 
 const cohereV3: Family = {
@@ -126,11 +126,11 @@ const cohereV3: Family = {
   takesImages: false,
   takesDimensions: false,
   check: checkInputType,
-  body: (batch) => ({ texts: textsOf(batch.input), input_type: readCohereInputType(batch) }),
+  body: (batch) => ({ texts: listTexts(batch.input), input_type: readCohereInputType(batch) }),
   answer(body, header) {
     const parsed = z.looseObject({ embeddings: cohereEmbeddingsSchema }).safeParse(body)
-    if (!parsed.success) return notEmbedded(body)
-    return embedded(selectCohereVectors(parsed.data.embeddings), countIn(header))
+    if (!parsed.success) return toEmbedFailure(body)
+    return toEmbedResult(selectCohereVectors(parsed.data.embeddings), countIn(header))
   },
 }
 
@@ -153,15 +153,15 @@ const nova: Family = {
     singleEmbeddingParams: {
       embeddingPurpose: 'GENERIC_INDEX',
       embeddingDimension: dimensions,
-      text: { truncationMode: 'END', value: textsOf(input)[0] },
+      text: { truncationMode: 'END', value: listTexts(input)[0] },
     },
   }),
   answer(body, header) {
     const parsed = novaAnswer.safeParse(body)
-    if (!parsed.success) return notEmbedded(body)
+    if (!parsed.success) return toEmbedFailure(body)
     const { embeddings, inputTokenCount } = parsed.data
     const vectors = embeddings.map(({ embedding }) => embedding)
-    return embedded(vectors, inputTokenCount ?? countIn(header))
+    return toEmbedResult(vectors, inputTokenCount ?? countIn(header))
   },
 }
 
@@ -171,5 +171,5 @@ const novaAnswer = z.looseObject({
 })
 
 function countIn(header: HeaderReader): number | undefined {
-  return headerCount(header('x-amzn-bedrock-input-token-count'))
+  return parseCountHeader(header('x-amzn-bedrock-input-token-count'))
 }

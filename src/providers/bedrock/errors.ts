@@ -3,17 +3,17 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
 import type { AwsMessage } from '../../wire/aws-event-stream.ts'
 import { jsonIn } from '../../wire/json.ts'
-import { messageIn } from '../shared/error-message.ts'
-import { readError, vendorErrorIn } from '../shared/vendor-error.ts'
+import { extractMessage } from '../shared/error-message.ts'
+import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
 /** What a status outside 2xx means, by the type of the error where it tells one. */
 export function bedrockRefusal(status: number, body: string, header: HeaderReader): UpstreamError {
   const error = parseError(body)
   const type = bareType(header('x-amzn-errortype') ?? error['__type'] ?? error.code ?? '')
-  const { message, vendor } = readError(body)
+  const { message, vendor } = parseVendorError(body)
   return {
     status: statusOf(type, error, status),
-    message: messageIn(error.Message) || message,
+    message: extractMessage(error.Message) || message,
     vendor: { ...vendor, type: type || undefined },
   }
 }
@@ -29,14 +29,14 @@ export function streamFailure(
   const exception = headers.get(':exception-type')
   if (exception === undefined) {
     const text = headers.get(':error-message') ?? headers.get(':error-code') ?? ''
-    const message = messageIn(mask(text))
+    const message = extractMessage(mask(text))
     return { kind: 'error-frame', message, vendor: { code: headers.get(':error-code'), message } }
   }
   const body = mask(decoder.decode(payload))
   const error = parseError(body)
-  const message = messageIn(error.message ?? error.originalMessage ?? exception)
+  const message = extractMessage(error.message ?? error.originalMessage ?? exception)
   const status = statusOf(capitalized(exception), error, 500)
-  const vendor = { ...vendorErrorIn(jsonIn(body)), type: exception }
+  const vendor = { ...toVendorError(jsonIn(body)), type: exception }
   return status < 500
     ? { kind: 'status', status, message, vendor }
     : { kind: 'error-frame', message, vendor }

@@ -10,11 +10,11 @@ import type {
   ProviderKind,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { oncePerCall } from '../canonical/once-per-call.ts'
-import { bearer } from '../shared/credentials.ts'
+import { memoizePerCall } from '../canonical/once-per-call.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
-import { rootAnswers } from '../shared/probe.ts'
+import { probeRoot } from '../shared/probe.ts'
 import { converseAnswer } from './answer.ts'
 import {
   ambientAwsSecret,
@@ -54,7 +54,7 @@ export const bedrock: ProviderKind = Object.freeze({
   embed: bedrockEmbed,
   rerank: bedrockRerank,
   // An address of the file is probed, and that is a URL or a region.
-  probe: (baseUrl) => rootAnswers(bedrockBase(baseUrl, baseUrl)),
+  probe: (baseUrl) => probeRoot(bedrockBase(baseUrl, baseUrl)),
 } satisfies ProviderKind)
 
 const eventStream = 'application/vnd.amazon.eventstream'
@@ -66,7 +66,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
   const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
   const wholeUrl = bedrockUrl(place, 'converse')
   const streamUrl = bedrockUrl(place, 'converse-stream')
-  const translate = oncePerCall((call) => converseRequest(call, { model, most }))
+  const translate = memoizePerCall((call) => converseRequest(call, { model, most }))
   const mask = (text: string) => maskCredential(text, credential)
   const identity = (header: HeaderReader): StreamIdentity => {
     const requestId = header('x-amzn-requestid')
@@ -87,7 +87,10 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
       body: jsonBody(translate(call).body),
     }),
     estimateOutput: (call) =>
-      estimateTranslatedOutput(call, { sent: translate(call).maxTokens, most }),
+      estimateTranslatedOutput(call, {
+        sentBound: translate(call).maxTokens,
+        maxOutputTokens: most,
+      }),
     parseAnswer: (body, _, header) => converseAnswer(body, identity(header)),
     createDecoder: (_, header) => new ConverseStream({ identity: identity(header), mask }),
     streamType: eventStream,
@@ -114,7 +117,7 @@ function authorizer(context: CredentialContext): Authorizer {
   const credential = readAwsSecret(context.secret, env)
   switch (credential.kind) {
     case 'api-key':
-      return bearer({ ...context, secret: credential.key })
+      return authorizeWithBearer({ ...context, secret: credential.key })
     case 'access-key':
       return (request) =>
         awsSignature(request, {

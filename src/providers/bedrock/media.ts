@@ -1,6 +1,6 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
-import type { FilePart, ImageUrlPart, Raw } from '../canonical/messages.ts'
+import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
 import type { Block } from './blocks.ts'
 
 const imageFormats: ReadonlyMap<string, string> = new Map([
@@ -31,7 +31,7 @@ const textFormats: ReadonlySet<unknown> = new Set(['csv', 'html', 'txt', 'md'])
 /** True for a document that is text, which no cache point may follow. */
 export function isTextDocument({ document }: Block): boolean {
   // Documents are written by this file alone.
-  return textFormats.has((document as Raw | undefined)?.['format'])
+  return textFormats.has((document as JsonObject | undefined)?.['format'])
 }
 
 /** Turns inline data into image and document blocks, for one request: documents need names of their own. */

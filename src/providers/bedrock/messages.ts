@@ -1,5 +1,5 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
-import { cannotCarry, type Message, type Raw } from '../canonical/messages.ts'
+import { type CanonicalMessage, type JsonObject, unsupportedPart } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import {
   CacheMark,
@@ -32,7 +32,10 @@ export interface Conversation {
 const placeholder: Block = Object.freeze({ text: '.' })
 
 /** The conversation in the form and order that Converse insists on: turns alternate, the user opens. */
-export function converseMessages(messages: readonly Message[], model: BedrockModel): Conversation {
+export function converseMessages(
+  messages: readonly CanonicalMessage[],
+  model: BedrockModel,
+): Conversation {
   const translator = new Translator(model)
   const instructions = messages.flatMap((message) => translator.instructions(message))
   const drafts = messages.flatMap((message) => translator.turn(message))
@@ -78,11 +81,11 @@ class Translator {
     this.#ids = new ToolUseIds(model.callIds)
   }
 
-  instructions(message: Message): readonly Markable[] {
+  instructions(message: CanonicalMessage): readonly Markable[] {
     return message.role === 'system' ? markedBlocks(message, texts) : []
   }
 
-  turn(message: Message): Turn<Markable>[] {
+  turn(message: CanonicalMessage): Turn<Markable>[] {
     switch (message.role) {
       case 'system':
         return []
@@ -111,7 +114,7 @@ class Translator {
     }
   }
 
-  #toolResult(message: Message & { readonly role: 'tool' }): Markable[] {
+  #toolResult(message: CanonicalMessage & { readonly role: 'tool' }): Markable[] {
     // Within a result there is no place for a cache point.
     const inner = markedBlocks(message, this.#contents)
     const content = inner.filter((item) => !(item instanceof CacheMark))
@@ -131,8 +134,8 @@ function textBlock(text: string): Block | undefined {
   return text.trim() === '' ? undefined : { text }
 }
 
-function refuse(part: OtherPart, message: Message): never {
-  throw cannotCarry(part, 'bedrock', message)
+function refuse(part: OtherPart, message: CanonicalMessage): never {
+  throw unsupportedPart(part, 'bedrock', message)
 }
 
 /**
@@ -147,7 +150,7 @@ function markRules({ takesCachePoints }: BedrockModel): MarkRules {
 }
 
 /** Thinking as it was given out. Every block is signed, or redacted. */
-function reasoningBlock({ thinking, signature, data }: Raw): Block {
+function reasoningBlock({ thinking, signature, data }: JsonObject): Block {
   return {
     reasoningContent:
       data === undefined

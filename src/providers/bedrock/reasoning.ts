@@ -1,11 +1,11 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
 import { isObject } from '../../wire/json.ts'
-import type { Raw } from '../canonical/messages.ts'
-import type { OpenAiRequest, ReasoningEffort } from '../canonical/request.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { thinkingBudget } from '../claude/max-tokens.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { type ClaudeThinking, claudeThinking } from '../claude/reasoning.ts'
-import { heldTo } from '../shared/output-bound.ts'
+import { clampBound } from '../shared/output-bound.ts'
 import type { BedrockModel } from './models.ts'
 
 /** How a model is told to reason, and what follows from it. */
@@ -13,7 +13,7 @@ export interface Reasoning {
   /** Members of `additionalModelRequestFields`. */
   readonly fields: object
   /** Claude's `thinking`, which sampling and tool choice depend on. */
-  readonly thinking?: Raw | undefined
+  readonly thinking?: JsonObject | undefined
   /** The limit of the answer; undefined leaves it to the service. */
   readonly maxTokens: number | undefined
   /** Why thinking that was asked for is left out. */
@@ -23,7 +23,7 @@ export interface Reasoning {
 }
 
 export interface ReasoningParts {
-  readonly request: OpenAiRequest
+  readonly request: CanonicalRequest
   readonly model: BedrockModel
   /** The configured bound of the model. */
   readonly most: number | undefined
@@ -37,7 +37,7 @@ export function converseReasoning(parts: ReasoningParts): Reasoning {
   const fields = effort === undefined ? {} : effortFields(effort, model)
   // At its highest effort Nova refuses a limit.
   const isUnbounded = model.reasoning === 'nova' && effort !== undefined && isHigh(effort)
-  const maxTokens = isUnbounded ? undefined : heldTo(most, request.maxTokens)
+  const maxTokens = isUnbounded ? undefined : clampBound(most, request.maxTokens)
   return { fields, maxTokens, isUnbounded }
 }
 
@@ -95,7 +95,7 @@ function thinkingOf({ request, most }: ReasoningParts, model: ClaudeModel): Reas
   return { fields, thinking, maxTokens, lost, isUnbounded: false }
 }
 
-function ownThinking({ raw }: OpenAiRequest): Raw | undefined {
+function ownThinking({ raw }: CanonicalRequest): JsonObject | undefined {
   const { thinking } = raw
   if (thinking === undefined || thinking === null) return undefined
   if (!isObject(thinking)) throw new UntranslatableError('thinking: must be an object', 'thinking')

@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
-import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
+import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { claudeSchema } from '../claude/schema.ts'
-import { honour } from '../translation/honour.ts'
+import { filterUnsupported } from '../translation/honour.ts'
 import { bedrockConditions } from './conditions.ts'
 import { converseMessages } from './messages.ts'
 import type { BedrockModel } from './models.ts'
@@ -28,7 +28,11 @@ interface ConverseAddressee {
 export function converseRequest(call: ChatCall, { model, most }: ConverseAddressee): Translation {
   const asked = readRequest(call)
   const reasoning = converseReasoning({ request: asked, model, most })
-  const { request, dropped } = honour(asked, 'bedrock', bedrockConditions(model, reasoning))
+  const { request, dropped } = filterUnsupported(
+    asked,
+    'bedrock',
+    bedrockConditions(model, reasoning),
+  )
   const tools = converseTools({ request, model, thinking: reasoning.thinking })
   // Members that are undefined do not reach the wire. Empty objects would be refused.
   const body = {
@@ -55,13 +59,13 @@ function filled(members: object): object | undefined {
   return Object.values(members).some((value) => value !== undefined) ? members : undefined
 }
 
-function topKOf({ topK }: OpenAiRequest, model: BedrockModel): object {
+function topKOf({ topK }: CanonicalRequest, model: BedrockModel): object {
   if (topK === undefined) return {}
   return model.topK === 'inferenceConfig.topK' ? { inferenceConfig: { topK } } : { top_k: topK }
 }
 
 /** The schema travels as text. */
-function formatOf({ responseFormat: format }: OpenAiRequest): object | undefined {
+function formatOf({ responseFormat: format }: CanonicalRequest): object | undefined {
   if (format.kind !== 'json_schema') return undefined
   const { name, description } = format
   const schema = JSON.stringify(claudeSchema(format.schema))

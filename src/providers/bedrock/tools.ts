@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import type { Message, Raw } from '../canonical/messages.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
-import { type FunctionTool, offeredTools } from '../canonical/tools.ts'
+import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
 import { settleMarks, toolMarks } from '../claude/cache-marks.ts'
 import { type Block, cachePoint } from './blocks.ts'
 import { mayForce } from './conditions.ts'
@@ -15,10 +15,10 @@ export interface ToolTranslation {
 }
 
 export interface ToolContext {
-  readonly request: OpenAiRequest
+  readonly request: CanonicalRequest
   readonly model: BedrockModel
   /** Claude's thinking, which not every choice goes with. */
-  readonly thinking: Raw | undefined
+  readonly thinking: JsonObject | undefined
 }
 
 /** The functions on offer and how they may be chosen. */
@@ -26,7 +26,7 @@ export function converseTools(context: ToolContext): ToolTranslation {
   const { request, model } = context
   const past = pastTools(request.messages)
   const canForce = mayForce(model, context)
-  const offered = offeredTools(request, canForce)
+  const offered = listOfferedTools(request, canForce)
   if (offered.length === 0 || request.toolChoice?.kind === 'none') {
     if (past.length === 0) return { fields: {} }
     // Without a toolConfig the calls in the history are refused; a model that sees tools may call.
@@ -49,7 +49,7 @@ interface Choice {
   readonly name?: string
 }
 
-function choiceOf({ toolChoice: wish }: OpenAiRequest, canForce: boolean): Choice | undefined {
+function choiceOf({ toolChoice: wish }: CanonicalRequest, canForce: boolean): Choice | undefined {
   const forced = (choice: Choice): Choice => (canForce ? choice : { type: 'auto' })
   switch (wish?.kind) {
     case undefined:
@@ -101,7 +101,7 @@ function toolSpec({ name, description, parameters, strict }: FunctionTool): Bloc
 const noParameters = { type: 'object', properties: {} }
 
 /** The tools that the conversation has called, as far as it tells of them: their names. */
-function pastTools(messages: readonly Message[]): object[] {
+function pastTools(messages: readonly CanonicalMessage[]): object[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
   const names = new Set(calls.map(({ name }) => name))
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: noParameters } } }))

@@ -15,6 +15,6 @@ export interface Annotation {
 }
 
 /** Annotations with their places in the list: some accumulators of streams join lists by `index`. */
-export function indexed(annotations: readonly Annotation[], from: number): readonly object[] {
+export function addIndexes(annotations: readonly Annotation[], from: number): readonly object[] {
   return annotations.map((annotation, at) => ({ index: from + at, ...annotation }))
 }

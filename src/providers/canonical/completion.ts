@@ -2,7 +2,7 @@ import type { ChatAnswer } from '../../core/provider.ts'
 import { type ReportedUsage, renderUsage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import { utf8Length } from '../../wire/utf8.ts'
-import { generatedText } from './text.ts'
+import { joinGeneratedText } from './text.ts'
 
 export interface ToolCall {
   readonly id: string
@@ -43,9 +43,15 @@ export interface CompletionChoice {
 const encoder = new TextEncoder()
 
 /** The answer of a translated kind, written as the OpenAI API writes it. */
-export function completionAnswer({ id, created, model, choices, usage }: Completion): ChatAnswer {
+export function createCompletionAnswer({
+  id,
+  created,
+  model,
+  choices,
+  usage,
+}: Completion): ChatAnswer {
   const output = choices
-    .map(({ message, generated }) => generated ?? generatedText(message))
+    .map(({ message, generated }) => generated ?? joinGeneratedText(message))
     .join('')
   return {
     usage,

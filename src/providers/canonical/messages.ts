@@ -7,13 +7,13 @@ import { isObject } from '../../wire/json.ts'
 import { PastCall } from './past-call.ts'
 
 /** The client's own object, for members that only one vendor reads. Never to be changed. */
-export type Raw = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Where something stands in the request, and what the client wrote there. */
 interface Placed {
   /** The dotted path, for error messages. */
   readonly path: string
-  readonly raw: Raw
+  readonly raw: JsonObject
 }
 
 export type TextPart = Placed & { readonly type: 'text'; readonly text: string }
@@ -42,7 +42,7 @@ export type AudioPart = Placed & {
 }
 
 /** One part of a message's content. Refusals count as text, `other` is a type nobody knows. */
-export type Part =
+export type CanonicalPart =
   | TextPart
   | ImageUrlPart
   | FilePart
@@ -50,21 +50,21 @@ export type Part =
   | (Placed & { readonly type: 'other' })
 
 /** As the client wrote it: one string, or parts; undefined for null and nothing. */
-export type Content = string | readonly Part[] | undefined
+export type CanonicalContent = string | readonly CanonicalPart[] | undefined
 
 /** One message. `system` stands for `developer` too, `tool` for the legacy `function`. */
-export type Message =
-  | (Placed & { readonly role: 'system'; readonly content: Content })
-  | (Placed & { readonly role: 'user'; readonly content: Content })
+export type CanonicalMessage =
+  | (Placed & { readonly role: 'system'; readonly content: CanonicalContent })
+  | (Placed & { readonly role: 'user'; readonly content: CanonicalContent })
   | (Placed & {
       readonly role: 'assistant'
-      readonly content: Content
+      readonly content: CanonicalContent
       readonly reasoning: string | undefined
       readonly calls: readonly PastCall[]
     })
   | (Placed & {
       readonly role: 'tool'
-      readonly content: Content
+      readonly content: CanonicalContent
       readonly callId: string
       readonly name: string | undefined
     })
@@ -72,30 +72,37 @@ export type Message =
 type RawMessage = ChatRequest['messages'][number]
 
 /** The text that stands at a dotted path of the request. */
-export type WrittenAt = (path: string) => string
+export type RawTextReader = (path: string) => string
 
 /** Reads the messages of a request by their roles. Throws `UntranslatableError` with the field at fault. */
-export function readMessages(messages: readonly RawMessage[], writtenAt: WrittenAt): Message[] {
+export function readMessages(
+  messages: readonly RawMessage[],
+  writtenAt: RawTextReader,
+): CanonicalMessage[] {
   // The legacy form has no ids: a `function` message answers the latest call before it.
   let legacyId: string | undefined
   return messages.map((raw, index) => {
-    if (raw.role === 'assistant' && isObject(raw['function_call'])) legacyId = idAt(index, 0)
+    if (raw.role === 'assistant' && isObject(raw['function_call']))
+      legacyId = createCallId(index, 0)
     return readMessage(raw, { index, legacyId, writtenAt })
   })
 }
 
 /** The id of a call that has none, the same every time. */
-function idAt(message: number, call: number): string {
+function createCallId(message: number, call: number): string {
   return `call_${message}_${call}`
 }
 
-interface Place {
+interface MessagePlace {
   readonly index: number
   readonly legacyId: string | undefined
-  readonly writtenAt: WrittenAt
+  readonly writtenAt: RawTextReader
 }
 
-function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Message {
+function readMessage(
+  raw: RawMessage,
+  { index, legacyId, writtenAt }: MessagePlace,
+): CanonicalMessage {
   const path = `messages.${index}`
   const content = readContent(raw.content, path)
   switch (raw.role) {
@@ -105,15 +112,19 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
     case 'user':
       return { role: 'user', content, path, raw }
     case 'assistant': {
-      const { refusal, reasoning_content, function_call, audio } = read(assistant, raw, path)
+      const { refusal, reasoning_content, function_call, audio } = parseFields(assistant, raw, path)
       const calls = (raw.tool_calls ?? []).map((call, n) =>
-        readCall(call, { path: `${path}.tool_calls.${n}`, standIn: idAt(index, n), writtenAt }),
+        readCall(call, {
+          path: `${path}.tool_calls.${n}`,
+          standIn: createCallId(index, n),
+          writtenAt,
+        }),
       )
-      const legacy = function_call && legacyCall(function_call, index, writtenAt)
+      const legacy = function_call && readLegacyCall(function_call, index, writtenAt)
       return {
         role: 'assistant',
         // A refused answer comes back as it went out: without content, and the refusal beside it.
-        content: withAudio(content || refusal || content, audio, path),
+        content: appendAudio(content || refusal || content, audio, path),
         reasoning: reasoning_content ?? undefined,
         calls: legacy && calls.length === 0 ? [legacy] : calls,
         path,
@@ -122,7 +133,7 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
     }
     case 'tool':
     case 'function': {
-      const { tool_call_id, name } = read(toolResult, raw, path)
+      const { tool_call_id, name } = parseFields(toolResult, raw, path)
       const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
       if (callId === undefined) {
         throw new UntranslatableError('a tool message needs a tool_call_id', `${path}.tool_call_id`)
@@ -138,19 +149,19 @@ function readMessage(raw: RawMessage, { index, legacyId, writtenAt }: Place): Me
  * The content with the sound that an answer was given in. Sound that another vendor keeps is only
  * named by its id, and is a part that nobody knows.
  */
-function withAudio(
-  content: Content,
+function appendAudio(
+  content: CanonicalContent,
   audio: z.infer<typeof pastAudio> | null | undefined,
   message: string,
-): Content {
+): CanonicalContent {
   if (!audio) return content
   const { data, mime_type: mimeType = googlesSound } = audio
   const placed = { path: `${message}.audio`, raw: { ...audio, type: 'audio' } }
-  const sound: Part =
+  const sound: CanonicalPart =
     data && mimeType?.startsWith('audio/')
       ? { type: 'audio', data, format: mimeType.slice('audio/'.length), ...placed }
       : { type: 'other', ...placed }
-  const texts = typeof content === 'string' ? [textPart(content, message)] : (content ?? [])
+  const texts = typeof content === 'string' ? [createTextPart(content, message)] : (content ?? [])
   return [...texts, sound]
 }
 
@@ -160,7 +171,7 @@ function withAudio(
  */
 const googlesSound = 'audio/L16;codec=pcm;rate=24000'
 
-function textPart(text: string, message: string): TextPart {
+function createTextPart(text: string, message: string): TextPart {
   return { type: 'text', text, path: `${message}.content`, raw: {} }
 }
 
@@ -187,41 +198,41 @@ const customCall = loose({
 interface CallPlace {
   readonly path: string
   readonly standIn: string
-  readonly writtenAt: WrittenAt
+  readonly writtenAt: RawTextReader
 }
 
-function readCall(raw: Raw, { path, standIn, writtenAt }: CallPlace): PastCall {
+function readCall(raw: JsonObject, { path, standIn, writtenAt }: CallPlace): PastCall {
   if (raw['type'] === 'custom') {
-    const { id, custom } = read(customCall, raw, path)
+    const { id, custom } = parseFields(customCall, raw, path)
     // Free text has no place where arguments are an object.
     const text = JSON.stringify({ input: custom.input ?? '' })
     return new PastCall({ id: id || standIn, name: custom.name, arguments: text, path, raw })
   }
-  const { id, function: called } = read(pastCall, raw, path)
-  const text = argumentsAt(called.arguments, `${path}.function.arguments`, writtenAt)
+  const { id, function: called } = parseFields(pastCall, raw, path)
+  const text = readArguments(called.arguments, `${path}.function.arguments`, writtenAt)
   return new PastCall({ id: id || standIn, name: called.name, arguments: text, path, raw })
 }
 
-function legacyCall(
+function readLegacyCall(
   raw: z.infer<typeof calledFunction>,
   message: number,
-  writtenAt: WrittenAt,
+  writtenAt: RawTextReader,
 ): PastCall {
   const path = `messages.${message}.function_call`
-  const text = argumentsAt(raw.arguments, `${path}.arguments`, writtenAt)
-  return new PastCall({ id: idAt(message, 0), name: raw.name, arguments: text, path, raw })
+  const text = readArguments(raw.arguments, `${path}.arguments`, writtenAt)
+  return new PastCall({ id: createCallId(message, 0), name: raw.name, arguments: text, path, raw })
 }
 
 /** An object stands for its own text, as the client wrote it. */
-function argumentsAt(
+function readArguments(
   given: CallArguments | null | undefined,
   path: string,
-  writtenAt: WrittenAt,
+  writtenAt: RawTextReader,
 ): string {
   return typeof given === 'object' && given !== null ? writtenAt(path) : (given ?? '')
 }
 
-function readContent(content: RawMessage['content'], path: string): Content {
+function readContent(content: RawMessage['content'], path: string): CanonicalContent {
   if (content === null || content === undefined) return undefined
   if (typeof content === 'string') return content
   return content.map((part, index) => readPart(part, `${path}.content.${index}`))
@@ -239,14 +250,14 @@ const filePart = loose({
 
 type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
 
-function readPart(raw: RawPart, path: string): Part {
+function readPart(raw: RawPart, path: string): CanonicalPart {
   const { image_url: image } = raw
   // A part without a type can only be a text.
   switch (raw.type ?? (typeof raw.text === 'string' ? 'text' : undefined)) {
     case 'text':
       return { type: 'text', text: raw.text ?? '', path, raw }
     case 'refusal':
-      return { type: 'text', text: read(refusalPart, raw, path).refusal ?? '', path, raw }
+      return { type: 'text', text: parseFields(refusalPart, raw, path).refusal ?? '', path, raw }
     case 'image_url':
       if (image === null || image === undefined) {
         throw new UntranslatableError(`${path}.image_url is required`, `${path}.image_url`)
@@ -255,11 +266,11 @@ function readPart(raw: RawPart, path: string): Part {
         ? { type: 'image', url: image, detail: undefined, path, raw }
         : { type: 'image', url: image.url, detail: image.detail ?? undefined, path, raw }
     case 'input_audio': {
-      const { data, format } = read(audioPart, raw, path).input_audio
+      const { data, format } = parseFields(audioPart, raw, path).input_audio
       return { type: 'audio', data, format, path, raw }
     }
     case 'file': {
-      const { file_data, file_id, filename } = read(filePart, raw, path).file
+      const { file_data, file_id, filename } = parseFields(filePart, raw, path).file
       return {
         type: 'file',
         data: file_data ?? undefined,
@@ -275,10 +286,10 @@ function readPart(raw: RawPart, path: string): Part {
 }
 
 /** For a part that a dialect has no form for, should the table let it pass: content is never left out. */
-export function cannotCarry(
-  { path, raw }: Part,
+export function unsupportedPart(
+  { path, raw }: CanonicalPart,
   kind: string,
-  { role }: Message,
+  { role }: CanonicalMessage,
 ): UntranslatableError {
   const type = String(raw['type']).slice(0, 100)
   const rule = `the ${kind} API takes no ${type} part in a message of role ${role}`
@@ -286,7 +297,7 @@ export function cannotCarry(
 }
 
 /** The content as parts: a string is one text part. */
-export function partsOf({ content, path, raw }: Message): readonly Part[] {
+export function listParts({ content, path, raw }: CanonicalMessage): readonly CanonicalPart[] {
   if (content === undefined) return []
   return typeof content === 'string'
     ? [{ type: 'text', text: content, path: `${path}.content`, raw }]
@@ -294,13 +305,13 @@ export function partsOf({ content, path, raw }: Message): readonly Part[] {
 }
 
 /** All text of the content, joined without a separator. */
-export function textOf(message: Message): string {
-  return partsOf(message)
+export function joinText(message: CanonicalMessage): string {
+  return listParts(message)
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('')
 }
 
-function read<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
+function parseFields<Value>(schema: z.ZodType<Value>, value: unknown, path: string): Value {
   const parsed = validateAsSent(schema, value)
   if (!parsed.success) throw untranslatableField(parsed.error, path)
   return parsed.data

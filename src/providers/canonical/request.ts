@@ -2,30 +2,35 @@ import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
-import { textsIn } from './arguments.ts'
-import { type Message, type Raw, readMessages, type WrittenAt } from './messages.ts'
-import { oncePerCall } from './once-per-call.ts'
-import { checkSize } from './request-size.ts'
+import { createRawTextReader } from './arguments.ts'
+import {
+  type CanonicalMessage,
+  type JsonObject,
+  type RawTextReader,
+  readMessages,
+} from './messages.ts'
+import { memoizePerCall } from './once-per-call.ts'
+import { checkRequestSize } from './request-size.ts'
 import {
   type FunctionTool,
   jsonObject,
-  type LeftOut,
   readToolChoice,
   readTools,
   type ToolChoice,
   toolFields,
+  type UnreadField,
 } from './tools.ts'
 
 /**
  * A chat request as the translated kinds read it: typed, `null` and absent alike, spellings of old
  * and new fields made one. Fields that only one vendor reads are found in `raw`.
  */
-export interface OpenAiRequest {
-  readonly messages: readonly Message[]
+export interface CanonicalRequest {
+  readonly messages: readonly CanonicalMessage[]
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
   /** What is read as absent: tools that are no functions, new values of known fields. */
-  readonly leftOut: readonly LeftOut[]
+  readonly leftOut: readonly UnreadField[]
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly responseFormat: ResponseFormat
@@ -56,7 +61,7 @@ export type ResponseFormat =
       readonly kind: 'json_schema'
       readonly name: string | undefined
       readonly description: string | undefined
-      readonly schema: Raw | undefined
+      readonly schema: JsonObject | undefined
       readonly strict: boolean
     }
 
@@ -64,9 +69,9 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 export type ReasoningEffort = (typeof efforts)[number]
 
 /** Reads a request, once for all links and attempts. Throws `UntranslatableError` with the field at fault. */
-export const readRequest: (call: ChatCall) => OpenAiRequest = oncePerCall((call) => {
-  checkSize(call)
-  return read(call.request, textsIn(call.bytes))
+export const readRequest: (call: ChatCall) => CanonicalRequest = memoizePerCall((call) => {
+  checkRequestSize(call)
+  return parseRequest(call.request, createRawTextReader(call.bytes))
 })
 
 const text = z.string().nullish()
@@ -93,13 +98,13 @@ const fields = loose({
 
 type Fields = z.infer<typeof fields>
 
-function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
+function parseRequest(raw: ChatRequest, writtenAt: RawTextReader): CanonicalRequest {
   const parsed = validateAsSent(fields, raw)
   if (!parsed.success) throw untranslatableField(parsed.error)
   const { data } = parsed
   const { tools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
-  const isNew = (unread: LeftOut) => leftOut.push(unread)
+  const isNew = (unread: UnreadField) => leftOut.push(unread)
   return {
     messages: readMessages(raw.messages, writtenAt),
     tools,
@@ -125,9 +130,9 @@ function read(raw: ChatRequest, writtenAt: WrittenAt): OpenAiRequest {
   }
 }
 
-type IsNew = (unread: LeftOut) => void
+type OnUnread = (unread: UnreadField) => void
 
-function readEffort({ reasoning_effort: effort }: Fields, isNew: IsNew) {
+function readEffort({ reasoning_effort: effort }: Fields, isNew: OnUnread) {
   if (effort === undefined || effort === null) return undefined
   const known = efforts.find((name) => name === effort)
   if (!known) isNew({ feature: 'reasoning_effort of another name', path: 'reasoning_effort' })
@@ -138,7 +143,7 @@ const schemaFormat = loose({
   json_schema: loose({ name: text, description: text, schema: jsonObject, strict: flag }),
 })
 
-function readResponseFormat({ response_format: format }: Fields, isNew: IsNew): ResponseFormat {
+function readResponseFormat({ response_format: format }: Fields, isNew: OnUnread): ResponseFormat {
   switch (format?.type) {
     case undefined:
     case 'text':

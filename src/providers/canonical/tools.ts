@@ -3,16 +3,16 @@ import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import { UntranslatableError } from '../../core/cannot-express.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
-import type { Raw } from './messages.ts'
+import type { JsonObject } from './messages.ts'
 
 export interface FunctionTool {
   readonly name: string
   readonly description: string | undefined
   /** A JSON schema, the client's own object. */
-  readonly parameters: Raw | undefined
+  readonly parameters: JsonObject | undefined
   readonly strict: boolean
   readonly path: string
-  readonly raw: Raw
+  readonly raw: JsonObject
 }
 
 export type ToolChoice =
@@ -36,7 +36,7 @@ export type UnreadFeature =
   | 'response_format of another type'
 
 /** Something in a request that reads as absent. */
-export interface LeftOut {
+export interface UnreadField {
   readonly feature: UnreadFeature
   /** The dotted path. */
   readonly path: string
@@ -46,12 +46,12 @@ export interface OfferedTools {
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
   /** The tools that are no functions. */
-  readonly otherTools: readonly LeftOut[]
+  readonly otherTools: readonly UnreadField[]
 }
 
 const text = z.string().nullish()
 /** Kept as it is: copying could lose members such as `__proto__`. */
-export const jsonObject = z.custom<Raw>(isObject, 'must be an object').nullish()
+export const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').nullish()
 
 const functionDefinition = loose({
   name: z.string(),
@@ -75,14 +75,14 @@ type Fields = z.infer<z.ZodObject<typeof toolFields>>
 /** Throws `UntranslatableError` for an entry of `tools` that is neither a function nor another's tool. */
 export function readTools({ tools, functions }: Fields): OfferedTools {
   if (!tools) {
-    const legacy = (functions ?? []).map((f, index) => functionTool(f, f, `functions.${index}`))
+    const legacy = (functions ?? []).map((f, index) => toFunctionTool(f, f, `functions.${index}`))
     return { tools: legacy, otherTools: [] }
   }
   const found: FunctionTool[] = []
-  const otherTools: LeftOut[] = []
+  const otherTools: UnreadField[] = []
   for (const [index, tool] of tools.entries()) {
     const path = `tools.${index}`
-    if (tool.function) found.push(functionTool(tool.function, tool, path))
+    if (tool.function) found.push(toFunctionTool(tool.function, tool, path))
     else if (isOfAnotherType(tool)) otherTools.push({ feature: 'tools of another type', path })
     else throw new UntranslatableError(`${path}.function is required`, `${path}.function`)
   }
@@ -90,14 +90,14 @@ export function readTools({ tools, functions }: Fields): OfferedTools {
 }
 
 /** A tool that a vendor runs says so by its `type`, or, as Google's do, by its only member's name. */
-function isOfAnotherType({ type, ...members }: Raw): boolean {
+function isOfAnotherType({ type, ...members }: JsonObject): boolean {
   if (typeof type === 'string') return type !== 'function'
   return members['name'] === undefined && Object.values(members).some(isObject)
 }
 
-function functionTool(
+function toFunctionTool(
   { name, description, parameters, strict }: z.infer<typeof functionDefinition>,
-  raw: Raw,
+  raw: JsonObject,
   path: string,
 ): FunctionTool {
   return {
@@ -116,11 +116,11 @@ function functionTool(
  */
 export function readToolChoice(
   fields: Fields,
-  isNew: (unread: LeftOut) => void,
+  isNew: (unread: UnreadField) => void,
 ): ToolChoice | undefined {
   const { tool_choice: choice, function_call: legacy } = fields
   if (choice !== undefined && choice !== null) {
-    const known = typeof choice === 'string' ? choiceNamed(choice) : choiceOfType(choice)
+    const known = typeof choice === 'string' ? parseChoiceName(choice) : parseChoiceObject(choice)
     if (!known) isNew({ feature: 'tool_choice of another kind', path: 'tool_choice' })
     return known
   }
@@ -131,7 +131,7 @@ export function readToolChoice(
   return undefined
 }
 
-function choiceNamed(name: string): ToolChoice | undefined {
+function parseChoiceName(name: string): ToolChoice | undefined {
   return name === 'auto' || name === 'none' || name === 'required' ? { kind: name } : undefined
 }
 
@@ -144,12 +144,12 @@ const allowedTools = loose({
   }),
 })
 
-function choiceOfType(choice: { readonly type: string }): ToolChoice | undefined {
+function parseChoiceObject(choice: { readonly type: string }): ToolChoice | undefined {
   switch (choice.type) {
     case 'function':
-      return { kind: 'function', name: read(functionChoice, choice).function.name }
+      return { kind: 'function', name: parseChoice(functionChoice, choice).function.name }
     case 'allowed_tools': {
-      const { mode, tools } = read(allowedTools, choice).allowed_tools
+      const { mode, tools } = parseChoice(allowedTools, choice).allowed_tools
       if (mode !== 'auto' && mode !== 'required') return undefined
       return { kind: 'allowed', mode, names: tools.flatMap((tool) => tool.function?.name ?? []) }
     }
@@ -160,19 +160,19 @@ function choiceOfType(choice: { readonly type: string }): ToolChoice | undefined
   }
 }
 
-function read<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
+function parseChoice<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
   const parsed = validateAsSent(schema, choice)
   if (!parsed.success) throw untranslatableField(parsed.error, 'tool_choice')
   return parsed.data
 }
 
 /** Where a function is defined: a legacy one stands by itself. */
-export function definitionOf({ path }: FunctionTool): string {
+export function getDefinitionPath({ path }: FunctionTool): string {
   return path.startsWith('functions.') ? path : `${path}.function`
 }
 
 /** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
-export function callableTools({
+export function listCallableTools({
   tools,
   toolChoice,
 }: {
@@ -185,12 +185,12 @@ export function callableTools({
 }
 
 /** The same; where no call may be forced, a named function is at least the only one. */
-export function offeredTools(
-  request: Parameters<typeof callableTools>[0],
+export function listOfferedTools(
+  request: Parameters<typeof listCallableTools>[0],
   mayForce: boolean,
 ): readonly FunctionTool[] {
   const { tools, toolChoice } = request
   return toolChoice?.kind === 'function' && !mayForce
     ? tools.filter(({ name }) => name === toolChoice.name)
-    : callableTools(request)
+    : listCallableTools(request)
 }

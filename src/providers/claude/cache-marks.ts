@@ -1,22 +1,28 @@
 import { isObject } from '../../wire/json.ts'
-import { type Message, type Part, partsOf, type Raw, type TextPart } from '../canonical/messages.ts'
+import {
+  type CanonicalMessage,
+  type CanonicalPart,
+  type JsonObject,
+  listParts,
+  type TextPart,
+} from '../canonical/messages.ts'
 import type { FunctionTool } from '../canonical/tools.ts'
 
 /** What a client has marked for the cache, up to here. It stands behind the block that it marks. */
 export class CacheMark {
   /** The client's `cache_control`. */
-  readonly control: Raw
+  readonly control: JsonObject
 
-  constructor(control: Raw) {
+  constructor(control: JsonObject) {
     this.control = control
   }
 }
 
 /** A block of the vendor's, or a mark behind one. */
-export type Markable = Raw | CacheMark
+export type Markable = JsonObject | CacheMark
 
 /** The mark on a part, a message, a call or a tool of the client's. */
-export function marksOn({ cache_control: control }: Raw): readonly CacheMark[] {
+export function marksOn({ cache_control: control }: JsonObject): readonly CacheMark[] {
   return isObject(control) ? [new CacheMark(control)] : none
 }
 
@@ -25,19 +31,19 @@ const none: readonly CacheMark[] = []
 /** What the parts of a message become. */
 export interface PartBlocks {
   /** Undefined for a text that says nothing. */
-  readonly text: (text: string) => Raw | undefined
+  readonly text: (text: string) => JsonObject | undefined
   /** Throws where the vendor takes no such part in this message. */
-  readonly other: (part: OtherPart, message: Message) => Raw
+  readonly other: (part: OtherPart, message: CanonicalMessage) => JsonObject
 }
 
-export type OtherPart = Exclude<Part, TextPart>
+export type OtherPart = Exclude<CanonicalPart, TextPart>
 
 /**
  * The blocks of a message, its calls last, with every mark behind what it marks. The message's own mark
  * belongs to its text where that is one string, else to its end.
  */
 export function markedBlocks(
-  message: Message,
+  message: CanonicalMessage,
   blocks: PartBlocks,
   calls: readonly Markable[] = none,
 ): readonly Markable[] {
@@ -45,7 +51,7 @@ export function markedBlocks(
   const own = marksOn(raw)
   if (typeof content !== 'string') {
     return [
-      ...partsOf(message).flatMap((part) => partBlock(part, message, blocks)),
+      ...listParts(message).flatMap((part) => partBlock(part, message, blocks)),
       ...calls,
       ...own,
     ]
@@ -55,7 +61,11 @@ export function markedBlocks(
   return text ? [text, ...own, ...calls] : [...calls, ...own]
 }
 
-function partBlock(part: Part, message: Message, { text, other }: PartBlocks): Markable[] {
+function partBlock(
+  part: CanonicalPart,
+  message: CanonicalMessage,
+  { text, other }: PartBlocks,
+): Markable[] {
   const block = part.type === 'text' ? text(part.text) : other(part, message)
   return block ? [block, ...marksOn(part.raw)] : [...marksOn(part.raw)]
 }
@@ -68,9 +78,9 @@ export function toolMarks({ raw }: FunctionTool): readonly CacheMark[] {
 
 export interface MarkRules {
   /** A mark may stand behind this block. */
-  readonly carries: (block: Raw) => boolean
+  readonly carries: (block: JsonObject) => boolean
   /** A block and the mark behind it, as the vendor has them. */
-  readonly marked: (block: Raw, mark: CacheMark) => readonly Raw[]
+  readonly marked: (block: JsonObject, mark: CacheMark) => readonly JsonObject[]
 }
 
 /**
@@ -81,10 +91,10 @@ export interface MarkRules {
 export function settleMarks(
   lists: readonly (readonly Markable[])[],
   { carries, marked }: MarkRules,
-): readonly (readonly Raw[])[] {
+): readonly (readonly JsonObject[])[] {
   if (isUnmarked(lists)) return lists
-  const marks = new Map<Raw, CacheMark>()
-  let carrier: Raw | undefined
+  const marks = new Map<JsonObject, CacheMark>()
+  let carrier: JsonObject | undefined
   for (const item of lists.flat()) {
     if (!(item instanceof CacheMark)) carrier = carries(item) ? item : carrier
     else if (carrier && !marks.has(carrier)) marks.set(carrier, item)
@@ -99,6 +109,8 @@ export function settleMarks(
 }
 
 /** True for most conversations. */
-function isUnmarked(lists: readonly (readonly Markable[])[]): lists is readonly (readonly Raw[])[] {
+function isUnmarked(
+  lists: readonly (readonly Markable[])[],
+): lists is readonly (readonly JsonObject[])[] {
   return lists.every((list) => list.every((item) => !(item instanceof CacheMark)))
 }

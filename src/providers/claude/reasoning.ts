@@ -1,5 +1,5 @@
-import type { Raw } from '../canonical/messages.ts'
-import type { OpenAiRequest, ReasoningEffort } from '../canonical/request.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { claudeBound } from './max-tokens.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
 import { lacksThinking } from './thinking-blocks.ts'
@@ -7,7 +7,7 @@ import { lacksThinking } from './thinking-blocks.ts'
 /** How a Claude model is told to think, and how much it may write. */
 export interface ClaudeThinking {
   /** The `thinking` field. */
-  readonly thinking: Raw | undefined
+  readonly thinking: JsonObject | undefined
   /** The level for `output_config.effort`. */
   readonly effort: ClaudeEffort | undefined
   /** Undefined leaves it to the service. */
@@ -27,12 +27,12 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 }
 
 export interface ThinkingWish {
-  readonly request: OpenAiRequest
+  readonly request: CanonicalRequest
   /** The client's own `thinking`, verbatim: it says more than an effort can. */
-  readonly own: Raw | undefined
+  readonly own: JsonObject | undefined
   readonly model: ClaudeModel
   /** The bound where the client sets none, by how the model thinks; undefined: none. */
-  readonly otherwise: (thinking: Raw | undefined) => number | undefined
+  readonly otherwise: (thinking: JsonObject | undefined) => number | undefined
   /** The configured bound of the model. */
   readonly most: number | undefined
 }
@@ -45,7 +45,7 @@ export function claudeThinking(wish: ThinkingWish): ClaudeThinking {
   const { request, own, model, otherwise, most } = wish
   const meant = meaningOf(request.reasoningEffort, model)
   // Servers that are merely compatible sign nothing, and miss nothing.
-  const isRefused = (thinking: Raw | undefined) =>
+  const isRefused = (thinking: JsonObject | undefined) =>
     thinking?.['type'] === 'enabled' && model.thinking !== 'none' && lacksThinking(request.messages)
   const isOwn = own !== undefined && !isRefused(own)
   const isMissing = isRefused(own) || (!isOwn && isRefused(meant.thinking))
@@ -66,7 +66,7 @@ export function claudeThinking(wish: ThinkingWish): ClaudeThinking {
 function meaningOf(
   effort: ReasoningEffort | undefined,
   model: ClaudeModel,
-): { readonly thinking?: Raw; readonly effort?: ClaudeEffort } {
+): { readonly thinking?: JsonObject; readonly effort?: ClaudeEffort } {
   if (effort === undefined || model.thinking === 'none') return {}
   if (effort === 'none') {
     if (model.thinkingOff === 'low') return { effort: 'low' }
@@ -94,6 +94,6 @@ function levelOf(
 }
 
 /** Thinking is asked for in whatever form. */
-export function thinks({ thinking }: { readonly thinking?: Raw | undefined }): boolean {
+export function thinks({ thinking }: { readonly thinking?: JsonObject | undefined }): boolean {
   return thinking !== undefined && thinking['type'] !== 'disabled'
 }

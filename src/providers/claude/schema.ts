@@ -1,5 +1,5 @@
 import { isObject } from '../../wire/json.ts'
-import type { Raw } from '../canonical/messages.ts'
+import type { JsonObject } from '../canonical/messages.ts'
 
 /**
  * A JSON schema in the subset that Claude models hold their answers to. Every object is closed,
@@ -72,7 +72,7 @@ function namedOf(schemas: unknown): unknown {
   return Object.fromEntries(entries.map(([name, schema]) => [name, claudeSchema(schema)]))
 }
 
-function isObjectSchema({ type, properties }: Raw): boolean {
+function isObjectSchema({ type, properties }: JsonObject): boolean {
   if (Array.isArray(type)) return type.includes('object')
   return type === 'object' || isObject(properties)
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../wire/json.ts'
-import type { Message, Raw } from '../canonical/messages.ts'
+import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 
 /*
  * Thinking goes to the client and comes back in `thinking_blocks`, in the form of the Messages API:
@@ -15,11 +15,11 @@ import type { Message, Raw } from '../canonical/messages.ts'
  */
 export class ThinkingRuns {
   #open: { readonly index: number; readonly block: Record<string, unknown> } | undefined
-  #run: Raw[] = []
+  #run: JsonObject[] = []
   #leads = true
 
   /** The block at this place of the vendor's content opens or goes on: its texts add up. */
-  add(index: number, piece: Raw): void {
+  add(index: number, piece: JsonObject): void {
     if (this.#open?.index !== index) this.end()
     this.#open ??= { index, block: {} }
     const { block } = this.#open
@@ -39,14 +39,14 @@ export class ThinkingRuns {
   }
 
   /** A block of another type follows. Returns the run before it. */
-  interrupt(): readonly Raw[] {
+  interrupt(): readonly JsonObject[] {
     const run = this.finish()
     this.#leads = false
     return run
   }
 
   /** The run that nothing follows. */
-  finish(): readonly Raw[] {
+  finish(): readonly JsonObject[] {
     this.end()
     const run = this.#run
     if (run.length > 0) this.#run = []
@@ -57,8 +57,8 @@ export class ThinkingRuns {
 /** The `thinking_blocks` of a whole answer; `thinkingIn` reads a block of the vendor's as thinking. */
 export function thinkingOf<Block>(
   content: readonly Block[],
-  thinkingIn: (block: Block) => Raw | undefined,
-): readonly Raw[] {
+  thinkingIn: (block: Block) => JsonObject | undefined,
+): readonly JsonObject[] {
   const runs = new ThinkingRuns()
   const before = content.flatMap((block, index) => {
     const thinking = thinkingIn(block)
@@ -70,14 +70,14 @@ export function thinkingOf<Block>(
 }
 
 /** The thinking that goes back with an assistant message: all of it, unchanged, or none. */
-export function thinkingBlocks({ raw }: Message): readonly Raw[] {
+export function thinkingBlocks({ raw }: CanonicalMessage): readonly JsonObject[] {
   const given = raw['thinking_blocks']
   const blocks = Array.isArray(given) ? given.filter(isObject).filter(isProven) : []
   return blocks.some((block) => 'index' in block) ? [] : blocks
 }
 
 /** The vendor refuses a block without its signature. */
-function isProven({ type, signature, data }: Raw): boolean {
+function isProven({ type, signature, data }: JsonObject): boolean {
   const proof = type === 'thinking' ? signature : type === 'redacted_thinking' ? data : undefined
   return typeof proof === 'string' && proof !== ''
 }
@@ -86,7 +86,7 @@ function isProven({ type, signature, data }: Raw): boolean {
  * True when the latest tool calls of the conversation come without the thinking that led to them.
  * Thinking by budget is then refused with "Expected `thinking`, but found `tool_use`".
  */
-export function lacksThinking(messages: readonly Message[]): boolean {
+export function lacksThinking(messages: readonly CanonicalMessage[]): boolean {
   const latest = messages.findLast(
     (message) => message.role === 'assistant' && message.calls.length > 0,
   )

@@ -4,7 +4,7 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
 import { jsonIn } from '../../wire/json.ts'
-import { completionAnswer, type ToolCall } from '../canonical/completion.ts'
+import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
@@ -64,7 +64,7 @@ export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResul
   const reasoning = [thought, said.tool_plan].filter(Boolean).join('\n')
   return {
     ok: true,
-    answer: completionAnswer({
+    answer: createCompletionAnswer({
       id: id || newCompletionId(),
       created: context.created,
       model: context.model,

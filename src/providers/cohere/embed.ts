@@ -11,8 +11,8 @@ import {
 import { invalid } from '../../core/errors.ts'
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { isCount } from '../../core/usage.ts'
-import { embedded, notEmbedded } from '../shared/embed-answer.ts'
-import { textsOf } from '../shared/embed-input.ts'
+import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
+import { listTexts } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { cohereErrorParser } from './errors.ts'
 import { cohereUrl } from './url.ts'
@@ -39,9 +39,9 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
     }),
     parseAnswer(body) {
       const parsed = cohereAnswer.safeParse(body)
-      if (!parsed.success) return notEmbedded(body)
+      if (!parsed.success) return toEmbedFailure(body)
       const { embeddings, meta } = parsed.data
-      return embedded(selectCohereVectors(embeddings), countTokens(meta))
+      return toEmbedResult(selectCohereVectors(embeddings), countTokens(meta))
     },
     parseError: cohereErrorParser(clock),
   }
@@ -70,7 +70,7 @@ export function readCohereInputType({ inputType }: EmbedCall): unknown {
 
 /** Older models know texts only, so anything else is sent just where there is an image. */
 function toInputMembers(input: EmbedInput): object {
-  if (isTokenInput(input) || iterateImages(input).next().done) return { texts: textsOf(input) }
+  if (isTokenInput(input) || iterateImages(input).next().done) return { texts: listTexts(input) }
   return {
     inputs: input.items.map((item) => ({ content: toEmbedParts(item).map(toContentBlock) })),
   }

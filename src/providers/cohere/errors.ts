@@ -1,7 +1,7 @@
 import type { Millis } from '../../core/ids.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
-import { readError } from '../shared/vendor-error.ts'
+import { parseVendorError } from '../shared/vendor-error.ts'
 
 /**
  * What a refused request means. 498 (the text holds something that the vendor blocks) and 499 (the
@@ -9,7 +9,7 @@ import { readError } from '../shared/vendor-error.ts'
  */
 export function cohereErrorParser(clock: Clock) {
   return (status: number, body: string, header: HeaderReader): UpstreamError => {
-    const { message, vendor } = readError(body)
+    const { message, vendor } = parseVendorError(body)
     // These hosts answer 405 where the path is wrong. Like a refused key, that is no fault of the
     // request but of the provider's settings, so it counts as one.
     if (status === 405)

@@ -1,11 +1,11 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { oncePerCall } from '../canonical/once-per-call.ts'
+import { memoizePerCall } from '../canonical/once-per-call.ts'
 import { readRequest } from '../canonical/request.ts'
-import { bearer } from '../shared/credentials.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
+import { clampBound, estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
 import { cohereEmbed } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
@@ -20,7 +20,7 @@ export const cohere: ProviderKind = Object.freeze({
   capabilities: ['chat', 'embed', 'rerank'],
   defaultBaseUrl: 'https://api.cohere.com',
   canFetchImages: true,
-  createAuthorizer: bearer,
+  createAuthorizer: authorizeWithBearer,
   chat: cohereChat,
   embed: cohereEmbed,
   rerank: cohereRerank,
@@ -30,7 +30,7 @@ export const cohere: ProviderKind = Object.freeze({
 function cohereChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target
   const url = cohereUrl(baseUrl, 'chat')
-  const translate = oncePerCall((call) => toCohereRequest(call, { upstreamId, maxOutputTokens }))
+  const translate = memoizePerCall((call) => toCohereRequest(call, { upstreamId, maxOutputTokens }))
   // Not the call itself: a stream would keep its body for as long as it lasts.
   const toContext = ({ wantsLogprobs }: ChatCall): AnswerContext => ({
     wantsLogprobs,
@@ -46,8 +46,8 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, {
-        sent: heldTo(maxOutputTokens, readRequest(call).maxTokens),
-        most: maxOutputTokens,
+        sentBound: clampBound(maxOutputTokens, readRequest(call).maxTokens),
+        maxOutputTokens: maxOutputTokens,
       }),
     parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
     createDecoder: (call) => cohereFrames(toContext(call)),

@@ -1,38 +1,43 @@
-import { cannotCarry, type Message, type Part, textOf } from '../canonical/messages.ts'
+import {
+  type CanonicalMessage,
+  type CanonicalPart,
+  joinText,
+  unsupportedPart,
+} from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { isKnownDetail } from '../translation/media-uses.ts'
 
 /** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
-export function toCohereMessages(messages: readonly Message[]): object[] {
+export function toCohereMessages(messages: readonly CanonicalMessage[]): object[] {
   return messages.map((message) => {
     switch (message.role) {
       case 'system':
-        return { role: 'system', content: textOf(message) }
+        return { role: 'system', content: joinText(message) }
       case 'user':
         return { role: 'user', content: toUserContent(message) }
       case 'assistant':
         return message.calls.length > 0 ? toAssistantCalls(message) : toAssistantText(message)
       case 'tool':
-        return { role: 'tool', tool_call_id: message.callId, content: textOf(message) }
+        return { role: 'tool', tool_call_id: message.callId, content: joinText(message) }
       default:
         return message satisfies never
     }
   })
 }
 
-type AssistantMessage = Message & { role: 'assistant' }
+type AssistantMessage = CanonicalMessage & { role: 'assistant' }
 
 /** Earlier reasoning has no place beside an answer, and is left out. */
 function toAssistantText(message: AssistantMessage): object {
   return {
     role: 'assistant',
-    ...(message.content !== undefined && { content: textOf(message) }),
+    ...(message.content !== undefined && { content: joinText(message) }),
   }
 }
 
 /** Beside calls `content` is a 400, and the vendor's message points to the plan as the place for it. */
 function toAssistantCalls(message: AssistantMessage): object {
-  const said = [message.reasoning, textOf(message)].filter(Boolean)
+  const said = [message.reasoning, joinText(message)].filter(Boolean)
   return {
     role: 'assistant',
     ...(said.length > 0 && { tool_plan: said.join('\n') }),
@@ -45,14 +50,14 @@ function toCohereToolCall({ id, name, arguments: text }: PastCall): object {
   return { id, type: 'function', function: { name, arguments: text.trim() === '' ? '{}' : text } }
 }
 
-function toUserContent(message: Message): string | object[] {
+function toUserContent(message: CanonicalMessage): string | object[] {
   const { content } = message
   if (content === undefined || typeof content === 'string') return content ?? ''
   const blocks = content.flatMap((part) => toUserBlocks(part, message))
   return blocks.length > 0 ? blocks : ''
 }
 
-function toUserBlocks(part: Part, message: Message): object[] {
+function toUserBlocks(part: CanonicalPart, message: CanonicalMessage): object[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
@@ -64,7 +69,7 @@ function toUserBlocks(part: Part, message: Message): object[] {
     case 'audio':
     case 'file':
     case 'other':
-      throw cannotCarry(part, 'cohere', message)
+      throw unsupportedPart(part, 'cohere', message)
     default:
       return part satisfies never
   }

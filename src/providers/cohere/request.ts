@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
-import { type OpenAiRequest, readRequest } from '../canonical/request.ts'
-import { heldTo } from '../shared/output-bound.ts'
-import { honour } from '../translation/honour.ts'
+import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
+import { clampBound } from '../shared/output-bound.ts'
+import { filterUnsupported } from '../translation/honour.ts'
 import { toCohereMessages } from './messages.ts'
 import { toToolFields } from './tools.ts'
 
@@ -26,12 +26,12 @@ export interface Translation {
 
 /** Translates a request. Throws `UntranslatableError` when it has no form here. */
 export function toCohereRequest(call: ChatCall, addressee: CohereTarget): Translation {
-  const { request, dropped } = honour(readRequest(call), 'cohere', {})
+  const { request, dropped } = filterUnsupported(readRequest(call), 'cohere', {})
   return { body: toBody(request, call, addressee), dropped }
 }
 
 function toBody(
-  request: OpenAiRequest,
+  request: CanonicalRequest,
   call: ChatCall,
   { upstreamId, maxOutputTokens }: CohereTarget,
 ): object {
@@ -47,16 +47,16 @@ function toBody(
   }
 }
 
-function toFormatFields({ responseFormat: format }: OpenAiRequest): object {
+function toFormatFields({ responseFormat: format }: CanonicalRequest): object {
   if (format.kind === 'text') return {}
   const schema = format.kind === 'json_schema' ? format.schema : undefined
   return { response_format: { type: 'json_object', ...(schema && { json_schema: schema }) } }
 }
 
-function toSamplingFields(request: OpenAiRequest, maxOutputTokens: number | undefined): object {
+function toSamplingFields(request: CanonicalRequest, maxOutputTokens: number | undefined): object {
   const { temperature, topP, topK, seed, logprobs, stop } = request
   const { frequencyPenalty, presencePenalty } = request
-  const maxTokens = heldTo(maxOutputTokens, request.maxTokens)
+  const maxTokens = clampBound(maxOutputTokens, request.maxTokens)
   return {
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     // Above 1 the vendor answers 400, which tells the client more than a value in its place would.
@@ -71,7 +71,7 @@ function toSamplingFields(request: OpenAiRequest, maxOutputTokens: number | unde
   }
 }
 
-function toThinkingFields({ reasoningEffort }: OpenAiRequest): object {
+function toThinkingFields({ reasoningEffort }: CanonicalRequest): object {
   // The vendor's own OpenAI layer takes `none` and `high`, and no other value.
   if (reasoningEffort === undefined) return {}
   return { thinking: { type: reasoningEffort === 'none' ? 'disabled' : 'enabled' } }

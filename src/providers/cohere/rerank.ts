@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint, RerankResult } from '../../core/provider.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { notRanked, ranked, relevanceEntry } from '../shared/rerank-answer.ts'
+import { relevanceEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
 import { cohereErrorParser } from './errors.ts'
 import { rerankUrl } from './url.ts'
 
@@ -32,7 +32,7 @@ const cohereAnswer = z.looseObject({
 /** Reads the answer of either version, wherever the model is sold. */
 export function parseCohereRanking(body: unknown): RerankResult {
   const parsed = cohereAnswer.safeParse(body)
-  if (!parsed.success) return notRanked(body)
+  if (!parsed.success) return toRerankFailure(body)
   const { results, meta } = parsed.data
-  return ranked(results, { searchUnits: meta?.billed_units?.search_units })
+  return toRerankResult(results, { searchUnits: meta?.billed_units?.search_units })
 }

@@ -6,9 +6,9 @@ import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { SseSplitter } from '../../wire/sse.ts'
-import { indexed } from '../canonical/annotations.ts'
-import { messageIn } from '../shared/error-message.ts'
-import { vendorErrorIn } from '../shared/vendor-error.ts'
+import { addIndexes } from '../canonical/annotations.ts'
+import { extractMessage } from '../shared/error-message.ts'
+import { toVendorError } from '../shared/vendor-error.ts'
 import { type AnswerContext, toOpenAiLogprobs, toolCallSchema } from './answer.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
@@ -178,7 +178,7 @@ class EventReader {
     if (annotations.length === 0) return []
     const from = this.#annotationCount
     this.#annotationCount += annotations.length
-    return [this.#out.delta({ annotations: indexed(annotations, from) })]
+    return [this.#out.delta({ annotations: addIndexes(annotations, from) })]
   }
 
   #startCall(told: EventOf<'tool-call-start' | 'tool-call-delta'>): Frame[] {
@@ -222,8 +222,8 @@ class EventReader {
   #finish({ delta }: EventOf<'message-end'>): Frame[] {
     const { finish_reason: reason, error, usage } = delta ?? {}
     if (error || mapFailureStatus(reason) !== undefined) {
-      const message = error ? messageIn(error) : `the answer ended in ${reason}`
-      const vendor = { code: reason ?? undefined, ...(error ? vendorErrorIn(error) : {}) }
+      const message = error ? extractMessage(error) : `the answer ended in ${reason}`
+      const vendor = { code: reason ?? undefined, ...(error ? toVendorError(error) : {}) }
       return [failedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))

@@ -1,8 +1,8 @@
-import type { Raw } from '../canonical/messages.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import type { FunctionTool } from '../canonical/tools.ts'
 
-export function toToolFields(request: OpenAiRequest): object {
+export function toToolFields(request: CanonicalRequest): object {
   if (request.tools.length === 0) return {}
   const choice = toToolChoice(request)
   return {
@@ -23,7 +23,7 @@ function toCohereTool({ name, description, parameters }: FunctionTool): object {
   }
 }
 
-function isEmpty(parameters: Raw | undefined): boolean {
+function isEmpty(parameters: JsonObject | undefined): boolean {
   return parameters === undefined || Object.keys(parameters).length === 0
 }
 
@@ -31,7 +31,7 @@ function isEmpty(parameters: Raw | undefined): boolean {
 const noParameters = { type: 'object', properties: {} }
 
 /** There is no way to name a tool: what the table leaves of a choice is one of two words. */
-function toToolChoice({ toolChoice: choice }: OpenAiRequest): 'NONE' | 'REQUIRED' | undefined {
+function toToolChoice({ toolChoice: choice }: CanonicalRequest): 'NONE' | 'REQUIRED' | undefined {
   if (choice?.kind === 'none') return 'NONE'
   return choice?.kind === 'required' ? 'REQUIRED' : undefined
 }

@@ -1,9 +1,9 @@
-import { basePath } from '../shared/url.ts'
+import { getBasePath } from '../shared/url.ts'
 
 /** Where an operation of the v2 API lives, whichever version or pasted address `base` ends in. */
 export function cohereUrl(base: string, operation: 'chat' | 'embed' | 'rerank'): string {
   const url = new URL(base)
-  const prefix = basePath(url).replace(versionPath, '')
+  const prefix = getBasePath(url).replace(versionPath, '')
   url.pathname = `${prefix}/v2/${operation}`
   url.hash = ''
   return url.href

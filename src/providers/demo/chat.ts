@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Clock } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
-import { sampleOf } from './sample.ts'
+import { createSample } from './sample.ts'
 import { callDeltas, demandedCall, demoToolChoice, demoTools, type ToolCall } from './tools.ts'
 
 /** As many choices as OpenAI makes of one request. */
@@ -35,7 +35,7 @@ const demoRequest = z.looseObject({
 type DemoRequest = z.infer<typeof demoRequest>
 
 /** What every choice of an answer says. */
-interface Reply {
+interface DemoReply {
   readonly words: readonly string[]
   readonly call: ToolCall | undefined
   readonly finish: 'stop' | 'length' | 'tool_calls'
@@ -54,33 +54,33 @@ export function demoChat(body: unknown, clock: Clock): DemoAnswer {
     return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
   }
   const request = parsed.data
-  const reply = replyTo(request)
+  const reply = createReply(request)
   const head = {
     id: `chatcmpl-demo-${crypto.randomUUID()}`,
     created: unixSeconds(clock),
     model: request.model,
   }
-  if (request.stream) return { status: 200, events: eventsOf(request, reply, head) }
+  if (request.stream) return { status: 200, events: toEvents(request, reply, head) }
   return {
     status: 200,
     json: {
       ...head,
       object: 'chat.completion',
-      choices: choicesOf(request, reply),
+      choices: toChoices(request, reply),
       usage: reply.usage,
     },
   }
 }
 
-function replyTo(request: DemoRequest): Reply {
-  const said = request.messages.map(textOf)
-  const call = callFor(request, said.at(-1) ?? '')
+function createReply(request: DemoRequest): DemoReply {
+  const said = request.messages.map(joinTexts)
+  const call = createCall(request, said.at(-1) ?? '')
   const limit = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
-  const words = call ? [] : wordsOf(textFor(request, said))
+  const words = call ? [] : splitWords(createText(request, said))
   const kept = words.slice(0, limit)
   // A message without words, such as an image, counts as one: no prompt has 0 tokens.
-  const prompt = said.reduce((sum, text) => sum + Math.max(1, wordsOf(text).length), 0)
-  const completion = call ? wordsOf(call.function.arguments).length : kept.length
+  const prompt = said.reduce((sum, text) => sum + Math.max(1, splitWords(text).length), 0)
+  const completion = call ? splitWords(call.function.arguments).length : kept.length
   const cut = kept.length < words.length
   return {
     words: kept,
@@ -95,15 +95,16 @@ function replyTo(request: DemoRequest): Reply {
 }
 
 /** None after a tool's answer: an agent that always demands a call would never come to an end. */
-function callFor({ messages, tools, tool_choice: choice }: DemoRequest, last: string) {
+function createCall({ messages, tools, tool_choice: choice }: DemoRequest, last: string) {
   const role = messages.at(-1)?.role
   if (!tools || role === 'tool') return undefined
   return demandedCall({ tools, choice, asked: role === 'user' ? last : '' })
 }
 
-function textFor(request: DemoRequest, said: readonly string[]): string {
+function createText(request: DemoRequest, said: readonly string[]): string {
   const format = request.response_format
-  if (format?.type === 'json_schema') return JSON.stringify(sampleOf(format.json_schema?.schema))
+  if (format?.type === 'json_schema')
+    return JSON.stringify(createSample(format.json_schema?.schema))
   const last = (said.at(-1) ?? '').slice(0, maxQuoted)
   if (format?.type === 'json_object') return JSON.stringify({ you_said: last })
   return request.messages.at(-1)?.role === 'tool'
@@ -111,7 +112,7 @@ function textFor(request: DemoRequest, said: readonly string[]): string {
     : `Hello from the demo provider of Model Gateway. You said: ${last}`
 }
 
-function choicesOf(request: DemoRequest, { words, call, finish }: Reply): object[] {
+function toChoices(request: DemoRequest, { words, call, finish }: DemoReply): object[] {
   return Array.from({ length: request.n ?? 1 }, (_, index) => ({
     index,
     message: {
@@ -125,9 +126,9 @@ function choicesOf(request: DemoRequest, { words, call, finish }: Reply): object
   }))
 }
 
-function eventsOf(
+function toEvents(
   request: DemoRequest,
-  { words, call, finish, usage }: Reply,
+  { words, call, finish, usage }: DemoReply,
   head: object,
 ): DemoEvent[] {
   const chunk = (fields: object) =>
@@ -151,12 +152,12 @@ function eventsOf(
   return [...events, { data: '[DONE]', tokens: 0 }]
 }
 
-function textOf({ content }: DemoRequest['messages'][number]): string {
+function joinTexts({ content }: DemoRequest['messages'][number]): string {
   if (typeof content === 'string') return content
   return (content ?? []).map(({ text }) => text ?? '').join(' ')
 }
 
 /** Words with the white space after them, so that joining gives the text back. */
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.match(/\S+\s*/g) ?? []
 }

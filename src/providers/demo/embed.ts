@@ -25,7 +25,7 @@ export function demoEmbed(body: unknown): DemoAnswer {
     return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
   }
   const { model, input, dimensions } = parsed.data
-  const items = itemsOf(input)
+  const items = listItems(input)
   const tokens = items.reduce((sum, words) => sum + words.length, 0)
   return {
     status: 200,
@@ -34,7 +34,7 @@ export function demoEmbed(body: unknown): DemoAnswer {
       data: items.map((words, index) => ({
         object: 'embedding',
         index,
-        embedding: vectorOf(words, dimensions ?? defaultDimensions),
+        embedding: embedWords(words, dimensions ?? defaultDimensions),
       })),
       model,
       usage: { prompt_tokens: tokens, total_tokens: tokens },
@@ -43,23 +43,25 @@ export function demoEmbed(body: unknown): DemoAnswer {
 }
 
 /** The words of every item; an id stands for a word. */
-function itemsOf(input: z.infer<typeof demoRequest>['input']): string[][] {
-  if (typeof input === 'string') return [wordsOf(input)]
+function listItems(input: z.infer<typeof demoRequest>['input']): string[][] {
+  if (typeof input === 'string') return [listWords(input)]
   if (typeof input[0] === 'number') return [input.map(String)]
-  return input.map((item) => (typeof item === 'string' ? wordsOf(item) : [item].flat().map(String)))
+  return input.map((item) =>
+    typeof item === 'string' ? listWords(item) : [item].flat().map(String),
+  )
 }
 
-function wordsOf(text: string): string[] {
+function listWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
 }
 
 /** The sum of the words' directions, of length 1. */
-function vectorOf(words: readonly string[], dimensions: number): number[] {
+function embedWords(words: readonly string[], dimensions: number): number[] {
   const sum = new Float64Array(dimensions)
   for (const word of words) {
     let state = hash(word)
     for (let at = 0; at < dimensions; at++) {
-      state = scrambled(state)
+      state = scramble(state)
       sum[at] = (sum[at] ?? 0) + state / 2 ** 31
     }
   }
@@ -77,7 +79,7 @@ function hash(word: string): number {
 }
 
 /** One step of a xorshift generator, as a signed 32-bit number; zero would stay zero. */
-function scrambled(state: number): number {
+function scramble(state: number): number {
   let next = state === 0 ? 1 : state
   next ^= next << 13
   next ^= next >>> 17

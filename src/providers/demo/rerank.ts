@@ -18,10 +18,10 @@ export function demoRerank(body: unknown): DemoAnswer {
     return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
   }
   const { model, query, documents } = parsed.data
-  const asked = countsOf(query)
+  const asked = countWords(query)
   const results = documents.map((text, index) => ({
     index,
-    relevance_score: cosine(asked, countsOf(text)),
+    relevance_score: computeCosine(asked, countWords(text)),
   }))
   // In no order, and all of them: the gateway sees to both.
   return { status: 200, json: { model, results } }
@@ -29,7 +29,7 @@ export function demoRerank(body: unknown): DemoAnswer {
 
 type WordCounts = ReadonlyMap<string, number>
 
-function countsOf(text: string): WordCounts {
+function countWords(text: string): WordCounts {
   const counts = new Map<string, number>()
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     counts.set(word, (counts.get(word) ?? 0) + 1)
@@ -38,12 +38,12 @@ function countsOf(text: string): WordCounts {
 }
 
 /** How much two bags of words point in one direction. */
-function cosine(a: WordCounts, b: WordCounts): number {
+function computeCosine(a: WordCounts, b: WordCounts): number {
   let product = 0
   for (const [word, count] of a) product += count * (b.get(word) ?? 0)
-  return product === 0 ? 0 : product / (lengthOf(a) * lengthOf(b))
+  return product === 0 ? 0 : product / (getLength(a) * getLength(b))
 }
 
-function lengthOf(counts: WordCounts): number {
+function getLength(counts: WordCounts): number {
   return Math.hypot(...counts.values())
 }

@@ -3,7 +3,7 @@ import { isObject } from '../../wire/json.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /** Where a schema stands: the document that its references point into, and how deep it is nested. */
-interface Place {
+interface SchemaPlace {
   readonly root: unknown
   readonly depth: number
   /** How much of the document may still be read, shared by all places of one sample. */
@@ -21,22 +21,22 @@ const textUnit = 64
  * A small value that a JSON schema of the common kinds allows. An agent may act on it, so it is as
  * harmless as the schema lets it be: required members only, `false`, 0, one item.
  */
-export function sampleOf(schema: unknown): unknown {
-  return sample(schema, { root: schema, depth: 0, rest: { schemas: maxSchemas } })
+export function createSample(schema: unknown): unknown {
+  return sampleSchema(schema, { root: schema, depth: 0, rest: { schemas: maxSchemas } })
 }
 
-function sample(given: unknown, { root, depth, rest }: Place): unknown {
+function sampleSchema(given: unknown, { root, depth, rest }: SchemaPlace): unknown {
   if (!isObject(given) || depth > maxDepth || rest.schemas <= 0) return null
   rest.schemas--
-  const inner: Place = { root, depth: depth + 1, rest }
-  const target = targetOf(given['$ref'], root)
-  if (target !== undefined) return sample(target, inner)
-  if (given['const'] !== undefined) return counted(given['const'], inner)
+  const inner: SchemaPlace = { root, depth: depth + 1, rest }
+  const target = resolveReference(given['$ref'], root)
+  if (target !== undefined) return sampleSchema(target, inner)
+  if (given['const'] !== undefined) return countValue(given['const'], inner)
   for (const options of [given['enum'], given['examples']]) {
-    if (Array.isArray(options) && options.length > 0) return counted(options[0], inner)
+    if (Array.isArray(options) && options.length > 0) return countValue(options[0], inner)
   }
   for (const branches of [given['anyOf'], given['oneOf'], given['allOf']]) {
-    if (Array.isArray(branches) && branches.length > 0) return sample(branches[0], inner)
+    if (Array.isArray(branches) && branches.length > 0) return sampleSchema(branches[0], inner)
   }
   const type = Array.isArray(given['type']) ? given['type'][0] : given['type']
   switch (type) {
@@ -57,13 +57,13 @@ function sample(given: unknown, { root, depth, rest }: Place): unknown {
 }
 
 /** Counts a value of the document, each time that it is read. */
-function counted<Value>(value: Value, { rest }: Place): Value {
+function countValue<Value>(value: Value, { rest }: SchemaPlace): Value {
   rest.schemas -= (JSON.stringify(value)?.length ?? 0) / textUnit
   return value
 }
 
 /** What a reference such as `#/$defs/unit` points at. */
-function targetOf(reference: unknown, root: unknown): unknown {
+function resolveReference(reference: unknown, root: unknown): unknown {
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
   const steps = reference.slice(2).split('/')
   return steps.reduce<unknown>(
@@ -84,37 +84,37 @@ const texts: Readonly<Record<string, string>> = {
 function sampleText({ format, minLength, maxLength }: Schema): string {
   const known = typeof format === 'string' ? texts[format] : undefined
   if (known !== undefined) return known
-  const longest = Math.min(numberOf(maxLength) ?? longestText, longestText)
-  return 'demo'.padEnd(Math.min(numberOf(minLength) ?? 0, longestText), '.').slice(0, longest)
+  const longest = Math.min(toNumber(maxLength) ?? maxTextLength, maxTextLength)
+  return 'demo'.padEnd(Math.min(toNumber(minLength) ?? 0, maxTextLength), '.').slice(0, longest)
 }
 
 /** A schema may ask for text of any length. */
-const longestText = 1000
+const maxTextLength = 1000
 
 function sampleNumber(schema: Schema): number {
-  const above = numberOf(schema['exclusiveMinimum'])
-  const below = numberOf(schema['exclusiveMaximum'])
-  const step = numberOf(schema['multipleOf']) ?? 1
-  const min = numberOf(schema['minimum']) ?? (above === undefined ? undefined : above + step)
-  const max = numberOf(schema['maximum']) ?? (below === undefined ? undefined : below - step)
+  const above = toNumber(schema['exclusiveMinimum'])
+  const below = toNumber(schema['exclusiveMaximum'])
+  const step = toNumber(schema['multipleOf']) ?? 1
+  const min = toNumber(schema['minimum']) ?? (above === undefined ? undefined : above + step)
+  const max = toNumber(schema['maximum']) ?? (below === undefined ? undefined : below - step)
   if (min !== undefined && min > 0) return Math.ceil(min / step) * step
   return max !== undefined && max < 0 ? Math.floor(max / step) * step : 0
 }
 
-function sampleArray({ items, prefixItems, maxItems }: Schema, place: Place): unknown[] {
-  if (Array.isArray(prefixItems)) return prefixItems.map((item) => sample(item, place))
-  return maxItems === 0 ? [] : [sample(items, place)]
+function sampleArray({ items, prefixItems, maxItems }: Schema, place: SchemaPlace): unknown[] {
+  if (Array.isArray(prefixItems)) return prefixItems.map((item) => sampleSchema(item, place))
+  return maxItems === 0 ? [] : [sampleSchema(items, place)]
 }
 
-function sampleObject({ properties, required }: Schema, place: Place): object {
+function sampleObject({ properties, required }: Schema, place: SchemaPlace): object {
   if (!isObject(properties)) return {}
-  const names = counted(Array.isArray(required) ? required : Object.keys(properties), place)
+  const names = countValue(Array.isArray(required) ? required : Object.keys(properties), place)
   const members = names.filter(
     (name): name is string => typeof name === 'string' && name in properties,
   )
-  return Object.fromEntries(members.map((name) => [name, sample(properties[name], place)]))
+  return Object.fromEntries(members.map((name) => [name, sampleSchema(properties[name], place)]))
 }
 
-function numberOf(value: unknown): number | undefined {
+function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sampleOf } from './sample.ts'
+import { createSample } from './sample.ts'
 
 /** In so many pieces the arguments of a call are streamed at most. */
 const maxPieces = 100
@@ -45,7 +45,7 @@ export function demandedCall({ tools, choice, asked }: ToolRequest): ToolCall | 
   return {
     id: `call_${crypto.randomUUID()}`,
     type: 'function',
-    function: { name: tool.name, arguments: JSON.stringify(sampleOf(tool.parameters) ?? {}) },
+    function: { name: tool.name, arguments: JSON.stringify(createSample(tool.parameters) ?? {}) },
   }
 }
 

@@ -5,7 +5,7 @@ import { jsonIn } from '../../wire/json.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
-  completionAnswer,
+  createCompletionAnswer,
 } from '../canonical/completion.ts'
 import { findAudio, toOpenAiAudio, toOpenAiImage } from './answer-media.ts'
 import { parseFailure } from './errors.ts'
@@ -37,7 +37,7 @@ export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget)
   const created = unixSeconds(clock)
   return {
     ok: true,
-    answer: completionAnswer({
+    answer: createCompletionAnswer({
       id: answer.responseId || newCompletionId(),
       created,
       model: modelId,

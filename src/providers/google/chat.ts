@@ -1,8 +1,8 @@
 import type { ChatEndpoint, DialectTarget } from '../../core/provider.ts'
-import { oncePerCall } from '../canonical/once-per-call.ts'
+import { memoizePerCall } from '../canonical/once-per-call.ts'
 import { readRequest } from '../canonical/request.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { estimateTranslatedOutput, heldTo } from '../shared/output-bound.ts'
+import { clampBound, estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { parseAnswer } from './answer.ts'
 import { parseError } from './errors.ts'
 import { geminiModel } from './models.ts'
@@ -25,7 +25,7 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
   // Without it a stream comes as one JSON list.
   streamUrl.searchParams.set('alt', 'sse')
-  const translate = oncePerCall((call) => toGeminiRequest(readRequest(call), geminiTarget))
+  const translate = memoizePerCall((call) => toGeminiRequest(readRequest(call), geminiTarget))
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
@@ -37,8 +37,8 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
       const { maxTokens, n = 1 } = readRequest(call)
       const choices = geminiTarget.model.takesCandidateCount ? n : 1
       return estimateTranslatedOutput(call, {
-        sent: heldTo(maxOutputTokens, maxTokens),
-        most: maxOutputTokens,
+        sentBound: clampBound(maxOutputTokens, maxTokens),
+        maxOutputTokens: maxOutputTokens,
         choices,
       })
     },

@@ -8,7 +8,7 @@ import {
 } from '../../core/embeddings.ts'
 import type { EmbedEndpoint } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
-import { embedded, notEmbedded } from '../shared/embed-answer.ts'
+import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { parseError } from './errors.ts'
 import { methodUrl } from './url.ts'
@@ -36,10 +36,10 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
     }),
     parseAnswer(body) {
       const parsed = batchAnswer.safeParse(body)
-      if (!parsed.success) return notEmbedded(body)
+      if (!parsed.success) return toEmbedFailure(body)
       const { embeddings, usageMetadata } = parsed.data
       const vectors = embeddings.map(({ values }) => values)
-      return embedded(vectors, usageMetadata?.promptTokenCount)
+      return toEmbedResult(vectors, usageMetadata?.promptTokenCount)
     },
     parseError,
   }

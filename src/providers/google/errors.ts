@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { UpstreamError } from '../../core/provider.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
-import { messageIn } from '../shared/error-message.ts'
-import { readError, vendorErrorIn } from '../shared/vendor-error.ts'
+import { extractMessage } from '../shared/error-message.ts'
+import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
 /*
  * Google's APIs answer errors as google.rpc.Status: `code` repeats the HTTP status, `details` are
@@ -29,7 +29,7 @@ type GoogleError = z.infer<typeof errorBody>['error']
 export function parseError(status: number, body: string): UpstreamError {
   const error = parseErrorObject(jsonIn(body))
   return {
-    ...readError(body),
+    ...parseVendorError(body),
     status: error ? correctStatus(error, status) : status,
     retryAfter: error && parseRetryDelay(error),
   }
@@ -44,9 +44,9 @@ export function parseFailure(value: unknown): UpstreamFailure | undefined {
   return {
     kind: 'status',
     status: correctStatus(error, status),
-    message: messageIn(value),
+    message: extractMessage(value),
     retryAfter: parseRetryDelay(error),
-    vendor: { ...vendorErrorIn(value), status },
+    vendor: { ...toVendorError(value), status },
   }
 }
 

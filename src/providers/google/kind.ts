@@ -1,5 +1,5 @@
 import type { ProviderKind } from '../../core/provider.ts'
-import { keyHeader } from '../shared/credentials.ts'
+import { authorizeWithHeader } from '../shared/credentials.ts'
 import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'
 import type { GeminiDialect } from './request.ts'
@@ -15,7 +15,7 @@ export const google: ProviderKind = Object.freeze({
   ownSettings: ['remote_images'],
   references: 'google',
   // Not `?key=`, which would end up in logs.
-  createAuthorizer: keyHeader('x-goog-api-key'),
+  createAuthorizer: authorizeWithHeader('x-goog-api-key'),
   chat: (target) =>
     geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),
   embed: ({ baseUrl, upstreamId }) => geminiEmbed(googleModelUrl(baseUrl, upstreamId)),

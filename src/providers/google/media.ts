@@ -4,14 +4,14 @@ import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import { isObject } from '../../wire/json.ts'
 import {
+  type CanonicalMessage,
+  type CanonicalPart,
   type FilePart,
   type ImageUrlPart,
-  type Message,
-  type Part,
-  partsOf,
-  type Raw,
+  type JsonObject,
+  listParts,
 } from '../canonical/messages.ts'
-import { isGoogles, isHttps } from '../translation/media-uses.ts'
+import { isGoogleFile, isHttpsUrl } from '../translation/media-uses.ts'
 import { readSignature } from './signatures.ts'
 
 /** A part of a content, with one of the fields that hold data. */
@@ -28,8 +28,11 @@ export interface RequestPart {
  * The content of a message. `defaultMimeType` is the media type of a referenced file whose name
  * tells none; absent: none is sent.
  */
-export function toContentParts(message: Message, defaultMimeType?: string): readonly RequestPart[] {
-  return partsOf(message)
+export function toContentParts(
+  message: CanonicalMessage,
+  defaultMimeType?: string,
+): readonly RequestPart[] {
+  return listParts(message)
     .filter((part) => part.type !== 'text' || part.text !== '')
     .map((part) => toContentPart(part, defaultMimeType))
 }
@@ -38,7 +41,10 @@ export function toContentParts(message: Message, defaultMimeType?: string): read
  * One part. An empty text must not come here: it counts as having no data, which is a 400. Throws
  * LM-1001 for what Gemini takes in no form.
  */
-export function toContentPart(part: Part, defaultMimeType: string | undefined): RequestPart {
+export function toContentPart(
+  part: CanonicalPart,
+  defaultMimeType: string | undefined,
+): RequestPart {
   switch (part.type) {
     case 'text':
       return { text: part.text }
@@ -76,7 +82,7 @@ function storedFile(
   { id, data, raw }: FilePart,
   defaultMimeType: string | undefined,
 ): RequestPart | undefined {
-  const isReference = (text: string) => isGoogles(text) || isHttps(text)
+  const isReference = (text: string) => isGoogleFile(text) || isHttpsUrl(text)
   const address = [id, data].find((text) => text !== undefined && isReference(text))
   const told = isObject(raw['file']) ? raw['file'] : {}
   return address === undefined ? undefined : fileData(address, { told, defaultMimeType })
@@ -94,7 +100,7 @@ function fileReference(
 
 interface FileFacts {
   /** The client's object around the address, which may name the media type. */
-  readonly told: Raw
+  readonly told: JsonObject
   readonly defaultMimeType: string | undefined
 }
 
@@ -108,7 +114,7 @@ function fileData(address: string, { told, defaultMimeType }: FileFacts): Reques
 const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
 
 /** Clients that know what they refer to say so beside the address. */
-function statedMimeType({ format, mime_type: mimeType }: Raw): string | undefined {
+function statedMimeType({ format, mime_type: mimeType }: JsonObject): string | undefined {
   return [format, mimeType].find((type): type is string => typeof type === 'string' && type !== '')
 }
 
@@ -170,7 +176,7 @@ const generatedImages = z.looseObject({
 })
 
 /** The images of an assistant's earlier message, which a model that is to change them must see. */
-export function toImageParts(raw: Raw, path: string): RequestPart[] {
+export function toImageParts(raw: JsonObject, path: string): RequestPart[] {
   // Parsing with the schema costs time for every message, and few have an image.
   if (raw['images'] === undefined) return []
   const { data, error } = generatedImages.safeParse(raw, schemaMessages)

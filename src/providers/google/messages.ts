@@ -1,5 +1,5 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
-import { type Message, partsOf, textOf } from '../canonical/messages.ts'
+import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { type RequestPart, toContentPart, toContentParts, toImageParts } from './media.ts'
 import type { GeminiModel } from './models.ts'
@@ -22,15 +22,15 @@ export interface ConversationOptions {
   readonly defaultMimeType?: string | undefined
 }
 
-type NonSystemMessage = Exclude<Message, { role: 'system' }>
-type ToolMessage = Extract<Message, { role: 'tool' }>
+type NonSystemMessage = Exclude<CanonicalMessage, { role: 'system' }>
+type ToolMessage = Extract<CanonicalMessage, { role: 'tool' }>
 
 /**
  * Translates the messages. System and developer texts, wherever they stand, become the system
  * instruction; a request of nothing else becomes the user's, because `contents` must not be empty.
  */
 export function toGeminiContents(
-  messages: readonly Message[],
+  messages: readonly CanonicalMessage[],
   options: ConversationOptions,
 ): GeminiConversation {
   const system = messages
@@ -171,13 +171,13 @@ function toResultPart(
   message: ToolMessage,
   options: ConversationOptions & { readonly names: ReadonlyMap<string, string> },
 ): RequestPart {
-  const media = partsOf(message).filter(({ type }) => type !== 'text')
+  const media = listParts(message).filter(({ type }) => type !== 'text')
   return {
     functionResponse: {
       ...(options.model.takesCallIds && { id: message.callId }),
       name: options.names.get(message.callId) ?? message.name,
       // The key that the API reads as the result; a list or a number would not be accepted bare.
-      response: { output: textOf(message) },
+      response: { output: joinText(message) },
       ...(media.length > 0 && {
         parts: media.map((part) => toContentPart(part, options.defaultMimeType)),
       }),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import { type GeminiModel, generation } from './models.ts'
 
 /** The `thinkingConfig` of a request. Budget and level together are a 400 upstream. */
@@ -16,7 +16,7 @@ export interface ThinkingConfig {
  * sends it, else what `reasoning_effort` means for this model.
  */
 export function readThinkingConfig(
-  request: OpenAiRequest,
+  request: CanonicalRequest,
   model: GeminiModel,
 ): ThinkingConfig | undefined {
   const { reasoningEffort: effort } = request
@@ -88,7 +88,7 @@ const googleFields = z.looseObject({
 })
 
 /** The client's own `google.thinking_config`, at the top level or under `extra_body`. */
-function parseOwnConfig({ raw }: OpenAiRequest): ThinkingConfig | undefined {
+function parseOwnConfig({ raw }: CanonicalRequest): ThinkingConfig | undefined {
   const nested = isObject(raw['extra_body']) ? raw['extra_body']['google'] : undefined
   const [google, path] =
     raw['google'] === undefined ? [nested, 'extra_body.google'] : [raw['google'], 'google']

@@ -1,7 +1,7 @@
-import type { OpenAiRequest } from '../canonical/request.ts'
-import { heldTo } from '../shared/output-bound.ts'
-import type { GeminiCondition, Holds } from '../translation/conditions.ts'
-import { honour } from '../translation/honour.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import { clampBound } from '../shared/output-bound.ts'
+import type { ConditionFlags, GeminiCondition } from '../translation/conditions.ts'
+import { filterUnsupported } from '../translation/honour.ts'
 import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
 import { readThinkingConfig } from './reasoning.ts'
@@ -38,8 +38,11 @@ export interface Translation {
 }
 
 /** Translates a request for one model. Throws `UntranslatableError` when it has no form here. */
-export function toGeminiRequest(openAiRequest: OpenAiRequest, target: GeminiTarget): Translation {
-  const { request, dropped } = honour(
+export function toGeminiRequest(
+  openAiRequest: CanonicalRequest,
+  target: GeminiTarget,
+): Translation {
+  const { request, dropped } = filterUnsupported(
     openAiRequest,
     'gemini',
     geminiConditions(openAiRequest, target),
@@ -48,9 +51,9 @@ export function toGeminiRequest(openAiRequest: OpenAiRequest, target: GeminiTarg
 }
 
 function geminiConditions(
-  request: OpenAiRequest,
+  request: CanonicalRequest,
   { model, dialect, passesAddresses }: GeminiTarget,
-): Holds<GeminiCondition> {
+): ConditionFlags<GeminiCondition> {
   return {
     ignoresSampling: !model.takesSampling,
     noReasoning: !readThinkingConfig(request, model),
@@ -65,7 +68,10 @@ function geminiConditions(
 }
 
 /** Members that are undefined do not reach the wire. */
-function toBody(request: OpenAiRequest, { model, dialect, maxOutputTokens }: GeminiTarget): object {
+function toBody(
+  request: CanonicalRequest,
+  { model, dialect, maxOutputTokens }: GeminiTarget,
+): object {
   const { defaultMimeType } = dialect
   const schemas = { model, budgets: newSchemaBudgets() }
   return {
@@ -88,16 +94,16 @@ function omitEmpty(config: object): object | undefined {
 }
 
 function toLimitFields(
-  { maxTokens, stop }: OpenAiRequest,
+  { maxTokens, stop }: CanonicalRequest,
   maxOutputTokens: number | undefined,
 ): object {
   return {
-    maxOutputTokens: heldTo(maxOutputTokens, maxTokens),
+    maxOutputTokens: clampBound(maxOutputTokens, maxTokens),
     stopSequences: stop.length > 0 ? stop : undefined,
   }
 }
 
-function toSamplingFields(request: OpenAiRequest): object {
+function toSamplingFields(request: CanonicalRequest): object {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, n, seed } = request
   return {
     temperature,
@@ -116,7 +122,7 @@ function foldToInt32(seed: number): number {
 }
 
 function toLogprobFields(
-  request: OpenAiRequest,
+  request: CanonicalRequest,
   { minTopLogprobs: fewestLogprobs }: GeminiDialect,
 ): object {
   const { logprobs: wanted, topLogprobs } = request
@@ -126,12 +132,12 @@ function toLogprobFields(
 }
 
 /** Text alone is what comes anyway. */
-function toResponseModalities({ modalities: wanted = [] }: OpenAiRequest): string[] | undefined {
+function toResponseModalities({ modalities: wanted = [] }: CanonicalRequest): string[] | undefined {
   const isMore = wanted.some((modality) => modality !== 'text')
   return isMore ? wanted.map((modality) => modality.toUpperCase()) : undefined
 }
 
-function toFormatFields(request: OpenAiRequest, schemas: SchemaContext): object {
+function toFormatFields(request: CanonicalRequest, schemas: SchemaContext): object {
   const { responseFormat } = request
   if (responseFormat.kind === 'text') return {}
   const json = { responseMimeType: 'application/json' }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { textsAt, withoutSpace } from '../../wire/json-text.ts'
 import { RawJson } from '../../wire/raw-json.ts'
-import { argumentsIn } from '../canonical/arguments.ts'
+import { normalizeArguments } from '../canonical/arguments.ts'
 
 const partialArg = z.object({
   jsonPath: z.string(),
@@ -87,7 +87,7 @@ function restoreArguments({ candidates }: GeminiResponse, json: string): void {
       if (!made) return
       const path = `candidates.${c}.content.parts.${p}.functionCall`
       texts ??= textsAt(json, `${call}.args`)
-      made.args = withoutSpace(argumentsIn(texts.get(`${path}.args`)))
+      made.args = withoutSpace(normalizeArguments(texts.get(`${path}.args`)))
       made.partialArgs?.forEach((piece, n) => {
         numbers ??= textsAt(json, `${call}.partialArgs.*.numberValue`)
         const number = numbers.get(`${path}.partialArgs.${n}.numberValue`)

@@ -1,5 +1,5 @@
 import { isObject } from '../../wire/json.ts'
-import type { Raw } from '../canonical/messages.ts'
+import type { JsonObject } from '../canonical/messages.ts'
 import type { GeminiPart } from './response.ts'
 
 /*
@@ -28,7 +28,7 @@ export function textSignature({
 }
 
 /** The signature that a client gives back; what is no base64 did not come from here. */
-export function readSignature({ extra_content: extra }: Raw): string | undefined {
+export function readSignature({ extra_content: extra }: JsonObject): string | undefined {
   const google = isObject(extra) ? extra['google'] : undefined
   const signature = isObject(google) ? google['thought_signature'] : undefined
   return typeof signature === 'string' && base64.test(signature) ? signature : undefined

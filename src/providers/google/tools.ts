@@ -1,19 +1,19 @@
 import { newCallId } from '../../core/ids.ts'
 import type { ToolCall } from '../canonical/completion.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
-import { callableTools, definitionOf, type FunctionTool } from '../canonical/tools.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import { type FunctionTool, getDefinitionPath, listCallableTools } from '../canonical/tools.ts'
 import type { GeminiCall } from './response.ts'
 import { type SchemaContext, toParameterFields } from './schema/fit.ts'
 import { type SignatureFields, signatureFields } from './signatures.ts'
 
 /** With `allowed_tools` in mode auto the others are held back: AUTO takes no list of names. */
-export function selectDeclaredTools(request: OpenAiRequest): readonly FunctionTool[] {
+export function selectDeclaredTools(request: CanonicalRequest): readonly FunctionTool[] {
   const { toolChoice } = request
   const isNarrowed = toolChoice?.kind === 'allowed' && toolChoice.mode === 'auto'
-  return isNarrowed ? callableTools(request) : request.tools
+  return isNarrowed ? listCallableTools(request) : request.tools
 }
 
-export function toToolFields(request: OpenAiRequest, schemas: SchemaContext): object {
+export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): object {
   const functionCallingConfig = toCallingConfig(request)
   const tools = selectDeclaredTools(request)
   if (tools.length === 0) return {}
@@ -26,7 +26,7 @@ export function toToolFields(request: OpenAiRequest, schemas: SchemaContext): ob
 
 function toDeclaration(tool: FunctionTool, schemas: SchemaContext): object {
   const { name, description, parameters } = tool
-  const path = `${definitionOf(tool)}.parameters`
+  const path = `${getDefinitionPath(tool)}.parameters`
   return {
     name,
     description: description || undefined,
@@ -34,7 +34,7 @@ function toDeclaration(tool: FunctionTool, schemas: SchemaContext): object {
   }
 }
 
-function toCallingConfig({ toolChoice }: OpenAiRequest): object | undefined {
+function toCallingConfig({ toolChoice }: CanonicalRequest): object | undefined {
   switch (toolChoice?.kind) {
     case 'none':
       return { mode: 'NONE' }

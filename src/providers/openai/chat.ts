@@ -6,11 +6,11 @@ import { isObject, jsonIn } from '../../wire/json.ts'
 import { layoutOf } from '../../wire/json-scan.ts'
 import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
 import { utf8Length } from '../../wire/utf8.ts'
-import { generatedText } from '../canonical/text.ts'
+import { joinGeneratedText } from '../canonical/text.ts'
 import { estimateVerbatimOutput } from '../shared/output-bound.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { answerFailure } from './errors.ts'
-import { openAiFrames } from './stream.ts'
+import { toAnswerFailure } from './errors.ts'
+import { createOpenAiDecoder } from './stream.ts'
 import { readUsage } from './usage.ts'
 
 export interface OpenAiChatOptions {
@@ -18,9 +18,9 @@ export interface OpenAiChatOptions {
   readonly upstreamId: string
   /** Whether streamed requests are asked for usage, for clients that did not ask. */
   readonly streamUsage: StreamUsage
-  readonly doneOptional?: boolean | undefined
+  readonly isDoneOptional?: boolean | undefined
   /** The vendor's own meaning of a status, where it differs. */
-  readonly statusOf?: ((status: number, message: string) => number) | undefined
+  readonly mapStatus?: ((status: number, message: string) => number) | undefined
 }
 
 /** Chat with an upstream that speaks the OpenAI format: the client's bytes with the model replaced. */
@@ -32,27 +32,27 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     buildRequest: (call) => ({
       url: options.url,
       headers: {},
-      body: requestBody(call, model, call.stream && usageFor(call) !== 'not-asked'),
+      body: buildBody(call, model, call.stream && usageFor(call) !== 'not-asked'),
     }),
     estimateOutput: estimateVerbatimOutput,
     parseAnswer: readAnswer,
-    createDecoder: (call) => openAiFrames(usageFor(call)),
-    parseError: errorParser(options.statusOf),
-    isDoneOptional: options.doneOptional ?? false,
+    createDecoder: (call) => createOpenAiDecoder(usageFor(call)),
+    parseError: errorParser(options.mapStatus),
+    isDoneOptional: options.isDoneOptional ?? false,
   }
 }
 
-function requestBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8Array {
+function buildBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8Array {
   const changes: Splice[] = call.layout.spans.model.map((span) => ({ span, json: model }))
   if (asksUsage) {
-    const json = JSON.stringify({ ...streamOptions(call), include_usage: true })
+    const json = JSON.stringify({ ...readStreamOptions(call), include_usage: true })
     changes.push(...setMember(call.layout, 'stream_options', json))
   }
   return splice(call.bytes, changes)
 }
 
 /** As they are in the bytes, since the rest of a long request is not kept parsed. */
-function streamOptions({ bytes, layout }: ChatCall): object {
+function readStreamOptions({ bytes, layout }: ChatCall): object {
   const last = layout.spans.stream_options.at(-1)
   const options = last && jsonIn(bytes.subarray(last.start, last.end))
   return isObject(options) ? options : {}
@@ -64,18 +64,19 @@ const decoder = new TextDecoder()
 function readAnswer(body: Uint8Array): ChatResult {
   const text = decoder.decode(body)
   const value = jsonIn(text)
-  if (value === undefined) return malformed('the answer is not JSON')
-  if (!isObject(value)) return malformed('the answer is not a JSON object')
+  if (value === undefined) return malformedResult('the answer is not JSON')
+  if (!isObject(value)) return malformedResult('the answer is not a JSON object')
   if (!Array.isArray(value['choices'])) {
     // OpenRouter and its like put an error into a 200.
     if (value['error'] !== undefined && value['error'] !== null) {
-      return { ok: false, failure: answerFailure(value) }
+      return { ok: false, failure: toAnswerFailure(value) }
     }
-    return malformed('the answer has no choices')
+    return malformedResult('the answer has no choices')
   }
   let output = ''
   for (const choice of value['choices']) {
-    if (isObject(choice) && isObject(choice['message'])) output += generatedText(choice['message'])
+    if (isObject(choice) && isObject(choice['message']))
+      output += joinGeneratedText(choice['message'])
   }
   return {
     ok: true,
@@ -83,22 +84,23 @@ function readAnswer(body: Uint8Array): ChatResult {
       usage: readUsage(value['usage']),
       output,
       outputBytes: utf8Length(output),
-      render: (usage) => (usage.estimatedSide ? withUsage(body, usage) : asWritten(text, body)),
+      render: (usage) =>
+        usage.estimatedSide ? replaceUsage(body, usage) : asTextIfEqual(text, body),
     },
   }
 }
 
 /** The answer as it came, as text where that is the same. */
-function asWritten(text: string, body: Uint8Array): BufferedBody {
+function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
   // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
   return text.length === body.length && !text.includes('\ufffd') ? text : body
 }
 
-function withUsage(body: Uint8Array, usage: Usage): Uint8Array {
+function replaceUsage(body: Uint8Array, usage: Usage): Uint8Array {
   const json = JSON.stringify(renderUsage(usage))
   return splice(body, setMember(layoutOf(body, ['usage']), 'usage', json))
 }
 
-function malformed(detail: string): ChatResult {
+function malformedResult(detail: string): ChatResult {
   return { ok: false, failure: { kind: 'malformed', detail } }
 }

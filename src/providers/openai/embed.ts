@@ -1,29 +1,29 @@
 import * as z from 'zod'
 import { type EmbedInput, type VectorValue, vectorValue } from '../../core/embeddings.ts'
 import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
-import { embedded, notEmbedded } from '../shared/embed-answer.ts'
-import { type MixedDialect, plainInput } from '../shared/embed-input.ts'
+import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
+import { type MixedDialect, toPlainInput } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { errorParser, type StatusOf } from '../shared/parse-error.ts'
+import { errorParser, type MapStatus } from '../shared/parse-error.ts'
 
 /** What one vendor's embeddings differ in. */
 export interface EmbedQuirks {
   readonly limits: BatchLimits
-  readonly takesTokens?: boolean
+  readonly supportsTokenIds?: boolean
   /** The vendor's name for `dimensions`, `dimensions` by default; null where it knows none. */
   readonly dimensions?: string | null
   /** How items with images are said, where the vendor takes them. */
   readonly mixed?: MixedDialect
   /** The count that holds is `total_tokens`. */
-  readonly countsTotal?: boolean
+  readonly usesTotalTokens?: boolean
   /** Texts in the place of vectors are no float32. */
-  readonly numbersOnly?: boolean
+  readonly rejectsBase64?: boolean
 }
 
 export interface OpenAiEmbedOptions extends EmbedQuirks {
   readonly url: string
   readonly upstreamId: string
-  readonly statusOf?: StatusOf | undefined
+  readonly mapStatus?: MapStatus | undefined
 }
 
 /** What OpenAI takes: 2,048 items and 300,000 tokens, which we can only estimate. */
@@ -33,10 +33,17 @@ export const openAiEmbedDefaults: EmbedQuirks = Object.freeze({
 
 /** Embeddings of an upstream that speaks the OpenAI format, or one much like it. */
 export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
-  const { url, upstreamId, limits, takesTokens = true, dimensions = 'dimensions', mixed } = options
+  const {
+    url,
+    upstreamId,
+    limits,
+    supportsTokenIds = true,
+    dimensions = 'dimensions',
+    mixed,
+  } = options
   return {
     getLimits: (input) => ({ ...limits, ...(input.shape === 'parts' && mixed?.limits) }),
-    supportsTokenIds: takesTokens,
+    supportsTokenIds,
     supportsImages: mixed !== undefined,
     supportsDimensions: dimensions !== null,
     ...(mixed?.check && { check: mixed.check }),
@@ -45,17 +52,17 @@ export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
       headers: {},
       body: jsonBody({
         model: upstreamId,
-        ...membersFor(batch.input, mixed),
+        ...buildInputMembers(batch.input, mixed),
         ...(dimensions !== null && { [dimensions]: batch.dimensions }),
       }),
     }),
-    parseAnswer: (body) => readOpenAiVectors(body, options),
-    parseError: errorParser(options.statusOf),
+    parseAnswer: (body) => parseOpenAiVectors(body, options),
+    parseError: errorParser(options.mapStatus),
   }
 }
 
-function membersFor(input: EmbedInput, mixed: MixedDialect | undefined): object {
-  return input.shape === 'parts' && mixed ? mixed.members(input) : { input: plainInput(input) }
+function buildInputMembers(input: EmbedInput, mixed: MixedDialect | undefined): object {
+  return input.shape === 'parts' && mixed ? mixed.members(input) : { input: toPlainInput(input) }
 }
 
 const entry = z.looseObject({ index: z.int().nonnegative().nullish(), embedding: vectorValue })
@@ -69,23 +76,23 @@ const openAiAnswer = z.looseObject({
 })
 
 /** Reads the OpenAI format. The order is that of `index`, where the vendor gives one. */
-export function readOpenAiVectors(
+export function parseOpenAiVectors(
   body: unknown,
-  { countsTotal, numbersOnly }: Pick<EmbedQuirks, 'countsTotal' | 'numbersOnly'> = {},
+  { usesTotalTokens, rejectsBase64 }: Pick<EmbedQuirks, 'usesTotalTokens' | 'rejectsBase64'> = {},
 ): EmbedResult {
   const parsed = openAiAnswer.safeParse(body)
-  if (!parsed.success) return notEmbedded(body)
+  if (!parsed.success) return toEmbedFailure(body)
   const { data, usage } = parsed.data
-  if (numbersOnly && data.some(({ embedding }) => typeof embedding === 'string')) {
-    return notEmbedded(body)
+  if (rejectsBase64 && data.some(({ embedding }) => typeof embedding === 'string')) {
+    return toEmbedFailure(body)
   }
-  const vectors = inOrder(data)
+  const vectors = sortByIndex(data)
   if (!vectors) return { ok: false, failure: { kind: 'malformed', detail: 'it repeats an index' } }
-  const prompt = countsTotal ? undefined : usage?.prompt_tokens
-  return embedded(vectors, prompt ?? usage?.total_tokens)
+  const prompt = usesTotalTokens ? undefined : usage?.prompt_tokens
+  return toEmbedResult(vectors, prompt ?? usage?.total_tokens)
 }
 
-function inOrder(data: readonly z.infer<typeof entry>[]): VectorValue[] | undefined {
+function sortByIndex(data: readonly z.infer<typeof entry>[]): VectorValue[] | undefined {
   const vectors: VectorValue[] = []
   for (const [position, { index, embedding }] of data.entries()) {
     const at = index ?? position

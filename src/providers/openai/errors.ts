@@ -1,32 +1,32 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json.ts'
-import { messageIn } from '../shared/error-message.ts'
-import { vendorErrorIn } from '../shared/vendor-error.ts'
+import { extractMessage } from '../shared/error-message.ts'
+import { toVendorError } from '../shared/vendor-error.ts'
 
 /**
  * What an error inside a stream means. One that plainly blames the request, the rate or the
  * credential counts as that status; every other is the upstream's own trouble.
  */
-export function frameFailure(error: unknown): UpstreamFailure {
-  const message = messageIn(error)
-  const status = statusIn(error)
-  const vendor = { ...vendorErrorIn(error), status }
+export function toFrameFailure(error: unknown): UpstreamFailure {
+  const message = extractMessage(error)
+  const status = findStatus(error)
+  const vendor = { ...toVendorError(error), status }
   return status !== undefined && status < 500
     ? { kind: 'status', status, message, vendor }
     : { kind: 'error-frame', message, vendor }
 }
 
 /** What an error in the place of an answer means: the status that it names, with a 200 around it. */
-export function answerFailure(body: unknown): UpstreamFailure {
-  const message = messageIn(body)
-  const status = statusIn(body)
-  const vendor = { ...vendorErrorIn(body), status }
+export function toAnswerFailure(body: unknown): UpstreamFailure {
+  const message = extractMessage(body)
+  const status = findStatus(body)
+  const vendor = { ...toVendorError(body), status }
   return status !== undefined
     ? { kind: 'status', status, message, vendor }
     : { kind: 'malformed', detail: `the answer is an error: ${message}`, vendor }
 }
 
-function statusIn(body: unknown): number | undefined {
+function findStatus(body: unknown): number | undefined {
   if (!isObject(body)) return undefined
   const error = isObject(body['error']) ? body['error'] : body
   const code = error['code']

@@ -5,20 +5,21 @@ import { dataEvent, noBytes, unaskedChoices } from '../../stream/chunk-writer.ts
 import { isObject, jsonIn } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { utf8Length } from '../../wire/utf8.ts'
-import { generatedText, saysAnything } from '../canonical/text.ts'
-import { frameFailure } from './errors.ts'
+import { hasContent, joinGeneratedText } from '../canonical/text.ts'
+import { toFrameFailure } from './errors.ts'
 import { readUsage } from './usage.ts'
 
 /**
  * Reads a stream of OpenAI-shaped chunks, whose bytes the client gets as they are. `usage`: whether
  * the upstream was asked for a usage chunk in the client's place, and what becomes of that chunk.
  */
-export function openAiFrames(usage: StreamUsage): FrameDecoder {
+export function createOpenAiDecoder(usage: StreamUsage): FrameDecoder {
   const splitter = new SseSplitter()
   const reader = new ChunkReader(usage)
   return {
     push: (bytes) => splitter.push(bytes).map((event) => reader.read(event)),
-    end: () => splitter.end().flatMap((event) => lastEvent(event).map((last) => reader.read(last))),
+    end: () =>
+      splitter.end().flatMap((event) => closeLastEvent(event).map((last) => reader.read(last))),
   }
 }
 
@@ -26,7 +27,7 @@ export function openAiFrames(usage: StreamUsage): FrameDecoder {
  * The last event of a body may lack its blank line, and gets it here. What was torn in the middle is
  * no frame: shown to a client it would read as broken JSON and hide the error that follows.
  */
-function lastEvent(event: RawEvent): RawEvent[] {
+function closeLastEvent(event: RawEvent): RawEvent[] {
   if (event.closed) return [event]
   const { data, bytes } = event
   if (data === undefined) return []
@@ -42,7 +43,7 @@ const lf = 0x0a
 
 class ChunkReader {
   readonly #usage: StreamUsage
-  readonly #endings = new Endings()
+  readonly #endings = new ChoiceEndings()
 
   constructor(usage: StreamUsage) {
     this.#usage = usage
@@ -54,15 +55,20 @@ class ChunkReader {
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
     const chunk = jsonIn(data)
     if (!isObject(chunk)) {
-      return event === 'error' ? { ...quiet, kind: 'error', failure: frameFailure(data) } : quiet
+      return event === 'error' ? { ...quiet, kind: 'error', failure: toFrameFailure(data) } : quiet
     }
-    if (isError(chunk, event)) {
-      return { ...quiet, kind: 'error', failure: frameFailure(chunk), usage: usageIn(chunk) }
+    if (isErrorChunk(chunk, event)) {
+      return {
+        ...quiet,
+        kind: 'error',
+        failure: toFrameFailure(chunk),
+        usage: readChunkUsage(chunk),
+      }
     }
-    return this.#frameOf(bytes, chunk)
+    return this.#toFrame(bytes, chunk)
   }
 
-  #frameOf(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
+  #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     let content = false
     let output = ''
@@ -74,17 +80,17 @@ class ChunkReader {
       const delta = choice['delta']
       // Azure's filter reports have no delta at all.
       if (!isObject(delta)) continue
-      if (saysAnything(delta)) {
+      if (hasContent(delta)) {
         content = true
-        output += generatedText(delta)
+        output += joinGeneratedText(delta)
       }
     }
     const isExtra = choices.length === 0 && isObject(chunk['usage'])
     return {
-      bytes: isExtra ? this.#extra(bytes, chunk) : bytes,
+      bytes: isExtra ? this.#rewriteUsageChunk(bytes, chunk) : bytes,
       kind: content ? 'content' : 'quiet',
-      usage: usageIn(chunk),
-      identity: identityOf(chunk),
+      usage: readChunkUsage(chunk),
+      identity: readChunkIdentity(chunk),
       output,
       outputBytes: utf8Length(output),
       finished: this.#endings.state,
@@ -92,7 +98,7 @@ class ChunkReader {
   }
 
   /** What the client gets of a chunk that holds nothing but usage. */
-  #extra(bytes: Uint8Array, chunk: Record<string, unknown>): Uint8Array {
+  #rewriteUsageChunk(bytes: Uint8Array, chunk: Record<string, unknown>): Uint8Array {
     switch (this.#usage) {
       case 'not-asked':
         return bytes
@@ -107,15 +113,15 @@ class ChunkReader {
 }
 
 /** More choices than any vendor makes of one request; the index comes from the upstream. */
-const mostChoices = 1024
+const maxChoices = 1024
 
 /** Which choices of a stream have begun, and whether they have ended. */
-class Endings {
+class ChoiceEndings {
   readonly #ended: boolean[] = []
   state: Frame['finished']
 
   note(index: unknown, isEnd: boolean): void {
-    const known = typeof index === 'number' && index >= 0 && index < mostChoices
+    const known = typeof index === 'number' && index >= 0 && index < maxChoices
     const at = known ? Math.floor(index) : 0
     const before = this.#ended[at]
     if (before === true || before === isEnd) return
@@ -125,14 +131,14 @@ class Endings {
   }
 }
 
-function usageIn(chunk: Record<string, unknown>): ReportedUsage | undefined {
+function readChunkUsage(chunk: Record<string, unknown>): ReportedUsage | undefined {
   if (chunk['usage'] !== undefined && chunk['usage'] !== null) return readUsage(chunk['usage'])
   const groq = chunk['x_groq']
   return isObject(groq) ? readUsage(groq['usage']) : undefined
 }
 
 /** Azure's first chunk has an empty id and model, and was created at 0. */
-function identityOf({ id, created, model }: Record<string, unknown>): ChunkIdentity {
+function readChunkIdentity({ id, created, model }: Record<string, unknown>): ChunkIdentity {
   return {
     id: typeof id === 'string' && id !== '' ? id : undefined,
     created: typeof created === 'number' && created > 0 ? created : undefined,
@@ -140,7 +146,7 @@ function identityOf({ id, created, model }: Record<string, unknown>): ChunkIdent
   }
 }
 
-function isError(chunk: Record<string, unknown>, event: string | undefined): boolean {
+function isErrorChunk(chunk: Record<string, unknown>, event: string | undefined): boolean {
   if (event === 'error' || chunk['object'] === 'error') return true
   if (chunk['error'] !== undefined && chunk['error'] !== null) return true
   return chunk['detail'] !== undefined && chunk['choices'] === undefined

@@ -8,13 +8,14 @@ import { isObject } from '../../wire/json.ts'
 export function readUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = value
-  if (isWrong(prompt) || isWrong(completion) || isWrong(total)) return undefined
+  if (isInvalidCount(prompt) || isInvalidCount(completion) || isInvalidCount(total))
+    return undefined
   if ((prompt ?? completion ?? total ?? undefined) === undefined) return undefined
-  const reasoningTokens = detail(value['completion_tokens_details'], 'reasoning_tokens')
-  const sides = sidesOf({
+  const reasoningTokens = readDetail(value['completion_tokens_details'], 'reasoning_tokens')
+  const sides = resolveSides({
     prompt: parsePromptCount(prompt),
-    completion: optionalCount(completion),
-    total: optionalCount(total),
+    completion: toCount(completion),
+    total: toCount(total),
     reasoning: reasoningTokens,
   })
   return (
@@ -23,15 +24,15 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
       promptTokens: sides.promptTokens,
       completionTokens: sides.completionTokens,
       cachedTokens:
-        detail(value['prompt_tokens_details'], 'cached_tokens') ??
-        detail(value['prompt_token_details'], 'cached_tokens') ??
-        optionalCount(value['prompt_cache_hit_tokens']) ??
-        optionalCount(value['cached_tokens']) ??
-        optionalCount(value['num_cached_tokens']),
+        readDetail(value['prompt_tokens_details'], 'cached_tokens') ??
+        readDetail(value['prompt_token_details'], 'cached_tokens') ??
+        toCount(value['prompt_cache_hit_tokens']) ??
+        toCount(value['cached_tokens']) ??
+        toCount(value['num_cached_tokens']),
       cacheWriteTokens:
-        detail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
-        detail(value['prompt_tokens_details'], 'cache_write_tokens') ??
-        optionalCount(value['cache_creation_input_tokens']),
+        readDetail(value['prompt_tokens_details'], 'cache_creation_tokens') ??
+        readDetail(value['prompt_tokens_details'], 'cache_write_tokens') ??
+        toCount(value['cache_creation_input_tokens']),
       reasoningTokens,
       estimated: value['estimated'] === true,
     }
@@ -39,22 +40,27 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
 }
 
 /** There, and no count. */
-function isWrong(value: unknown): boolean {
+function isInvalidCount(value: unknown): boolean {
   return value !== undefined && value !== null && !isCount(value)
 }
 
-interface Counts {
+interface ReportedCounts {
   readonly prompt: number | undefined
   readonly completion: number | undefined
   readonly total: number | undefined
   readonly reasoning: number | undefined
 }
 
-type Sides = Pick<ReportedUsage, 'promptTokens' | 'completionTokens'>
+type ReportedSides = Pick<ReportedUsage, 'promptTokens' | 'completionTokens'>
 
 /** One side may follow from the total and the other. Undefined when the total contradicts them. */
-function sidesOf({ prompt, completion, total, reasoning }: Counts): Sides | undefined {
-  const output = withReasoning(completion, reasoning)
+function resolveSides({
+  prompt,
+  completion,
+  total,
+  reasoning,
+}: ReportedCounts): ReportedSides | undefined {
+  const output = addReasoning(completion, reasoning)
   if (prompt === undefined) {
     // Without an output of its own the total says nothing of either side.
     const rest = completion && total !== undefined ? total - completion : undefined
@@ -69,14 +75,14 @@ function sidesOf({ prompt, completion, total, reasoning }: Counts): Sides | unde
 }
 
 /** Some DeepInfra models leave reasoning out of the output and of the total. */
-function withReasoning(completion: number | undefined, reasoning = 0): number | undefined {
+function addReasoning(completion: number | undefined, reasoning = 0): number | undefined {
   return completion !== undefined && reasoning > completion ? completion + reasoning : completion
 }
 
-function detail(details: unknown, name: string): number | undefined {
-  return isObject(details) ? optionalCount(details[name]) : undefined
+function readDetail(details: unknown, name: string): number | undefined {
+  return isObject(details) ? toCount(details[name]) : undefined
 }
 
-function optionalCount(value: unknown): number | undefined {
+function toCount(value: unknown): number | undefined {
   return isCount(value) ? value : undefined
 }

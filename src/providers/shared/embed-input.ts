@@ -21,7 +21,7 @@ export interface MixedDialect {
 }
 
 /** An input without images, in the shape that the client gave it; for `jsonBody`. */
-export function plainInput(input: EmbedInput): unknown {
+export function toPlainInput(input: EmbedInput): unknown {
   switch (input.shape) {
     case 'string':
       return input.items[0]
@@ -32,19 +32,19 @@ export function plainInput(input: EmbedInput): unknown {
     case 'integer arrays':
       return new RawJson(`[${input.items.map(integersText)}]`)
     case 'parts':
-      return textsOf(input)
+      return listTexts(input)
     default:
       return input satisfies never
   }
 }
 
 /** The texts of an input that has been checked to hold nothing else. */
-export function textsOf(input: EmbedInput): readonly string[] {
+export function listTexts(input: EmbedInput): readonly string[] {
   return isTokenInput(input) ? [] : input.items.map((item) => getItemText(item) ?? '')
 }
 
 /** The item of a batch that was cut to one; it has been checked to hold no token ids. */
-export function onlyItem(input: EmbedInput): MixedItem {
+export function getSingleItem(input: EmbedInput): MixedItem {
   const [item] = isTokenInput(input) ? [] : input.items
   return item ?? ''
 }

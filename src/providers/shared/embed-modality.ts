@@ -18,7 +18,7 @@ export function checkSingleModality({ input }: EmbedCall): void {
 }
 
 /** The text of such an item, or the data URI of its image. */
-export function singleModality(item: MixedItem): { text: string } | { image: string } {
+export function toTextOrImage(item: MixedItem): { text: string } | { image: string } {
   const [image] = listItemImages(item)
   return image ? { image: image.url } : { text: getItemText(item) ?? '' }
 }
@@ -45,6 +45,6 @@ export const imagesInChat: MixedDialect = Object.freeze({
 } satisfies MixedDialect)
 
 function asText(item: MixedItem): string {
-  const single = singleModality(item)
+  const single = toTextOrImage(item)
   return 'image' in single ? single.image : single.text
 }

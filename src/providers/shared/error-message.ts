@@ -1,13 +1,13 @@
 import { isObject } from '../../wire/json.ts'
 
 /** Far more than a client will see, because the text is still to be masked, and cut after that. */
-const longest = 4000
+const maxLength = 4000
 
 /**
  * The human text in an upstream's error body. Vendors nest it in many ways; the first hit counts.
  * HTML is dropped, white space collapsed, the length bounded. Empty when there is none.
  */
-export function errorMessage(body: string): string {
+export function parseErrorMessage(body: string): string {
   const trimmed = body.trim()
   if (trimmed === '' || trimmed.startsWith('<')) return ''
   let value: unknown
@@ -16,40 +16,41 @@ export function errorMessage(body: string): string {
   } catch {
     return tidy(trimmed)
   }
-  return messageIn(value)
+  return extractMessage(value)
 }
 
 /** The same, of a body that has been parsed. */
-export function messageIn(value: unknown): string {
+export function extractMessage(value: unknown): string {
   // Google's OpenAI layer wraps its error in a list.
   const body = Array.isArray(value) ? value[0] : value
   if (typeof body === 'string') return tidy(body)
   if (!isObject(body)) return ''
   const error = body['error']
   const found =
-    relayed(error) ??
-    text(member(error, 'message')) ??
-    asJson(member(error, 'message')) ??
-    text(error) ??
-    text(body['message']) ??
-    text(member(body['message'], 'detail')) ??
-    asJson(body['message']) ??
-    text(member(first(body['errors']), 'message')) ??
-    titled(body) ??
-    text(body['detail']) ??
-    text(member(body['detail'], 'error')) ??
-    validation(first(body['detail'])) ??
-    text(member(body['fault'], 'faultstring'))
+    readRelayedError(error) ??
+    nonEmptyText(member(error, 'message')) ??
+    stringifyObject(member(error, 'message')) ??
+    nonEmptyText(error) ??
+    nonEmptyText(body['message']) ??
+    nonEmptyText(member(body['message'], 'detail')) ??
+    stringifyObject(body['message']) ??
+    nonEmptyText(member(first(body['errors']), 'message')) ??
+    joinTitle(body) ??
+    nonEmptyText(body['detail']) ??
+    nonEmptyText(member(body['detail'], 'error')) ??
+    readValidationItem(first(body['detail'])) ??
+    nonEmptyText(member(body['fault'], 'faultstring'))
   return tidy(found ?? JSON.stringify(body))
 }
 
 /** OpenRouter says that some provider has failed; which one, and why, it says beside that. */
-function relayed(error: unknown): string | undefined {
-  const message = text(member(error, 'message'))
+function readRelayedError(error: unknown): string | undefined {
+  const message = nonEmptyText(member(error, 'message'))
   const metadata = member(error, 'metadata')
-  const provider = text(member(metadata, 'provider_name'))
+  const provider = nonEmptyText(member(metadata, 'provider_name'))
   const raw = member(metadata, 'raw')
-  const cause = typeof raw === 'string' ? errorMessage(raw) : isObject(raw) ? messageIn(raw) : ''
+  const cause =
+    typeof raw === 'string' ? parseErrorMessage(raw) : isObject(raw) ? extractMessage(raw) : ''
   if (message === undefined || (provider === undefined && cause === '')) return undefined
   const source = provider === undefined ? message : `${message} (${provider})`
   return cause === '' || cause === message ? source : `${source}: ${cause}`
@@ -58,14 +59,14 @@ function relayed(error: unknown): string | undefined {
 function tidy(message: string): string {
   const flat = message.replace(/\s+/g, ' ').trim()
   if (flat.startsWith('<')) return ''
-  return flat.slice(0, longest)
+  return flat.slice(0, maxLength)
 }
 
-function text(value: unknown): string | undefined {
+function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function asJson(value: unknown): string | undefined {
+function stringifyObject(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined
 }
 
@@ -77,15 +78,15 @@ function first(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined
 }
 
-function titled(body: Record<string, unknown>): string | undefined {
-  const title = text(body['title'])
-  const detail = text(body['detail'])
+function joinTitle(body: Record<string, unknown>): string | undefined {
+  const title = nonEmptyText(body['title'])
+  const detail = nonEmptyText(body['detail'])
   return title !== undefined && detail !== undefined ? `${title}: ${detail}` : title
 }
 
 /** A validation item as FastAPI writes it: where, and what. */
-function validation(item: unknown): string | undefined {
-  const message = text(member(item, 'msg'))
+function readValidationItem(item: unknown): string | undefined {
+  const message = nonEmptyText(member(item, 'msg'))
   const place = member(item, 'loc')
   if (message === undefined) return undefined
   return Array.isArray(place) ? `${place.join('.')}: ${message}` : message

@@ -3,20 +3,20 @@ import type { RerankResult } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { isCount, parsePromptCount } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
-import { messageIn } from './error-message.ts'
-import { vendorErrorIn } from './vendor-error.ts'
+import { extractMessage } from './error-message.ts'
+import { toVendorError } from './vendor-error.ts'
 
 /** The place of a document in the call. */
-export const place = z.int().nonnegative()
+export const documentIndex = z.int().nonnegative()
 
 /** A result as Cohere writes it, and most others after it. */
 export const relevanceEntry = z
-  .looseObject({ index: place, relevance_score: z.number() })
+  .looseObject({ index: documentIndex, relevance_score: z.number() })
   .transform(({ index, relevance_score: score }): Ranking => ({ index, score }))
 
 /** A result with a plain `score`. */
 export const scoreEntry = z
-  .looseObject({ index: place, score: z.number() })
+  .looseObject({ index: documentIndex, score: z.number() })
   .transform(({ index, score }): Ranking => ({ index, score }))
 
 /** The token count of an answer. */
@@ -26,34 +26,34 @@ export const totalTokens = z
   .catch(undefined)
 
 /** What a vendor says of its own bill, as it stands in the answer. */
-interface Reported {
+interface ReportedBill {
   readonly searchUnits?: unknown
   readonly tokens?: unknown
 }
 
 /** An answer that has been understood. */
-export function ranked(
+export function toRerankResult(
   results: readonly Ranking[],
-  { searchUnits, tokens }: Reported = {},
+  { searchUnits, tokens }: ReportedBill = {},
 ): RerankResult {
   return {
     ok: true,
     results,
     // Cohere declares its units as floats.
-    searchUnits: countOf(typeof searchUnits === 'number' ? Math.round(searchUnits) : undefined),
+    searchUnits: toCount(typeof searchUnits === 'number' ? Math.round(searchUnits) : undefined),
     tokens: parsePromptCount(tokens),
   }
 }
 
 /** An answer that is not what the API promises, with the vendor's own words where it has some. */
-export function notRanked(body: unknown): RerankResult {
+export function toRerankFailure(body: unknown): RerankResult {
   const isError = isObject(body) && (body['error'] !== undefined || body['errors'] !== undefined)
   const detail = 'it holds no ranking'
   if (!isError) return { ok: false, failure: { kind: 'malformed', detail } }
-  const says = `${detail}: ${messageIn(body)}`
-  return { ok: false, failure: { kind: 'malformed', detail: says, vendor: vendorErrorIn(body) } }
+  const says = `${detail}: ${extractMessage(body)}`
+  return { ok: false, failure: { kind: 'malformed', detail: says, vendor: toVendorError(body) } }
 }
 
-function countOf(value: unknown): number | undefined {
+function toCount(value: unknown): number | undefined {
   return isCount(value) ? value : undefined
 }

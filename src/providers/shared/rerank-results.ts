@@ -2,20 +2,20 @@ import * as z from 'zod'
 import type { RerankEndpoint } from '../../core/provider.ts'
 import { jsonBody } from './json-body.ts'
 import { errorParser } from './parse-error.ts'
-import { notRanked, ranked, relevanceEntry, totalTokens } from './rerank-answer.ts'
+import { relevanceEntry, toRerankFailure, toRerankResult, totalTokens } from './rerank-answer.ts'
 
 export interface ResultsRerankOptions {
   readonly url: string
   readonly upstreamId: string
   /** The vendor repeats the documents unless it is told not to. */
-  readonly echoes?: boolean
+  readonly returnsDocuments?: boolean
   /** The vendor bills by the tokens that it reports, so its count holds. */
-  readonly countsTokens?: boolean
+  readonly reportsBilledTokens?: boolean
 }
 
 /** Rerank of the many servers that took over Cohere's names without its bill. */
 export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
-  const { url, upstreamId, echoes, countsTokens } = options
+  const { url, upstreamId, returnsDocuments, reportsBilledTokens } = options
   return {
     buildRequest: ({ query, documents, topN }) => ({
       url,
@@ -25,14 +25,16 @@ export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
         query,
         documents,
         top_n: topN,
-        ...(echoes && { return_documents: false }),
+        ...(returnsDocuments && { return_documents: false }),
       }),
     }),
     parseAnswer(body) {
       const parsed = resultsAnswer.safeParse(body)
-      if (!parsed.success) return notRanked(body)
+      if (!parsed.success) return toRerankFailure(body)
       const { results, usage } = parsed.data
-      return ranked(results, { tokens: countsTokens ? usage?.total_tokens : undefined })
+      return toRerankResult(results, {
+        tokens: reportsBilledTokens ? usage?.total_tokens : undefined,
+      })
     },
     parseError: errorParser(),
   }

@@ -3,9 +3,9 @@
  * official SDKs; without a path `prefix` stands in. A pasted full address and trailing slashes are
  * understood, the query is kept, a fragment is dropped.
  */
-export function operationUrl(base: string, prefix: string, operation: string): string {
+export function buildOperationUrl(base: string, prefix: string, operation: string): string {
   const url = new URL(base)
-  const path = basePath(url)
+  const path = getBasePath(url)
   url.pathname = `${path === '' ? prefix : path}${operation}`
   url.hash = ''
   return url.href
@@ -14,12 +14,12 @@ export function operationUrl(base: string, prefix: string, operation: string): s
 const operations = ['/chat/completions', '/embeddings', '/rerank', '/reranking']
 
 /** The configured path without trailing slashes and without an operation at its end. */
-export function basePath(url: URL): string {
-  const path = withoutSlashes(url.pathname)
+export function getBasePath(url: URL): string {
+  const path = trimSlashes(url.pathname)
   const pasted = operations.find((operation) => path.toLowerCase().endsWith(operation))
-  return pasted === undefined ? path : withoutSlashes(path.slice(0, -pasted.length))
+  return pasted === undefined ? path : trimSlashes(path.slice(0, -pasted.length))
 }
 
-function withoutSlashes(path: string): string {
+function trimSlashes(path: string): string {
   return path.replace(/\/+$/, '')
 }

@@ -1,38 +1,38 @@
 import type { VendorError } from '../../core/vendor-error.ts'
 import { isObject, jsonIn } from '../../wire/json.ts'
-import { errorMessage, messageIn } from './error-message.ts'
+import { extractMessage, parseErrorMessage } from './error-message.ts'
 
 /** An upstream's error, for the gateway's own message and as the vendor has put it. */
-export interface ReadError {
+export interface ParsedError {
   /** Empty when there is none. */
   readonly message: string
   readonly vendor: VendorError
 }
 
 /** Reads the body of an answer with an error status, in whichever of the vendors' shapes it is. */
-export function readError(body: string): ReadError {
-  return { message: errorMessage(body), vendor: vendorErrorIn(jsonIn(body)) }
+export function parseVendorError(body: string): ParsedError {
+  return { message: parseErrorMessage(body), vendor: toVendorError(jsonIn(body)) }
 }
 
 /** Reads an error that has been parsed: a body, an event of a stream, or the error object itself. */
-export function vendorErrorIn(value: unknown): VendorError {
+export function toVendorError(value: unknown): VendorError {
   // Google's OpenAI layer wraps its error in a list.
   const body = Array.isArray(value) ? value[0] : value
-  if (!isObject(body)) return typeof body === 'string' ? { message: messageIn(body) } : {}
-  const error = errorObjectIn(body)
+  if (!isObject(body)) return typeof body === 'string' ? { message: extractMessage(body) } : {}
+  const error = findErrorObject(body)
   return {
-    code: codeOf(error),
-    type: textOf(error['type']) ?? textOf(error['error_type']) ?? textOf(error['__type']),
-    param: textOf(error['param']),
-    message: messageIn(body) || undefined,
-    details: detailsOf(error),
+    code: readCode(error),
+    type: toText(error['type']) ?? toText(error['error_type']) ?? toText(error['__type']),
+    param: toText(error['param']),
+    message: extractMessage(body) || undefined,
+    details: listDetails(error),
   }
 }
 
 type Members = Readonly<Record<string, unknown>>
 
 /** Where an error stands: in `error`, as the first of `errors`, or at the top of the body. */
-function errorObjectIn(body: Members): Members {
+function findErrorObject(body: Members): Members {
   const { error, errors } = body
   if (isObject(error)) return error
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
@@ -40,25 +40,27 @@ function errorObjectIn(body: Members): Members {
 }
 
 /** Google's `code` repeats the status, and `status` is the code. */
-function codeOf({ code, status }: Members): string | number | undefined {
-  const name = textOf(status)
+function readCode({ code, status }: Members): string | number | undefined {
+  const name = toText(status)
   if (name !== undefined && /^[A-Z_]+$/.test(name)) return name
-  return textOf(code) ?? (typeof code === 'number' ? code : undefined)
+  return toText(code) ?? (typeof code === 'number' ? code : undefined)
 }
 
 /** Members that stand elsewhere in the reading, or say nothing of the error. */
-const told: ReadonlySet<string> = new Set(
+const knownMembers: ReadonlySet<string> = new Set(
   'code type error_type __type param message Message error object status title choices'.split(' '),
 )
 
-function detailsOf(error: Members): VendorError['details'] {
+function listDetails(error: Members): VendorError['details'] {
   const others = Object.entries(error).filter(
     ([name, value]) =>
-      value !== null && !told.has(name) && !(name === 'detail' && typeof value === 'string'),
+      value !== null &&
+      !knownMembers.has(name) &&
+      !(name === 'detail' && typeof value === 'string'),
   )
   return others.length > 0 ? Object.fromEntries(others) : undefined
 }
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

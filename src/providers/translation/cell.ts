@@ -10,7 +10,7 @@
 export type Verdict = 'carried' | 'mapped' | 'dropped' | 'ignored' | 'refused'
 
 /** A verdict, and what is worth saying of it. */
-export interface Outcome {
+export interface TranslationOutcome {
   readonly verdict: Verdict
   /** Where it stands in the vendor's body, as a dotted path; undefined where it is no member of one. */
   readonly to?: string | undefined
@@ -23,50 +23,56 @@ export interface Outcome {
 }
 
 /** The usual outcome, and those of links for which a condition holds: the first that does counts. */
-export interface Cell<Condition extends string = string> extends Outcome {
-  readonly unless?: { readonly [Held in Condition]?: Outcome }
+export interface TranslationCell<Condition extends string = string> extends TranslationOutcome {
+  readonly unless?: { readonly [Held in Condition]?: TranslationOutcome }
 }
 
-export function carried(to: string, remark?: string): Outcome {
+export function carried(to: string, remark?: string): TranslationOutcome {
   return { verdict: 'carried', to, remark }
 }
 
-export function mapped(to: string | undefined, remark?: string): Outcome {
+export function mapped(to: string | undefined, remark?: string): TranslationOutcome {
   return { verdict: 'mapped', to, remark }
 }
 
-export function weakened(remark: string): Outcome {
+export function weakened(remark: string): TranslationOutcome {
   return { verdict: 'dropped', remark, isWeakened: true }
 }
 
-export const dropped: Outcome = { verdict: 'dropped' }
-export const ignored: Outcome = { verdict: 'ignored' }
-export const refused: Outcome = { verdict: 'refused' }
+export const dropped: TranslationOutcome = { verdict: 'dropped' }
+export const ignored: TranslationOutcome = { verdict: 'ignored' }
+export const refused: TranslationOutcome = { verdict: 'refused' }
 
 /** For a refusal that says what is taken instead. */
-export function refusedAllBut(taken: string): Outcome {
+export function refusedAllBut(taken: string): TranslationOutcome {
   return { verdict: 'refused', remark: `only ${taken}` }
 }
 
 /** Remote addresses, which the plane refuses before any link is asked. */
-export const refusedAddress: Outcome = { verdict: 'refused', code: 'LM-2004' }
+export const refusedAddress: TranslationOutcome = { verdict: 'refused', code: 'LM-2004' }
 /** Files of another vendor, likewise. */
-export const refusedReference: Outcome = { verdict: 'refused', code: 'LM-2008' }
+export const refusedReference: TranslationOutcome = { verdict: 'refused', code: 'LM-2008' }
 
 export function except<Condition extends string>(
-  usual: Outcome,
-  unless: { readonly [Held in Condition]?: Outcome },
-): Cell<Condition> {
+  usual: TranslationOutcome,
+  unless: { readonly [Held in Condition]?: TranslationOutcome },
+): TranslationCell<Condition> {
   return { ...usual, unless }
 }
 
 /** Every outcome that a cell may have. */
-export function outcomesOf({ unless = {}, ...usual }: Cell): readonly Outcome[] {
+export function listOutcomes({
+  unless = {},
+  ...usual
+}: TranslationCell): readonly TranslationOutcome[] {
   return [usual, ...Object.values(unless).filter((outcome) => outcome !== undefined)]
 }
 
 /** The outcome for a link of which these conditions hold. */
-export function outcomeFor(cell: Cell, holds: Readonly<Record<string, boolean>>): Outcome {
+export function selectOutcome(
+  cell: TranslationCell,
+  holds: Readonly<Record<string, boolean>>,
+): TranslationOutcome {
   for (const condition in cell.unless) {
     if (holds[condition]) return cell.unless[condition] ?? cell
   }

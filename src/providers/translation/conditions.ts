@@ -59,4 +59,4 @@ export type BedrockCondition =
 export type Condition = keyof typeof conditions
 
 /** Whether each condition of a family holds, for one link and request. */
-export type Holds<Named extends Condition> = Readonly<Record<Named, boolean>>
+export type ConditionFlags<Named extends Condition> = Readonly<Record<Named, boolean>>

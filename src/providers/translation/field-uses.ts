@@ -1,12 +1,12 @@
 import { isObject } from '../../wire/json.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import type { Feature } from './table.ts'
-import { type Strip, type Use, without } from './use.ts'
+import { clearField, type FeatureUse, type StripFeature } from './use.ts'
 
 /** What a request asks for by its fields, tools aside. A value that asks for what happens anyway is no use. */
-export function fieldUses(request: OpenAiRequest): Use[] {
-  const uses: Use[] = []
-  for (const { field, feature, strip } of fields) {
+export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
+  const uses: FeatureUse[] = []
+  for (const { field, feature, strip } of fieldRules) {
     const value = request.raw[field]
     if (value === undefined || value === null) continue
     const used = feature(request, value)
@@ -15,26 +15,26 @@ export function fieldUses(request: OpenAiRequest): Use[] {
   return uses
 }
 
-interface Field {
+interface FieldRule {
   readonly field: string
   /** The feature that this value is; undefined for a value that asks for nothing. */
-  readonly feature: (request: OpenAiRequest, value: unknown) => Feature | undefined
-  readonly strip?: Strip
+  readonly feature: (request: CanonicalRequest, value: unknown) => Feature | undefined
+  readonly strip?: StripFeature
 }
 
 /** Fields whose every value is one and the same to the table. */
-const plain = (...names: readonly (Feature & string)[]): Field[] =>
+const plainFields = (...names: readonly (Feature & string)[]): FieldRule[] =>
   names.map((field) => ({ field, feature: () => field }))
 
-const fields: readonly Field[] = [
-  ...plain('max_completion_tokens'),
+const fieldRules: readonly FieldRule[] = [
+  ...plainFields('max_completion_tokens'),
   {
     field: 'max_tokens',
     feature: ({ raw }) => (raw.max_completion_tokens ? undefined : 'max_tokens'),
   },
   {
     field: 'temperature',
-    strip: without('temperature'),
+    strip: clearField('temperature'),
     feature: ({ temperature = 1 }) => {
       if (temperature === 1) return 'temperature of 1'
       return temperature > 1 ? 'temperature above 1' : 'temperature'
@@ -42,7 +42,7 @@ const fields: readonly Field[] = [
   },
   {
     field: 'top_p',
-    strip: without('topP'),
+    strip: clearField('topP'),
     // From 0.99 on it is what Anthropic takes for the default.
     feature: ({ topP = 1, temperature }) =>
       topP < 0.99
@@ -53,35 +53,35 @@ const fields: readonly Field[] = [
           ? 'top_p of 0.99 and above'
           : 'top_p of 0.99 and above beside temperature',
   },
-  { field: 'top_k', strip: without('topK'), feature: () => 'top_k' },
+  { field: 'top_k', strip: clearField('topK'), feature: () => 'top_k' },
   {
     field: 'frequency_penalty',
-    strip: without('frequencyPenalty'),
+    strip: clearField('frequencyPenalty'),
     feature: ({ frequencyPenalty = 0 }) =>
       frequencyPenalty === 0
         ? undefined
-        : isUpTo1(frequencyPenalty)
+        : isPenaltyUpTo1(frequencyPenalty)
           ? 'frequency_penalty'
           : 'frequency_penalty below 0 or above 1',
   },
   {
     field: 'presence_penalty',
-    strip: without('presencePenalty'),
+    strip: clearField('presencePenalty'),
     feature: ({ presencePenalty = 0 }) =>
       presencePenalty === 0
         ? undefined
-        : isUpTo1(presencePenalty)
+        : isPenaltyUpTo1(presencePenalty)
           ? 'presence_penalty'
           : 'presence_penalty below 0 or above 1',
   },
   {
     field: 'seed',
-    strip: without('seed'),
+    strip: clearField('seed'),
     feature: ({ seed = 0 }) => (seed < 0 ? 'seed below 0' : 'seed'),
   },
   {
     field: 'stop',
-    strip: without('stop'),
+    strip: clearField('stop'),
     feature: ({ stop }) => (stop.some((text) => text.trim() !== '') ? 'stop' : undefined),
   },
   {
@@ -92,7 +92,7 @@ const fields: readonly Field[] = [
   },
   {
     field: 'n',
-    strip: without('n'),
+    strip: clearField('n'),
     feature: ({ n }) => (n === 1 ? undefined : 'n above 1'),
   },
   {
@@ -102,12 +102,12 @@ const fields: readonly Field[] = [
   },
   {
     field: 'logprobs',
-    strip: without('logprobs'),
+    strip: clearField('logprobs'),
     feature: ({ logprobs }) => (logprobs ? 'logprobs: true' : undefined),
   },
   {
     field: 'top_logprobs',
-    strip: without('topLogprobs'),
+    strip: clearField('topLogprobs'),
     feature: ({ topLogprobs, logprobs }) => {
       if (topLogprobs === 0) return undefined
       return logprobs ? 'top_logprobs' : 'top_logprobs without logprobs'
@@ -115,7 +115,7 @@ const fields: readonly Field[] = [
   },
   {
     field: 'response_format',
-    strip: without('responseFormat'),
+    strip: clearField('responseFormat'),
     feature: ({ responseFormat: format }) => {
       if (format.kind === 'text') return undefined
       if (format.kind !== 'json_schema') return 'response_format: json_object'
@@ -126,7 +126,7 @@ const fields: readonly Field[] = [
   },
   {
     field: 'response_format',
-    strip: without('responseFormat'),
+    strip: clearField('responseFormat'),
     feature: ({ responseFormat, tools }) =>
       responseFormat.kind !== 'text' && tools.length > 0
         ? 'response_format beside tools'
@@ -134,29 +134,31 @@ const fields: readonly Field[] = [
   },
   {
     field: 'modalities',
-    strip: ({ modalities = [] }) => ({ modalities: modalities.filter((name) => !isMade(name)) }),
+    strip: ({ modalities = [] }) => ({
+      modalities: modalities.filter((name) => !isMediaModality(name)),
+    }),
     feature: ({ modalities = [] }) =>
-      modalities.some(isMade) ? 'modalities: image, audio' : undefined,
+      modalities.some(isMediaModality) ? 'modalities: image, audio' : undefined,
   },
   {
     field: 'modalities',
     strip: ({ modalities = [] }) => ({
-      modalities: modalities.filter((name) => name === 'text' || isMade(name)),
+      modalities: modalities.filter((name) => name === 'text' || isMediaModality(name)),
     }),
     feature: ({ modalities = [] }) =>
-      modalities.some((name) => name !== 'text' && !isMade(name))
+      modalities.some((name) => name !== 'text' && !isMediaModality(name))
         ? 'modalities of another name'
         : undefined,
   },
-  ...plain('audio', 'prediction'),
+  ...plainFields('audio', 'prediction'),
   {
     field: 'verbosity',
     feature: (_, value) => (value === 'medium' ? undefined : 'verbosity other than medium'),
   },
-  ...plain('web_search_options'),
+  ...plainFields('web_search_options'),
   {
     field: 'reasoning_effort',
-    strip: without('reasoningEffort'),
+    strip: clearField('reasoningEffort'),
     feature: ({ reasoningEffort: effort }) => {
       if (effort === 'none') return 'reasoning_effort: none'
       if (effort === 'high') return 'reasoning_effort: high'
@@ -180,10 +182,10 @@ const fields: readonly Field[] = [
         ? undefined
         : 'metadata of other names',
   },
-  ...plain('user', 'safety_identifier'),
+  ...plainFields('user', 'safety_identifier'),
   {
     field: 'service_tier',
-    strip: without('serviceTier'),
+    strip: clearField('serviceTier'),
     feature: ({ serviceTier: tier }) => {
       if (tier === 'auto') return 'service_tier: auto'
       if (tier === 'default') return 'service_tier: default'
@@ -192,14 +194,14 @@ const fields: readonly Field[] = [
         : 'service_tier of another name'
     },
   },
-  ...plain('prompt_cache_key', 'prompt_cache_retention', 'moderation'),
+  ...plainFields('prompt_cache_key', 'prompt_cache_retention', 'moderation'),
 ]
 
-function isUpTo1(penalty: number): boolean {
+function isPenaltyUpTo1(penalty: number): boolean {
   return penalty > 0 && penalty <= 1
 }
 
 /** What a model can make besides text. */
-function isMade(modality: string): boolean {
+function isMediaModality(modality: string): boolean {
   return modality === 'image' || modality === 'audio'
 }

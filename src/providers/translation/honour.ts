@@ -1,22 +1,24 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
-import type { OpenAiRequest } from '../canonical/request.ts'
-import { outcomeFor } from './cell.ts'
-import { fieldUses } from './field-uses.ts'
-import { messageUses } from './message-uses.ts'
-import type { Family, Row } from './row.ts'
-import { type Feature, losses, table } from './table.ts'
-import { toolUses } from './tool-uses.ts'
-import type { Strip, Use } from './use.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import { selectOutcome } from './cell.ts'
+import { findFieldUses } from './field-uses.ts'
+import { findMessageUses } from './message-uses.ts'
+import type { ApiFamily, TranslationRow } from './row.ts'
+import { type Feature, lossyFeatures, table } from './table.ts'
+import { findToolUses } from './tool-uses.ts'
+import type { FeatureUse, StripFeature } from './use.ts'
 
 /** A request without what an API cannot carry. */
-export interface Honoured {
-  readonly request: OpenAiRequest
+export interface FilteredRequest {
+  readonly request: CanonicalRequest
   /** The paths of what was left out or weakened, which a strict provider refuses. */
   readonly dropped: string[]
 }
 
 /** The conditions of a family's cells. */
-type HoldsFor<Named extends Family> = Row[Named] extends { readonly unless?: infer Unless }
+type FlagsFor<Named extends ApiFamily> = TranslationRow[Named] extends {
+  readonly unless?: infer Unless
+}
   ? Readonly<Record<keyof NonNullable<Unless>, boolean>>
   : never
 
@@ -24,16 +26,16 @@ type HoldsFor<Named extends Family> = Row[Named] extends { readonly unless?: inf
  * Goes by the table: leaves out of a request what its link drops or ignores, so that a translation
  * meets only what it can send. Throws `UntranslatableError` for what the link refuses.
  */
-export function honour<Named extends Family>(
-  request: OpenAiRequest,
+export function filterUnsupported<Named extends ApiFamily>(
+  request: CanonicalRequest,
   family: Named,
-  holds: HoldsFor<Named>,
-): Honoured {
+  holds: FlagsFor<Named>,
+): FilteredRequest {
   const dropped: string[] = []
   const lost = new Set<string>()
-  const strips = new Set<Strip>()
-  for (const { feature, path, strip } of usesOf(request, losses[family])) {
-    const { verdict, remark, isWeakened } = outcomeFor(table[feature][family], holds)
+  const strips = new Set<StripFeature>()
+  for (const { feature, path, strip } of findUses(request, lossyFeatures[family])) {
+    const { verdict, remark, isWeakened } = selectOutcome(table[feature][family], holds)
     if (verdict === 'refused') {
       const rule = `the ${family} API takes no ${feature}`
       throw new UntranslatableError(`${path}: ${rule}${remark ? `, ${remark}` : ''}`, path)
@@ -49,11 +51,11 @@ export function honour<Named extends Family>(
   return { request: kept, dropped }
 }
 
-function usesOf(request: OpenAiRequest, lossy: ReadonlySet<Feature>): Use[] {
+function findUses(request: CanonicalRequest, lossy: ReadonlySet<Feature>): FeatureUse[] {
   return [
-    ...fieldUses(request),
+    ...findFieldUses(request),
     ...request.leftOut,
-    ...toolUses(request),
-    ...messageUses(request.messages, (feature) => lossy.has(feature)),
+    ...findToolUses(request),
+    ...findMessageUses(request.messages, (feature) => lossy.has(feature)),
   ]
 }

@@ -1,14 +1,14 @@
 import { dataUriType, isDataUri } from '../../wire/data-uri.ts'
-import type { FilePart, ImageUrlPart, Part, TextPart } from '../canonical/messages.ts'
+import type { CanonicalPart, FilePart, ImageUrlPart, TextPart } from '../canonical/messages.ts'
 import type { Feature } from './table.ts'
 
 /** What a part that is no text is to the table. */
-export function mediaFeature(part: Exclude<Part, TextPart>): Feature {
+export function classifyMedia(part: Exclude<CanonicalPart, TextPart>): Feature {
   switch (part.type) {
     case 'image':
-      return imageFeature(part)
+      return classifyImage(part)
     case 'file':
-      return fileFeature(part)
+      return classifyFile(part)
     case 'audio':
       return 'input_audio'
     case 'other':
@@ -18,9 +18,9 @@ export function mediaFeature(part: Exclude<Part, TextPart>): Feature {
   }
 }
 
-function imageFeature({ url }: ImageUrlPart): Feature {
+function classifyImage({ url }: ImageUrlPart): Feature {
   if (url.startsWith('anthropic-file:')) return 'image_url with a file of Anthropic'
-  if (isGoogles(url)) return 'image_url with a file of Google'
+  if (isGoogleFile(url)) return 'image_url with a file of Google'
   if (/^https?:/i.test(url)) return 'image_url with an http(s) address'
   if (!isDataUri(url)) return 'image_url with another text'
   const type = dataUriType(url)
@@ -32,9 +32,9 @@ function imageFeature({ url }: ImageUrlPart): Feature {
     : 'image_url with data of another type'
 }
 
-function fileFeature({ id, data, name = '' }: FilePart): Feature {
-  if ([id, data].some((text) => text !== undefined && isGoogles(text))) return 'file of Google'
-  if ([id, data].some((text) => text !== undefined && isHttps(text))) {
+function classifyFile({ id, data, name = '' }: FilePart): Feature {
+  if ([id, data].some((text) => text !== undefined && isGoogleFile(text))) return 'file of Google'
+  if ([id, data].some((text) => text !== undefined && isHttpsUrl(text))) {
     return 'file with an https address'
   }
   if (data === undefined) {
@@ -62,14 +62,14 @@ export function isKnownDetail(detail: string | undefined): boolean {
 }
 
 /** An object of Cloud Storage, or a file of the Files API by its short or its full name. */
-export function isGoogles(address: string): boolean {
+export function isGoogleFile(address: string): boolean {
   return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
     address,
   )
 }
 
 /** An address that a vendor may fetch. */
-export function isHttps(address: string): boolean {
+export function isHttpsUrl(address: string): boolean {
   return /^https:\/\//i.test(address)
 }
 

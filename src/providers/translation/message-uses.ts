@@ -1,24 +1,24 @@
-import type { Message, Part } from '../canonical/messages.ts'
+import type { CanonicalMessage, CanonicalPart } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
-import { isKnownDetail, mediaFeature } from './media-uses.ts'
+import { classifyMedia, isKnownDetail } from './media-uses.ts'
 import type { Feature } from './table.ts'
-import { isPlainName, type Use } from './use.ts'
+import { type FeatureUse, isPlainName } from './use.ts'
 
 /** What a conversation holds that only some vendors take; `matters` tells what to look for. */
-export function messageUses(
-  messages: readonly Message[],
+export function findMessageUses(
+  messages: readonly CanonicalMessage[],
   matters: (feature: Feature) => boolean,
-): Use[] {
-  const uses: Use[] = []
+): FeatureUse[] {
+  const uses: FeatureUse[] = []
   const called = new Set<string>()
   for (const message of messages) {
     if (typeof message.content === 'object') {
-      for (const part of message.content) uses.push(...partUses(part, message))
+      for (const part of message.content) uses.push(...findPartUses(part, message))
     }
     if (message.role === 'assistant') {
       for (const call of message.calls) {
         called.add(call.id)
-        uses.push(...callUses(call, matters))
+        uses.push(...findCallUses(call, matters))
       }
       if (Array.isArray(message.raw['images']) && message.raw['images'].length > 0) {
         uses.push({ feature: 'images of an answer', path: `${message.path}.images` })
@@ -32,31 +32,31 @@ export function messageUses(
   return uses
 }
 
-function callUses(call: PastCall, matters: (feature: Feature) => boolean): Use[] {
+function findCallUses(call: PastCall, matters: (feature: Feature) => boolean): FeatureUse[] {
   const torn = 'arguments that are no JSON object'
   const odd = 'call whose name is other than 1 to 64 letters, digits, _ and -'
   return [
     ...(matters(torn) && !call.hasObject
-      ? [{ feature: torn, path: `${definitionOf(call)}.arguments` } as const]
+      ? [{ feature: torn, path: `${getFunctionPath(call)}.arguments` } as const]
       : []),
     ...(isPlainName(call.name)
       ? []
-      : [{ feature: odd, path: `${definitionOf(call)}.name` } as const]),
+      : [{ feature: odd, path: `${getFunctionPath(call)}.name` } as const]),
   ]
 }
 
 /** Where the function of a call stands: a legacy call is one itself. */
-function definitionOf({ path }: PastCall): string {
+function getFunctionPath({ path }: PastCall): string {
   return path.endsWith('.function_call') ? path : `${path}.function`
 }
 
-const places: Readonly<Record<Exclude<Message['role'], 'user'>, Feature>> = {
+const roleFeatures: Readonly<Record<Exclude<CanonicalMessage['role'], 'user'>, Feature>> = {
   system: 'part other than text in instructions',
   assistant: 'part other than text in an answer',
   tool: 'part other than text in a tool message',
 }
 
-function partUses(part: Part, { role }: Message): Use[] {
+function findPartUses(part: CanonicalPart, { role }: CanonicalMessage): FeatureUse[] {
   if (part.type === 'text') return []
   const { path } = part
   if (path.endsWith('.audio')) {
@@ -64,21 +64,21 @@ function partUses(part: Part, { role }: Message): Use[] {
     const feature = isWhole ? 'audio of an answer, with its data' : 'audio of an answer, by its id'
     return [{ feature, path }]
   }
-  const media = mediaFeature(part)
+  const media = classifyMedia(part)
   return [
-    ...(role === 'user' ? [] : [{ feature: places[role], path }]),
-    { feature: media, path: fieldOf(part, media) },
-    ...detailUses(part),
+    ...(role === 'user' ? [] : [{ feature: roleFeatures[role], path }]),
+    { feature: media, path: getFieldPath(part, media) },
+    ...findDetailUses(part),
   ]
 }
 
-function detailUses(part: Part): Use[] {
+function findDetailUses(part: CanonicalPart): FeatureUse[] {
   if (part.type !== 'image' || part.detail === undefined || isKnownDetail(part.detail)) return []
   return [{ feature: 'image_url.detail of another name', path: `${part.path}.image_url.detail` }]
 }
 
 /** What of a part is at fault, as near as its feature tells. */
-function fieldOf({ type, path }: Part, feature: Feature): string {
+function getFieldPath({ type, path }: CanonicalPart, feature: Feature): string {
   switch (feature) {
     case 'file whose file_data is no base64 data URI':
       return `${path}.file.file_data`

@@ -1,21 +1,21 @@
-import type { Cell } from './cell.ts'
+import type { TranslationCell } from './cell.ts'
 import type { AnthropicCondition, BedrockCondition, GeminiCondition } from './conditions.ts'
 
 /** What becomes of one thing in each API that requests are translated for. */
-export interface Row {
-  readonly anthropic: Cell<AnthropicCondition>
+export interface TranslationRow {
+  readonly anthropic: TranslationCell<AnthropicCondition>
   /** The kinds `google` and `vertex_ai`. */
-  readonly gemini: Cell<GeminiCondition>
-  readonly bedrock: Cell<BedrockCondition>
-  readonly cohere: Cell<never>
+  readonly gemini: TranslationCell<GeminiCondition>
+  readonly bedrock: TranslationCell<BedrockCondition>
+  readonly cohere: TranslationCell<never>
 }
 
-export type Family = keyof Row
+export type ApiFamily = keyof TranslationRow
 
 /** Rows by what a client may ask for, in the words of the documentation and of errors. */
-export type Rows = Readonly<Record<string, Row>>
+export type TranslationRows = Readonly<Record<string, TranslationRow>>
 
 /** The same in every API. */
-export function everywhere(cell: Cell<never>): Row {
+export function inEveryApi(cell: TranslationCell<never>): TranslationRow {
   return { anthropic: cell, gemini: cell, bedrock: cell, cohere: cell }
 }

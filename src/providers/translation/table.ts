@@ -1,5 +1,5 @@
-import { type Outcome, outcomesOf } from './cell.ts'
-import type { Family, Row } from './row.ts'
+import { listOutcomes, type TranslationOutcome } from './cell.ts'
+import type { ApiFamily, TranslationRow } from './row.ts'
 import { account } from './table/account.ts'
 import { messages } from './table/messages.ts'
 import { output } from './table/output.ts'
@@ -26,23 +26,23 @@ export type Feature = keyof typeof rows
  * What each API can carry. What a translation leaves out, what a strict provider refuses, and which
  * links of a chain are passed over, all follow from these rows; the documentation is printed from them.
  */
-export const table: Readonly<Record<Feature, Row>> = rows
+export const table: Readonly<Record<Feature, TranslationRow>> = rows
 
 /** The features that a family may lose: only for these is a request looked through. */
-export const losses: Readonly<Record<Family, ReadonlySet<Feature>>> = {
-  anthropic: lossesOf('anthropic'),
-  gemini: lossesOf('gemini'),
-  bedrock: lossesOf('bedrock'),
-  cohere: lossesOf('cohere'),
+export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> = {
+  anthropic: findLossyFeatures('anthropic'),
+  gemini: findLossyFeatures('gemini'),
+  bedrock: findLossyFeatures('bedrock'),
+  cohere: findLossyFeatures('cohere'),
 }
 
-function lossesOf(family: Family): ReadonlySet<Feature> {
+function findLossyFeatures(family: ApiFamily): ReadonlySet<Feature> {
   // Their names are the features.
-  const entries = Object.entries(table) as [Feature, Row][]
-  const lossy = entries.filter(([, row]) => outcomesOf(row[family]).some(isLoss))
+  const entries = Object.entries(table) as [Feature, TranslationRow][]
+  const lossy = entries.filter(([, row]) => listOutcomes(row[family]).some(isLoss))
   return new Set(lossy.map(([feature]) => feature))
 }
 
-function isLoss({ verdict }: Outcome): boolean {
+function isLoss({ verdict }: TranslationOutcome): boolean {
   return verdict !== 'carried' && verdict !== 'mapped'
 }

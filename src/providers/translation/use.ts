@@ -1,20 +1,23 @@
-import type { OpenAiRequest } from '../canonical/request.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
 import type { Feature } from './table.ts'
 
 /** A place where a request asks for something. */
-export interface Use {
+export interface FeatureUse {
   readonly feature: Feature
   /** The dotted path, for error messages. */
   readonly path: string
   /** Takes it out of a request; absent where no translation reads it. */
-  readonly strip?: Strip | undefined
+  readonly strip?: StripFeature | undefined
 }
 
 /** The members of a request as they are without what stands at these paths. */
-export type Strip = (request: OpenAiRequest, lost: ReadonlySet<string>) => Partial<OpenAiRequest>
+export type StripFeature = (
+  request: CanonicalRequest,
+  lost: ReadonlySet<string>,
+) => Partial<CanonicalRequest>
 
 type Clearable = Pick<
-  OpenAiRequest,
+  CanonicalRequest,
   | 'temperature'
   | 'topP'
   | 'topK'
@@ -32,7 +35,7 @@ type Clearable = Pick<
   | 'parallelToolCalls'
 >
 
-const nothing: Clearable = {
+const clearedFields: Clearable = {
   temperature: undefined,
   topP: undefined,
   topK: undefined,
@@ -51,8 +54,8 @@ const nothing: Clearable = {
 }
 
 /** Strips one member: it reads as absent. */
-export function without(member: keyof Clearable): Strip {
-  const stripped = { [member]: nothing[member] }
+export function clearField(member: keyof Clearable): StripFeature {
+  const stripped = { [member]: clearedFields[member] }
   return () => stripped
 }
 

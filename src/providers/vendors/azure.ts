@@ -1,8 +1,8 @@
 import type { ProviderKind, StreamUsage } from '../../core/provider.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
-import { bearer, keyHeader } from '../shared/credentials.ts'
-import { basePath } from '../shared/url.ts'
+import { authorizeWithBearer, authorizeWithHeader } from '../shared/credentials.ts'
+import { getBasePath } from '../shared/url.ts'
 
 /** The newest dated version that is generally available for inference; later ones are previews. */
 const pinnedApiVersion = '2024-10-21'
@@ -14,21 +14,21 @@ export const azure: ProviderKind = Object.freeze({
   ownSettings: ['api_version', 'stream_usage'],
   canFetchImages: true,
   createAuthorizer: (context) =>
-    (isEntraToken(context.secret) ? bearer : keyHeader('api-key'))(context),
+    (isEntraToken(context.secret) ? authorizeWithBearer : authorizeWithHeader('api-key'))(context),
   chat({ baseUrl, apiVersion, upstreamId, streamUsage }) {
     const operation = '/chat/completions'
-    const url = azureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
-    return openAiChat({ url, upstreamId, streamUsage: streamUsageAt(url, streamUsage) })
+    const url = buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
+    return openAiChat({ url, upstreamId, streamUsage: resolveStreamUsage(url, streamUsage) })
   },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>
     openAiEmbed({
       ...openAiEmbedDefaults,
-      url: azureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation: '/embeddings' }),
+      url: buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation: '/embeddings' }),
       upstreamId,
     }),
 } satisfies ProviderKind)
 
-interface AzureAddress {
+interface AzureUrlOptions {
   readonly baseUrl: string
   /** The provider's `api_version`; it wins over the query of `baseUrl`. */
   readonly apiVersion: string | undefined
@@ -41,11 +41,16 @@ interface AzureAddress {
  * `/openai/v1` is the v1 form, which takes no dated version; everything else is the deployments
  * form, which needs one. `api_version = "v1"` asks for the v1 form too.
  */
-export function azureUrl({ baseUrl, apiVersion, deployment, operation }: AzureAddress): string {
+export function buildAzureUrl({
+  baseUrl,
+  apiVersion,
+  deployment,
+  operation,
+}: AzureUrlOptions): string {
   const url = new URL(baseUrl)
-  const path = basePath(url)
+  const path = getBasePath(url)
   const isV1 = apiVersion === 'v1' || /\/openai\/v1$/i.test(path)
-  url.pathname = `${isV1 ? v1Path(path) : deploymentPath(path, deployment)}${operation}`
+  url.pathname = `${isV1 ? toV1Path(path) : toDeploymentPath(path, deployment)}${operation}`
   url.hash = ''
   const version = apiVersion === 'v1' ? undefined : apiVersion
   const fallback = isV1 ? null : pinnedApiVersion
@@ -59,18 +64,18 @@ export function azureUrl({ baseUrl, apiVersion, deployment, operation }: AzureAd
 const firstWithStreamOptions = '2024-09-01'
 
 /** Before that version only an operator may have streams asked for their usage: it would be a 400. */
-function streamUsageAt(url: string, setting: StreamUsage): StreamUsage {
+function resolveStreamUsage(url: string, setting: StreamUsage): StreamUsage {
   const version = new URL(url).searchParams.get('api-version')
   const isTooOld = version !== null && version < firstWithStreamOptions
   return setting === 'shown' && isTooOld ? 'not-asked' : setting
 }
 
-function v1Path(path: string): string {
+function toV1Path(path: string): string {
   if (/\/openai\/v1$/i.test(path)) return path
   return /\/openai$/i.test(path) ? `${path}/v1` : `${path}/openai/v1`
 }
 
-function deploymentPath(path: string, deployment: string): string {
+function toDeploymentPath(path: string, deployment: string): string {
   // The user has fixed the deployment in the address.
   if (/\/openai\/deployments\/[^/]+$/i.test(path)) return path
   const root = /\/openai$/i.test(path) ? path : `${path}/openai`

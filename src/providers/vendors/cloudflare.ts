@@ -3,13 +3,13 @@ import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { notRanked, place, ranked } from '../shared/rerank-answer.ts'
-import { basePath } from '../shared/url.ts'
+import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
+import { getBasePath } from '../shared/url.ts'
 
 /** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
 export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = new URL(baseUrl)
-  url.pathname = `${root(basePath(url))}/run/${upstreamId}`
+  url.pathname = `${toRootPath(getBasePath(url))}/run/${upstreamId}`
   url.hash = ''
   return {
     buildRequest: ({ query, documents, topN }) => ({
@@ -19,20 +19,20 @@ export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): Rerank
     }),
     parseAnswer(body) {
       const parsed = cloudflareAnswer.safeParse(body)
-      return parsed.success ? ranked(parsed.data.result.response) : notRanked(body)
+      return parsed.success ? toRerankResult(parsed.data.result.response) : toRerankFailure(body)
     },
     parseError: errorParser(),
   }
 }
 
 /** The address may be that of the OpenAI layer, or that of the account itself. */
-function root(path: string): string {
+function toRootPath(path: string): string {
   return /\/accounts\/[^/]+$/.test(path) ? `${path}/ai` : path.replace(/\/v1$/, '')
 }
 
 /** Its `id` is the place of the document. */
 const idEntry = z
-  .looseObject({ id: place, score: z.number() })
+  .looseObject({ id: documentIndex, score: z.number() })
   .transform(({ id: index, score }): Ranking => ({ index, score }))
 
 const cloudflareAnswer = z.looseObject({

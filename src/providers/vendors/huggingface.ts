@@ -1,13 +1,13 @@
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
-import { readBareVectors } from '../shared/embed-answer.ts'
-import { textsOf } from '../shared/embed-input.ts'
+import { parseVectorList } from '../shared/embed-answer.ts'
+import { listTexts } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { operationUrl } from '../shared/url.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 
 /** What stands behind it is mostly Text Embeddings Inference, which takes 32 by default. */
-const habits: EmbedQuirks = { limits: { items: 32 } }
+const quirks: EmbedQuirks = { limits: { items: 32 } }
 
 /**
  * Embeddings of Hugging Face: the task API of the router, which has the model in its path. An address
@@ -19,20 +19,24 @@ export function huggingFaceEmbed({
   upstreamId,
 }: DialectTarget): EmbedEndpoint {
   if (hasCustomBaseUrl) {
-    return openAiEmbed({ ...habits, url: operationUrl(baseUrl, '/v1', '/embeddings'), upstreamId })
+    return openAiEmbed({
+      ...quirks,
+      url: buildOperationUrl(baseUrl, '/v1', '/embeddings'),
+      upstreamId,
+    })
   }
   const model = upstreamId.split('/').map(encodeURIComponent).join('/')
   return {
-    getLimits: () => habits.limits,
+    getLimits: () => quirks.limits,
     supportsTokenIds: false,
     supportsImages: false,
     supportsDimensions: true,
     buildRequest: ({ input, dimensions }) => ({
       url: `https://router.huggingface.co/hf-inference/models/${model}/pipeline/feature-extraction`,
       headers: {},
-      body: jsonBody({ inputs: textsOf(input), dimensions }),
+      body: jsonBody({ inputs: listTexts(input), dimensions }),
     }),
-    parseAnswer: (body) => readBareVectors(body, undefined),
+    parseAnswer: (body) => parseVectorList(body, undefined),
     parseError: errorParser(),
   }
 }

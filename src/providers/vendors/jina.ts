@@ -1,11 +1,11 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { openAiEmbed } from '../openai/embed.ts'
-import { bearer } from '../shared/credentials.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
 import type { MixedDialect } from '../shared/embed-input.ts'
-import { checkSingleModality, singleModality } from '../shared/embed-modality.ts'
+import { checkSingleModality, toTextOrImage } from '../shared/embed-modality.ts'
 import { resultsRerank } from '../shared/rerank-results.ts'
-import { operationUrl } from '../shared/url.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 
 /** Jina AI. */
 export const jina: ProviderKind = Object.freeze({
@@ -13,31 +13,31 @@ export const jina: ProviderKind = Object.freeze({
   capabilities: ['embed', 'rerank'],
   defaultBaseUrl: 'https://api.jina.ai/v1',
   canFetchImages: false,
-  createAuthorizer: bearer,
+  createAuthorizer: authorizeWithBearer,
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({
-      url: operationUrl(baseUrl, '/v1', '/embeddings'),
+      url: buildOperationUrl(baseUrl, '/v1', '/embeddings'),
       upstreamId,
       limits: { items: 512 },
-      takesTokens: false,
-      mixed: objects,
-      countsTotal: true,
+      supportsTokenIds: false,
+      mixed: inputObjects,
+      usesTotalTokens: true,
     }),
   rerank: ({ baseUrl, upstreamId }) =>
     resultsRerank({
-      url: operationUrl(baseUrl, '/v1', '/rerank'),
+      url: buildOperationUrl(baseUrl, '/v1', '/rerank'),
       upstreamId,
-      echoes: true,
-      countsTokens: true,
+      returnsDocuments: true,
+      reportsBilledTokens: true,
     }),
 } satisfies ProviderKind)
 
 /** Beside an image every text is an object too, and images are payloads without the URI around. */
-const objects: MixedDialect = Object.freeze({
+const inputObjects: MixedDialect = Object.freeze({
   check: checkSingleModality,
   members: ({ items }) => ({
     input: items.map((item) => {
-      const single = singleModality(item)
+      const single = toTextOrImage(item)
       return 'image' in single ? { image: parseDataUri(single.image)?.payload } : single
     }),
   }),

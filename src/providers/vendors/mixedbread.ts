@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
 import { openAiEmbed } from '../openai/embed.ts'
-import { bearer } from '../shared/credentials.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { notRanked, ranked, scoreEntry } from '../shared/rerank-answer.ts'
-import { operationUrl } from '../shared/url.ts'
+import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 
 /** Mixedbread: embeddings in the OpenAI format, and a rerank API with its own field names. */
 export const mixedbread: ProviderKind = Object.freeze({
@@ -13,10 +13,10 @@ export const mixedbread: ProviderKind = Object.freeze({
   capabilities: ['embed', 'rerank'],
   defaultBaseUrl: 'https://api.mixedbread.com/v1',
   canFetchImages: false,
-  createAuthorizer: bearer,
+  createAuthorizer: authorizeWithBearer,
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({
-      url: operationUrl(baseUrl, '/v1', '/embeddings'),
+      url: buildOperationUrl(baseUrl, '/v1', '/embeddings'),
       upstreamId,
       limits: { items: 256 },
     }),
@@ -24,7 +24,7 @@ export const mixedbread: ProviderKind = Object.freeze({
 } satisfies ProviderKind)
 
 function mixedbreadRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
-  const url = operationUrl(baseUrl, '/v1', '/reranking')
+  const url = buildOperationUrl(baseUrl, '/v1', '/reranking')
   return {
     buildRequest: ({ query, documents, topN }) => ({
       url,
@@ -33,7 +33,7 @@ function mixedbreadRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoin
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
-      return parsed.success ? ranked(parsed.data.data) : notRanked(body)
+      return parsed.success ? toRerankResult(parsed.data.data) : toRerankFailure(body)
     },
     parseError: errorParser(),
   }

@@ -3,12 +3,12 @@ import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { notRanked, place, ranked } from '../shared/rerank-answer.ts'
-import { operationUrl } from '../shared/url.ts'
+import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 
 /** Rerank of NVIDIA, hosted or in a server of one's own. It always ranks all, by raw logits. */
 export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
-  const url = rankingUrl(baseUrl, upstreamId)
+  const url = buildRankingUrl(baseUrl, upstreamId)
   return {
     maxDocuments: 512,
     buildRequest: ({ query, documents }) => ({
@@ -22,7 +22,7 @@ export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndp
     }),
     parseAnswer(body) {
       const parsed = nvidiaAnswer.safeParse(body)
-      return parsed.success ? ranked(parsed.data.rankings) : notRanked(body)
+      return parsed.success ? toRerankResult(parsed.data.rankings) : toRerankFailure(body)
     },
     parseError: errorParser(),
   }
@@ -31,17 +31,17 @@ export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndp
 const hosts: ReadonlySet<string> = new Set(['integrate.api.nvidia.com', 'ai.api.nvidia.com'])
 
 /** The hosted API has an address for each model, with `_` for every dot of its name. */
-function rankingUrl(baseUrl: string, upstreamId: string): string {
+function buildRankingUrl(baseUrl: string, upstreamId: string): string {
   const { hostname, pathname } = new URL(baseUrl)
   if (/\/(?:re)?ranking\/*$/i.test(pathname)) return baseUrl
-  if (!hosts.has(hostname)) return operationUrl(baseUrl, '/v1', '/ranking')
+  if (!hosts.has(hostname)) return buildOperationUrl(baseUrl, '/v1', '/ranking')
   const url = new URL('https://ai.api.nvidia.com')
   url.pathname = `/v1/retrieval/${upstreamId.replaceAll('.', '_')}/reranking`
   return url.href
 }
 
 const logitEntry = z
-  .looseObject({ index: place, logit: z.number() })
+  .looseObject({ index: documentIndex, logit: z.number() })
   .transform(({ index, logit: score }): Ranking => ({ index, score }))
 
 const nvidiaAnswer = z.looseObject({ rankings: z.array(logitEntry) })

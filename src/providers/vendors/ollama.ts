@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { vectorValue } from '../../core/embeddings.ts'
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
-import { embedded, notEmbedded } from '../shared/embed-answer.ts'
-import { textsOf } from '../shared/embed-input.ts'
+import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
+import { listTexts } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { basePath } from '../shared/url.ts'
+import { getBasePath } from '../shared/url.ts'
 
 /** Embeddings of Ollama's own API, which counts tokens and does not truncate in silence. */
 export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
-  const url = ollamaUrl(baseUrl)
+  const url = buildOllamaUrl(baseUrl)
   return {
     // There is no limit but patience: one slow call holds the connection.
     getLimits: () => ({ items: 256 }),
@@ -19,12 +19,12 @@ export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoi
     buildRequest: ({ input }) => ({
       url,
       headers: {},
-      body: jsonBody({ model: upstreamId, input: textsOf(input) }),
+      body: jsonBody({ model: upstreamId, input: listTexts(input) }),
     }),
     parseAnswer(body) {
       const parsed = ollamaAnswer.safeParse(body)
-      if (!parsed.success) return notEmbedded(body)
-      return embedded(parsed.data.embeddings, parsed.data.prompt_eval_count)
+      if (!parsed.success) return toEmbedFailure(body)
+      return toEmbedResult(parsed.data.embeddings, parsed.data.prompt_eval_count)
     },
     parseError: errorParser(),
   }
@@ -36,9 +36,9 @@ const ollamaAnswer = z.looseObject({
 })
 
 /** `base_url` mostly names the OpenAI layer, which stands beside the server's own API. */
-function ollamaUrl(baseUrl: string): string {
+function buildOllamaUrl(baseUrl: string): string {
   const url = new URL(baseUrl)
-  url.pathname = `${basePath(url).replace(/\/(?:v1|api(?:\/embed)?)$/, '')}/api/embed`
+  url.pathname = `${getBasePath(url).replace(/\/(?:v1|api(?:\/embed)?)$/, '')}/api/embed`
   url.hash = ''
   return url.href
 }

@@ -8,12 +8,12 @@ import type {
 } from '../../core/provider.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { type EmbedQuirks, openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
-import { bearer } from '../shared/credentials.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
 import { imagesAsTexts, imagesInChat } from '../shared/embed-modality.ts'
-import type { StatusOf } from '../shared/parse-error.ts'
-import { answersAt, liveAt, unlessOn } from '../shared/probe.ts'
+import type { MapStatus } from '../shared/parse-error.ts'
+import { probeAnswer, probeHealth, probeRootOn } from '../shared/probe.ts'
 import { resultsRerank } from '../shared/rerank-results.ts'
-import { operationUrl } from '../shared/url.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 import { cloudflareRerank } from './cloudflare.ts'
 import { huggingFaceEmbed } from './huggingface.ts'
 import { nvidiaRerank } from './nvidia.ts'
@@ -33,9 +33,9 @@ interface Vendor {
    */
   readonly streamUsage: 'ask' | 'always' | 'never'
   /** Streams may end without `[DONE]`. */
-  readonly doneOptional?: boolean
+  readonly isDoneOptional?: boolean
   /** The vendor's own meaning of a status. */
-  readonly statusOf?: StatusOf
+  readonly mapStatus?: MapStatus
   /** How a server of this kind shows that it is alive. */
   readonly probe?: (baseUrl: string) => Probe
   /** Where its embeddings differ from OpenAI's, or a dialect of their own. */
@@ -43,7 +43,7 @@ interface Vendor {
   readonly rerank?: (target: DialectTarget) => RerankEndpoint
 }
 
-const chat: readonly Capability[] = ['chat', 'embed']
+const chatAndEmbed: readonly Capability[] = ['chat', 'embed']
 const all: readonly Capability[] = ['chat', 'embed', 'rerank']
 
 // Addresses and habits by the vendors' API references and SDKs, as of November 2026.
@@ -51,28 +51,28 @@ const vendors: readonly Vendor[] = [
   {
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     streamUsage: 'ask',
     // Many servers speak this format, and few agree on a health path; LM Studio complains of any.
-    probe: answersAt('/models'),
+    probe: probeAnswer('/models'),
   },
   {
     name: 'vllm',
     capabilities: all,
     streamUsage: 'ask',
-    probe: liveAt('/health'),
+    probe: probeHealth('/health'),
     embed: { limits: { items: 2048 }, mixed: imagesInChat },
-    rerank: rerankUnderV1,
+    rerank: bindRerank,
   },
   {
     name: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     streamUsage: 'never',
     // Nothing else may be in the body; older accounts take 16,384 tokens a request.
     embed: {
       limits: { items: 64, tokens: 14_000 },
-      takesTokens: false,
+      supportsTokenIds: false,
       dimensions: 'output_dimension',
     },
   },
@@ -82,68 +82,68 @@ const vendors: readonly Vendor[] = [
     capabilities: all,
     streamUsage: 'ask',
     embed: { limits: { items: 128 }, dimensions: null },
-    rerank: rerankUnderV1,
+    rerank: bindRerank,
   },
   {
     name: 'groq',
     baseUrl: 'https://api.groq.com/openai/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
     // 498: the flex tier has no capacity at the moment.
-    statusOf: (status) => (status === 498 ? 429 : status),
+    mapStatus: (status) => (status === 498 ? 429 : status),
   },
   {
     name: 'fireworks',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     streamUsage: 'always',
     embed: { limits: { items: 128 } },
   },
   {
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
   },
   {
     name: 'openrouter',
     baseUrl: 'https://openrouter.ai/api/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
   },
   {
     name: 'perplexity',
     baseUrl: 'https://api.perplexity.ai',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
-    doneOptional: true,
+    isDoneOptional: true,
     // Its vectors are bytes; as floats they would be garbage.
-    embed: { ...openAiEmbedDefaults, numbersOnly: true },
+    embed: { ...openAiEmbedDefaults, rejectsBase64: true },
   },
   {
     name: 'xai',
     baseUrl: 'https://api.x.ai/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
     // A wrong key is a 400 here.
-    statusOf: (status, message) => (status === 400 && /api key/i.test(message) ? 401 : status),
+    mapStatus: (status, message) => (status === 400 && /api key/i.test(message) ? 401 : status),
   },
   {
     name: 'deepinfra',
     baseUrl: 'https://api.deepinfra.com/v1/openai',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     streamUsage: 'ask',
     embed: { limits: { items: 1024 } },
   },
   {
     name: 'huggingface',
     baseUrl: 'https://router.huggingface.co/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     streamUsage: 'ask',
     embed: huggingFaceEmbed,
   },
@@ -158,14 +158,14 @@ const vendors: readonly Vendor[] = [
   {
     name: 'cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
   },
   {
     name: 'sambanova',
     baseUrl: 'https://api.sambanova.ai/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
   },
@@ -175,26 +175,26 @@ const vendors: readonly Vendor[] = [
     capabilities: all,
     streamUsage: 'ask',
     // 202: accepted, to be polled for; the gateway does not poll.
-    statusOf: (status) => (status === 202 ? 503 : status),
-    probe: unlessOn('nvidia.com', liveAt('/v1/health/ready')),
+    mapStatus: (status) => (status === 202 ? 503 : status),
+    probe: probeRootOn('nvidia.com', probeHealth('/v1/health/ready')),
     embed: { limits: { items: 50 }, mixed: imagesAsTexts },
     rerank: nvidiaRerank,
   },
   {
     name: 'ollama',
     baseUrl: 'http://localhost:11434/v1',
-    capabilities: chat,
+    capabilities: chatAndEmbed,
     keyless: true,
     streamUsage: 'ask',
-    probe: liveAt('/api/version'),
+    probe: probeHealth('/api/version'),
     embed: ollamaEmbed,
   },
 ]
 
 /** Every kind whose chat API takes the client's body as it is. */
-export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(kindOf)
+export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(toKind)
 
-function kindOf(vendor: Vendor): ProviderKind {
+function toKind(vendor: Vendor): ProviderKind {
   const { name, baseUrl, capabilities, embedNeedsBaseUrl, keyless, rerank } = vendor
   const prefix = baseUrl === undefined ? '/v1' : new URL(baseUrl).pathname.replace(/\/+$/, '')
   return Object.freeze({
@@ -206,30 +206,30 @@ function kindOf(vendor: Vendor): ProviderKind {
     ...(embedNeedsBaseUrl && { embedNeedsBaseUrl }),
     ...(keyless && { keyless }),
     ...(vendor.probe && { probe: vendor.probe }),
-    createAuthorizer: bearer,
+    createAuthorizer: authorizeWithBearer,
     chat: (target) =>
       openAiChat({
-        url: operationUrl(target.baseUrl, prefix, '/chat/completions'),
+        url: buildOperationUrl(target.baseUrl, prefix, '/chat/completions'),
         upstreamId: target.upstreamId,
         streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
-        doneOptional: vendor.doneOptional,
-        statusOf: vendor.statusOf,
+        isDoneOptional: vendor.isDoneOptional,
+        mapStatus: vendor.mapStatus,
       }),
-    embed: (target) => embedOf(vendor, prefix, target),
+    embed: (target) => bindEmbed(vendor, prefix, target),
     ...(rerank && { rerank }),
   } satisfies ProviderKind)
 }
 
-function embedOf(
-  { embed = openAiEmbedDefaults, statusOf }: Vendor,
+function bindEmbed(
+  { embed = openAiEmbedDefaults, mapStatus }: Vendor,
   prefix: string,
   target: DialectTarget,
 ): EmbedEndpoint {
   if (typeof embed === 'function') return embed(target)
-  const url = operationUrl(target.baseUrl, prefix, '/embeddings')
-  return openAiEmbed({ ...embed, url, upstreamId: target.upstreamId, statusOf })
+  const url = buildOperationUrl(target.baseUrl, prefix, '/embeddings')
+  return openAiEmbed({ ...embed, url, upstreamId: target.upstreamId, mapStatus })
 }
 
-function rerankUnderV1({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
-  return resultsRerank({ url: operationUrl(baseUrl, '/v1', '/rerank'), upstreamId })
+function bindRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
+  return resultsRerank({ url: buildOperationUrl(baseUrl, '/v1', '/rerank'), upstreamId })
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
-import { keyHeader } from '../shared/credentials.ts'
+import { authorizeWithHeader } from '../shared/credentials.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { notRanked, ranked, scoreEntry } from '../shared/rerank-answer.ts'
-import { operationUrl } from '../shared/url.ts'
+import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 
 /** Pinecone's inference API, of which the gateway serves rerank. */
 export const pinecone: ProviderKind = Object.freeze({
@@ -12,7 +12,7 @@ export const pinecone: ProviderKind = Object.freeze({
   capabilities: ['rerank'],
   defaultBaseUrl: 'https://api.pinecone.io',
   canFetchImages: false,
-  createAuthorizer: keyHeader('api-key'),
+  createAuthorizer: authorizeWithHeader('api-key'),
   rerank: pineconeRerank,
 } satisfies ProviderKind)
 
@@ -21,7 +21,7 @@ const apiVersion = '2026-04'
 
 /** Documents are objects. Pinecone returns them in its answer unless `return_documents` is false. */
 function pineconeRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
-  const url = operationUrl(baseUrl, '', '/rerank')
+  const url = buildOperationUrl(baseUrl, '', '/rerank')
   return {
     buildRequest: ({ query, documents, topN }) => ({
       url,
@@ -36,8 +36,8 @@ function pineconeRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint 
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
-      if (!parsed.success) return notRanked(body)
-      return ranked(parsed.data.data, { searchUnits: parsed.data.usage?.rerank_units })
+      if (!parsed.success) return toRerankFailure(body)
+      return toRerankResult(parsed.data.data, { searchUnits: parsed.data.usage?.rerank_units })
     },
     parseError: errorParser(),
   }

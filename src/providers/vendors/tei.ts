@@ -6,22 +6,22 @@ import type {
   RerankEndpoint,
 } from '../../core/provider.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
-import { bearer } from '../shared/credentials.ts'
-import { headerCount, readBareVectors } from '../shared/embed-answer.ts'
-import { textsOf } from '../shared/embed-input.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
+import { parseCountHeader, parseVectorList } from '../shared/embed-answer.ts'
+import { listTexts } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
-import { errorParser, type StatusOf } from '../shared/parse-error.ts'
-import { liveAt } from '../shared/probe.ts'
-import { notRanked, ranked, scoreEntry } from '../shared/rerank-answer.ts'
-import { basePath, operationUrl } from '../shared/url.ts'
+import { errorParser, type MapStatus } from '../shared/parse-error.ts'
+import { probeHealth } from '../shared/probe.ts'
+import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
+import { buildOperationUrl, getBasePath } from '../shared/url.ts'
 
 /** Text Embeddings Inference, a self-hosted server that serves one model. */
 export const tei: ProviderKind = Object.freeze({
   name: 'tei',
   capabilities: ['embed', 'rerank'],
   canFetchImages: false,
-  createAuthorizer: bearer,
-  probe: liveAt('/health'),
+  createAuthorizer: authorizeWithBearer,
+  probe: probeHealth('/health'),
   embed: teiEmbed,
   rerank: teiRerank,
 } satisfies ProviderKind)
@@ -29,14 +29,14 @@ export const tei: ProviderKind = Object.freeze({
 /** The default of the server's `max_client_batch_size`. */
 const maxBatchItems = 32
 
-const quirks: EmbedQuirks = { limits: { items: maxBatchItems }, takesTokens: false }
+const quirks: EmbedQuirks = { limits: { items: maxBatchItems }, supportsTokenIds: false }
 
 /** Uses the server's native API, or its OpenAI layer when `base_url` ends in `/v1`. */
 function teiEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
-  const path = basePath(new URL(baseUrl))
+  const path = getBasePath(new URL(baseUrl))
   if (path.endsWith('/v1')) {
-    const url = operationUrl(baseUrl, '/v1', '/embeddings')
-    return openAiEmbed({ ...quirks, url, upstreamId, statusOf })
+    const url = buildOperationUrl(baseUrl, '/v1', '/embeddings')
+    return openAiEmbed({ ...quirks, url, upstreamId, mapStatus: mapStatus })
   }
   return {
     getLimits: () => quirks.limits,
@@ -44,12 +44,13 @@ function teiEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
     supportsImages: false,
     supportsDimensions: true,
     buildRequest: ({ input, dimensions }) => ({
-      url: operationUrl(baseUrl, '', path.endsWith('/embed') ? '' : '/embed'),
+      url: buildOperationUrl(baseUrl, '', path.endsWith('/embed') ? '' : '/embed'),
       headers: {},
-      body: jsonBody({ inputs: textsOf(input), dimensions }),
+      body: jsonBody({ inputs: listTexts(input), dimensions }),
     }),
-    parseAnswer: (body, header) => readBareVectors(body, headerCount(header('x-compute-tokens'))),
-    parseError: errorParser(statusOf),
+    parseAnswer: (body, header) =>
+      parseVectorList(body, parseCountHeader(header('x-compute-tokens'))),
+    parseError: errorParser(mapStatus),
   }
 }
 
@@ -57,7 +58,7 @@ function teiEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
 function teiRerank({ baseUrl }: DialectTarget): RerankEndpoint {
   const url = new URL(baseUrl)
   // The OpenAI layer under /v1 has no rerank.
-  url.pathname = `${basePath(url).replace(/\/v1$/, '')}/rerank`
+  url.pathname = `${getBasePath(url).replace(/\/v1$/, '')}/rerank`
   url.hash = ''
   return {
     maxDocuments: maxBatchItems,
@@ -68,9 +69,9 @@ function teiRerank({ baseUrl }: DialectTarget): RerankEndpoint {
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
-      return parsed.success ? ranked(parsed.data) : notRanked(body)
+      return parsed.success ? toRerankResult(parsed.data) : toRerankFailure(body)
     },
-    parseError: errorParser(statusOf),
+    parseError: errorParser(mapStatus),
   }
 }
 
@@ -80,5 +81,5 @@ const rerankAnswer = z.array(scoreEntry)
  * 424 means that the backend failed, which is worth a retry, unless the message says that the model
  * is of another type.
  */
-const statusOf: StatusOf = (status, message) =>
+const mapStatus: MapStatus = (status, message) =>
   status === 424 && !/not an? [\w-]+ model/i.test(message) ? 500 : status

@@ -12,13 +12,18 @@ import type {
   ProviderKind,
   RerankEndpoint,
 } from '../../core/provider.ts'
-import { readOpenAiVectors } from '../openai/embed.ts'
-import { bearer } from '../shared/credentials.ts'
-import { plainInput } from '../shared/embed-input.ts'
+import { parseOpenAiVectors } from '../openai/embed.ts'
+import { authorizeWithBearer } from '../shared/credentials.ts'
+import { toPlainInput } from '../shared/embed-input.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { errorParser } from '../shared/parse-error.ts'
-import { notRanked, ranked, relevanceEntry, totalTokens } from '../shared/rerank-answer.ts'
-import { operationUrl } from '../shared/url.ts'
+import {
+  relevanceEntry,
+  toRerankFailure,
+  toRerankResult,
+  totalTokens,
+} from '../shared/rerank-answer.ts'
+import { buildOperationUrl } from '../shared/url.ts'
 
 /** Voyage AI. */
 export const voyage: ProviderKind = Object.freeze({
@@ -26,15 +31,15 @@ export const voyage: ProviderKind = Object.freeze({
   capabilities: ['embed', 'rerank'],
   defaultBaseUrl: 'https://api.voyageai.com/v1',
   canFetchImages: false,
-  createAuthorizer: bearer,
+  createAuthorizer: authorizeWithBearer,
   embed: voyageEmbed,
   rerank: voyageRerank,
 } satisfies ProviderKind)
 
 /** Texts go to one path, inputs with images to another. */
 function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
-  const textUrl = operationUrl(baseUrl, '/v1', '/embeddings')
-  const multimodalUrl = operationUrl(baseUrl, '/v1', '/multimodalembeddings')
+  const textUrl = buildOperationUrl(baseUrl, '/v1', '/embeddings')
+  const multimodalUrl = buildOperationUrl(baseUrl, '/v1', '/multimodalembeddings')
   // The multimodal models answer on the second path only, even for plain text.
   const isMultimodal = upstreamId.startsWith('voyage-multimodal')
   return {
@@ -49,12 +54,12 @@ function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
         headers: {},
         body: jsonBody({
           model: upstreamId,
-          ...(inputs ? { inputs } : { input: plainInput(input) }),
+          ...(inputs ? { inputs } : { input: toPlainInput(input) }),
           output_dimension: dimensions,
         }),
       }
     },
-    parseAnswer: (body) => readOpenAiVectors(body, { countsTotal: true }),
+    parseAnswer: (body) => parseOpenAiVectors(body, { usesTotalTokens: true }),
     parseError: errorParser(),
   }
 }
@@ -77,7 +82,7 @@ function toContentPart(part: EmbedPart): object {
 
 /** `top_n` is called `top_k`, and the results are under `data`. */
 function voyageRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
-  const url = operationUrl(baseUrl, '/v1', '/rerank')
+  const url = buildOperationUrl(baseUrl, '/v1', '/rerank')
   return {
     buildRequest: ({ query, documents, topN }) => ({
       url,
@@ -86,8 +91,8 @@ function voyageRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
-      if (!parsed.success) return notRanked(body)
-      return ranked(parsed.data.data, { tokens: parsed.data.usage?.total_tokens })
+      if (!parsed.success) return toRerankFailure(body)
+      return toRerankResult(parsed.data.data, { tokens: parsed.data.usage?.total_tokens })
     },
     parseError: errorParser(),
   }

@@ -11,8 +11,8 @@ import { parseDataUri } from '../../wire/data-uri.ts'
 import { canEmbedImages, embedUsage, toContent } from '../google/embed.ts'
 import { parseError } from '../google/errors.ts'
 import { methodUrl } from '../google/url.ts'
-import { embedded, notEmbedded } from '../shared/embed-answer.ts'
-import { onlyItem, textsOf } from '../shared/embed-input.ts'
+import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
+import { getSingleItem, listTexts } from '../shared/embed-input.ts'
 import { checkSingleModality } from '../shared/embed-modality.ts'
 import { jsonBody } from '../shared/json-body.ts'
 import { noCredential } from './auth/secret.ts'
@@ -65,18 +65,18 @@ const textFamily: EmbedFamily = {
   limits: { items: 250, tokens: 15_000 },
   takesImages: false,
   body: ({ input, dimensions }) => ({
-    instances: textsOf(input).map((item) => ({ content: item })),
+    instances: listTexts(input).map((item) => ({ content: item })),
     ...(dimensions !== undefined && { parameters: { outputDimensionality: dimensions } }),
   }),
   answer(body) {
     const parsed = textAnswer.safeParse(body)
-    if (!parsed.success) return notEmbedded(body)
+    if (!parsed.success) return toEmbedFailure(body)
     const answers = parsed.data.predictions.map(({ embeddings }) => embeddings)
     const counts = answers.map(({ statistics }) => statistics?.token_count)
     const tokens = counts.every((count) => typeof count === 'number')
       ? Math.round(counts.reduce((sum, count) => sum + count, 0))
       : undefined
-    return embedded(
+    return toEmbedResult(
       answers.map(({ values }) => values),
       tokens,
     )
@@ -100,16 +100,16 @@ const contentFamily: EmbedFamily = {
   limits: { items: 1 },
   takesImages: true,
   body: (batch) => ({
-    content: toContent(onlyItem(batch.input)),
+    content: toContent(getSingleItem(batch.input)),
     ...(batch.dimensions !== undefined && {
       embedContentConfig: { outputDimensionality: batch.dimensions },
     }),
   }),
   answer(body) {
     const parsed = contentAnswer.safeParse(body)
-    if (!parsed.success) return notEmbedded(body)
+    if (!parsed.success) return toEmbedFailure(body)
     const { embedding, usageMetadata } = parsed.data
-    return embedded([embedding.values], usageMetadata?.promptTokenCount)
+    return toEmbedResult([embedding.values], usageMetadata?.promptTokenCount)
   },
 }
 
@@ -126,16 +126,16 @@ const multimodalFamily: EmbedFamily = {
   // It answers a vector for each modality, and none for both.
   check: checkSingleModality,
   body: (batch) => ({
-    instances: [toInstance(onlyItem(batch.input))],
+    instances: [toInstance(getSingleItem(batch.input))],
     ...(batch.dimensions !== undefined && { parameters: { dimension: batch.dimensions } }),
   }),
   answer(body) {
     const parsed = multimodalAnswer.safeParse(body)
-    if (!parsed.success) return notEmbedded(body)
+    if (!parsed.success) return toEmbedFailure(body)
     const vectors = parsed.data.predictions
       .map(({ textEmbedding, imageEmbedding }) => textEmbedding ?? imageEmbedding)
       .filter((vector) => vector !== undefined && vector !== null)
-    return embedded(vectors, undefined)
+    return toEmbedResult(vectors, undefined)
   },
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../../core/ports.ts'
 import type { DialectTarget, Probe } from '../../core/provider.ts'
-import { rootAnswers } from '../shared/probe.ts'
+import { probeRoot } from '../shared/probe.ts'
 import { type GoogleSecret, noCredential, parseGoogleSecret } from './auth/secret.ts'
 
 /** Why the address of a model cannot be known. */
@@ -24,7 +24,7 @@ export function vertexModelUrl(target: AddressParts): URL | AddressProblem {
 
 /** Bare reachability of the host, also where only a location is given. */
 export function vertexProbe(baseUrl: string): Probe {
-  return rootAnswers(toBaseUrl(baseUrl).href)
+  return probeRoot(toBaseUrl(baseUrl).href)
 }
 
 type AddressParts = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>

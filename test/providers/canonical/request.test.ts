@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { UntranslatableError } from '../../../src/core/cannot-express.ts'
 import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
-import { textOf } from '../../../src/providers/canonical/messages.ts'
+import { joinText } from '../../../src/providers/canonical/messages.ts'
 import { readRequest } from '../../../src/providers/canonical/request.ts'
-import { callableTools } from '../../../src/providers/canonical/tools.ts'
+import { listCallableTools } from '../../../src/providers/canonical/tools.ts'
 import { layoutOf } from '../../../src/wire/json-scan.ts'
 import { jsonText } from '../../../src/wire/raw-json.ts'
 
@@ -188,8 +188,8 @@ describe('tools', () => {
     const some = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [f] } }
     const request = read({ tools, tool_choice: some })
     expect(request.toolChoice).toEqual({ kind: 'allowed', mode: 'auto', names: ['f'] })
-    expect(callableTools(request).map(({ name }) => name)).toEqual(['f'])
-    expect(callableTools(read({ tools }))).toHaveLength(2)
+    expect(listCallableTools(request).map(({ name }) => name)).toEqual(['f'])
+    expect(listCallableTools(read({ tools }))).toHaveLength(2)
   })
 })
 
@@ -213,7 +213,7 @@ describe('messages', () => {
       { type: 'text', text: 'b', path: 'messages.1.content.0' },
       { type: 'text', text: 'c', path: 'messages.1.content.1' },
     ])
-    expect(two && textOf(two)).toBe('bc')
+    expect(two && joinText(two)).toBe('bc')
     expect(three?.content).toBeUndefined()
   })
 

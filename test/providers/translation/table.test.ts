@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Outcome } from '../../../src/providers/translation/cell.ts'
+import type { TranslationOutcome } from '../../../src/providers/translation/cell.ts'
 import type { Condition } from '../../../src/providers/translation/conditions.ts'
-import type { Family } from '../../../src/providers/translation/row.ts'
+import type { ApiFamily } from '../../../src/providers/translation/row.ts'
 import { type Feature, table } from '../../../src/providers/translation/table.ts'
 import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
@@ -16,19 +16,19 @@ interface Case {
   readonly name: string
   readonly feature: Feature
   readonly link: Link
-  readonly outcome: Outcome
+  readonly outcome: TranslationOutcome
 }
 
-const families: readonly Family[] = ['anthropic', 'gemini', 'bedrock', 'cohere']
+const families: readonly ApiFamily[] = ['anthropic', 'gemini', 'bedrock', 'cohere']
 // The names of the rows are the features.
 const features = Object.keys(table) as Feature[]
 const cases = features.flatMap((feature) => families.flatMap((family) => casesOf(feature, family)))
 
 /** The usual outcome of a cell, and each of its exceptions. */
-function casesOf(feature: Feature, family: Family): Case[] {
+function casesOf(feature: Feature, family: ApiFamily): Case[] {
   const { unless = {}, ...outcome } = table[feature][family]
   const isUsual = ({ holds = [] }: Link) => !holds.some((condition) => condition in unless)
-  const exceptions = (Object.entries(unless) as [Condition, Outcome][]).map(
+  const exceptions = (Object.entries(unless) as [Condition, TranslationOutcome][]).map(
     ([condition, exception]) => ({
       name: `${feature} for ${family}, ${condition}: ${exception.verdict}`,
       feature,
@@ -44,7 +44,7 @@ function casesOf(feature: Feature, family: Family): Case[] {
   ]
 }
 
-function linkFor(family: Family, condition: Condition): Link {
+function linkFor(family: ApiFamily, condition: Condition): Link {
   const link = exceptional[family][condition]
   if (!link) throw new Error(`no model of ${family} shows ${condition}`)
   return link

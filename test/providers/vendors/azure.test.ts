@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { azureUrl } from '../../../src/providers/vendors/azure.ts'
+import { buildAzureUrl } from '../../../src/providers/vendors/azure.ts'
 import {
   chunkOf,
   completion,
@@ -181,7 +181,7 @@ describe('api-version', () => {
 
   test('a key in the query keeps its meaning', () => {
     const url = new URL(
-      azureUrl({
+      buildAzureUrl({
         baseUrl: `${origin}?subscription-key=a%2Bb%3D%3D&flag`,
         apiVersion: undefined,
         deployment: 'd',

@@ -1,4 +1,4 @@
-import type { Raw } from '../../canonical/messages.ts'
+import type { JsonObject } from '../../canonical/messages.ts'
 import type { GeminiModel } from '../models.ts'
 import { toJsonSchema } from './json.ts'
 import { toOpenApiSchema } from './openapi.ts'
@@ -28,7 +28,7 @@ export interface SchemaContext {
 
 /** The fields of a function declaration that hold its parameters; none for a function without any. */
 export function toParameterFields(
-  schema: Raw,
+  schema: JsonObject,
   { model, budgets, path }: SchemaContext & { readonly path: string },
 ): object {
   const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
@@ -40,7 +40,7 @@ export function toParameterFields(
 
 /** The fields of `generationConfig` that hold the schema of the answer. */
 export function toResponseSchemaFields(
-  schema: Raw,
+  schema: JsonObject,
   { model, budgets, hasTools }: SchemaContext & { readonly hasTools: boolean },
 ): object {
   const path = 'response_format.json_schema.schema'

@@ -1,5 +1,5 @@
 import { isObject } from '../../../wire/json.ts'
-import type { Raw } from '../../canonical/messages.ts'
+import type { JsonObject } from '../../canonical/messages.ts'
 import {
   emptyTrail,
   mergeSchemas,
@@ -14,7 +14,7 @@ import {
  * References stay; `definitions` become `$defs`, `const` an `enum` of one. `place` is the schema's
  * dotted path in the request.
  */
-export function toJsonSchema(root: Raw, source: SchemaSource): Raw {
+export function toJsonSchema(root: JsonObject, source: SchemaSource): JsonObject {
   return new JsonSchemaWriter(new SchemaReader(root, source)).write(root, emptyTrail)
 }
 
@@ -26,7 +26,7 @@ class JsonSchemaWriter {
     this.#reader = reader
   }
 
-  write(schema: Raw, trail: Trail): Raw {
+  write(schema: JsonObject, trail: Trail): JsonObject {
     const whole = unwrapAllOf(schema)
     const { $ref: pointer } = whole
     if (typeof pointer === 'string') {
@@ -69,12 +69,12 @@ class JsonSchemaWriter {
     }
   }
 
-  #writeDefs({ $defs, definitions }: Raw, trail: Trail): object {
+  #writeDefs({ $defs, definitions }: JsonObject, trail: Trail): object {
     const all = { ...this.#writeMap(definitions, trail), ...this.#writeMap($defs, trail) }
     return Object.keys(all).length > 0 ? { $defs: all } : {}
   }
 
-  #writeOne(value: unknown, trail: Trail): Raw | undefined {
+  #writeOne(value: unknown, trail: Trail): JsonObject | undefined {
     if (value === true) return {}
     return isObject(value) ? this.write(value, trail) : undefined
   }
@@ -85,7 +85,7 @@ class JsonSchemaWriter {
       : undefined
   }
 
-  #writeMap(value: unknown, trail: Trail): Raw | undefined {
+  #writeMap(value: unknown, trail: Trail): JsonObject | undefined {
     if (!isObject(value)) return undefined
     const members = Object.entries(value).map(([name, member]) => [
       name,
@@ -115,13 +115,13 @@ const keptKeywords: ReadonlySet<string> = new Set([
 ])
 
 /** Some tools wrap every reference in an `allOf` of one, to set a description beside it. */
-function unwrapAllOf(schema: Raw): Raw {
+function unwrapAllOf(schema: JsonObject): JsonObject {
   const { allOf, ...own } = schema
   const isLone = Array.isArray(allOf) && allOf.length === 1 && isObject(allOf[0])
   return isLone ? mergeSchemas([allOf[0], own]) : schema
 }
 
-function toEnumFields({ const: value }: Raw): object {
+function toEnumFields({ const: value }: JsonObject): object {
   if (value === null) return { type: 'null' }
   return isEnumValue(value) ? { enum: [value] } : {}
 }

@@ -1,10 +1,10 @@
 import { isObject } from '../../../wire/json.ts'
-import type { Raw } from '../../canonical/messages.ts'
+import type { JsonObject } from '../../canonical/messages.ts'
 import { emptyTrail, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 export interface OpenApiSchema {
   /** Undefined for an object without properties, which is no schema upstream but an error. */
-  readonly openApi: Raw | undefined
+  readonly openApi: JsonObject | undefined
   /** False when the form could not say everything that it should have. */
   readonly isLossless: boolean
 }
@@ -14,7 +14,7 @@ export interface OpenApiSchema {
  * know would be refused; those that only validate are left out without being called a loss.
  * `place` is the schema's dotted path in the request.
  */
-export function toOpenApiSchema(root: Raw, source: SchemaSource): OpenApiSchema {
+export function toOpenApiSchema(root: JsonObject, source: SchemaSource): OpenApiSchema {
   const writer = new OpenApiWriter(new SchemaReader(root, source))
   const openApi = writer.writeRoot(root)
   return { openApi, isLossless: writer.isLossless }
@@ -28,12 +28,12 @@ class OpenApiWriter {
     this.#reader = reader
   }
 
-  writeRoot(root: Raw): Raw | undefined {
+  writeRoot(root: JsonObject): JsonObject | undefined {
     const resolved = this.#reader.resolve(root, emptyTrail)
     return resolved && isFreeObject(resolved.schema) ? undefined : this.#write(root, emptyTrail)
   }
 
-  #write(schema: unknown, trail: Trail): Raw {
+  #write(schema: unknown, trail: Trail): JsonObject {
     const branches = this.#writeBranches(schema, {}, trail)
     const [only] = branches
     // A union must stand alone: Vertex AI refuses any keyword beside `anyOf`.
@@ -41,7 +41,7 @@ class OpenApiWriter {
   }
 
   /** A schema as the alternatives it allows, most often one. What stands `beside` it holds too. */
-  #writeBranches(schema: unknown, beside: Raw, trail: Trail): readonly Raw[] {
+  #writeBranches(schema: unknown, beside: JsonObject, trail: Trail): readonly JsonObject[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
     const whole = resolved && this.#mergeBeside(beside, resolved.schema)
     if (!whole) return [this.#markLossy({ type: 'OBJECT' })]
@@ -54,11 +54,11 @@ class OpenApiWriter {
     return isNullable ? written.map(markNullable) : written
   }
 
-  #mergeBeside(beside: Raw, schema: Raw): Raw | undefined {
+  #mergeBeside(beside: JsonObject, schema: JsonObject): JsonObject | undefined {
     return isFilled(beside) ? this.#reader.merge([beside, schema]) : schema
   }
 
-  #writeUnion(union: readonly unknown[], beside: Raw, trail: Trail): readonly Raw[] {
+  #writeUnion(union: readonly unknown[], beside: JsonObject, trail: Trail): readonly JsonObject[] {
     const some = union.filter((branch) => branch !== false && !isNull(branch))
     if (some.length === 0) return [{ type: 'NULL' }]
     // A single branch is the schema itself, and what stands beside it describes it better.
@@ -69,7 +69,7 @@ class OpenApiWriter {
     return union.some(isNull) ? written.map(markNullable) : written
   }
 
-  #writeType(type: TypeName, schema: Raw, trail: Trail): Raw {
+  #writeType(type: TypeName, schema: JsonObject, trail: Trail): JsonObject {
     const common = { type: type.toUpperCase(), ...pickAnnotations(schema) }
     switch (type) {
       case 'string':
@@ -114,7 +114,7 @@ class OpenApiWriter {
     }
   }
 
-  #writeEnum(schema: Raw): { enum?: readonly string[] } {
+  #writeEnum(schema: JsonObject): { enum?: readonly string[] } {
     const literals = readLiterals(schema)
     if (!literals?.every((value) => typeof value === 'string')) {
       this.#checkLiterals(schema)
@@ -125,24 +125,24 @@ class OpenApiWriter {
   }
 
   /** `enum` is for strings alone. */
-  #checkLiterals(schema: Raw): void {
+  #checkLiterals(schema: JsonObject): void {
     if (readLiterals(schema)) this.isLossless = false
   }
 
-  #writeItems({ items, prefixItems }: Raw, trail: Trail): Raw {
+  #writeItems({ items, prefixItems }: JsonObject, trail: Trail): JsonObject {
     const places = Array.isArray(prefixItems) ? prefixItems : items
     if (Array.isArray(places)) return this.#markLossy(this.#write(places[0], trail))
     // Without `items` the whole request would be refused.
     return items === undefined || items === false ? { type: 'STRING' } : this.#write(items, trail)
   }
 
-  #writeMembers(schema: Raw, trail: Trail): object {
+  #writeMembers(schema: JsonObject, trail: Trail): object {
     const { properties, required, propertyOrdering, additionalProperties, patternProperties } =
       schema
     if (isFilled(additionalProperties) || isFilled(patternProperties)) this.isLossless = false
     const members = Object.entries(isObject(properties) ? properties : {})
       .filter(([, member]) => member !== false)
-      .map(([name, member]): [string, Raw] => [name, this.#write(member, trail)])
+      .map(([name, member]): [string, JsonObject] => [name, this.#write(member, trail)])
     if (members.length === 0) return this.#markLossy({})
     const names = new Set(members.map(([name]) => name))
     // A name that has no property would be refused.
@@ -167,7 +167,7 @@ const typeNames = ['string', 'number', 'integer', 'boolean', 'array', 'object', 
 type TypeName = (typeof typeNames)[number]
 
 /** The types of a schema, told or to be seen from its other keywords; none when it allows anything. */
-function readTypes(schema: Raw): { types: readonly TypeName[]; isNullable: boolean } {
+function readTypes(schema: JsonObject): { types: readonly TypeName[]; isNullable: boolean } {
   const literals = readLiterals(schema)
   const listed = new Set([schema['type']].flat().map((name) => String(name).toLowerCase()))
   const declared = typeNames.filter((name) => listed.has(name))
@@ -181,7 +181,7 @@ function readTypes(schema: Raw): { types: readonly TypeName[]; isNullable: boole
   return { types: types.length > 0 ? types : inferTypes(schema, literals), isNullable }
 }
 
-function inferTypes(schema: Raw, literals: readonly unknown[] | undefined): TypeName[] {
+function inferTypes(schema: JsonObject, literals: readonly unknown[] | undefined): TypeName[] {
   if (literals) return [jsonTypeName(literals[0])]
   if (objectKeywords.some((keyword) => keyword in schema)) return ['object']
   return 'items' in schema || 'prefixItems' in schema ? ['array'] : []
@@ -197,14 +197,14 @@ function jsonTypeName(value: unknown): TypeName {
 }
 
 /** The values that a schema is limited to, null aside; undefined when it is not. */
-function readLiterals(schema: Raw): readonly unknown[] | undefined {
+function readLiterals(schema: JsonObject): readonly unknown[] | undefined {
   if (schema['const'] !== undefined) return [schema['const']].filter((value) => value !== null)
   return Array.isArray(schema['enum'])
     ? schema['enum'].filter((value) => value !== null)
     : undefined
 }
 
-function allowsNull(schema: Raw): boolean {
+function allowsNull(schema: JsonObject): boolean {
   return (
     schema['const'] === null || (Array.isArray(schema['enum']) && schema['enum'].includes(null))
   )
@@ -215,11 +215,11 @@ function isNull(branch: unknown): boolean {
   return isObject(branch) && (branch['type'] === 'null' || readLiterals(branch)?.length === 0)
 }
 
-function markNullable(schema: Raw): Raw {
+function markNullable(schema: JsonObject): JsonObject {
   return { ...schema, nullable: true }
 }
 
-function pickAnnotations({ title, description, default: usual, example }: Raw): object {
+function pickAnnotations({ title, description, default: usual, example }: JsonObject): object {
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
@@ -228,22 +228,22 @@ function pickAnnotations({ title, description, default: usual, example }: Raw): 
   }
 }
 
-function pickFormat({ format }: Raw, known: readonly unknown[]): object {
+function pickFormat({ format }: JsonObject, known: readonly unknown[]): object {
   return known.includes(format) ? { format } : {}
 }
 
-function pickNumbers(schema: Raw, keywords: readonly string[]): object {
+function pickNumbers(schema: JsonObject, keywords: readonly string[]): object {
   const present = keywords.filter((keyword) => typeof schema[keyword] === 'number')
   return Object.fromEntries(present.map((keyword) => [keyword, schema[keyword]]))
 }
 
 /** True at the root for what has no parameters, or may hold anything. */
-function isFreeObject(schema: Raw): boolean {
+function isFreeObject(schema: JsonObject): boolean {
   if (isFilled(schema['properties']) || 'anyOf' in schema || 'oneOf' in schema) return false
   const { types } = readTypes(schema)
   return types.length === 0 || types.includes('object')
 }
 
-function isFilled(value: unknown): value is Raw {
+function isFilled(value: unknown): value is JsonObject {
   return isObject(value) && Object.keys(value).length > 0
 }

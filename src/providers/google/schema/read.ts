@@ -1,6 +1,6 @@
 import { UntranslatableError } from '../../../core/cannot-express.ts'
 import { isObject } from '../../../wire/json.ts'
-import type { Raw } from '../../canonical/messages.ts'
+import type { JsonObject } from '../../canonical/messages.ts'
 
 /** How a reader came to where it is: the references that it has followed, and how deep it is. */
 export interface Trail {
@@ -11,7 +11,7 @@ export interface Trail {
 export const emptyTrail: Trail = Object.freeze({ open: [], depth: 0 })
 
 export interface Resolved {
-  readonly schema: Raw
+  readonly schema: JsonObject
   /** For everything inside this schema. */
   readonly trail: Trail
 }
@@ -38,18 +38,18 @@ export class CopyBudget {
   }
 
   /** Counts a part of the request; the first time is free. */
-  read(schema: Raw): void {
+  read(schema: JsonObject): void {
     if (this.#read.has(schema)) this.copy(schema)
     else this.#read.add(schema)
   }
 
   /** Counts a copy of this schema without the schemas inside it. */
-  copy(schema: Raw): void {
+  copy(schema: JsonObject): void {
     if (this.#left > 0) this.#left -= 1 + measureSchema(schema)
   }
 }
 
-function measureSchema(schema: Raw): number {
+function measureSchema(schema: JsonObject): number {
   let size = 0
   for (const keyword in schema)
     size += measureName(keyword) + measureValue(schema[keyword], keyword)
@@ -99,12 +99,12 @@ export interface SchemaSource {
 
 /** Reads one JSON schema, for dialects that must write it in another form. */
 export class SchemaReader {
-  readonly #root: Raw
+  readonly #root: JsonObject
   readonly #path: string
   readonly #budget: CopyBudget
   #nodes = 0
 
-  constructor(root: Raw, { path, budget }: SchemaSource) {
+  constructor(root: JsonObject, { path, budget }: SchemaSource) {
     this.#root = root
     this.#path = path
     this.#budget = budget
@@ -115,7 +115,7 @@ export class SchemaReader {
    * inside itself, or the whole is over its bound. Throws `UntranslatableError` for a reference
    * to nothing.
    */
-  resolve(schema: Raw, { open, depth }: Trail): Resolved | undefined {
+  resolve(schema: JsonObject, { open, depth }: Trail): Resolved | undefined {
     this.#nodes++
     this.#budget.read(schema)
     if (this.#budget.isSpent || this.#nodes > maxNodes || depth > maxDepth) return undefined
@@ -129,7 +129,7 @@ export class SchemaReader {
       return this.resolve(inlined, { open: [...open, pointer], depth: depth + 1 })
     }
     if (!Array.isArray(allOf)) return { schema: own, trail: { open, depth: depth + 1 } }
-    const members: Raw[] = []
+    const members: JsonObject[] = []
     const opened = new Set(open)
     for (const member of allOf) {
       if (!isObject(member)) continue
@@ -143,13 +143,13 @@ export class SchemaReader {
   }
 
   /** One schema of several; undefined when the whole is over its bound. */
-  merge(schemas: readonly Raw[]): Raw | undefined {
+  merge(schemas: readonly JsonObject[]): JsonObject | undefined {
     for (const schema of schemas) this.#budget.copy(schema)
     return this.#budget.isSpent ? undefined : mergeSchemas(schemas)
   }
 
   /** What a pointer such as `#/$defs/Name` points to; a schema that allows anything is empty. */
-  #followPointer(pointer: string): Raw {
+  #followPointer(pointer: string): JsonObject {
     let target: unknown = this.#root
     const [start, ...segments] = pointer.split('/')
     for (const segment of segments) {
@@ -168,7 +168,7 @@ export class SchemaReader {
 }
 
 /** One schema of several that hold together: members and requirements add up, else the last wins. */
-export function mergeSchemas(schemas: readonly Raw[]): Raw {
+export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   const properties = schemas.flatMap(({ properties: own }) =>
     isObject(own) ? Object.entries(own) : [],
   )
@@ -193,7 +193,7 @@ function unescapePointer(segment: string): string {
 
 /** The closed bounds of a number, those that are exclusive included. */
 export function readBounds(
-  { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: Raw,
+  { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: JsonObject,
   type: 'integer' | 'number',
 ): { readonly minimum?: number; readonly maximum?: number } {
   const next = (value: unknown, step: 1 | -1) =>

@@ -1,5 +1,5 @@
 import { carried, dropped, except, ignored, mapped } from '../cell.ts'
-import { everywhere, type Rows } from '../row.ts'
+import { inEveryApi, type TranslationRows } from '../row.ts'
 
 /** How the answer travels, and what concerns the account at the vendor. */
 export const account = {
@@ -15,8 +15,8 @@ export const account = {
     bedrock: mapped(undefined, 'in the address'),
     cohere: carried('stream'),
   },
-  stream_options: everywhere(ignored),
-  'store: true': everywhere(dropped),
+  stream_options: inEveryApi(ignored),
+  'store: true': inEveryApi(dropped),
   'metadata.user_id': {
     anthropic: carried('metadata.user_id'),
     gemini: ignored,
@@ -59,7 +59,7 @@ export const account = {
     bedrock: mapped('serviceTier.type'),
     cohere: dropped,
   },
-  'service_tier of another name': everywhere(dropped),
+  'service_tier of another name': inEveryApi(dropped),
   prompt_cache_key: {
     anthropic: dropped,
     gemini: ignored,
@@ -72,12 +72,12 @@ export const account = {
     bedrock: ignored,
     cohere: ignored,
   },
-  prompt_cache_options: everywhere(ignored),
+  prompt_cache_options: inEveryApi(ignored),
   moderation: {
     anthropic: dropped,
     gemini: ignored,
     bedrock: ignored,
     cohere: ignored,
   },
-  'a field of another name': everywhere(ignored),
-} as const satisfies Rows
+  'a field of another name': inEveryApi(ignored),
+} as const satisfies TranslationRows

@@ -1,5 +1,5 @@
 import { carried, except, ignored, mapped, refused, weakened } from '../cell.ts'
-import { everywhere, type Rows } from '../row.ts'
+import { inEveryApi, type TranslationRows } from '../row.ts'
 
 const rawText = weakened('`{"rawInvalidInput": "…"}` is sent')
 const claudeText = 'messages.0.content'
@@ -44,14 +44,14 @@ export const messages = {
     bedrock: mapped('messages.0.content.0.toolResult', '`toolResult`; the vendor answers 400'),
     cohere: carried('messages.1.tool_call_id', 'the vendor answers 400'),
   },
-  'name of a message': everywhere(ignored),
+  'name of a message': inEveryApi(ignored),
   refusal: {
     anthropic: mapped('messages.1.content', 'text'),
     gemini: mapped(`${theirs}.0.text`, 'text'),
     bedrock: mapped(`${first}.text`, 'text'),
     cohere: mapped('messages.1.content', 'text'),
   },
-  reasoning_content: everywhere(ignored),
+  reasoning_content: inEveryApi(ignored),
   'reasoning_content beside calls': {
     anthropic: ignored,
     gemini: ignored,
@@ -85,7 +85,7 @@ export const messages = {
     bedrock: refused,
     cohere: refused,
   },
-  'audio of an answer, by its id': everywhere(refused),
+  'audio of an answer, by its id': inEveryApi(refused),
   tool_calls: {
     anthropic: mapped('messages.1.content.0.input', '`tool_use`'),
     gemini: mapped(`${theirs}.0.functionCall`, '`functionCall`'),
@@ -130,4 +130,4 @@ export const messages = {
     }),
     cohere: ignored,
   },
-} as const satisfies Rows
+} as const satisfies TranslationRows

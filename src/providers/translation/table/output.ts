@@ -1,5 +1,5 @@
 import { carried, dropped, except, ignored, mapped } from '../cell.ts'
-import { everywhere, type Rows } from '../row.ts'
+import { inEveryApi, type TranslationRows } from '../row.ts'
 
 const config = 'generationConfig'
 const extra = 'additionalModelRequestFields'
@@ -30,18 +30,18 @@ export const output = {
     bedrock: mapped('outputConfig.textFormat'),
     cohere: dropped,
   },
-  'response_format of another type': everywhere(dropped),
+  'response_format of another type': inEveryApi(dropped),
   'modalities: image, audio': {
     anthropic: dropped,
     gemini: mapped(`${config}.responseModalities`),
     bedrock: dropped,
     cohere: dropped,
   },
-  'modalities of another name': everywhere(dropped),
-  audio: everywhere(dropped),
-  prediction: everywhere(dropped),
-  'verbosity other than medium': everywhere(dropped),
-  web_search_options: everywhere(dropped),
+  'modalities of another name': inEveryApi(dropped),
+  audio: inEveryApi(dropped),
+  prediction: inEveryApi(dropped),
+  'verbosity other than medium': inEveryApi(dropped),
+  web_search_options: inEveryApi(dropped),
   'reasoning_effort: none': {
     anthropic: except(mapped('thinking'), { noReasoning: ignored }),
     gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
@@ -79,7 +79,7 @@ export const output = {
     }),
     cohere: dropped,
   },
-  'reasoning_effort of another name': everywhere(dropped),
+  'reasoning_effort of another name': inEveryApi(dropped),
   "Anthropic's thinking": {
     anthropic: except(carried('thinking'), { thinkingMissing: dropped, noRoomToThink: dropped }),
     gemini: ignored,
@@ -95,4 +95,4 @@ export const output = {
     bedrock: ignored,
     cohere: ignored,
   },
-} as const satisfies Rows
+} as const satisfies TranslationRows

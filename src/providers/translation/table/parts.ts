@@ -4,13 +4,13 @@ import {
   except,
   ignored,
   mapped,
-  type Outcome,
   refused,
   refusedAddress,
   refusedAllBut,
   refusedReference,
+  type TranslationOutcome,
 } from '../cell.ts'
-import { everywhere, type Rows } from '../row.ts'
+import { inEveryApi, type TranslationRows } from '../row.ts'
 
 const claude = 'messages.0.content.1'
 const gemini = 'contents.0.parts.1'
@@ -19,9 +19,9 @@ const stored = mapped(`${gemini}.fileData`, '`fileData`')
 const fetched = mapped(`${gemini}.fileData`, 'the vendor fetches it, https only')
 
 /** A document of Claude's API, by the type of its source. */
-const document = (source: string): Outcome =>
+const document = (source: string): TranslationOutcome =>
   mapped(`${claude}.source`, `a \`document\`, ${source}`)
-const converse = (block: 'image' | 'document'): Outcome =>
+const converse = (block: 'image' | 'document'): TranslationOutcome =>
   mapped(`${claude}.${block}`, block === 'image' ? 'an `image`' : 'a `document`')
 
 const claudeImages = refusedAllBut('JPEG, PNG, GIF, WebP and PDF')
@@ -139,14 +139,14 @@ export const parts = {
     bedrock: converseFiles,
     cohere: refused,
   },
-  'file without a media type': everywhere(refused),
+  'file without a media type': inEveryApi(refused),
   'file without a media type whose filename says that it is a document': {
     anthropic: claudeFiles,
     gemini: refused,
     bedrock: { ...converse('document'), remark: 'a `document`, by its `filename`' },
     cohere: refused,
   },
-  'file whose file_data is no base64 data URI': everywhere(refused),
+  'file whose file_data is no base64 data URI': inEveryApi(refused),
   'file with an https address': {
     anthropic: refused,
     gemini: except(refused, { fetchedByGoogle: fetched }),
@@ -165,15 +165,15 @@ export const parts = {
     bedrock: refused,
     cohere: refused,
   },
-  'file without file_data and file_id': everywhere(refused),
+  'file without file_data and file_id': inEveryApi(refused),
   input_audio: {
     anthropic: refused,
     gemini: inline,
     bedrock: refused,
     cohere: refused,
   },
-  'part of another type': everywhere(refused),
-  'part other than text in instructions': everywhere(refused),
+  'part of another type': inEveryApi(refused),
+  'part other than text in instructions': inEveryApi(refused),
   'part other than text in an answer': {
     anthropic: refused,
     gemini: mapped('contents.1.parts.1.inlineData', 'as in a message of the user'),
@@ -189,4 +189,4 @@ export const parts = {
     bedrock: mapped('messages.2.content.0.toolResult.content.1', 'in the `toolResult`'),
     cohere: refused,
   },
-} as const satisfies Rows
+} as const satisfies TranslationRows

@@ -1,5 +1,5 @@
 import { carried, dropped, except, ignored, mapped, weakened } from '../cell.ts'
-import { everywhere, type Rows } from '../row.ts'
+import { inEveryApi, type TranslationRows } from '../row.ts'
 
 const config = 'generationConfig'
 const inference = 'inferenceConfig'
@@ -132,7 +132,7 @@ export const sampling = {
     bedrock: dropped,
     cohere: dropped,
   },
-  logit_bias: everywhere(dropped),
+  logit_bias: inEveryApi(dropped),
   'logprobs: true': {
     anthropic: dropped,
     gemini: mapped(`${config}.responseLogprobs`),
@@ -145,5 +145,5 @@ export const sampling = {
     bedrock: dropped,
     cohere: dropped,
   },
-  'top_logprobs without logprobs': everywhere(dropped),
-} as const satisfies Rows
+  'top_logprobs without logprobs': inEveryApi(dropped),
+} as const satisfies TranslationRows

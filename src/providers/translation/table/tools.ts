@@ -1,5 +1,5 @@
 import { carried, dropped, except, ignored, mapped, refused, weakened } from '../cell.ts'
-import { everywhere, type Rows } from '../row.ts'
+import { inEveryApi, type TranslationRows } from '../row.ts'
 
 const declaration = 'tools.0.functionDeclarations.0'
 const spec = 'toolConfig.tools.0.toolSpec'
@@ -50,7 +50,7 @@ export const tools = {
     bedrock: refused,
     cohere: carried('tools.0.function.name'),
   },
-  'tools of another type': everywhere(dropped),
+  'tools of another type': inEveryApi(dropped),
   'functions (legacy)': {
     anthropic: mapped('tools.0.name'),
     gemini: mapped(`${declaration}.name`, '`functionDeclarations`'),
@@ -120,10 +120,10 @@ export const tools = {
     }),
     cohere: { ...ignored, remark: 'the model decides among all' },
   },
-  'tool_choice: custom': everywhere(dropped),
-  'tool_choice of another kind': everywhere(dropped),
-  'tool_choice without tools': everywhere(ignored),
-  'function_call of another kind (legacy)': everywhere(dropped),
+  'tool_choice: custom': inEveryApi(dropped),
+  'tool_choice of another kind': inEveryApi(dropped),
+  'tool_choice without tools': inEveryApi(ignored),
+  'function_call of another kind (legacy)': inEveryApi(dropped),
   'parallel_tool_calls: false': {
     anthropic: mapped('tool_choice.disable_parallel_tool_use', '`disable_parallel_tool_use`'),
     gemini: dropped,
@@ -139,4 +139,4 @@ export const tools = {
     bedrock: ignored,
     cohere: dropped,
   },
-} as const satisfies Rows
+} as const satisfies TranslationRows

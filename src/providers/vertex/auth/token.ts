@@ -11,7 +11,7 @@ import { jsonIn } from '../../../wire/json.ts'
 import { LightAbortController } from '../../../wire/light-abort-controller.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 import { retryAfter } from '../../../wire/retry-after.ts'
-import { messageIn } from '../../shared/error-message.ts'
+import { extractMessage } from '../../shared/error-message.ts'
 import { importRsaKey } from './rsa-key.ts'
 import {
   type AuthorizedUser,
@@ -160,7 +160,7 @@ function parseTokenError(
   { grant, clock }: TokenErrorContext,
 ): UpstreamFailure {
   const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
-  const text = messageIn(Object.values(grant.fields).reduce(maskSecrets, oauthMessage(body)))
+  const text = extractMessage(Object.values(grant.fields).reduce(maskSecrets, oauthMessage(body)))
   return {
     kind: 'status',
     status: isRefused ? 401 : status,
