@@ -1,7 +1,6 @@
-import { toUsd } from '../core/money.ts'
 import type { Clock } from '../core/ports.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
-import type { Store, UsageRow } from '../store/index.ts'
+import { type Store, type UsageRow, usageFields } from '../store/index.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import type { AdminRequest } from './input.ts'
@@ -46,36 +45,17 @@ async function renderRows(rows: readonly UsageRow[], pace: TimeSlice): Promise<U
 const encoder = new TextEncoder()
 
 function renderRow(row: UsageRow): object {
-  return {
-    id: row.id,
-    ts: row.ts,
-    request_id: row.requestId,
-    key_id: row.keyId,
-    group_id: row.groupId,
-    model: row.model,
-    model_used: row.modelUsed,
-    provider: row.provider,
-    capability: row.capability,
-    stream: row.stream,
-    tokens_in: row.tokensIn,
-    tokens_out: row.tokensOut,
-    tokens_total: row.tokensTotal,
-    estimated: row.estimated,
-    cached_tokens: row.cachedTokens,
-    cache_write_tokens: row.cacheWriteTokens,
-    reasoning_tokens: row.reasoningTokens,
-    search_units: row.searchUnits,
-    media_count: row.mediaCount,
-    media_bytes: row.mediaBytes,
-    cost: toUsd(row.cost),
-    latency_ms: row.latencyMs,
-    ttft_ms: row.ttftMs,
-    attempts: row.attempts,
-    status: row.status,
-    error_code: row.errorCode,
-    metadata: row.metadata,
+  // A copy of a complete object: adding 27 properties one by one takes longer.
+  const json: Record<string, unknown> = { ...blankJson, id: row.id }
+  for (const { field, jsonName, toJson } of usageFields) {
+    json[jsonName] = toJson ? toJson(row[field]) : row[field]
   }
+  return json
 }
+
+const blankJson = Object.fromEntries(
+  ['id', ...usageFields.map(({ jsonName }) => jsonName)].map((name) => [name, null]),
+)
 
 async function joinPieces(pieces: readonly Uint8Array[], pace: TimeSlice): Promise<Uint8Array> {
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))

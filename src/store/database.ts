@@ -10,7 +10,13 @@ import {
   readWebhookSettings,
 } from './settings.ts'
 import { addSpend } from './spend.ts'
-import type { Store, UsageListQuery, UsageText } from './store.ts'
+import {
+  type Store,
+  type StoreMethod,
+  storeMethods,
+  type UsageListQuery,
+  type UsageText,
+} from './store.ts'
 import { addUsage, listUsage, purgeUsage, sumUsage } from './usage.ts'
 
 export {
@@ -23,39 +29,53 @@ export {
 } from './lease.ts'
 
 /**
- * The store where its database is. Rows of the usage log are texts here, so that nothing is spent on
- * them on their way to another thread: see `UsageText` and `usageRows`. Errors are the driver's own.
+ * The store on the thread of its database. Usage rows are texts here, so that passing them to another
+ * thread costs little: see `UsageText` and `parseUsageRows`. Errors are the driver's own.
  */
-export interface DatabaseStore extends Omit<Store, 'addUsage' | 'listUsage' | 'abandon' | 'close'> {
+export interface DatabaseStore extends Omit<Pick<Store, StoreMethod>, 'addUsage' | 'listUsage'> {
   addUsage(batch: UsageText): Promise<void>
   listUsage(query: UsageListQuery): Promise<readonly string[]>
 }
 
+type Operations = {
+  readonly [Method in StoreMethod]: (
+    db: LibSQLDatabase,
+    ...args: Parameters<DatabaseStore[Method]>
+  ) => ReturnType<DatabaseStore[Method]>
+}
+
+const operations: Operations = {
+  readAccounts,
+  createKey,
+  updateKey,
+  rotateKey,
+  deleteKey,
+  grantKey,
+  createGroup,
+  updateGroup,
+  deleteGroup,
+  grantGroup,
+  addSpend,
+  addUsage,
+  purgeUsage,
+  sumUsage,
+  listUsage,
+  readSealed,
+  putSealed,
+  deleteSealed,
+  readWebhookSettings,
+  putWebhookSettings,
+}
+
 /**
- * The store over a libSQL database that is open and has its tables. It sends single statements and
- * batches, which must be carried out as one writing transaction.
+ * Creates the store over an open libSQL database that has its tables. It sends single statements, and
+ * batches that the database must run as one write transaction.
  */
 export function databaseStore(db: LibSQLDatabase): DatabaseStore {
-  return {
-    readAccounts: () => readAccounts(db),
-    createKey: (key) => createKey(db, key),
-    updateKey: (id, change) => updateKey(db, id, change),
-    rotateKey: (id, digest) => rotateKey(db, id, digest),
-    deleteKey: (id, at) => deleteKey(db, id, at),
-    grantKey: (id, amount) => grantKey(db, id, amount),
-    createGroup: (group) => createGroup(db, group),
-    updateGroup: (id, change) => updateGroup(db, id, change),
-    deleteGroup: (id, at) => deleteGroup(db, id, at),
-    grantGroup: (id, amount) => grantGroup(db, id, amount),
-    addSpend: (flush) => addSpend(db, flush),
-    addUsage: (batch) => addUsage(db, batch),
-    purgeUsage: (before, limit) => purgeUsage(db, before, limit),
-    sumUsage: (query) => sumUsage(db, query),
-    listUsage: (query) => listUsage(db, query),
-    readSealed: (purpose) => readSealed(db, purpose),
-    putSealed: (row) => putSealed(db, row),
-    deleteSealed: (purpose, name) => deleteSealed(db, purpose, name),
-    readWebhookSettings: () => readWebhookSettings(db),
-    putWebhookSettings: (row) => putWebhookSettings(db, row),
-  }
+  const bound = storeMethods.map((method) => {
+    const operation = operations[method] as (db: LibSQLDatabase, ...args: unknown[]) => unknown
+    return [method, (...args: unknown[]) => operation(db, ...args)]
+  })
+  // `Operations` makes each of them the method of its name.
+  return Object.fromEntries(bound) as unknown as DatabaseStore
 }

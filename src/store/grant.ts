@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { NanoUsd } from '../core/ids.ts'
-import { splitAmount } from './money.ts'
+import { maxBudget, splitAmount } from './money.ts'
 import type { budgetGroups, virtualKeys } from './schema.ts'
-import { maxBudget } from './store.ts'
 
 type Capped = typeof budgetGroups | typeof virtualKeys
 

@@ -1,4 +1,6 @@
+export { maxBudget } from './money.ts'
 export { SpendSums } from './spend-text.ts'
 export type * from './store.ts'
-export { databaseInUse, maxBudget, StoreFault, usageGroupings } from './store.ts'
+export { databaseInUse, StoreFault, storeMethods, usageGroupings } from './store.ts'
 export { parseUsageRows, UsageBatchBuilder } from './usage-batch.ts'
+export { type NewUsageRow, type UsageRow, usageFields } from './usage-columns.ts'

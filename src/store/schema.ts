@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { UsageColumnName } from './usage-columns.ts'
 
 /*
  * The tables. An amount of money takes two columns, whole dollars and billionths of a dollar from 0
@@ -78,7 +79,7 @@ export const usageLog = sqliteTable(
     errorCode: text('error_code'),
     /** JSON; null where the client sent none. */
     metadata: text(),
-  },
+  } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [index(usageLogByTime).on(table.ts)],
 )
 

@@ -1,7 +1,7 @@
 import type { BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
-import type { Metadata } from '../core/metadata.ts'
+import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
 
 /**
  * The database, as everybody else sees it: rows in, rows out. Each call is one transaction, calls
@@ -62,6 +62,32 @@ export interface Store {
   /** Waits for what is under way, and frees everything. */
   close(): Promise<void>
 }
+
+export type StoreMethod = Exclude<keyof Store, 'abandon' | 'close'>
+
+/** The methods that call the database. Both ends of the database's thread are built from this list. */
+export const storeMethods = Object.keys({
+  readAccounts: true,
+  createKey: true,
+  updateKey: true,
+  rotateKey: true,
+  deleteKey: true,
+  grantKey: true,
+  createGroup: true,
+  updateGroup: true,
+  deleteGroup: true,
+  grantGroup: true,
+  addSpend: true,
+  addUsage: true,
+  purgeUsage: true,
+  sumUsage: true,
+  listUsage: true,
+  readSealed: true,
+  putSealed: true,
+  deleteSealed: true,
+  readWebhookSettings: true,
+  putWebhookSettings: true,
+} satisfies Record<StoreMethod, true>) as readonly StoreMethod[]
 
 /** Opens the database, creates or migrates it. Rejects with a `StoreFault` whose message tells why not. */
 export type OpenStore = (settings: StoreSettings) => Promise<Store>
@@ -130,9 +156,6 @@ export type GroupChange = Partial<Pick<BudgetGroup, 'name' | 'budgetMax'>>
 /** `no-cap`: there is nothing to add to. `too-much`: the cap would pass the largest budget. */
 export type GrantError = 'no-cap' | 'too-much'
 
-/** The largest budget there can be: 1e12 USD. */
-export const maxBudget = 1_000_000_000_000_000_000_000n as NanoUsd
-
 export interface SpendFlush {
   /** Random, the same when the flush is sent again. */
   readonly id: string
@@ -173,49 +196,6 @@ export interface UsageText {
   /** What the rows cost, by key and by group. */
   readonly spend: SpendText
 }
-
-/** What a column of the usage log may hold. */
-export type UsageValue = string | number | null
-
-/** One accounted request. It never holds what was said. */
-export interface UsageRow {
-  /** Increasing. */
-  readonly id: number
-  /** When the request ended, unix seconds. */
-  readonly ts: number
-  readonly requestId: string
-  readonly keyId: string
-  /** The key's group when the request was admitted. */
-  readonly groupId: string | null
-  /** As asked for. */
-  readonly model: string
-  /** Null when nobody served. */
-  readonly modelUsed: string | null
-  /** Who served; the requested model's own provider when nobody did. */
-  readonly provider: string
-  readonly capability: Capability
-  readonly stream: boolean
-  readonly tokensIn: number
-  readonly tokensOut: number
-  readonly tokensTotal: number
-  /** The tokens were counted by the gateway. */
-  readonly estimated: boolean
-  readonly cachedTokens: number
-  readonly cacheWriteTokens: number
-  readonly reasoningTokens: number
-  readonly searchUnits: number
-  readonly mediaCount: number
-  readonly mediaBytes: number
-  readonly cost: NanoUsd
-  readonly latencyMs: number
-  readonly ttftMs: number | null
-  readonly attempts: number
-  readonly status: number
-  readonly errorCode: string | null
-  readonly metadata: Metadata
-}
-
-export type NewUsageRow = Omit<UsageRow, 'id'>
 
 export interface UsageFilter {
   /** Both inclusive, unix seconds. */

@@ -28,7 +28,7 @@ import type {
   UsageSumQuery,
   UsageText,
 } from './store.ts'
-import { usageFields } from './usage-batch.ts'
+import { type UsageColumnName, usageColumns } from './usage-columns.ts'
 
 /** Appends rows and charges what they cost in one transaction: sums of rows and of spend agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
@@ -40,10 +40,9 @@ export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<vo
 function insertRows(db: LibSQLDatabase, { first, varying, rows }: UsageText) {
   const values = first.map((value) => sql`${value}`)
   for (const [place, at] of varying.entries()) values[at] = sql.raw(`row ->> ${place}`)
-  // In the order of the table. The id, which no batch holds, is null: SQLite gives the next one.
-  const fields: readonly string[] = usageFields
+  // In the order of the table. A batch has no ids: for null SQLite assigns the next one.
   const selected = Object.keys(getTableColumns(usageLog)).map(
-    (name) => values[fields.indexOf(name)] ?? sql`null`,
+    (name) => values[usageColumns.findIndex((column) => column.name === name)] ?? sql`null`,
   )
   // Materialized, or SQLite would write each row out as text anew for every column.
   return db.insert(usageLog).select(sql`
@@ -82,13 +81,13 @@ export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Prom
 }
 
 const rowAsJson = sql<string>`json_array(${sql.join(
-  [usageLog.id, ...usageFields.map(toJsonColumn)],
+  [usageLog.id, ...usageColumns.map(({ name }) => toJsonElement(name))],
   sql`, `,
 )})`
 
-function toJsonColumn(field: (typeof usageFields)[number]): SQL {
-  const column = usageLog[field]
-  return field === 'metadata' ? sql`json(${column})` : sql`${column}`
+function toJsonElement(name: UsageColumnName): SQL {
+  const column = usageLog[name]
+  return name === 'metadata' ? sql`json(${column})` : sql`${column}`
 }
 
 export async function sumUsage(db: LibSQLDatabase, query: UsageSumQuery): Promise<UsageSum[]> {

@@ -6,7 +6,7 @@ import {
   type UsageSum,
   usageGroupings,
 } from '../../src/store/index.ts'
-import { usageFields } from '../../src/store/usage-batch.ts'
+import { usageColumns } from '../../src/store/usage-columns.ts'
 import { usageBatch } from '../support/usage-batch.ts'
 import { type MemoryStore, memoryStore } from './support/memory.ts'
 import { usageRow, usd } from './support/rows.ts'
@@ -88,7 +88,7 @@ describe('rows', () => {
     const listed = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
     expect(listed).toEqual(rows.map((row, at) => ({ ...row, id: at + 1 })))
     expect(batch.rows()).toEqual(rows)
-    expect(batch.text().varying.map((at) => usageFields[at])).toEqual([
+    expect(batch.text().varying.map((at) => usageColumns[at]?.name)).toEqual([
       'requestId',
       'status',
       'errorCode',

@@ -7,7 +7,9 @@ import {
   parseUsageRows,
   type Store,
   StoreFault,
+  type StoreMethod,
   type StoreSettings,
+  storeMethods,
 } from '../../../src/store/index.ts'
 import { sharedNow } from '../store/call-deadline.ts'
 import { identifyProcess } from '../store/claim.ts'
@@ -16,8 +18,8 @@ import {
   type ReportFields,
   type StoreCall,
   type StoreMessage,
-  type StoreMethod,
   type ThreadMessage,
+  type ThreadMethod,
   type ThreadSettings,
 } from '../store/messages.ts'
 
@@ -52,34 +54,15 @@ export async function openNodeStore(
 }
 
 function createStore(thread: StoreThread): Store {
-  const pass =
-    <Method extends StoreMethod & keyof Store>(method: Method) =>
-    (...args: Parameters<Store[Method]>) =>
-      // The thread answers as the store behind it does.
-      thread.call(method, ...args) as ReturnType<Store[Method]>
+  const methods = storeMethods.map((method) => {
+    return [method, (...args: unknown[]) => thread.call(method, ...args)]
+  })
   return {
-    readAccounts: pass('readAccounts'),
-    createKey: pass('createKey'),
-    updateKey: pass('updateKey'),
-    rotateKey: pass('rotateKey'),
-    deleteKey: pass('deleteKey'),
-    grantKey: pass('grantKey'),
-    createGroup: pass('createGroup'),
-    updateGroup: pass('updateGroup'),
-    deleteGroup: pass('deleteGroup'),
-    grantGroup: pass('grantGroup'),
-    addSpend: pass('addSpend'),
+    // The store behind the thread has the same methods, with the same results.
+    ...(Object.fromEntries(methods) as Pick<Store, StoreMethod>),
     async addUsage(batch) {
       await thread.call('addUsage', batch.text())
     },
-    purgeUsage: pass('purgeUsage'),
-    sumUsage: pass('sumUsage'),
-    listUsage: pass('listUsage'),
-    readSealed: pass('readSealed'),
-    putSealed: pass('putSealed'),
-    deleteSealed: pass('deleteSealed'),
-    readWebhookSettings: pass('readWebhookSettings'),
-    putWebhookSettings: pass('putWebhookSettings'),
     abandon: () => thread.abandon(),
     close: () => thread.close(),
   }
@@ -150,7 +133,7 @@ class StoreThread {
     this.#isOpen = true
   }
 
-  call(method: StoreMethod, ...args: readonly unknown[]): Promise<unknown> {
+  call(method: ThreadMethod, ...args: readonly unknown[]): Promise<unknown> {
     if (this.#closing || this.#isAbandoned) return Promise.reject(createClosedFault())
     return this.#enqueue(method, args)
   }
@@ -190,7 +173,7 @@ class StoreThread {
     threads.delete(this)
   }
 
-  #enqueue(method: StoreMethod, args: readonly unknown[]): Promise<unknown> {
+  #enqueue(method: ThreadMethod, args: readonly unknown[]): Promise<unknown> {
     const call = this.#createCall(method, args)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
@@ -198,7 +181,7 @@ class StoreThread {
     })
   }
 
-  #createCall(method: StoreMethod, args: readonly unknown[]): StoreCall {
+  #createCall(method: ThreadMethod, args: readonly unknown[]): StoreCall {
     return { method, args, deadline: sharedNow() + this.#timeout }
   }
 

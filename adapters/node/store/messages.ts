@@ -1,6 +1,6 @@
 import type { Millis } from '../../../src/core/ids.ts'
-import type { DatabaseStore, Holder } from '../../../src/store/database.ts'
-import type { AccountRows, StoreSettings } from '../../../src/store/index.ts'
+import type { Holder } from '../../../src/store/database.ts'
+import type { AccountRows, StoreMethod, StoreSettings } from '../../../src/store/index.ts'
 
 /** What the thread of the store is started with. */
 export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token'> {
@@ -20,11 +20,11 @@ export function isRemote(path: string): boolean {
   return /^(libsql|https?):/i.test(path)
 }
 
-/** What the thread can be asked for, one call at a time. */
-export type StoreMethod = 'open' | 'close' | keyof DatabaseStore
+/** The methods of the thread: those of the database, and the begin and end of its use. */
+export type ThreadMethod = StoreMethod | 'open' | 'close'
 
 export interface StoreCall {
-  readonly method: StoreMethod
+  readonly method: ThreadMethod
   readonly args: readonly unknown[]
   /** Until when it may go on trying, on the clock that all threads share. */
   readonly deadline: Millis

@@ -1,0 +1,180 @@
+import type { Capability } from '../core/capability.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import type { Metadata } from '../core/metadata.ts'
+import { toUsd } from '../core/money.ts'
+import { joinAmount, maxBudget, toBillionths, toWholeUsd } from './money.ts'
+
+/**
+ * The fields of a usage row, in the order of the table and of the JSON: the only list of them. The
+ * types of a row, the check of the schema, the insert, the select and the export derive from it.
+ */
+const definitions = {
+  /** When the request ended, unix seconds. */
+  ts: integer('ts'),
+  requestId: text('request_id'),
+  keyId: text('key_id'),
+  /** The key's group when the request was admitted. */
+  groupId: nullable(text('group_id')),
+  /** The model that the client asked for. */
+  model: text('model'),
+  /** The model that served; null when none did. */
+  modelUsed: nullable(text('model_used')),
+  /** The provider that served; the requested model's provider when none did. */
+  provider: text('provider'),
+  capability: text<Capability>('capability'),
+  stream: flag('stream'),
+  tokensIn: integer('tokens_in'),
+  tokensOut: integer('tokens_out'),
+  tokensTotal: integer('tokens_total'),
+  /** The gateway counted the tokens, because the provider reported none. */
+  estimated: flag('estimated'),
+  cachedTokens: integer('cached_tokens'),
+  cacheWriteTokens: integer('cache_write_tokens'),
+  reasoningTokens: integer('reasoning_tokens'),
+  searchUnits: integer('search_units'),
+  mediaCount: integer('media_count'),
+  mediaBytes: integer('media_bytes'),
+  cost: money('cost'),
+  latencyMs: integer('latency_ms'),
+  ttftMs: nullable(integer('ttft_ms')),
+  attempts: integer('attempts'),
+  status: integer('status'),
+  errorCode: nullable(text('error_code')),
+  metadata: json('metadata'),
+}
+
+type Definitions = typeof definitions
+
+/** One accounted request. It never holds prompts or answers. */
+export type NewUsageRow = {
+  readonly [Field in keyof Definitions]: ValueOf<Definitions[Field]>
+}
+
+type ValueOf<Type> = Type extends Definition<infer Value> ? Value : never
+
+/** A row of the usage log. Ids increase. */
+export interface UsageRow extends NewUsageRow {
+  readonly id: number
+}
+
+/** The columns of the table, as Drizzle names them, without the id. */
+export type UsageColumnName = Exclude<keyof Definitions, 'cost'> | 'costUsd' | 'costNano'
+
+/** A value as a column holds it. */
+export type UsageValue = string | number | null
+
+/** How a field is named in JSON and kept in the table. Without a function a value stays as it is. */
+interface Definition<Value> {
+  readonly jsonName: string
+  readonly columns: readonly {
+    /** Completes the name of the field to that of the column. */
+    readonly suffix: string
+    readonly write?: (value: Value) => UsageValue
+  }[]
+  /** Reads the value from the columns of a row; `at` is the first column of the field. */
+  readonly read?: (columns: readonly unknown[], at: number) => Value
+  readonly toJson?: (value: Value) => unknown
+}
+
+function text<Value extends string>(jsonName: string): Definition<Value> {
+  return { jsonName, columns: [{ suffix: '' }] }
+}
+
+function integer(jsonName: string): Definition<number> {
+  return { jsonName, columns: [{ suffix: '', write: clampInteger }] }
+}
+
+/** Clamps a number to what a column can hold: one odd row must not make its whole batch fail. */
+function clampInteger(value: number): number {
+  if (Number.isSafeInteger(value)) return value
+  if (Number.isNaN(value)) return 0
+  return Math.round(Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER))
+}
+
+function flag(jsonName: string): Definition<boolean> {
+  return {
+    jsonName,
+    columns: [{ suffix: '', write: Number }],
+    read: (columns, at) => columns[at] === 1,
+  }
+}
+
+function money(jsonName: string): Definition<NanoUsd> {
+  return {
+    jsonName,
+    columns: [
+      { suffix: 'Usd', write: (cost) => Number(toWholeUsd(clampCost(cost))) },
+      { suffix: 'Nano', write: (cost) => Number(toBillionths(clampCost(cost))) },
+    ],
+    read: (columns, at) => joinAmount(Number(columns[at]), Number(columns[at + 1])),
+    toJson: toUsd,
+  }
+}
+
+/** Clamps a cost to what its columns can hold. */
+export function clampCost(cost: NanoUsd): NanoUsd {
+  return cost > maxBudget ? maxBudget : cost
+}
+
+/** Text in the column, null for an empty object. The select embeds the text, so it arrives parsed. */
+function json(jsonName: string): Definition<Metadata> {
+  return {
+    jsonName,
+    columns: [
+      {
+        suffix: '',
+        write: (value) => (Object.keys(value).length === 0 ? null : JSON.stringify(value)),
+      },
+    ],
+    read: (columns, at) => {
+      const value = columns[at]
+      // Only what `write` has put in comes out.
+      return ((typeof value === 'string' ? JSON.parse(value) : value) ?? {}) as Metadata
+    },
+  }
+}
+
+function nullable<Value>({ jsonName, columns }: Definition<Value>): Definition<Value | null> {
+  const write = columns[0]?.write
+  if (!write) return { jsonName, columns: [{ suffix: '' }] }
+  return {
+    jsonName,
+    columns: [{ suffix: '', write: (value) => (value === null ? null : write(value)) }],
+  }
+}
+
+/** A column and how it is filled from a row. */
+export interface UsageColumn {
+  readonly name: UsageColumnName
+  readonly field: keyof NewUsageRow
+  /** Undefined where the column holds the value of the field as it is. */
+  readonly write: ((value: unknown) => UsageValue) | undefined
+}
+
+/** A field and how it is read from the columns of a row. */
+export interface UsageField {
+  readonly field: keyof NewUsageRow
+  readonly jsonName: string
+  /** Its first column. */
+  readonly at: number
+  readonly read: ((columns: readonly unknown[], at: number) => unknown) | undefined
+  readonly toJson: ((value: unknown) => unknown) | undefined
+}
+
+// The keys are the fields, and each definition only meets values of its own field.
+const entries = Object.entries(definitions) as [keyof NewUsageRow, Definition<unknown>][]
+
+export const usageColumns: readonly UsageColumn[] = entries.flatMap(([field, { columns }]) =>
+  columns.map(({ suffix, write }) => ({
+    name: `${field}${suffix}` as UsageColumnName,
+    field,
+    write,
+  })),
+)
+
+export const usageFields: readonly UsageField[] = entries.map(
+  ([field, { jsonName, read, toJson }]) => {
+    const at = usageColumns.findIndex((column) => column.field === field)
+    return { field, jsonName, at, read, toJson }
+  },
+)
