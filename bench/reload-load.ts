@@ -9,7 +9,7 @@ import { nodePorts, serve } from '../adapters/node/index.ts'
 import { nodeConfigFile } from '../adapters/node/ports/config-file.ts'
 import { openNodeStore } from '../adapters/node/ports/store.ts'
 import { nodeUpstream } from '../adapters/node/ports/upstream.ts'
-import { reloadTriggers } from '../adapters/node/reload-triggers.ts'
+import { startReloadTriggers } from '../adapters/node/reload-triggers.ts'
 import { createGateway } from '../src/index.ts'
 
 /**
@@ -64,7 +64,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
     }),
   })
   const host = await serve(gateway, { port: 0 })
-  const triggers = reloadTriggers({ path, reload: gateway.reload, refresh: gateway.refresh })
+  const triggers = startReloadTriggers({ path, reload: gateway.reload, refresh: gateway.refresh })
   const faults: string[] = []
   const onFault = (error: unknown) => void faults.push(`unhandled: ${error}`)
   process.on('unhandledRejection', onFault)

@@ -24,7 +24,7 @@ const warmUps = 300
 const runs = 1_500
 const framesPerChunk = 4
 const chunks = networkChunks()
-const share = new Buffers(() => Number.POSITIVE_INFINITY).open(() => {})
+const share = new Buffers(() => Number.POSITIVE_INFINITY).openAccount(() => {})
 const estimated = { promptTokens: 1, completionTokens: 1, totalTokens: 2, estimated: true } as const
 
 process.send?.({
@@ -64,8 +64,9 @@ function chainOf(
   last: number,
 ): Readable<unknown> {
   const stages = [
-    () => new TransformStream(new FrameReader(createOpenAiDecoder('not-asked'), share.hold())),
-    () => new TransformStream(new CommitGate(1e6, share.hold()), undefined, oneAhead),
+    () =>
+      new TransformStream(new FrameReader(createOpenAiDecoder('not-asked'), share.openCounter())),
+    () => new TransformStream(new CommitGate(1e6, share.openCounter()), undefined, oneAhead),
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),
     () => new TransformStream(usageTap()),

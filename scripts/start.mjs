@@ -1,11 +1,11 @@
 // `npm start`: builds the gateway, then serves config.toml if there is one, else the demo.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { problemOfNode } from '../adapters/node/node-version.mjs'
+import { findVersionProblem } from '../adapters/node/node-version.mjs'
 
 const isInstalled = existsSync(new URL('../node_modules/esbuild', import.meta.url))
 const problem =
-  problemOfNode(process.versions.node) ??
+  findVersionProblem(process.versions.node) ??
   (isInstalled ? undefined : 'the packages of Model Gateway are not installed: run npm ci first')
 
 if (problem === undefined) {

@@ -31,8 +31,8 @@ import { Breakers } from './resilience/index.ts'
 import { buildSnapshot, createOverview } from './snapshot/index.ts'
 import type { OpenStore } from './store/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
+import { BodyLimiter } from './wire/body-limiter.ts'
 import { Buffers } from './wire/buffers.ts'
-import { Intake } from './wire/intake.ts'
 
 export interface GatewayOptions {
   /** The text of the configuration file. */
@@ -91,7 +91,7 @@ export interface Gateway {
   readonly overview: Overview
   readonly log: Log
   /** What the gateway holds for its clients, to which a host adds what waits for them. */
-  readonly buffers: Pick<Buffers, 'open' | 'bytes'>
+  readonly buffers: Pick<Buffers, 'openAccount' | 'bytes'>
   /** Requests of the data plane that have not ended, streams included. */
   readonly inFlight: number
   /** Serves what the configuration file says now; what cannot serve changes nothing. Never rejects. */
@@ -138,7 +138,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const { bufferLimit = usualBufferLimit } = options
   const buffers = new Buffers(() => live.config.server.buffer_limit ?? bufferLimit)
-  const intake = new Intake(buffers, () => live.config.server.large_bodies)
+  const intake = new BodyLimiter(buffers, () => live.config.server.large_bodies)
   const breakers = new Breakers(clock)
   const snapshot = () => live.snapshot
   const activity = new Activity({ clock, isWanted: () => snapshot().healthCheck.enabled })
@@ -192,7 +192,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     events,
     onSwap(current) {
       breakers.retain(current.models())
-      intake.advance()
+      intake.admitWaiting()
       prober.start()
     },
   })

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The command. An old Node cannot even read the rest, so that is loaded once the version is known.
-import { problemOfNode } from './node-version.mjs'
+import { findVersionProblem } from './node-version.mjs'
 
-const problem = problemOfNode(process.versions.node)
+const problem = findVersionProblem(process.versions.node)
 if (problem === undefined) {
   import(new URL('./main.js', import.meta.url).href)
 } else {

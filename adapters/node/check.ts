@@ -1,11 +1,11 @@
 import { checkConfig, type Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { logLevel, logLevelRule } from './log.ts'
-import { overviewLines } from './overview-text.ts'
-import { readText } from './ports/read-text.ts'
-import { ProxySettingError, proxyRules } from './upstream/proxy-rules.ts'
+import { renderOverview } from './overview-text.ts'
+import { readText } from './ports/system.ts'
+import { ProxySettingError, readProxyRules } from './upstream/proxy-rules.ts'
 
-export interface Check {
+export interface CheckOptions {
   /** What the configuration is called in the output. */
   readonly name: string
   /** Its text. */
@@ -19,34 +19,39 @@ export interface Check {
  * Judges a configuration and resolves to the lines that describe it. Fails with exit code 2 for
  * what keeps it from serving, and under `strict` for a missing key.
  */
-export async function check({ name, config, env, strict }: Check): Promise<readonly string[]> {
+export async function check({
+  name,
+  config,
+  env,
+  strict,
+}: CheckOptions): Promise<readonly string[]> {
   const verdict = await checkConfig(config, env, readText)
   const problems = [
     ...(verdict.ok ? [] : verdict.problems),
     ...(logLevel(env) ? [] : [logLevelRule]),
-    ...proxyProblems(env),
+    ...listProxyProblems(env),
   ]
   if (!verdict.ok || problems.length > 0) throw new CommandFailure(2, ...problems)
   const { overview, startProblems } = verdict
   const credentials = overview.providers.flatMap(({ missing: message }) => message ?? [])
   const missing = [
     ...credentials,
-    ...(overview.auth.enabled && credentials.length > 0 ? [storedKeys] : []),
+    ...(overview.auth.enabled && credentials.length > 0 ? [storedKeysNote] : []),
     ...startProblems.map((problem) => `the gateway would not start: ${problem}`),
   ]
   if (strict && missing.length > 0) throw new CommandFailure(2, ...missing)
-  const counts = `${counted(overview.providers.length, 'provider')}, ${counted(overview.models, 'model')}`
+  const counts = `${formatCount(overview.providers.length, 'provider')}, ${formatCount(overview.models, 'model')}`
   const warnings = new Set([...overview.warnings, ...missing])
   return [
     `${name} is valid: ${counts}`,
-    ...overviewLines(overview),
+    ...renderOverview(overview),
     ...[...warnings].map((warning) => `warning: ${warning}`),
   ]
 }
 
-function proxyProblems(env: Environment): readonly string[] {
+function listProxyProblems(env: Environment): readonly string[] {
   try {
-    proxyRules(env)
+    readProxyRules(env)
     return []
   } catch (error) {
     if (error instanceof ProxySettingError) return [error.message]
@@ -55,9 +60,9 @@ function proxyProblems(env: Environment): readonly string[] {
 }
 
 /** A check may run where the database is not, and must not create or change one. */
-const storedKeys =
+const storedKeysNote =
   'a provider key that was stored through the admin API does not count here: the check does not open the database'
 
-function counted(count: number, noun: string): string {
+function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -4,8 +4,8 @@ import { nearestName } from '../../src/core/nearest-name.ts'
 import { type Environment, version } from '../../src/index.ts'
 import { check } from './check.ts'
 import { CommandFailure } from './command-failure.ts'
-import { configOption, configText, defaultConfig, demoText } from './config-text.ts'
-import { demoInvitation } from './demo-invitation.ts'
+import { configOption, defaultConfig, readConfigText, readDemoText } from './config-text.ts'
+import { renderDemoIntro } from './demo-intro.ts'
 import { checkHealth } from './health.ts'
 import { addKeysCommand } from './keys-command.ts'
 import { openNodeStore } from './ports/store.ts'
@@ -18,10 +18,10 @@ import { start } from './start.ts'
  */
 export async function run(args: readonly string[]): Promise<number> {
   try {
-    await program().parseAsync(args, { from: 'user' })
+    await createProgram().parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    return await exitCodeOf(error)
+    return await reportFailure(error)
   }
 }
 
@@ -34,7 +34,7 @@ interface ServeOptions {
   readonly allowSecond?: boolean
 }
 
-function program(): Command {
+function createProgram(): Command {
   const root = new Command('gateway')
     .description('One OpenAI-compatible interface in front of many model providers.')
     // Settings of the root command are passed on to those below it, so they come first.
@@ -69,7 +69,7 @@ function program(): Command {
 function addServeOptions(command: Command): void {
   command
     .option(...configOption)
-    .option('--port <number>', 'port to listen on, in place of server.port', portOf)
+    .option('--port <number>', 'port to listen on, in place of server.port', parsePort)
     .option('--demo', 'serve the demo configuration')
     .option('--allow-second', 'serve although another gateway works on the same database')
     .option('--check-config', 'judge the configuration, show its providers, and exit')
@@ -105,7 +105,7 @@ async function runServe(command: Command): Promise<void> {
     throw new CommandFailure(2, "option '--strict' is for '--check-config'")
   }
   const name = demo ? 'the demo configuration' : (path ?? defaultConfig)
-  const config = demo ? await demoText() : await configText(path)
+  const config = demo ? await readDemoText() : await readConfigText(path)
   const env: Environment =
     port === undefined ? process.env : { ...process.env, GATEWAY_SERVER__PORT: port }
   if (options.checkConfig) {
@@ -117,7 +117,7 @@ async function runServe(command: Command): Promise<void> {
     env,
     allowSecond,
     onListening: (address, { auth }) => {
-      if (demo) void print(demoInvitation({ address, needsKey: auth.enabled }))
+      if (demo) void print(renderDemoIntro({ address, needsKey: auth.enabled }))
     },
   })
 }
@@ -134,13 +134,13 @@ async function runHealth({ config }: { config?: string }): Promise<void> {
 }
 
 /** The port as text, for the variable that overrides the setting. */
-function portOf(text: string): string {
+function parsePort(text: string): string {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (port >= 1 && port <= 65_535) return String(port)
   throw new InvalidArgumentError('must be a whole number from 1 to 65535')
 }
 
-async function exitCodeOf(error: unknown): Promise<number> {
+async function reportFailure(error: unknown): Promise<number> {
   // Help and version end here as well, with 0; commander itself has reported the rest.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandFailure) {

@@ -14,7 +14,7 @@ export const configOption = [
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 
 /** The text of a configuration file. Fails with exit code 2 when it cannot be read. */
-export async function configText(path: string | undefined): Promise<string> {
+export async function readConfigText(path: string | undefined): Promise<string> {
   try {
     return utf8.decode(await readFile(path ?? defaultConfig))
   } catch (error) {
@@ -42,7 +42,7 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /** The text of the demo configuration, which stands beside `dist`, or at the top of the repository. */
-export function demoText(): Promise<string> {
+export function readDemoText(): Promise<string> {
   const places = ['../demo.toml', '../../demo.toml'].map((path) => new URL(path, import.meta.url))
   const found = places.find((place) => existsSync(place))
   if (!found) throw new CommandFailure(1, 'the demo configuration is missing from this package')

@@ -15,17 +15,15 @@ import type {
   UpstreamPort,
 } from '../../src/index.ts'
 import { logLevel, type NodeLog, nodeLog, wantsColors } from './log.ts'
-import { systemClock } from './ports/clock.ts'
-import { nodeFingerprint } from './ports/fingerprint.ts'
 import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeMetrics } from './ports/metrics.ts'
 import { nodeResponse } from './ports/plain-response.ts'
-import { readText } from './ports/read-text.ts'
 import { openNodeStore } from './ports/store.ts'
+import { nodeFingerprint, readText, systemClock } from './ports/system.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
 import { nodeStreams } from './streams/index.ts'
-import { proxyRules } from './upstream/proxy-rules.ts'
+import { readProxyRules } from './upstream/proxy-rules.ts'
 
 export type { HostLimits } from './http/limits.ts'
 export { type ListenerOptions, requestListener } from './http/listener.ts'
@@ -66,7 +64,7 @@ export interface NodePorts {
  */
 export function nodePorts(env: Environment = process.env): NodePorts {
   const level = logLevel(env) ?? 'info'
-  const rules = proxyRules(env)
+  const rules = readProxyRules(env)
   const upstream = nodeUpstream(rules)
   const tokenizer = nodeTokenizer()
   const logs: NodeLog[] = []
@@ -91,7 +89,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     metrics: nodeMetrics,
     bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),
     env,
-    proxies: rules.shown,
+    proxies: rules.logFields,
     flush,
     close() {
       upstream.close()

@@ -13,7 +13,7 @@ import {
   type StoreSettings,
 } from '../../src/store/index.ts'
 import { CommandFailure } from './command-failure.ts'
-import { configOption, configText, defaultConfig } from './config-text.ts'
+import { configOption, defaultConfig, readConfigText } from './config-text.ts'
 import { print } from './print.ts'
 
 /** Adds `keys create` and `keys list`, which work on the database itself, beside a running gateway. */
@@ -22,16 +22,16 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
   keys
     .command('create')
     .description('create a key and print it with its secret, which is shown this once')
-    .requiredOption('--name <text>', 'what to call it', nameOf)
-    .option('--budget-max <usd>', 'what it may spend in all', budgetIn)
-    .option('--rpm-limit <count>', 'requests a minute', countOf)
-    .option('--tpm-limit <count>', 'tokens a minute', countOf)
-    .option('--expires-at <time>', 'when it stops working, in unix seconds', countOf)
+    .requiredOption('--name <text>', 'what to call it', parseName)
+    .option('--budget-max <usd>', 'what it may spend in all', parseBudgetOption)
+    .option('--rpm-limit <count>', 'requests a minute', parseCount)
+    .option('--tpm-limit <count>', 'tokens a minute', parseCount)
+    .option('--expires-at <time>', 'when it stops working, in unix seconds', parseCount)
     .option('--group-id <id>', 'the budget group that it draws on as well')
     .option(...configOption)
     .addHelpText('after', `\n${reloadNote}`)
     .addHelpText('after', '\nExample:\n  gateway keys create --name "my app" --budget-max 5')
-    .action((wanted: WantedKey, command: Command) =>
+    .action((wanted: NewKeyOptions, command: Command) =>
       withStore(command, openStore, (store) => create(store, wanted)),
     )
   keys
@@ -45,7 +45,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
 const reloadNote =
   'A running gateway learns of the key when it reloads its configuration (SIGHUP) or starts again.'
 
-interface WantedKey {
+interface NewKeyOptions {
   readonly name: string
   readonly budgetMax?: NanoUsd
   readonly rpmLimit?: number
@@ -54,7 +54,7 @@ interface WantedKey {
   readonly groupId?: string
 }
 
-async function create(store: Store, wanted: WantedKey): Promise<void> {
+async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
   const { plaintext, digest } = mintKey()
   const row = await store.createKey({
     id: newKeyId(),
@@ -72,17 +72,17 @@ async function create(store: Store, wanted: WantedKey): Promise<void> {
   if (row === 'unknown-group') {
     throw new CommandFailure(2, `--group-id: there is no group ${JSON.stringify(wanted.groupId)}`)
   }
-  await printJson({ ...rendered(row), key: plaintext })
+  await printJson({ ...renderRow(row), key: plaintext })
   // For a person only: a script has read the documentation, and takes any word here for trouble.
   if (process.stderr.isTTY) process.stderr.write(`${reloadNote}\n`)
 }
 
 async function list(store: Store): Promise<void> {
   const { keys } = await store.readAccounts()
-  await printJson({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(rendered) })
+  await printJson({ keys: keys.filter(({ deletedAt }) => deletedAt === null).map(renderRow) })
 }
 
-function rendered(record: KeyRow): object {
+function renderRow(record: KeyRow): object {
   return renderKey({ record, spent: record.budgetSpent })
 }
 
@@ -94,7 +94,7 @@ async function withStore(
 ): Promise<void> {
   // Given before `keys`, the option belongs to the root.
   const { config } = { ...command.optsWithGlobals(), ...command.opts() }
-  const settings = await storeSettings(config)
+  const settings = await readStoreSettings(config)
   try {
     const store = await openStore(settings)
     await work(store).finally(() => store.close())
@@ -103,9 +103,9 @@ async function withStore(
   }
 }
 
-async function storeSettings(path: string | undefined): Promise<StoreSettings> {
+async function readStoreSettings(path: string | undefined): Promise<StoreSettings> {
   const { env } = process
-  const result = await loadConfig({ text: await configText(path), env, kinds })
+  const result = await loadConfig({ text: await readConfigText(path), env, kinds })
   if (!result.ok) throw new CommandFailure(2, ...result.problems.map(renderProblem))
   const { enabled, db_path: database } = result.config.auth
   if (!enabled) {
@@ -115,20 +115,20 @@ async function storeSettings(path: string | undefined): Promise<StoreSettings> {
   return { path: database, token: env['GATEWAY_DB_AUTH_TOKEN'] || undefined }
 }
 
-function nameOf(text: string): string {
+function parseName(text: string): string {
   const { data: name, error } = nameField.safeParse(text)
   if (name !== undefined) return name
   throw new InvalidArgumentError(error?.issues[0]?.message ?? '')
 }
 
-function budgetIn(text: string): NanoUsd {
+function parseBudgetOption(text: string): NanoUsd {
   const usd = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
   const budget = parseBudget(usd)
   if (budget !== undefined) return budget
   throw new InvalidArgumentError('must be 0, or a number of US dollars from 1e-9 to 1e12')
 }
 
-function countOf(text: string): number {
+function parseCount(text: string): number {
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(count)) return count
   throw new InvalidArgumentError('must be a whole number that is not negative')

@@ -13,8 +13,8 @@ export type LineFormat = (line: LogLine) => string
  * A JSON object a line. By hand: there is a line for each request, and a logger of more abilities
  * takes several times as long for it.
  */
-export function jsonFormat(): LineFormat {
-  const time = isoTime()
+export function createJsonFormat(): LineFormat {
+  const time = createIsoTime()
   return ({ level, message, fields }) => {
     const inner = JSON.stringify(fields).slice(1, -1)
     const head = `{"level":"${level}","time":"${time()}",${inner}${inner === '' ? '' : ','}`
@@ -23,7 +23,7 @@ export function jsonFormat(): LineFormat {
 }
 
 /** The present time. Lines come in crowds, so the text of a millisecond is made once. */
-function isoTime(): () => string {
+function createIsoTime(): () => string {
   let last = 0
   let text = ''
   return () => {
@@ -37,21 +37,21 @@ function isoTime(): () => string {
 }
 
 /** A line for people: the local time, the level, the message and the fields. */
-export function prettyFormat(hasColors: boolean): LineFormat {
-  const paint = hasColors ? colored : (_: Color, text: string) => text
+export function createPrettyFormat(hasColors: boolean): LineFormat {
+  const paint = hasColors ? paintAnsi : (_: Color, text: string) => text
   return ({ level, message, fields }) => {
     const words =
-      message === 'request' ? requestWords(fields, paint) : otherWords(level, message, paint)
+      message === 'request' ? formatRequest(fields, paint) : formatMessage(level, message, paint)
     const rest = Object.entries(fields)
       .filter(([name, value]) => value !== undefined && !words.shown.has(name))
-      .map(([name, value]) => `${paint('dim', `${name}=`)}${shownValue(value)}`)
-    const parts = [paint('dim', clockTime()), ...words.text, ...rest, ...(words.last ?? [])]
+      .map(([name, value]) => `${paint('dim', `${name}=`)}${formatValue(value)}`)
+    const parts = [paint('dim', formatLocalTime()), ...words.text, ...rest, ...(words.last ?? [])]
     return `${parts.join(' ')}\n`
   }
 }
 
 /** The words of a line, and the fields that they show. */
-interface Words {
+interface LineParts {
   readonly text: readonly string[]
   /** The words that follow the other fields. */
   readonly last?: readonly string[]
@@ -60,9 +60,9 @@ interface Words {
 
 const none: ReadonlySet<string> = new Set()
 
-function otherWords(level: LogLevel, message: string, paint: Paint): Words {
+function formatMessage(level: LogLevel, message: string, paint: Paint): LineParts {
   const name = paint(colors[level], level.toUpperCase().padEnd(5))
-  return { text: [name, escaped(message)], shown: none }
+  return { text: [name, escapeControls(message)], shown: none }
 }
 
 const shownOfRequest: ReadonlySet<string> = new Set([
@@ -84,59 +84,63 @@ const shownOfRequest: ReadonlySet<string> = new Set([
 ])
 
 /** `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`: of a finished request. */
-function requestWords(fields: LogLine['fields'], paint: Paint): Words {
+function formatRequest(fields: LogLine['fields'], paint: Paint): LineParts {
   const { status, error_code: code, capability, stream, key_id: key } = fields
   const { latency_ms: latency, ttft_ms: ttft, attempts } = fields
   const text = [
-    paint(colorOf(Number(status)), plain(status)),
-    code === undefined ? '' : plain(code),
-    `${plain(capability)}${stream === true ? ' stream' : ''}`,
-    servedWords(fields),
-    ttft === undefined ? `${plain(latency)} ms` : `${plain(latency)} ms (first ${plain(ttft)})`,
-    Number(attempts) > 1 ? `${plain(attempts)} attempts` : '',
-    tokenWords(fields),
-    key === undefined ? '' : `key ${plain(key).slice(0, 8)}`,
+    paint(statusColor(Number(status)), formatWord(status)),
+    code === undefined ? '' : formatWord(code),
+    `${formatWord(capability)}${stream === true ? ' stream' : ''}`,
+    formatServed(fields),
+    ttft === undefined
+      ? `${formatWord(latency)} ms`
+      : `${formatWord(latency)} ms (first ${formatWord(ttft)})`,
+    Number(attempts) > 1 ? `${formatWord(attempts)} attempts` : '',
+    formatTokens(fields),
+    key === undefined ? '' : `key ${formatWord(key).slice(0, 8)}`,
   ]
-  const last = Array.isArray(fields['failed']) ? [failedWords(fields['failed'], paint)] : []
+  const last = Array.isArray(fields['failed']) ? [formatFailed(fields['failed'], paint)] : []
   return { text: text.filter((word) => word !== ''), last, shown: shownOfRequest }
 }
 
 /** `failed: fast→local could not be reached (ECONNREFUSED), 3 attempts; …`: links, in order. */
-function failedWords(failed: readonly LogLine['fields'][], paint: Paint): string {
+function formatFailed(failed: readonly LogLine['fields'][], paint: Paint): string {
   const links = failed.map(({ model, provider, reason, attempts }) => {
-    const times = Number(attempts) > 1 ? `, ${plain(attempts)} attempts` : ''
-    return `${plain(model)}→${plain(provider)} ${escaped(String(reason))}${times}`
+    const times = Number(attempts) > 1 ? `, ${formatWord(attempts)} attempts` : ''
+    return `${formatWord(model)}→${formatWord(provider)} ${escapeControls(String(reason))}${times}`
   })
   return `${paint('dim', 'failed:')} ${links.join('; ')}`
 }
 
 /** Model and provider; with another model in between where a fallback has served. */
-function servedWords({ model, model_used: used, provider }: LogLine['fields']): string {
+function formatServed({ model, model_used: used, provider }: LogLine['fields']): string {
   if (model === undefined) return ''
-  const fallback = used === undefined || used === model ? '' : `→${plain(used)}`
-  return `${plain(model)}${fallback}${provider === undefined ? '' : `→${plain(provider)}`}`
+  const fallback = used === undefined || used === model ? '' : `→${formatWord(used)}`
+  return `${formatWord(model)}${fallback}${provider === undefined ? '' : `→${formatWord(provider)}`}`
 }
 
-function tokenWords({ tokens_in: input, tokens_out: output, estimated }: LogLine['fields']) {
+function formatTokens({ tokens_in: input, tokens_out: output, estimated }: LogLine['fields']) {
   if (input === undefined) return ''
-  return `${estimated === true ? '~' : ''}${plain(input)}+${plain(output)} tok`
+  return `${estimated === true ? '~' : ''}${formatWord(input)}+${formatWord(output)} tok`
 }
 
-function plain(value: unknown): string {
-  return typeof value === 'string' ? shownText(value) : String(value)
+function formatWord(value: unknown): string {
+  return typeof value === 'string' ? quoteIfNeeded(value) : String(value)
 }
 
-function shownValue(value: unknown): string {
-  return typeof value === 'string' ? shownText(value) : escaped(JSON.stringify(value) ?? 'null')
+function formatValue(value: unknown): string {
+  return typeof value === 'string'
+    ? quoteIfNeeded(value)
+    : escapeControls(JSON.stringify(value) ?? 'null')
 }
 
 /** As it is where that is unmistakable, else in quotation marks. */
-function shownText(text: string): string {
-  return /^[^\s"=\p{C}]+$/u.test(text) ? text : escaped(JSON.stringify(text))
+function quoteIfNeeded(text: string): string {
+  return /^[^\s"=\p{C}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }
 
 /** Without characters that a terminal would obey; JSON leaves some of them as they are. */
-function escaped(text: string): string {
+function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -144,7 +148,7 @@ function escaped(text: string): string {
 }
 
 /** The local time, to the millisecond. */
-function clockTime(): string {
+function formatLocalTime(): string {
   const now = new Date()
   const digits = (value: number, length = 2) => String(value).padStart(length, '0')
   const [hours, minutes, seconds] = [now.getHours(), now.getMinutes(), now.getSeconds()]
@@ -157,7 +161,7 @@ type Paint = (color: Color, text: string) => string
 
 const codes: Readonly<Record<Color, number>> = { dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 }
 
-function colored(color: Color, text: string): string {
+function paintAnsi(color: Color, text: string): string {
   return `\u001b[${codes[color]}m${text}\u001b[0m`
 }
 
@@ -168,7 +172,7 @@ const colors: Readonly<Record<LogLevel, Color>> = {
   error: 'red',
 }
 
-function colorOf(status: number): Color {
+function statusColor(status: number): Color {
   if (status >= 500) return 'red'
   return status >= 400 ? 'yellow' : 'green'
 }

@@ -1,6 +1,6 @@
 import { fstatSync, write } from 'node:fs'
 import type { Millis } from '../../src/core/ids.ts'
-import { readerPatience, surviveReader, unblock } from './print.ts'
+import { flushTimeout, ignoreWriteErrors, setNonBlocking } from './print.ts'
 
 /** A place that lines are written to, one write at a time. It never blocks the thread. */
 export interface LogOutput {
@@ -11,9 +11,9 @@ export interface LogOutput {
 }
 
 /** Lines that wait are written at once when they have so many characters. */
-const chunk = 65_536
+const minChunkLength = 65_536
 /** So many characters may wait for a reader that is slow or stuck. */
-const maxWaiting = 8 * 1024 * 1024
+const maxWaitingLength = 8 * 1024 * 1024
 
 export interface LineWriter {
   add(line: string): void
@@ -25,7 +25,7 @@ export interface LineWriter {
  * Gathers lines and writes many at a time. When the reader does not keep up, the newest lines are
  * dropped and counted; `lost` makes the line that reports them, once a write has succeeded again.
  */
-export function lineWriter(output: LogOutput, lost: (lines: number) => string): LineWriter {
+export function createLineWriter(output: LogOutput, lost: (lines: number) => string): LineWriter {
   let waiting = ''
   let dropped = 0
   let isWriting = false
@@ -44,7 +44,7 @@ export function lineWriter(output: LogOutput, lost: (lines: number) => string): 
     isWriting = true
     output.write(text, (error) => {
       isWriting = false
-      if (error) dropped += lineCount(text)
+      if (error) dropped += countLines(text)
       else report()
       for (const resolve of waiters) resolve()
       if (waiting !== '' || flushed.length > 0) pass()
@@ -56,15 +56,15 @@ export function lineWriter(output: LogOutput, lost: (lines: number) => string): 
   }
   return {
     add(line) {
-      if (waiting.length >= maxWaiting) dropped++
+      if (waiting.length >= maxWaitingLength) dropped++
       else waiting += line
       if (isWriting) return
-      if (waiting.length >= chunk) pass()
+      if (waiting.length >= minChunkLength) pass()
       else timer ??= setTimeout(pass, output.delay).unref()
     },
     flush: () =>
       new Promise((resolve) => {
-        const limit = setTimeout(resolve, readerPatience)
+        const limit = setTimeout(resolve, flushTimeout)
         flushed.push(() => {
           clearTimeout(limit)
           resolve()
@@ -74,7 +74,7 @@ export function lineWriter(output: LogOutput, lost: (lines: number) => string): 
   }
 }
 
-function lineCount(text: string): number {
+function countLines(text: string): number {
   return text.split('\n').length - 1
 }
 
@@ -82,8 +82,8 @@ function lineCount(text: string): number {
 export function standardOutput(): LogOutput {
   const { stdout } = process
   if (fstatSync(stdout.fd).isFile()) return fileOutput(stdout.fd)
-  surviveReader(stdout)
-  if (stdout.isTTY) unblock(stdout)
+  ignoreWriteErrors(stdout)
+  if (stdout.isTTY) setNonBlocking(stdout)
   return {
     delay: stdout.isTTY ? 0 : delay,
     write: (text, done) => void stdout.write(text, done),

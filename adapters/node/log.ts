@@ -1,6 +1,6 @@
 import type { Environment, Log, LogFormat, LogLevel } from '../../src/index.ts'
-import { jsonFormat, prettyFormat } from './log-line.ts'
-import { type LogOutput, lineWriter, standardOutput } from './log-output.ts'
+import { createJsonFormat, createPrettyFormat } from './log-line.ts'
+import { createLineWriter, type LogOutput, standardOutput } from './log-output.ts'
 
 const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
@@ -20,20 +20,20 @@ export interface LogOptions {
 
 /** The log: a JSON object a line, or a line for people. */
 export function nodeLog({ format, level, colors, output }: LogOptions): NodeLog {
-  const lineOf = format === 'json' ? jsonFormat() : prettyFormat(colors)
-  const writer = lineWriter(output ?? standardOutput(), (lines) =>
-    lineOf({
+  const formatLine = format === 'json' ? createJsonFormat() : createPrettyFormat(colors)
+  const writer = createLineWriter(output ?? standardOutput(), (lines) =>
+    formatLine({
       level: 'warn',
       message: 'log lines are lost: standard output did not take them',
       fields: { lines },
     }),
   )
-  const lowest = levels.indexOf(level)
-  const enabled = (wanted: LogLevel) => levels.indexOf(wanted) >= lowest
+  const minLevel = levels.indexOf(level)
+  const enabled = (wanted: LogLevel) => levels.indexOf(wanted) >= minLevel
   return {
     enabled,
     write(wanted, message, fields = {}) {
-      if (enabled(wanted)) writer.add(lineOf({ level: wanted, message, fields }))
+      if (enabled(wanted)) writer.add(formatLine({ level: wanted, message, fields }))
     },
     flush: () => writer.flush(),
   }

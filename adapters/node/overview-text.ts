@@ -1,7 +1,7 @@
 import { type Overview, version } from '../../src/index.ts'
 
 /** Where a gateway serves, and what. */
-export interface Place {
+export interface ListenInfo {
   readonly address: string
   /** The configuration file; undefined for the demo. */
   readonly file: string | undefined
@@ -10,21 +10,21 @@ export interface Place {
 }
 
 /** What a person at a terminal sees once the gateway can be reached. */
-export function startLines(
+export function renderStartLines(
   overview: Overview,
-  { address, file, proxies = {} }: Place,
+  { address, file, proxies = {} }: ListenInfo,
 ): readonly string[] {
   const head = `Model Gateway ${version} listens on ${address}`
   const settings = Object.entries(proxies).map(([name, value]) => `${name}=${value}`)
   return [
     file === undefined ? head : `${head}, configured by ${file}`,
-    ...overviewLines(overview),
+    ...renderOverview(overview),
     ...(settings.length > 0 ? [`  outgoing proxies: ${settings.join(' ')}`] : []),
   ]
 }
 
 /** Providers and auth for people, one line each, in columns. */
-export function overviewLines({ providers, auth }: Overview): readonly string[] {
+export function renderOverview({ providers, auth }: Overview): readonly string[] {
   const rows = providers.map(({ name, kind, baseUrl, credential, missing, proxy }) => [
     name,
     kind,
@@ -33,11 +33,11 @@ export function overviewLines({ providers, auth }: Overview): readonly string[] 
     proxy === undefined ? '' : `proxy ${proxy}`,
   ])
   const access = auth.enabled ? `on, with the database ${auth.database}` : 'off'
-  return [...columns(rows), `auth is ${access}`].map((line) => `  ${line}`)
+  return [...alignColumns(rows), `auth is ${access}`].map((line) => `  ${line}`)
 }
 
 /** The same as fields of a log line. */
-export function overviewFields({ providers, auth, warnings }: Overview): Record<string, unknown> {
+export function toLogFields({ providers, auth, warnings }: Overview): Record<string, unknown> {
   return {
     providers: providers.map(({ name, kind, baseUrl, proxy, credential }) => ({
       name,
@@ -52,8 +52,8 @@ export function overviewFields({ providers, auth, warnings }: Overview): Record<
 }
 
 /** Rows as text whose cells begin below each other. */
-function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => widthOf(row[at]))))
+function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => cellWidth(row[at]))))
   return rows.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
@@ -62,6 +62,6 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
   )
 }
 
-function widthOf(cell = ''): number {
+function cellWidth(cell = ''): number {
   return cell.length
 }

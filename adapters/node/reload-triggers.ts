@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/index.ts'
-import { FileWatch } from './file-watch.ts'
-import { systemClock } from './ports/clock.ts'
+import { FileWatcher } from './file-watcher.ts'
+import { systemClock } from './ports/system.ts'
 
 export interface ReloadTriggerOptions {
   /** The configuration file; without one there is nothing to watch. */
@@ -17,12 +17,14 @@ export interface ReloadTriggers {
 }
 
 /** Reloads at SIGHUP, and whenever the configuration file changes. */
-export function reloadTriggers(options: ReloadTriggerOptions): ReloadTriggers {
+export function startReloadTriggers(options: ReloadTriggerOptions): ReloadTriggers {
   const { path, reload, refresh, clock = systemClock } = options
-  const hangUp = oneByOne(reload)
+  const hangUp = coalesceRuns(reload)
   process.on('SIGHUP', hangUp)
   const watch =
-    path === undefined ? undefined : new FileWatch({ path, clock, changed: oneByOne(refresh) })
+    path === undefined
+      ? undefined
+      : new FileWatcher({ path, clock, onChange: coalesceRuns(refresh) })
   return {
     close() {
       process.off('SIGHUP', hangUp)
@@ -32,7 +34,7 @@ export function reloadTriggers(options: ReloadTriggerOptions): ReloadTriggers {
 }
 
 /** Calls during a run are one more run after it, however many they are. */
-function oneByOne(run: () => Promise<unknown>): () => void {
+function coalesceRuns(run: () => Promise<unknown>): () => void {
   let isRunning = false
   let isDue = false
   return async function start() {

@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ActiveRequests } from './http/active-requests.ts'
-import { answerClientErrors } from './http/client-errors.ts'
-import { boundConnections, whileThereIsRoom } from './http/connections.ts'
+import { handleClientErrors } from './http/client-errors.ts'
+import { limitConnections, limitRequests } from './http/connections.ts'
 import { type HostLimits, hostLimits } from './http/limits.ts'
-import { listenerOf } from './http/listener.ts'
+import { createListener } from './http/listener.ts'
 import { watchOpenFiles } from './http/open-files.ts'
 import type { HostedGateway } from './http/served-request.ts'
-import { type Warn, waveWarnings } from './http/waves.ts'
+import { type Warn, warnPerBurst } from './http/warn-per-burst.ts'
 import { type ShutdownTimes, shutDown } from './shutdown.ts'
 
 export interface ServeOptions {
@@ -38,10 +38,10 @@ export interface Serving {
 export async function serve(gateway: HostedGateway, options: ServeOptions = {}): Promise<Serving> {
   const { host = gateway.settings.host, port = gateway.settings.port, shutdown } = options
   const limits = { ...hostLimits, ...options.limits }
-  const traffic = new ActiveRequests()
-  const warn = waveWarnings(gateway.log)
-  const server = createHost({ gateway, limits, traffic, warn })
-  await listening(server, host, port)
+  const activeRequests = new ActiveRequests()
+  const warn = warnPerBurst(gateway.log)
+  const server = createHost({ gateway, limits, activeRequests, warn })
+  await listen(server, host, port)
   watchOpenFiles(server, warn)
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
     warn('a connection cannot be accepted', { code }),
@@ -49,12 +49,12 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   let isSaved = true
   let closing: Promise<void> | undefined
   return {
-    address: addressOf(server),
+    address: formatAddress(server),
     get running() {
-      return traffic.running
+      return activeRequests.running
     },
     close() {
-      closing ??= shutDown({ server, traffic, gateway, times: shutdown }).then((isDone) => {
+      closing ??= shutDown({ server, activeRequests, gateway, times: shutdown }).then((isDone) => {
         isSaved = isDone
       })
       return closing
@@ -65,14 +65,14 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   }
 }
 
-interface Parts {
+interface HostOptions {
   readonly gateway: HostedGateway
   readonly limits: HostLimits
-  readonly traffic: ActiveRequests
+  readonly activeRequests: ActiveRequests
   readonly warn: Warn
 }
 
-function createHost({ gateway, limits, traffic, warn }: Parts): Server {
+function createHost({ gateway, limits, activeRequests, warn }: HostOptions): Server {
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout } = limits
   const server = createServer({
     headersTimeout,
@@ -84,16 +84,19 @@ function createHost({ gateway, limits, traffic, warn }: Parts): Server {
     requireHostHeader: false,
   })
   const maxPerAddress = () => gateway.settings.maxConnectionsPerAddress
-  const bounds = { traffic, limits, maxPerAddress, warn }
-  boundConnections(server, bounds)
-  const listen = (waitsForGoAhead: boolean) =>
-    whileThereIsRoom(listenerOf({ gateway, limits, traffic, waitsForGoAhead, base: '' }), bounds)
-  server.on('request', listen(false))
-  answerClientErrors(server, { gateway, listen: listen(true) })
+  const bounds = { activeRequests, limits, maxPerAddress, warn }
+  limitConnections(server, bounds)
+  const createListenerFor = (expectsContinue: boolean) =>
+    limitRequests(
+      createListener({ gateway, limits, activeRequests, expectsContinue, base: '' }),
+      bounds,
+    )
+  server.on('request', createListenerFor(false))
+  handleClientErrors(server, { gateway, listen: createListenerFor(true) })
   return server
 }
 
-function listening(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port, backlog: 1024 }, () => {
@@ -103,7 +106,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function addressOf(server: Server): string {
+function formatAddress(server: Server): string {
   // A server that listens on TCP has an address of this form.
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`

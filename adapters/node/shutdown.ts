@@ -8,7 +8,7 @@ export interface ShutdownTimes {
   /** For requests to come to their own end, streams included. */
   readonly drain: number
   /** For the terminal frames of what had to be ended to leave. It is a part of `flush`. */
-  readonly farewell: number
+  readonly gracePeriod: number
   /** For the gateway to save what it holds. */
   readonly flush: number
 }
@@ -16,13 +16,13 @@ export interface ShutdownTimes {
 /** Together with the end of the process they stay below 35 s. */
 export const shutdownTimes: ShutdownTimes = Object.freeze({
   drain: 30_000,
-  farewell: 1_000,
+  gracePeriod: 1_000,
   flush: 4_000,
 })
 
-interface Shutdown {
+interface ShutdownOptions {
   readonly server: Server
-  readonly traffic: ActiveRequests
+  readonly activeRequests: ActiveRequests
   readonly gateway: HostedGateway
   readonly times?: Partial<ShutdownTimes> | undefined
 }
@@ -31,32 +31,37 @@ interface Shutdown {
  * Stops a host: no new connections, a time to drain, an end for what still runs, the flush. Resolves
  * to true when everything was saved.
  */
-export async function shutDown({ server, traffic, gateway, times }: Shutdown): Promise<boolean> {
-  const { drain, farewell, flush } = { ...shutdownTimes, ...times }
+export async function shutDown({
+  server,
+  activeRequests,
+  gateway,
+  times,
+}: ShutdownOptions): Promise<boolean> {
+  const { drain, gracePeriod, flush } = { ...shutdownTimes, ...times }
   const { log } = gateway
-  log.write('info', 'shutting down', { running: traffic.running })
-  traffic.drain()
+  log.write('info', 'shutting down', { running: activeRequests.running })
+  activeRequests.startDraining()
   const closed = new Promise((resolve) => {
     server.close(resolve)
   })
 
-  await within(drain, (signal) => traffic.idle(signal))
+  await withTimeout(drain, (signal) => activeRequests.waitUntilIdle(signal))
   const end = performance.now() + flush
-  if (traffic.running > 0) {
-    log.write('warn', 'the drain time is over', { running: traffic.running })
+  if (activeRequests.running > 0) {
+    log.write('warn', 'the drain time is over', { running: activeRequests.running })
     gateway.drain()
-    await within(farewell, (signal) => traffic.idle(signal))
+    await withTimeout(gracePeriod, (signal) => activeRequests.waitUntilIdle(signal))
   }
   server.closeAllConnections()
   await closed
-  return flushed(gateway, Math.max(0, end - performance.now()))
+  return closeGateway(gateway, Math.max(0, end - performance.now()))
 }
 
 /** Closes the gateway; true when it has saved everything. */
-async function flushed(gateway: HostedGateway, time: number): Promise<boolean> {
+async function closeGateway(gateway: HostedGateway, time: number): Promise<boolean> {
   const { log } = gateway
   try {
-    const unsaved = await within(time + overrun, () => gateway.close(time))
+    const unsaved = await withTimeout(time + closeMargin, () => gateway.close(time))
     if (unsaved) return unsaved.rows === 0 && unsaved.spend === 0
     log.write('error', 'the gateway did not close in time')
   } catch (error) {
@@ -66,10 +71,10 @@ async function flushed(gateway: HostedGateway, time: number): Promise<boolean> {
 }
 
 /** A gateway ends in its time, or a moment later. */
-const overrun = 500
+const closeMargin = 500
 
 /** Waits for `work`, at most `time`. Undefined when it was not done in time. */
-async function within<Result>(
+async function withTimeout<Result>(
   time: number,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result | undefined> {

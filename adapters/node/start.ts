@@ -9,16 +9,16 @@ import {
 } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { exit } from './exit.ts'
-import { guardProcess } from './guard.ts'
 import { type NodePorts, nodePorts } from './index.ts'
 import { logLevel, logLevelRule } from './log.ts'
-import { overviewFields, type Place, startLines } from './overview-text.ts'
+import { type ListenInfo, renderStartLines, toLogFields } from './overview-text.ts'
 import { nodeConfigFile } from './ports/config-file.ts'
-import { reloadTriggers } from './reload-triggers.ts'
+import { startReloadTriggers } from './reload-triggers.ts'
 import { type Serving, serve } from './serve.ts'
+import { logUncaughtErrors } from './uncaught-errors.ts'
 import { ProxySettingError } from './upstream/proxy-rules.ts'
 
-export interface Start {
+export interface StartOptions {
   /** The text of the configuration. */
   readonly config: string
   /** The file that it stands in, which is watched; undefined for the demo, which has none. */
@@ -31,11 +31,11 @@ export interface Start {
 }
 
 /** Serves a configuration until the process is asked to stop. Fails when not everything was saved. */
-export async function start(options: Start): Promise<void> {
+export async function start(options: StartOptions): Promise<void> {
   if (!logLevel(options.env)) throw new CommandFailure(2, logLevelRule)
   // Until there is something to reload, a hang-up must not end the process.
   process.on('SIGHUP', () => {})
-  const ports = portsOf(options.env)
+  const ports = createPorts(options.env)
   const isSaved = await serveUntilStopped(options, ports).finally(() => ports.close())
   if (!isSaved) {
     throw new CommandFailure(1, 'not everything was saved; the log says how much usage is lost')
@@ -44,23 +44,23 @@ export async function start(options: Start): Promise<void> {
 
 /** True when everything was saved at the end. */
 async function serveUntilStopped(
-  { config, path, allowSecond, onListening = () => {} }: Start,
+  { config, path, allowSecond, onListening = () => {} }: StartOptions,
   ports: NodePorts,
 ): Promise<boolean> {
   const configFile = path === undefined ? undefined : nodeConfigFile(path)
-  const gateway = await created(createGateway({ ...ports, config, configFile, allowSecond }))
-  guardProcess(gateway.log)
-  const stopped = stopSignal()
-  const serving = await listening(gateway).catch(async (error: unknown) => {
+  const gateway = await openGateway(createGateway({ ...ports, config, configFile, allowSecond }))
+  logUncaughtErrors(gateway.log)
+  const stopped = waitForStopSignal()
+  const serving = await listen(gateway).catch(async (error: unknown) => {
     await gateway.close()
     throw error
   })
   const { reload, refresh } = gateway
-  const triggers = reloadTriggers({ path, reload, refresh })
+  const triggers = startReloadTriggers({ path, reload, refresh })
   // What the gateway has logged so far comes first.
   await ports.flush()
   const { address } = serving
-  report(gateway, { address, file: path && absolute(path), proxies: ports.proxies })
+  logStart(gateway, { address, file: path && absolute(path), proxies: ports.proxies })
   await ports.flush()
   onListening(address, gateway.overview)
 
@@ -73,15 +73,15 @@ async function serveUntilStopped(
 }
 
 /** Says what serves, and where: lines for a person at a terminal, else one line of the log. */
-function report({ overview, log }: Gateway, place: Place): void {
+function logStart({ overview, log }: Gateway, place: ListenInfo): void {
   if (process.stdout.isTTY === true && overview.logFormat === 'pretty') {
-    process.stdout.write(`${startLines(overview, place).join('\n')}\n`)
+    process.stdout.write(`${renderStartLines(overview, place).join('\n')}\n`)
   } else {
-    log.write('info', 'listening', { ...place, ...overviewFields(overview) })
+    log.write('info', 'listening', { ...place, ...toLogFields(overview) })
   }
 }
 
-function portsOf(env: Environment): NodePorts {
+function createPorts(env: Environment): NodePorts {
   try {
     return nodePorts(env)
   } catch (error) {
@@ -90,7 +90,7 @@ function portsOf(env: Environment): NodePorts {
   }
 }
 
-async function created(gateway: Promise<Gateway>): Promise<Gateway> {
+async function openGateway(gateway: Promise<Gateway>): Promise<Gateway> {
   try {
     return await gateway
   } catch (error) {
@@ -100,7 +100,7 @@ async function created(gateway: Promise<Gateway>): Promise<Gateway> {
   }
 }
 
-async function listening(gateway: Gateway): Promise<Serving> {
+async function listen(gateway: Gateway): Promise<Serving> {
   try {
     return await serve(gateway)
   } catch (error) {
@@ -118,7 +118,7 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /** Resolves at the first request to stop; the second one ends the process at once. */
-function stopSignal(): Promise<void> {
+function waitForStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false
     const stop = () => {

@@ -7,7 +7,7 @@ import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { RequestRecord } from '../core/request-record.ts'
 import type { OpenStore } from '../store/index.ts'
-import type { Intake } from '../wire/intake.ts'
+import type { BodyLimiter } from '../wire/body-limiter.ts'
 
 /** Authentication, budgets and rate limits, and the usage log: everything that `[auth]` turns on. */
 export interface AccessControl {
@@ -32,7 +32,7 @@ export interface AdminDeps {
   readonly document: ConfigDocument
   /** Maximum bytes of a request body. */
   readonly bodyLimit: () => number
-  readonly intake: Intake
+  readonly intake: BodyLimiter
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
   readonly reloadProviderKeys: () => Promise<void>

@@ -9,8 +9,8 @@ import type { CancelSignal, Clock } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { GrantError } from '../store/index.ts'
 import { readBody } from '../wire/body.ts'
+import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
-import type { Intake } from '../wire/intake.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 
@@ -40,7 +40,7 @@ export interface BodyOptions {
   readonly clock: Clock
   /** The longest body that is taken, in bytes. */
   readonly bodyLimit: () => number
-  readonly intake: Intake
+  readonly intake: BodyLimiter
 }
 
 /** The whole body; LM-1002 when it is too long. The wait for it ends when the client leaves. */
@@ -50,18 +50,18 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   const scope = new CancelScope(clock)
   // Nobody reads an answer here that could be too slow.
-  const share = intake.buffers.open(() => {})
-  const place = intake.open(share)
+  const share = intake.buffers.openAccount(() => {})
+  const place = intake.openSlot(share)
   const gone = () => scope.end({ kind: 'client-cancelled' })
   signal.addEventListener('abort', gone)
   if (signal.aborted) gone()
   try {
     const wait = (entered: Promise<void>) => scope.race(entered)
-    return await scope.race(readBody(request, { limit: bodyLimit(), place, wait }))
+    return await scope.race(readBody(request, { maxBytes: bodyLimit(), slot: place, wait }))
   } finally {
     signal.removeEventListener('abort', gone)
     scope.close()
-    place.end()
+    place.release()
     share.close()
   }
 }
@@ -75,7 +75,7 @@ export async function readJson<Shape extends z.ZodRawShape>(
   const bytes = await readBytes(matched, options)
   const { clock } = options
   const pace = new TimeSlice(clock, new CancelScope(clock))
-  const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], pace })
+  const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], timeSlice: pace })
   if (layout.commas > maxItems) throw invalid(`the request body holds more than ${maxItems} items`)
   const fields = Object.keys(schema.shape)
   const unknown = Object.keys(value).find((field) => !fields.includes(field))

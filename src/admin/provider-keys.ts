@@ -3,8 +3,8 @@ import { type GatewayError, invalid } from '../core/errors.ts'
 import type { Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { SealedRow, Store } from '../store/index.ts'
-import { jsonIn } from '../wire/json.ts'
-import { type Sealer, SealFault } from '../wire/seal.ts'
+import { tryParseJson } from '../wire/json.ts'
+import { SealError, type Sealer } from '../wire/seal.ts'
 import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readJson } from './input.ts'
 import { noContent } from './render.ts'
 
@@ -53,7 +53,7 @@ export async function openProviderKeys(
   const rows = await store.readSealed(purpose)
   const open = async ({ name, sealed }: SealedRow) => {
     const key = await sealer.open({ purpose, name }, sealed).catch((error: unknown) => {
-      throw error instanceof SealFault ? new LockedProviderKeyError(name) : error
+      throw error instanceof SealError ? new LockedProviderKeyError(name) : error
     })
     return [name, key] as const
   }
@@ -74,7 +74,7 @@ const plain = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/
 
 /** Some credentials are a document, such as that of a service account. */
 function isJsonObject(key: string): boolean {
-  const value = jsonIn(key)
+  const value = tryParseJson(key)
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Store } from '../store/index.ts'
-import { type Sealer, SealFault } from '../wire/seal.ts'
+import { SealError, type Sealer } from '../wire/seal.ts'
 
 /** The database belongs to another master key. */
 export class MasterKeyMismatchError extends Error {
@@ -32,6 +32,6 @@ export async function checkMasterKey(
     return store.putSealed({ ...label, sealed: await sealer.seal(label, plaintext), updatedAt })
   }
   await sealer.open(label, row.sealed).catch((error: unknown) => {
-    throw error instanceof SealFault ? new MasterKeyMismatchError() : error
+    throw error instanceof SealError ? new MasterKeyMismatchError() : error
   })
 }

@@ -26,7 +26,7 @@ export async function openMasterKey(value: string | undefined): Promise<MasterKe
   return {
     isPresentedIn: async (headers) =>
       constantTimeEqual(await sha256(bearerToken(headers) ?? ''), digest),
-    sealer: await Sealer.of(hexToBytes(value)),
+    sealer: await Sealer.create(hexToBytes(value)),
   }
 }
 

@@ -3,7 +3,7 @@ import type { UpstreamResponse } from '../core/ports.ts'
 import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import { estimateEmbed } from '../tokens/index.ts'
-import { floatBytes, readFloats } from '../wire/floats.ts'
+import { decodeFloats, encodeFloats } from '../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
 import { type CallDeps, callUpstream, failed } from './call-upstream.ts'
 import { maxEmbedAnswerBytes, type ScanOptions, scanAnswer } from './scan-answer.ts'
@@ -36,7 +36,7 @@ export function callEmbed(
     request: () => endpoint.buildRequest(batch),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
-      const held = share.hold()
+      const held = share.openCounter()
       const reading = readBatch({ response, header, endpoint, batch, form, held, scope, clock })
       const result = await reading.catch((error: unknown) => {
         held.release()
@@ -74,9 +74,9 @@ function toVector(
   form: NumberForm,
 ): NumberArray | undefined {
   if (typeof value !== 'string') return arrays[value[0]]
-  const floats = readFloats(value)
+  const floats = decodeFloats(value)
   if (!floats) return undefined
-  const bytes = form === 'float32' ? floatBytes(floats) : encoder.encode(floats.join())
+  const bytes = form === 'float32' ? encodeFloats(floats) : encoder.encode(floats.join())
   return { form, length: floats.length, pieces: [bytes] }
 }
 

@@ -1,7 +1,7 @@
 import type { RerankEndpoint } from '../core/provider.ts'
 import type { Ranking, RerankCall } from '../core/rerank.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
-import { jsonIn } from '../wire/json.ts'
+import { tryParseJson } from '../wire/json.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
 
 /** The part of a request that one upstream call ranks. */
@@ -56,7 +56,9 @@ export function callRerank(
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
-      const answer = endpoint.parseAnswer(jsonIn(await readAnswer(response, { scope, share })))
+      const answer = endpoint.parseAnswer(
+        tryParseJson(await readAnswer(response, { scope, share })),
+      )
       if (!answer.ok) return answer
       const { results, searchUnits, tokens } = answer
       const problem = findProblem(results, call.documents.length)

@@ -9,18 +9,18 @@ import type {
 } from '../core/provider.ts'
 import { version } from '../core/version.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
-import { collect, excerpt } from '../wire/body.ts'
-import type { Share } from '../wire/buffers.ts'
+import { readExcerpt, readUpstreamBody } from '../wire/body.ts'
+import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
-import { retryAfter } from '../wire/retry-after.ts'
+import { parseRetryAfter } from '../wire/retry-after.ts'
 import { redactFailure } from './redact-failure.ts'
 
 /** What every upstream call of one request needs. */
 export interface CallDeps {
   readonly clock: Clock
   /** Counts the bytes that have arrived and are still unread. */
-  readonly share: Share
+  readonly share: BufferAccount
 }
 
 /** One upstream call of any capability. */
@@ -90,11 +90,13 @@ class OneResend {
 /** Reads the whole body of an answer. */
 export async function readAnswer(
   response: UpstreamResponse,
-  { scope, share }: { readonly scope: CancelScope; readonly share: Share },
+  { scope, share }: { readonly scope: CancelScope; readonly share: BufferAccount },
 ): Promise<Uint8Array> {
-  const unread = share.hold()
+  const unread = share.openCounter()
   try {
-    return await scope.race(collect(response.body, { limit: defaultMaxAnswerBytes, unread }))
+    return await scope.race(
+      readUpstreamBody(response.body, { maxBytes: defaultMaxAnswerBytes, unread }),
+    )
   } finally {
     unread.release()
   }
@@ -171,7 +173,7 @@ function send<T>(
     connectTimeout: provider.connectTimeout,
     dedicatedPool: provider.dedicatedPool,
     queueLimit: streamed ? streamQueueBytes : maxAnswerBytes,
-    unread: share.hold(),
+    unread: share.openCounter(),
     mayResend,
     signal,
   })
@@ -187,14 +189,14 @@ async function readError<T>(
   const readScope = scope.open()
   readScope.onEnd(() => response.body.cancel())
   readScope.endAfter(errorBodyTimeout, { kind: 'timeout', limit: 'read' })
-  const reading = scope.race(excerpt(response.body, errorExcerptBytes))
+  const reading = scope.race(readExcerpt(response.body, errorExcerptBytes))
   const body = await reading.finally(() => readScope.close())
   const error = parseError(response.status, body, header)
   return {
     kind: 'status',
     status: error.status,
     message: error.message,
-    retryAfter: retryAfter(header, clock.now()) ?? error.retryAfter,
+    retryAfter: parseRetryAfter(header, clock.now()) ?? error.retryAfter,
     vendor: { ...error.vendor, status: response.status },
   }
 }

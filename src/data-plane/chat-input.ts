@@ -3,7 +3,7 @@ import { type ChatCall, type ChatRequest, chatRequest } from '../core/chat.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../core/layout.ts'
 import { promptTokens } from '../tokens/index.ts'
-import { largeBody } from '../wire/intake.ts'
+import { largeBodyBytes } from '../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
@@ -21,7 +21,7 @@ const names = [...unique, 'stream_options', 'tools'] as const
 
 /** Reads a chat completion request, LM-1001 with the field at fault when it cannot be one. */
 export async function readChat(bytes: Uint8Array, pace: TimeSlice): Promise<ParsedChat> {
-  const { layout, value } = await readJsonBody(bytes, { names, unique, pace })
+  const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: pace })
   return new ParsedChat(bytes, layout, value)
 }
 
@@ -75,7 +75,7 @@ export class ParsedChat implements ChatCall {
 
   /** So large that its bytes are not kept once an answer has begun. */
   get isLarge(): boolean {
-    return this.bytes.length > largeBody
+    return this.bytes.length > largeBodyBytes
   }
 
   get #toolBytes(): number | undefined {

@@ -4,7 +4,7 @@ import type { Body } from '../core/ports.ts'
 import { type Readable, type Source, type StreamClasses, unbuffered } from '../core/streams.ts'
 import type { Usage } from '../core/usage.ts'
 import { base64Length, writeBase64 } from '../wire/base64.ts'
-import type { Buffers, Share } from '../wire/buffers.ts'
+import type { BufferAccount, Buffers } from '../wire/buffers.ts'
 import type { NumberArray } from '../wire/number-reader.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
@@ -43,10 +43,12 @@ export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): R
 function renderInSteps(rendering: Rendering, context: RenderContext): Readable<Uint8Array> {
   const { buffers, streams } = context
   const slice = context.startTimeSlice()
-  let share: Share | undefined
+  let share: BufferAccount | undefined
   const source: Source<Uint8Array> = {
     start(controller) {
-      share = buffers.open(() => controller.error(new UpstreamFault({ kind: 'slow-client' })))
+      share = buffers.openAccount(() =>
+        controller.error(new UpstreamFault({ kind: 'slow-client' })),
+      )
       share.addUnread(rendering.length)
     },
     async pull(controller) {

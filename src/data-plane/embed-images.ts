@@ -9,7 +9,7 @@ import { GatewayError } from '../core/errors.ts'
 import { UpstreamFault } from '../core/failure.ts'
 import type { Media } from '../core/request-record.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
-import { inParallel } from '../wire/in-parallel.ts'
+import { runInParallel } from '../wire/in-parallel.ts'
 import { fetchImage, type ImageFetch } from './image-fetch.ts'
 import { isRemote } from './images.ts'
 import type { RequestContext } from './request-context.ts'
@@ -54,7 +54,7 @@ async function fetchAll(
   const fetched = new Map<string, string>()
   const distinct = [...new Map(images.map((image) => [image.url, image])).values()]
   try {
-    await inParallel(distinct, concurrency, async (image) => {
+    await runInParallel(distinct, concurrency, async (image) => {
       const result = await fetchImage(image.url, fetch)
       if (context.scope.ended) throw new UpstreamFault(context.scope.ended)
       switch (result.kind) {

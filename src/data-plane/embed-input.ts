@@ -17,7 +17,11 @@ const largestId = 2 ** 31 - 1
 
 /** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
 export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<EmbedCall> {
-  const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
+  const { value } = await readJsonBody(bytes, {
+    names: ['model'],
+    unique: ['model'],
+    timeSlice: pace,
+  })
   const parsed = embedRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data

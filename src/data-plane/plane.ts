@@ -8,9 +8,9 @@ import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
 import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
+import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
 import { InFlightSet } from '../wire/in-flight-set.ts'
-import type { Intake } from '../wire/intake.ts'
 import { attemptsHeader } from './admitted-request.ts'
 import { ExactCounts } from './exact-counts.ts'
 import { readMetadata } from './metadata.ts'
@@ -22,7 +22,7 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
   readonly breakers: Breakers
-  readonly intake: Intake
+  readonly intake: BodyLimiter
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
@@ -101,8 +101,8 @@ export class DataPlane {
     const leave = this.#inFlight.add(scope)
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel)
-    const share = intake.buffers.open(() => scope.end({ kind: 'slow-client' }))
-    const place = intake.open(share)
+    const share = intake.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
+    const place = intake.openSlot(share)
     const record = new RecordBuilder({
       id,
       capability,
@@ -113,7 +113,7 @@ export class DataPlane {
       unfinished,
       release() {
         scope.close()
-        place.end()
+        place.release()
         share.close()
         signal.removeEventListener('abort', cancel)
         leave()

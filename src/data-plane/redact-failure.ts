@@ -2,7 +2,7 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Provider } from '../core/provider.ts'
 import type { VendorError } from '../core/vendor-error.ts'
 import { createMask, type Mask } from '../wire/mask.ts'
-import { utf8Length } from '../wire/utf8.ts'
+import { countUtf8Bytes } from '../wire/utf8.ts'
 
 /** The most of an upstream's own words that stands in a message, in characters. */
 const longestMessage = 300
@@ -99,5 +99,5 @@ function cutToBytes(text: string, bytes: number): string {
 }
 
 function jsonBytes(value: unknown): number {
-  return utf8Length(JSON.stringify(value))
+  return countUtf8Bytes(JSON.stringify(value))
 }

@@ -10,7 +10,7 @@ import { Heartbeat } from '../stream/heartbeat.ts'
 import { type StreamEnd, Terminator } from '../stream/terminator.ts'
 import { UpstreamBody } from '../stream/upstream-body.ts'
 import type { UsageTap } from '../stream/usage-tap.ts'
-import type { Share } from '../wire/buffers.ts'
+import type { BufferAccount } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 
 /*
@@ -35,9 +35,9 @@ export function openStream(
   decoder: FrameDecoder,
   { streams: { ReadableStream, TransformStream }, share }: OpenStreamOptions,
 ): PendingStream {
-  const gate = new CommitGate(maxBytesBeforeContent, share.hold())
+  const gate = new CommitGate(maxBytesBeforeContent, share.openCounter())
   const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
-    .pipeThrough(new TransformStream(new FrameReader(decoder, share.hold())))
+    .pipeThrough(new TransformStream(new FrameReader(decoder, share.openCounter())))
     .pipeThrough(new TransformStream(gate, undefined, oneAhead))
   return { upstream, frames, opened: gate.opened }
 }
@@ -45,7 +45,7 @@ export function openStream(
 export interface OpenStreamOptions {
   readonly streams: StreamClasses
   /** Counts the bytes that are held until a frame is complete, or until the first content. */
-  readonly share: Share
+  readonly share: BufferAccount
 }
 
 export interface ReplyStreamOptions {

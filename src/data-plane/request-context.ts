@@ -9,9 +9,9 @@ import type { Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { encodingOf } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
-import type { Buffers, Share } from '../wire/buffers.ts'
+import type { BodySlot } from '../wire/body-limiter.ts'
+import type { BufferAccount, Buffers } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
-import type { Place } from '../wire/intake.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import type { RecordBuilder } from './record-builder.ts'
@@ -34,8 +34,8 @@ export interface RequestContextOptions {
   readonly scope: CancelScope
   readonly resilience: Resilience
   readonly buffers: Buffers
-  readonly share: Share
-  readonly place: Place
+  readonly share: BufferAccount
+  readonly place: BodySlot
   readonly record: RecordBuilder
   /** The host has a tokenizer. */
   readonly canCount: boolean
@@ -60,7 +60,7 @@ export class RequestContext {
   readonly resilience: Resilience
   readonly buffers: Buffers
   /** Counts the bytes that this request holds of `buffers`. */
-  readonly share: Share
+  readonly share: BufferAccount
   /** On the clock that never jumps. */
   readonly arrived: Millis
   readonly #options: RequestContextOptions
@@ -96,12 +96,12 @@ export class RequestContext {
 
   /** Lets the next large body be parsed: nothing holds the parsed form of this one any longer. */
   releaseParser(): void {
-    this.#options.place.parsed()
+    this.#options.place.endParsing()
   }
 
   /** Gives back the room of the body: nothing holds its bytes any longer. */
   releaseBody(): void {
-    this.#options.place.end()
+    this.#options.place.release()
   }
 
   /** The encoding to count a link's tokens with; undefined where estimates are not replaced. */
@@ -130,8 +130,10 @@ class AuthenticatedRequest {
   async readBody(request: Request): Promise<Uint8Array> {
     const { place, snapshot, scope } = this.#options
     const wait = (turn: Promise<void>) => this.#wait(turn)
-    const bytes = await scope.race(readBody(request, { limit: snapshot.bodyLimit, place, wait }))
-    const turn = place.parse()
+    const bytes = await scope.race(
+      readBody(request, { maxBytes: snapshot.bodyLimit, slot: place, wait }),
+    )
+    const turn = place.startParsing()
     if (turn) await wait(turn)
     return bytes
   }

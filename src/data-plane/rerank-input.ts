@@ -11,7 +11,11 @@ const mostFields = 64
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
 export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<RerankCall> {
-  const { value } = await readJsonBody(bytes, { names: ['model'], unique: ['model'], pace })
+  const { value } = await readJsonBody(bytes, {
+    names: ['model'],
+    unique: ['model'],
+    timeSlice: pace,
+  })
   const parsed = rerankRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data

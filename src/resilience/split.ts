@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
-import { inParallel } from '../wire/in-parallel.ts'
+import { runInParallel } from '../wire/in-parallel.ts'
 import { type ChainCall, type ChainRequest, type Served, tryLinks } from './chain.ts'
 import { type Attempt, type CallResult, type LinkOutcome, retryLink } from './retry-link.ts'
 
@@ -70,7 +70,9 @@ async function callParts<Part, T>(
   const parts = split(link)
   // A half-open circuit admits one call, so the other parts wait for its outcome.
   const alone = request.resilience.breakers.of(link).state === 'closed' ? 0 : 1
-  await inParallel(parts.slice(0, alone), concurrency, callPart)
-  await inParallel(parts.slice(alone), concurrency, (part, index) => callPart(part, alone + index))
+  await runInParallel(parts.slice(0, alone), concurrency, callPart)
+  await runInParallel(parts.slice(alone), concurrency, (part, index) =>
+    callPart(part, alone + index),
+  )
   return failure ? { ok: false, failure, attempts } : { ok: true, value: values, attempts }
 }

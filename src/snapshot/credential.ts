@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../config/index.ts'
 import type { Environment } from '../core/ports.ts'
 import type { Credential, ProviderKind } from '../core/provider.ts'
-import { headerTextProblem } from '../wire/header-text.ts'
+import { findHeaderTextProblem } from '../wire/header-text.ts'
 
 interface Secrets {
   readonly env: Environment
@@ -21,7 +21,7 @@ export function findCredential(
 ): Credential {
   const { name, api_key_env: variable } = entry
   const fromEnvironment = (value: string, place: string): Credential => {
-    const { checkSecret = headerTextProblem } = kind
+    const { checkSecret = findHeaderTextProblem } = kind
     const problem = checkSecret(value, env)
     if (problem === undefined) return { kind: 'secret', value, origin: 'environment' }
     const message = `provider ${name} has no usable credential in ${place}: ${problem}`

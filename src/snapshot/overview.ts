@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Overview, ProviderOverview } from '../core/overview.ts'
 import type { Credential, Provider } from '../core/provider.ts'
-import { maskedUrl } from '../wire/mask.ts'
+import { maskUrl } from '../wire/mask.ts'
 import type { Snapshot } from './snapshot.ts'
 
 interface Started {
@@ -35,7 +35,7 @@ function describeProvider({ name, kind, baseUrl, egress, credential }: Provider)
     name,
     kind: kind.name,
     baseUrl: kind.createUpstream === undefined ? stripQuery(baseUrl) : 'in this process',
-    proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskedUrl(egress.proxy),
+    proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskUrl(egress.proxy),
     credential: describeCredential(credential),
     missing: credential.kind === 'missing' ? credential.message : undefined,
   }

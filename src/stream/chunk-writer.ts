@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, StreamIdentity } from '../core/frame.ts'
 import { type ReportedUsage, renderUsage, type Usage } from '../core/usage.ts'
-import { utf8Length } from '../wire/utf8.ts'
+import { countUtf8Bytes } from '../wire/utf8.ts'
 import { Slab } from './slab.ts'
 
 const encoder = new TextEncoder()
@@ -162,7 +162,7 @@ export class ChunkWriter {
       kind: 'content',
       identity: this.#identity,
       output: text,
-      outputBytes: utf8Length(text),
+      outputBytes: countUtf8Bytes(text),
     }
   }
 

@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import { type Frame, latestIdentity } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
-import type { Hold } from '../wire/buffers.ts'
+import type { UnreadCounter } from '../wire/buffers.ts'
 import { ByteList } from '../wire/byte-list.ts'
 
 /**
@@ -14,7 +14,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
   readonly opened: Promise<UpstreamFailure | undefined>
   #settle: (failure: UpstreamFailure | undefined) => void = () => {}
   readonly #limit: number
-  readonly #unread: Hold
+  readonly #unread: UnreadCounter
   #isOpen = false
   /** What the quiet frames since the last other one report, and their bytes. */
   #quiet: Frame | undefined
@@ -22,7 +22,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
   #heldBytes = 0
 
   /** Over `limit` bytes without content the stream is no answer, and is not held any longer. */
-  constructor(limit: number, unread: Hold) {
+  constructor(limit: number, unread: UnreadCounter) {
     this.#limit = limit
     this.#unread = unread
     this.opened = new Promise((resolve) => {

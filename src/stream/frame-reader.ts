@@ -1,7 +1,7 @@
 import { failureOf, type UpstreamFailure } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
-import type { Hold } from '../wire/buffers.ts'
+import type { UnreadCounter } from '../wire/buffers.ts'
 import { failedFrame } from './chunk-writer.ts'
 
 /**
@@ -11,9 +11,9 @@ import { failedFrame } from './chunk-writer.ts'
 export class FrameReader implements Transformer<Uint8Array | UpstreamFailure, Frame[]> {
   readonly #decoder: FrameDecoder
   /** Counts the bytes of an incomplete frame, which the decoder keeps. */
-  readonly #kept: Hold
+  readonly #kept: UnreadCounter
 
-  constructor(decoder: FrameDecoder, kept: Hold) {
+  constructor(decoder: FrameDecoder, kept: UnreadCounter) {
     this.#decoder = decoder
     this.#kept = kept
   }

@@ -6,7 +6,7 @@ import {
   toEmbedParts,
 } from '../core/embeddings.ts'
 import type { TokenEncoding } from '../core/ports.ts'
-import { utf8Length } from '../wire/utf8.ts'
+import { countUtf8Bytes } from '../wire/utf8.ts'
 import type { TokenCountInput } from './bpe.ts'
 import { tokensOfBytes } from './heuristic.ts'
 import { imageTokens } from './images.ts'
@@ -39,7 +39,9 @@ export function countableEmbed(encoding: TokenEncoding, input: EmbedInput): Toke
 }
 
 function mixedTokens(item: MixedItem): number {
-  const texts = toEmbedParts(item).map((part) => (part.kind === 'text' ? utf8Length(part.text) : 0))
+  const texts = toEmbedParts(item).map((part) =>
+    part.kind === 'text' ? countUtf8Bytes(part.text) : 0,
+  )
   const bytes = texts.reduce((sum, length) => sum + length, 0)
   return listItemImages(item).reduce((sum, image) => sum + imageTokens(image), tokensOfBytes(bytes))
 }

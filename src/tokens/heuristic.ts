@@ -1,6 +1,6 @@
 import { type ChatRequest, listImageParts, stringifyArguments } from '../core/chat.ts'
 import type { Usage } from '../core/usage.ts'
-import { utf8Length } from '../wire/utf8.ts'
+import { countUtf8Bytes } from '../wire/utf8.ts'
 import { imageTokens } from './images.ts'
 
 /** English text has about four bytes a token. */
@@ -18,11 +18,12 @@ export function tokensOfBytes(bytes: number): number {
 export function promptTokens(request: ChatRequest, toolBytes?: number): number {
   let tokens = tokensPerReply
   for (const message of request.messages) {
-    let bytes = utf8Length(message.role) + utf8Length(message.name ?? '')
-    if (typeof message.content === 'string') bytes += utf8Length(message.content)
-    else for (const part of message.content ?? []) bytes += utf8Length(part.text ?? '')
+    let bytes = countUtf8Bytes(message.role) + countUtf8Bytes(message.name ?? '')
+    if (typeof message.content === 'string') bytes += countUtf8Bytes(message.content)
+    else for (const part of message.content ?? []) bytes += countUtf8Bytes(part.text ?? '')
     for (const { function: called } of message.tool_calls ?? []) {
-      bytes += utf8Length(called?.name ?? '') + utf8Length(stringifyArguments(called?.arguments))
+      bytes +=
+        countUtf8Bytes(called?.name ?? '') + countUtf8Bytes(stringifyArguments(called?.arguments))
     }
     tokens += tokensPerMessage + tokensOfBytes(bytes)
   }
@@ -33,7 +34,7 @@ export function promptTokens(request: ChatRequest, toolBytes?: number): number {
 
 function toolTokens({ tools }: ChatRequest): number {
   let tokens = 0
-  for (const tool of tools ?? []) tokens += tokensOfBytes(utf8Length(JSON.stringify(tool)))
+  for (const tool of tools ?? []) tokens += tokensOfBytes(countUtf8Bytes(JSON.stringify(tool)))
   return tokens
 }
 

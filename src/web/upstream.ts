@@ -2,7 +2,7 @@ import { UpstreamFault } from '../core/failure.ts'
 import type { NetworkFailure } from '../core/network-failure.ts'
 import type { UpstreamPort } from '../core/ports.ts'
 import { BoundedQueue } from '../wire/bounded-queue.ts'
-import { codedOnly, codingIn, undecodable } from '../wire/content-coding.ts'
+import { codedBodyHeaders, parseContentCoding, undecodableFailure } from '../wire/content-coding.ts'
 
 /**
  * Calls upstreams with the global `fetch`, which has no connect timeout. It has no proxies or
@@ -29,15 +29,15 @@ export const webUpstream: UpstreamPort = async (request) => {
   })
   // `fetch` cannot skip the rest of a body, so a drained connection is closed, not reused.
   const body = new BoundedQueue(request.queueLimit, { onRelease: stop, unread: request.unread })
-  const coding = codingIn(response.headers.get('content-encoding') ?? undefined)
+  const coding = parseContentCoding(response.headers.get('content-encoding') ?? undefined)
   if (coding === undefined || decodedByFetch.has(coding)) {
     void pump(response.body, body).finally(unlisten)
   } else {
-    body.fail(undecodable(coding))
+    body.fail(undecodableFailure(coding))
     unlisten()
     stop()
   }
-  const isShown = (name: string) => coding === undefined || !codedOnly.has(name)
+  const isShown = (name: string) => coding === undefined || !codedBodyHeaders.has(name)
   return {
     status: response.status,
     header: (name) => (isShown(name) ? (response.headers.get(name) ?? undefined) : undefined),

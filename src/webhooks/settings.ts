@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { type Config, webhookSettings } from '../config/index.ts'
 import type { WebhookRow } from '../store/index.ts'
-import { jsonIn } from '../wire/json.ts'
+import { tryParseJson } from '../wire/json.ts'
 
 export type WebhookSettings = z.infer<typeof webhookSettings>
 
@@ -24,7 +24,7 @@ export function resolveSettings(
   block: WebhookConfig,
 ): EffectiveSettings {
   if (row) {
-    const settings = webhookSettings.safeParse(jsonIn(row.settings)).data ?? null
+    const settings = webhookSettings.safeParse(tryParseJson(row.settings)).data ?? null
     const enabled = row.enabled && settings !== null
     return { source: 'database', enabled, settings, updatedAt: row.updatedAt }
   }

@@ -1,6 +1,6 @@
 import type { Environment } from '../core/ports.ts'
 import type { SealedRow, Store } from '../store/index.ts'
-import { type Sealer, SealFault } from '../wire/seal.ts'
+import { SealError, type Sealer } from '../wire/seal.ts'
 
 /** How deliveries are signed. */
 export type SigningMode =
@@ -46,7 +46,7 @@ export async function openSigningKey(
   try {
     return { kind: 'signed', secret: await sealer.open(label, row.sealed) }
   } catch (error) {
-    if (error instanceof SealFault) return { kind: 'locked' }
+    if (error instanceof SealError) return { kind: 'locked' }
     throw error
   }
 }

@@ -15,7 +15,7 @@ export const maxMessageBytes = 24 * 1024 * 1024
 /** Total length, length of the headers, and the checksum of these two. */
 const preludeLength = 12
 const checksumLength = 4
-const shortest = preludeLength + checksumLength
+const minMessageBytes = preludeLength + checksumLength
 
 /**
  * Cuts a body of type `application/vnd.amazon.eventstream` into its messages. A length or checksum
@@ -62,10 +62,10 @@ export class AwsEventStream {
   }
 
   #read(bytes: Uint8Array): AwsMessage {
-    check(bytes)
-    const headersEnd = preludeLength + uint(bytes, 4, 4)
+    verifyChecksum(bytes)
+    const headersEnd = preludeLength + readUint(bytes, 4, 4)
     const block = bytes.subarray(preludeLength, headersEnd)
-    if (!isSame(block, this.#headerBlock)) {
+    if (!isEqual(block, this.#headerBlock)) {
       this.#headers = readHeaders(block)
       this.#headerBlock = block.slice()
     }
@@ -74,20 +74,21 @@ export class AwsEventStream {
 }
 
 function messageLength(bytes: Uint8Array): number {
-  check(bytes.subarray(0, preludeLength))
-  const total = uint(bytes, 0, 4)
-  const headers = uint(bytes, 4, 4)
-  if (total < shortest || total > maxMessageBytes || headers > total - shortest) throw corrupt()
+  verifyChecksum(bytes.subarray(0, preludeLength))
+  const total = readUint(bytes, 0, 4)
+  const headers = readUint(bytes, 4, 4)
+  if (total < minMessageBytes || total > maxMessageBytes || headers > total - minMessageBytes)
+    throw corruptStream()
   return total
 }
 
 /** The last four bytes are the checksum of all before them. */
-function check(bytes: Uint8Array): void {
+function verifyChecksum(bytes: Uint8Array): void {
   const end = bytes.length - checksumLength
-  if (crc32(bytes.subarray(0, end)) !== uint(bytes, end, checksumLength)) throw corrupt()
+  if (crc32(bytes.subarray(0, end)) !== readUint(bytes, end, checksumLength)) throw corruptStream()
 }
 
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false
   for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
   return true
@@ -112,17 +113,17 @@ function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
   let at = 0
   const take = (length: number): Uint8Array => {
-    if (at + length > block.length) throw corrupt()
+    if (at + length > block.length) throw corruptStream()
     at += length
     return block.subarray(at - length, at)
   }
-  const takeUint = (length: number): number => uint(take(length), 0, length)
+  const takeUint = (length: number): number => readUint(take(length), 0, length)
   while (at < block.length) {
     const name = decoder.decode(take(takeUint(1)))
     const type = takeUint(1)
     const isCounted = type === bytesType || type === stringType
     const length = isCounted ? takeUint(2) : fixedLengths[type]
-    if (length === undefined) throw corrupt()
+    if (length === undefined) throw corruptStream()
     const value = take(length)
     if (type === stringType) headers.set(name, decoder.decode(value))
   }
@@ -132,13 +133,13 @@ function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
 const decoder = new TextDecoder()
 
 /** A big-endian unsigned integer. */
-function uint(bytes: Uint8Array, at: number, length: number): number {
+function readUint(bytes: Uint8Array, at: number, length: number): number {
   let value = 0
   // Nobody asks for bytes behind the end.
   for (let end = at + length; at < end; at++) value = value * 256 + (bytes[at] as number)
   return value
 }
 
-function corrupt(): UpstreamFault {
+function corruptStream(): UpstreamFault {
   return new UpstreamFault({ kind: 'closed-early' })
 }

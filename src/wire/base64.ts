@@ -35,17 +35,17 @@ export function base64Length(bytes: number): number {
 
 /** `bytes` in base64. */
 export function encodeBase64(bytes: Uint8Array): string {
-  if (buffers) return inBuffer(buffers, bytes).toString('base64')
+  if (buffers) return viewAsBuffer(buffers, bytes).toString('base64')
   const text = new Uint8Array(base64Length(bytes.length))
-  writeSigns(bytes, text, 0)
+  writeCharacters(bytes, text, 0)
   return new TextDecoder().decode(text)
 }
 
 /** Writes `bytes` as base64 into `target` from `at` on, and returns where it ends. */
 export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): number {
-  if (!buffers) return writeSigns(bytes, target, at)
-  const text = inBuffer(buffers, bytes).toString('base64')
-  return at + inBuffer(buffers, target).write(text, at, 'latin1')
+  if (!buffers) return writeCharacters(bytes, target, at)
+  const text = viewAsBuffer(buffers, bytes).toString('base64')
+  return at + viewAsBuffer(buffers, target).write(text, at, 'latin1')
 }
 
 /** The bytes of a base64 text; undefined when it is none. White space and missing padding pass. */
@@ -67,18 +67,18 @@ export function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /** The same bytes, not a copy. */
-function inBuffer({ from }: NodeBuffers, bytes: Uint8Array): NodeBuffer {
+function viewAsBuffer({ from }: NodeBuffers, bytes: Uint8Array): NodeBuffer {
   return from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-function writeSigns(bytes: Uint8Array, target: Uint8Array, at: number): number {
+function writeCharacters(bytes: Uint8Array, target: Uint8Array, at: number): number {
   const rest = bytes.length % 3
   const whole = bytes.length - rest
   let to = at
   for (let from = 0; from < whole; from += 3) {
     const middle = byteAt(bytes, from + 1)
-    const first = pairOf((byteAt(bytes, from) << 4) | (middle >> 4))
-    const second = pairOf(((middle & 15) << 8) | byteAt(bytes, from + 2))
+    const first = lookUpPair((byteAt(bytes, from) << 4) | (middle >> 4))
+    const second = lookUpPair(((middle & 15) << 8) | byteAt(bytes, from + 2))
     target[to] = first >> 8
     target[to + 1] = first & 255
     target[to + 2] = second >> 8
@@ -87,10 +87,10 @@ function writeSigns(bytes: Uint8Array, target: Uint8Array, at: number): number {
   }
   if (rest === 0) return to
   const middle = rest === 2 ? byteAt(bytes, whole + 1) : 0
-  const first = pairOf((byteAt(bytes, whole) << 4) | (middle >> 4))
+  const first = lookUpPair((byteAt(bytes, whole) << 4) | (middle >> 4))
   target[to] = first >> 8
   target[to + 1] = first & 255
-  target[to + 2] = rest === 2 ? pairOf((middle & 15) << 8) >> 8 : padding
+  target[to + 2] = rest === 2 ? lookUpPair((middle & 15) << 8) >> 8 : padding
   target[to + 3] = padding
   return to + 4
 }
@@ -100,6 +100,6 @@ function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] as number
 }
 
-function pairOf(bits: number): number {
+function lookUpPair(bits: number): number {
   return pairs[bits] as number
 }

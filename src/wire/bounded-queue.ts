@@ -3,7 +3,7 @@ import type { ByteSource, UnreadBytes } from '../core/ports.ts'
 import { ByteList } from './byte-list.ts'
 
 /** As much as one packet brings. Of a long answer the pieces come one by one, not as a copy. */
-const longestJoin = 64 * 1024
+const maxJoinBytes = 64 * 1024
 
 export interface QueueOptions {
   /** Called once when the reader needs no more, or has fallen too far behind. */
@@ -91,7 +91,7 @@ export class BoundedQueue implements ByteSource {
   }
 
   #take(): Uint8Array {
-    const bytes = this.#bytes.take(longestJoin)
+    const bytes = this.#bytes.take(maxJoinBytes)
     this.#unread?.add(-bytes.length)
     return bytes
   }

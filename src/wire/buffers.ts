@@ -7,7 +7,7 @@ import { InFlightSet } from './in-flight-set.ts'
  */
 export class Buffers {
   readonly #limit: () => number
-  readonly #shares = new InFlightSet<Share>()
+  readonly #accounts = new InFlightSet<BufferAccount>()
   #bytes = 0
   #shedding = false
   #onFreed: () => void = () => {}
@@ -31,17 +31,17 @@ export class Buffers {
   }
 
   /** A share for one exchange; `end` is called at most once, when it must end to make room. */
-  open(end: () => void): Share {
-    return new Share(this, end)
+  openAccount(end: () => void): BufferAccount {
+    return new BufferAccount(this, end)
   }
 
   /** For shares: one has been opened. Returns the way to take it out again. */
-  joined(share: Share): () => void {
-    return this.#shares.add(share)
+  register(share: BufferAccount): () => void {
+    return this.#accounts.add(share)
   }
 
   /** For shares: one holds so many bytes more than before, or less. */
-  changed(bytes: number): void {
+  adjust(bytes: number): void {
     this.#bytes += bytes
     if (bytes < 0) this.#onFreed()
     else if (this.#bytes > this.#limit() && !this.#shedding) {
@@ -54,7 +54,7 @@ export class Buffers {
   #shed(): void {
     this.#shedding = false
     while (this.#bytes > this.#limit()) {
-      const [first, ...others] = this.#shares.all()
+      const [first, ...others] = this.#accounts.all()
       const slowest = others.reduce((a, b) => (b.unread > (a?.unread ?? 0) ? b : a), first)
       if (!slowest || slowest.unread === 0) return
       slowest.end()
@@ -63,18 +63,18 @@ export class Buffers {
 }
 
 /** What one exchange holds. Once closed it holds nothing, whatever is still added. */
-export class Share {
+export class BufferAccount {
   readonly #buffers: Buffers
-  readonly #end: () => void
-  readonly #leave: () => void
+  readonly #onEvict: () => void
+  readonly #unregister: () => void
   #unread = 0
   #body = 0
   #closed = false
 
   constructor(buffers: Buffers, end: () => void) {
     this.#buffers = buffers
-    this.#end = end
-    this.#leave = buffers.joined(this)
+    this.#onEvict = end
+    this.#unregister = buffers.register(this)
   }
 
   /** Bytes that wait for the client, or for what must come before them. */
@@ -86,50 +86,50 @@ export class Share {
   addUnread(bytes: number): void {
     if (this.#closed || bytes === 0) return
     this.#unread += bytes
-    this.#buffers.changed(bytes)
+    this.#buffers.adjust(bytes)
   }
 
   /** The same of the request's own body, for which nobody is too slow. */
   addBody(bytes: number): void {
     if (this.#closed || bytes === 0) return
     this.#body += bytes
-    this.#buffers.changed(bytes)
+    this.#buffers.adjust(bytes)
   }
 
   /** A part of the unread bytes that is counted by itself. */
-  hold(): Hold {
-    return new Hold(this)
+  openCounter(): UnreadCounter {
+    return new UnreadCounter(this)
   }
 
   /** Gives everything back, and ends the exchange. */
   end(): void {
     this.close()
-    this.#end()
+    this.#onEvict()
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    this.#leave()
+    this.#unregister()
     const held = this.#unread + this.#body
     this.#unread = 0
     this.#body = 0
-    if (held !== 0) this.#buffers.changed(-held)
+    if (held !== 0) this.#buffers.adjust(-held)
   }
 }
 
 /** The unread bytes of one queue. */
-export class Hold {
-  readonly #share: Share
+export class UnreadCounter {
+  readonly #account: BufferAccount
   #bytes = 0
 
-  constructor(share: Share) {
-    this.#share = share
+  constructor(share: BufferAccount) {
+    this.#account = share
   }
 
   add(bytes: number): void {
     this.#bytes += bytes
-    this.#share.addUnread(bytes)
+    this.#account.addUnread(bytes)
   }
 
   /** Gives back all that has been added. */

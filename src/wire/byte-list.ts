@@ -1,7 +1,7 @@
 /** Shorter pieces are copied together: by itself, a piece of a few bytes takes a hundred. */
-const shortPiece = 4 * 1024
+const slabBytes = 4 * 1024
 /** As long as there are no more pieces than this, none is copied. */
-const fewPieces = 16
+const maxUncopiedPieces = 16
 
 /** Bytes that come in pieces of any size, in about as much memory as they are long. */
 export class ByteList {
@@ -18,7 +18,7 @@ export class ByteList {
   /** The bytes must not change afterwards. */
   push(bytes: Uint8Array): void {
     this.#length += bytes.length
-    if (bytes.length >= shortPiece || this.#pieces.length < fewPieces) {
+    if (bytes.length >= slabBytes || this.#pieces.length < maxUncopiedPieces) {
       this.#pieces.push(bytes)
       this.#slab = none
       this.#used = 0
@@ -26,21 +26,21 @@ export class ByteList {
     }
     const rest = this.#fill(bytes)
     if (rest.length === 0) return
-    this.#slab = new Uint8Array(shortPiece)
+    this.#slab = new Uint8Array(slabBytes)
     this.#used = 0
     this.#pieces.push(none)
     this.#fill(rest)
   }
 
   /**
-   * Takes out the next pieces that are together no longer than `most` bytes, but at least one, as one
+   * Takes out the next pieces that are together no longer than `maxBytes` bytes, but at least one, as one
    * array; of no bytes when there are none. A single piece is not copied.
    */
-  take(most: number): Uint8Array {
+  take(maxBytes: number): Uint8Array {
     let count = 0
     let length = 0
     for (const piece of this.#pieces) {
-      if (count > 0 && length + piece.length > most) break
+      if (count > 0 && length + piece.length > maxBytes) break
       length += piece.length
       count++
     }

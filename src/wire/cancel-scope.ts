@@ -1,7 +1,7 @@
 import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
-import { remove } from './remove.ts'
+import { removeItem } from './light-abort-controller.ts'
 
 /**
  * A stretch of work that something outside may end: the client leaves, a time limit passes, the
@@ -50,7 +50,7 @@ export class CancelScope {
     this.#limits.push(limit)
     this.#wakeAt(limit.at)
     // The timer stays: when it fires for nothing it is set anew for what is left.
-    return () => remove(this.#limits, limit)
+    return () => removeItem(this.#limits, limit)
   }
 
   /**
@@ -98,7 +98,7 @@ export class CancelScope {
       return () => {}
     }
     this.#listeners.push(listener)
-    return () => remove(this.#listeners, listener)
+    return () => removeItem(this.#listeners, listener)
   }
 
   /**

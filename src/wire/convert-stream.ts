@@ -1,16 +1,16 @@
 import { type Readable, type Source, unbuffered } from '../core/streams.ts'
 
 /** A stream of any class that does not have a reader yet. */
-export type Unread = Pick<Readable<Uint8Array>, 'getReader'>
+export type UnreadStream = Pick<Readable<Uint8Array>, 'getReader'>
 
 /** The same stream as the platform's `ReadableStream`. */
-export function toWebStream(stream: Unread): ReadableStream<Uint8Array> {
+export function toWebStream(stream: UnreadStream): ReadableStream<Uint8Array> {
   if (stream instanceof ReadableStream) return stream
   return new ReadableStream(toSource(stream), unbuffered)
 }
 
 /** The chunks of `stream` as the source of a stream of another class. */
-export function toSource(stream: Unread): Source<Uint8Array> {
+export function toSource(stream: UnreadStream): Source<Uint8Array> {
   const reader = stream.getReader()
   return {
     async pull(controller) {

@@ -4,19 +4,19 @@ export function crc32(bytes: Uint8Array): number {
   let at = 0
   // Four bytes a step: the lookups of one step do not wait for each other.
   for (; at + 4 <= bytes.length; at += 4) {
-    crc ^= littleEndian(bytes, at)
-    crc = entry(3, crc) ^ entry(2, crc >>> 8) ^ entry(1, crc >>> 16) ^ entry(0, crc >>> 24)
+    crc ^= readUint32(bytes, at)
+    crc = lookUp(3, crc) ^ lookUp(2, crc >>> 8) ^ lookUp(1, crc >>> 16) ^ lookUp(0, crc >>> 24)
   }
-  for (; at < bytes.length; at++) crc = entry(0, crc ^ byteOf(bytes, at)) ^ (crc >>> 8)
+  for (; at < bytes.length; at++) crc = lookUp(0, crc ^ byteAt(bytes, at)) ^ (crc >>> 8)
   return ~crc >>> 0
 }
 
-function littleEndian(bytes: Uint8Array, at: number): number {
-  const low = byteOf(bytes, at) | (byteOf(bytes, at + 1) << 8)
-  return low | (byteOf(bytes, at + 2) << 16) | (byteOf(bytes, at + 3) << 24)
+function readUint32(bytes: Uint8Array, at: number): number {
+  const low = byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8)
+  return low | (byteAt(bytes, at + 2) << 16) | (byteAt(bytes, at + 3) << 24)
 }
 
-function byteOf(bytes: Uint8Array, at: number): number {
+function byteAt(bytes: Uint8Array, at: number): number {
   // The loops end where the array does.
   return bytes[at] as number
 }
@@ -32,10 +32,10 @@ for (let byte = 0; byte < 256; byte++) {
 for (let at = 256; at < table.length; at++) {
   // The entry of the same byte with one zero less, which has been made.
   const before = table[at - 256] as number
-  table[at] = entry(0, before) ^ (before >>> 8)
+  table[at] = lookUp(0, before) ^ (before >>> 8)
 }
 
-function entry(zeros: number, byte: number): number {
+function lookUp(zeros: number, byte: number): number {
   // There is one for every byte.
   return table[zeros * 256 + (byte & 0xff)] as number
 }

@@ -11,14 +11,14 @@ export interface DataUri {
  * parameters may stand before the marker. Undefined for everything else, percent-encoding included.
  */
 export function parseDataUri(uri: string): DataUri | undefined {
-  const mediaType = dataUriType(uri)
+  const mediaType = parseDataUriType(uri)
   if (mediaType === undefined) return undefined
-  const payload = withoutSpace(uri.slice(uri.indexOf(',') + 1))
+  const payload = removeSpace(uri.slice(uri.indexOf(',') + 1))
   return payload === '' ? undefined : { mediaType, payload }
 }
 
 /** The media type of such a URI, without a look at its payload. */
-export function dataUriType(uri: string): string | undefined {
+export function parseDataUriType(uri: string): string | undefined {
   if (!isDataUri(uri)) return undefined
   const comma = uri.indexOf(',')
   if (comma < 0 || comma === uri.length - 1) return undefined
@@ -32,6 +32,6 @@ export function isDataUri(uri: string): boolean {
 }
 
 /** Payloads reach megabytes and hardly ever hold white space, so they are copied only when they do. */
-function withoutSpace(payload: string): string {
+function removeSpace(payload: string): string {
   return /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload
 }

@@ -6,7 +6,7 @@ import { decodeBase64 } from './base64.ts'
  */
 
 /** The numbers of such a text; undefined when it holds no float32 values, or one that is not finite. */
-export function readFloats(base64: string): Float32Array | undefined {
+export function decodeFloats(base64: string): Float32Array | undefined {
   const bytes = decodeBase64(base64)
   if (!bytes || bytes.length === 0 || bytes.length % 4 !== 0) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -20,7 +20,7 @@ export function readFloats(base64: string): Float32Array | undefined {
 }
 
 /** The little-endian bytes of these numbers. */
-export function floatBytes(floats: Float32Array): Uint8Array {
+export function encodeFloats(floats: Float32Array): Uint8Array {
   const view = new DataView(new ArrayBuffer(floats.length * 4))
   for (const [index, value] of floats.entries()) view.setFloat32(index * 4, value, true)
   return new Uint8Array(view.buffer)

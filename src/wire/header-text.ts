@@ -1,5 +1,5 @@
 /** Why a text cannot be a header value, without quoting it; undefined when it can. */
-export function headerTextProblem(text: string): string | undefined {
+export function findHeaderTextProblem(text: string): string | undefined {
   if (/\p{Cc}/u.test(text)) {
     return 'it holds a control character, such as a line break, which no header can carry'
   }

@@ -4,25 +4,25 @@
  * next full collection.
  */
 export class InFlightSet<Item> {
-  readonly #places: (Item | undefined)[] = []
+  readonly #slots: (Item | undefined)[] = []
   readonly #free: number[] = []
 
   get size(): number {
-    return this.#places.length - this.#free.length
+    return this.#slots.length - this.#free.length
   }
 
   /** Returns the way to take the item out again, to be used once. */
   add(item: Item): () => void {
-    const place = this.#free.pop() ?? this.#places.length
-    this.#places[place] = item
+    const place = this.#free.pop() ?? this.#slots.length
+    this.#slots[place] = item
     return () => {
-      this.#places[place] = undefined
+      this.#slots[place] = undefined
       this.#free.push(place)
     }
   }
 
   /** All items of the moment; they may leave meanwhile. */
   all(): Item[] {
-    return this.#places.filter((item) => item !== undefined)
+    return this.#slots.filter((item) => item !== undefined)
   }
 }

@@ -1,5 +1,5 @@
 /** Does all of the work, so many pieces of it at a time, begun in order. */
-export async function inParallel<T>(
+export async function runInParallel<T>(
   items: readonly T[],
   concurrency: number,
   work: (item: T, index: number) => Promise<void>,

@@ -1,5 +1,5 @@
 /** The longest number that 31 bits hold, and a comma. */
-const mostDigits = 11
+const maxCharacters = 11
 
 const zero = 0x30
 const comma = 0x2c
@@ -10,8 +10,8 @@ const decoder = new TextDecoder()
  * Numbers that are not negative as the text of a JSON array. For millions of them, `JSON.stringify`
  * takes four times as long, and first an array of them all.
  */
-export function integersText(numbers: Int32Array): string {
-  const text = new Uint8Array(numbers.length * mostDigits)
+export function formatIntegerArray(numbers: Int32Array): string {
+  const text = new Uint8Array(numbers.length * maxCharacters)
   let end = 0
   for (let at = 0; at < numbers.length; at++) {
     if (at > 0) text[end++] = comma

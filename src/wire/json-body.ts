@@ -1,11 +1,11 @@
 import { invalid } from '../core/errors.ts'
 import type { ObjectLayout } from '../core/layout.ts'
-import { type JsonLimits, layoutOf } from './json-scan.ts'
+import { type JsonLimits, scanLayout } from './json-scan.ts'
 import { parseInSteps, strictUtf8 } from './json-steps.ts'
 import type { TimeSlice } from './time-slice.ts'
 
 /** What some upstreams' parsers overflow on, and what takes more time and memory than its bytes. */
-const limits: JsonLimits = { depth: 128, values: 200_000 }
+const maxJson: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
 
 export interface JsonBody<Name extends string> {
   readonly layout: ObjectLayout<Name>
@@ -17,7 +17,7 @@ export interface JsonBodyOptions<Name extends string> {
   readonly names: readonly Name[]
   /** Those of them that must not stand there twice, or in other letter case. */
   readonly unique: readonly Name[]
-  readonly pace: TimeSlice
+  readonly timeSlice: TimeSlice
 }
 
 /**
@@ -26,9 +26,9 @@ export interface JsonBodyOptions<Name extends string> {
  */
 export async function readJsonBody<Name extends string>(
   bytes: Uint8Array,
-  { names, unique, pace }: JsonBodyOptions<Name>,
+  { names, unique, timeSlice }: JsonBodyOptions<Name>,
 ): Promise<JsonBody<Name>> {
-  const layout = layoutOf(bytes, names, { limits })
+  const layout = scanLayout(bytes, names, { limits: maxJson })
   checkSize(layout)
   const ambiguous = unique.find(
     (name) => layout.spans[name].length > 1 || layout.misspelled.includes(name),
@@ -38,8 +38,10 @@ export async function readJsonBody<Name extends string>(
     throw invalid(message, ambiguous)
   }
   if (layout.cuts.length === 0) return { layout, value: parseObject(bytes) }
-  await pace.pause()
-  const value = await parseInSteps(bytes, layout.cuts, () => pace.pause()).catch(unreadable)
+  await timeSlice.pause()
+  const value = await parseInSteps(bytes, layout.cuts, () => timeSlice.pause()).catch(
+    rethrowInvalid,
+  )
   return { layout, value: asObject(value) }
 }
 
@@ -49,14 +51,17 @@ export function parseObject(bytes: Uint8Array): object {
   try {
     return asObject(JSON.parse(strictUtf8.decode(bytes)))
   } catch (error) {
-    return unreadable(error)
+    return rethrowInvalid(error)
   }
 }
 
 function checkSize({ depth, values }: Pick<ObjectLayout<never>, 'depth' | 'values'>): void {
-  if (depth > limits.depth) throw invalid(`the request body is nested deeper than ${limits.depth}`)
-  if (values > limits.values) {
-    throw invalid(`the request body holds more than ${limits.values} objects, arrays and members`)
+  if (depth > maxJson.maxDepth)
+    throw invalid(`the request body is nested deeper than ${maxJson.maxDepth}`)
+  if (values > maxJson.maxValues) {
+    throw invalid(
+      `the request body holds more than ${maxJson.maxValues} objects, arrays and members`,
+    )
   }
 }
 
@@ -67,7 +72,7 @@ function asObject(value: unknown): object {
   return value
 }
 
-function unreadable(error: unknown): never {
+function rethrowInvalid(error: unknown): never {
   // By name, since a host may run this where the classes of its own errors are others.
   switch (error instanceof Object && 'name' in error && error.name) {
     case 'SyntaxError':

@@ -17,14 +17,14 @@ export function matchName<Name extends string>(
   names: readonly Name[],
 ): KeyMatch<Name> | undefined {
   for (const name of names) {
-    const spelling = spellingOf(bytes, span, name)
+    const spelling = compareKey(bytes, span, name)
     if (spelling !== 'other') return { name, isExact: spelling === 'exact' }
   }
   return undefined
 }
 
 /** Compares unit by unit, since a body may have as many keys as it likes: none of them is decoded. */
-function spellingOf(
+function compareKey(
   bytes: Uint8Array,
   { start, end }: Span,
   name: string,
@@ -36,7 +36,7 @@ function spellingOf(
     const wanted = name.charCodeAt(unit)
     let found = bytes[at] as number
     if (found === backslash) {
-      found = escapedUnit(bytes, at)
+      found = readEscape(bytes, at)
       at += escapeLength
     } else if (found < 0x80) at++
     else {
@@ -48,7 +48,7 @@ function spellingOf(
       at += letter.form.length
     }
     if (found === wanted) continue
-    if (lowerCase(found) !== wanted) return 'other'
+    if (toLowerCase(found) !== wanted) return 'other'
     isExact = false
   }
   if (at !== end) return 'other'
@@ -61,17 +61,17 @@ const letterU = 0x75
 /** `\u006d`: no shorter escape stands for a letter or an underscore. */
 const escapeLength = 6
 
-function escapedUnit(bytes: Uint8Array, at: number): number {
+function readEscape(bytes: Uint8Array, at: number): number {
   if (bytes[at + 1] !== letterU) return Number.NaN
   let unit = 0
   for (let digit = at + 2; digit < at + escapeLength; digit++) {
-    unit = unit * 16 + hexValue(bytes[digit] ?? 0)
+    unit = unit * 16 + parseHexDigit(bytes[digit] ?? 0)
   }
   return unit
 }
 
 /** NaN of what is no hexadecimal digit. */
-function hexValue(byte: number): number {
+function parseHexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const letter = byte | 0x20
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN
@@ -83,7 +83,7 @@ const lettersBeyondAscii = [
   { unit: 0x212a, form: [0xe2, 0x84, 0xaa], lowerCase: 0x6b },
 ] as const
 
-function lowerCase(unit: number): number {
+function toLowerCase(unit: number): number {
   if (unit < 0x80) return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit
   return lettersBeyondAscii.find((letter) => letter.unit === unit)?.lowerCase ?? unit
 }

@@ -3,8 +3,8 @@ import { matchName } from './json-key.ts'
 
 /** How much a JSON text may hold. The scan ends at the first excess. */
 export interface JsonLimits {
-  readonly depth: number
-  readonly values: number
+  readonly maxDepth: number
+  readonly maxValues: number
 }
 
 export interface ScanOptions {
@@ -14,28 +14,28 @@ export interface ScanOptions {
 }
 
 const unlimited: JsonLimits = {
-  depth: Number.POSITIVE_INFINITY,
-  values: Number.POSITIVE_INFINITY,
+  maxDepth: Number.POSITIVE_INFINITY,
+  maxValues: Number.POSITIVE_INFINITY,
 }
 
 /** A few milliseconds' parse, whatever the bytes are. */
-const usualStep = 256 * 1024
+const defaultStepBytes = 256 * 1024
 
 /** Deeper containers are only counted. Scratch memory, since a scan is over before the next begins. */
-const knownLevels = 256
-const isArray = new Uint8Array(knownLevels)
+const maxTrackedDepth = 256
+const isArray = new Uint8Array(maxTrackedDepth)
 /** Where the last string of each open container begins: of an object, the key of its open member. */
-const lastString = new Uint32Array(knownLevels)
+const lastString = new Uint32Array(maxTrackedDepth)
 
 /**
  * Finds top-level members of a JSON object, and counts what it holds, without changing or copying a
  * byte. What it says of bytes that are no such thing means nothing, but it says it in linear time and
  * without recursion: so that a body can be judged before it is parsed.
  */
-export function layoutOf<Name extends string>(
+export function scanLayout<Name extends string>(
   bytes: Uint8Array,
   names: readonly Name[],
-  { limits = unlimited, stepBytes = usualStep }: ScanOptions = {},
+  { limits = unlimited, stepBytes = defaultStepBytes }: ScanOptions = {},
 ): ObjectLayout<Name> {
   // Without a prototype: keys such as `constructor` must not find what every object has.
   const spans: Record<Name, Span[]> = Object.create(null)
@@ -66,7 +66,7 @@ export function layoutOf<Name extends string>(
     if (meaning === plain) continue
     switch (meaning) {
       case quote: {
-        const end = endOfString(bytes, at)
+        const end = findStringEnd(bytes, at)
         lastString[depth] = at
         if (inArray) values++
         else if (depth === 1 && valueStart < 0) {
@@ -75,12 +75,12 @@ export function layoutOf<Name extends string>(
           else if (match) misspelled.push(match.name)
           empty = false
         }
-        at = values > limits.values ? length : end
+        at = values > limits.maxValues ? length : end
         break
       }
       case colon:
         if (depth === 1 && valueStart < 0) valueStart = at + 1
-        if (++values > limits.values) at = length
+        if (++values > limits.maxValues) at = length
         break
       case comma:
         if (bytes[at - 1] === commaByte) {
@@ -90,9 +90,9 @@ export function layoutOf<Name extends string>(
         }
         commas++
         if (depth === 1 && valueStart >= 0) endValue(at)
-        if (at >= nextCut && depth > 0 && depth < knownLevels) {
+        if (at >= nextCut && depth > 0 && depth < maxTrackedDepth) {
           const isCut = isBetweenValues(bytes, at)
-          if (isCut) cuts.push({ at, open: openContainers(bytes, depth) })
+          if (isCut) cuts.push({ at, open: listOpenContainers(bytes, depth) })
           nextCut = at + (isCut ? stepBytes : stepBytes / 16)
         }
         break
@@ -101,7 +101,7 @@ export function layoutOf<Name extends string>(
         inArray = bytes[at] === openBracket
         isArray[depth] = inArray ? 1 : 0
         if (depth > deepest) deepest = depth
-        if (++values > limits.values || depth > limits.depth) at = length
+        if (++values > limits.maxValues || depth > limits.maxDepth) at = length
         break
       case closing:
         depth--
@@ -115,7 +115,7 @@ export function layoutOf<Name extends string>(
       case literal:
         literals++
         if (inArray) values++
-        if (values > limits.values || literals > limits.values) at = length
+        if (values > limits.maxValues || literals > limits.maxValues) at = length
         break
     }
   }
@@ -150,22 +150,22 @@ for (const [characters, meaning] of [
 }
 
 /** A shorter string ends before a native search would have begun. */
-const short = 32
+const shortStringBytes = 32
 
 /**
  * The index of the quote that ends the string which begins at `start`. A native search finds it in
  * long strings without quotes of their own, as base64 images are; in others a plain loop is quicker.
  */
-function endOfString(bytes: Uint8Array, start: number): number {
-  const near = plainEnd(bytes, start + 1, start + short)
-  if (near < start + short) return near
+function findStringEnd(bytes: Uint8Array, start: number): number {
+  const near = findQuote(bytes, start + 1, start + shortStringBytes)
+  if (near < start + shortStringBytes) return near
   const found = bytes.indexOf(quoteByte, near)
   if (found < 0) return bytes.length
-  return bytes[found - 1] === backslash ? plainEnd(bytes, near, bytes.length) : found
+  return bytes[found - 1] === backslash ? findQuote(bytes, near, bytes.length) : found
 }
 
 /** The quote that ends a string, or where `stop` is passed; `at` is not behind a backslash. */
-function plainEnd(bytes: Uint8Array, at: number, stop: number): number {
+function findQuote(bytes: Uint8Array, at: number, stop: number): number {
   const end = Math.min(stop, bytes.length)
   let next = at
   while (next < end) {
@@ -187,12 +187,12 @@ function isBetweenValues(bytes: Uint8Array, at: number): boolean {
   return previous !== open && previous !== comma && next !== closing && next !== comma
 }
 
-function openContainers(bytes: Uint8Array, depth: number): OpenContainer[] {
+function listOpenContainers(bytes: Uint8Array, depth: number): OpenContainer[] {
   return Array.from({ length: depth }, (_, above) => {
     const level = above + 1
     if (isArray[level] === 1) return { kind: 'array' }
     const start = lastString[level] ?? 0
-    return { kind: 'object', key: { start, end: endOfString(bytes, start) + 1 } }
+    return { kind: 'object', key: { start, end: findStringEnd(bytes, start) + 1 } }
   })
 }
 

@@ -19,8 +19,8 @@ export async function parseInSteps(
   let last: Cut | undefined
   for (const cut of [...cuts, undefined]) {
     const text = strictUtf8.decode(bytes.subarray(last ? last.at + 1 : 0, cut?.at))
-    const piece: unknown = JSON.parse(opening(last, goesOn) + text + closing(cut))
-    value = last ? joined(value, piece, { bytes, cut: last, goesOn }) : piece
+    const piece: unknown = JSON.parse(openingBrackets(last, goesOn) + text + closingBrackets(cut))
+    value = last ? mergePiece(value, piece, { bytes, cut: last, goesOn }) : piece
     last = cut
     await pause()
   }
@@ -30,7 +30,7 @@ export async function parseInSteps(
 /** Text of a request. A byte order mark is kept, since no JSON text begins with one. */
 export const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function opening(cut: Cut | undefined, goesOn: string): string {
+function openingBrackets(cut: Cut | undefined, goesOn: string): string {
   if (!cut) return ''
   const innermost = cut.open.length - 1
   return cut.open
@@ -41,7 +41,7 @@ function opening(cut: Cut | undefined, goesOn: string): string {
     .join('')
 }
 
-function closing(cut: Cut | undefined): string {
+function closingBrackets(cut: Cut | undefined): string {
   if (!cut) return ''
   return cut.open
     .map(({ kind }) => (kind === 'array' ? ']' : '}'))
@@ -50,7 +50,7 @@ function closing(cut: Cut | undefined): string {
 }
 
 /** Puts a piece into the containers that were open where it was cut off, and returns the whole. */
-function joined(
+function mergePiece(
   whole: unknown,
   piece: unknown,
   { bytes, cut: { open }, goesOn }: { bytes: Uint8Array; cut: Cut; goesOn: string },
@@ -67,7 +67,7 @@ function joined(
       for (let at = isInnermost ? 0 : 1; at < more.length; at++) items.push(more[at])
     } else {
       const [members, more] = [into as JsonObject, from as JsonObject]
-      into = isInnermost ? undefined : members[keyAt(bytes, container.key)]
+      into = isInnermost ? undefined : members[readKey(bytes, container.key)]
       from = more[goesOn]
       for (const key of Object.keys(more)) if (key !== goesOn) setMember(members, key, more[key])
     }
@@ -75,7 +75,7 @@ function joined(
   return whole
 }
 
-function keyAt(bytes: Uint8Array, { start, end }: Span): string {
+function readKey(bytes: Uint8Array, { start, end }: Span): string {
   return String(JSON.parse(strictUtf8.decode(bytes.subarray(start, end))))
 }
 

@@ -1,4 +1,4 @@
-import { jsonIn } from './json.ts'
+import { tryParseJson } from './json.ts'
 
 /*
  * Values of a JSON text as they are written there. Reading a value and writing it again changes
@@ -19,7 +19,7 @@ const closeBracket = 0x5d
  * item of an array. `content.*.input` finds `content.0.input`. Of a repeated key the last one counts,
  * as for `JSON.parse`, which must have taken the text before: what is no JSON gives no sense here.
  */
-export function textsAt(json: string, pattern: string): ReadonlyMap<string, string> {
+export function extractTexts(json: string, pattern: string): ReadonlyMap<string, string> {
   const steps = pattern.split('.')
   const texts = new Map<string, string>()
 
@@ -27,85 +27,85 @@ export function textsAt(json: string, pattern: string): ReadonlyMap<string, stri
   const read = (start: number, depth: number, path: string): number => {
     const step = steps[depth]
     if (step === undefined) {
-      const end = endOfValue(json, start)
+      const end = findValueEnd(json, start)
       texts.set(path, json.slice(start, end))
       return end
     }
     const deeper = (at: number, key: string | number) =>
       read(at, depth + 1, path === '' ? `${key}` : `${path}.${key}`)
     const first = json.charCodeAt(start)
-    if (first === openBracket && step === '*') return eachItem(json, start, deeper)
-    if (first !== openBrace) return endOfValue(json, start)
-    return eachMember(json, start, (at, key) =>
-      key === step ? deeper(at, key) : endOfValue(json, at),
+    if (first === openBracket && step === '*') return readItems(json, start, deeper)
+    if (first !== openBrace) return findValueEnd(json, start)
+    return readMembers(json, start, (at, key) =>
+      key === step ? deeper(at, key) : findValueEnd(json, at),
     )
   }
 
-  read(afterSpace(json, 0), 0, '')
+  read(skipSpace(json, 0), 0, '')
   return texts
 }
 
 /** The same text without the space between its tokens. */
-export function withoutSpace(json: string): string {
+export function minifyJson(json: string): string {
   let compact = ''
   let from = 0
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === quote) at = endOfString(json, at) - 1
+    if (code === quote) at = findStringEnd(json, at) - 1
     if (!isSpace(code)) continue
     compact += json.slice(from, at)
-    from = afterSpace(json, at)
+    from = skipSpace(json, at)
     at = from - 1
   }
   return from === 0 ? json : compact + json.slice(from)
 }
 
 /** `read` gets where a value starts and returns where it ends. */
-function eachItem(
+function readItems(
   json: string,
   start: number,
   read: (at: number, index: number) => number,
 ): number {
-  let at = afterSpace(json, start + 1)
+  let at = skipSpace(json, start + 1)
   for (let index = 0; at < json.length && json.charCodeAt(at) !== closeBracket; index++) {
-    at = afterSeparator(json, read(at, index))
+    at = skipSeparator(json, read(at, index))
   }
   return at + 1
 }
 
-function eachMember(
+function readMembers(
   json: string,
   start: number,
   read: (at: number, key: string) => number,
 ): number {
-  let at = afterSpace(json, start + 1)
+  let at = skipSpace(json, start + 1)
   while (at < json.length && json.charCodeAt(at) !== closeBrace) {
-    const end = endOfString(json, at)
+    const end = findStringEnd(json, at)
     const key = json.slice(at, end)
-    const value = afterSeparator(json, end)
-    at = afterSeparator(json, read(value, plainKey(key)))
+    const value = skipSeparator(json, end)
+    at = skipSeparator(json, read(value, parseKey(key)))
   }
   return at + 1
 }
 
 /** A key may be written with escapes. */
-function plainKey(literal: string): string {
-  return literal.includes('\\') ? String(jsonIn(literal)) : literal.slice(1, -1)
+function parseKey(literal: string): string {
+  return literal.includes('\\') ? String(tryParseJson(literal)) : literal.slice(1, -1)
 }
 
-function endOfValue(json: string, start: number): number {
+function findValueEnd(json: string, start: number): number {
   switch (json.charCodeAt(start)) {
     case quote:
-      return endOfString(json, start)
+      return findStringEnd(json, start)
     case openBrace:
     case openBracket:
-      return endOfContainer(json, start)
+      return findContainerEnd(json, start)
     default:
-      return endOfScalar(json, start)
+      return findScalarEnd(json, start)
   }
 }
 
-function endOfString(json: string, start: number): number {
+function findStringEnd(json: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = json.indexOf('"', at)
     if (at < 0) return json.length
@@ -115,12 +115,12 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-function endOfContainer(json: string, start: number): number {
+function findContainerEnd(json: string, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at++) {
     switch (json.charCodeAt(at)) {
       case quote:
-        at = endOfString(json, at) - 1
+        at = findStringEnd(json, at) - 1
         break
       case openBrace:
       case openBracket:
@@ -136,7 +136,7 @@ function endOfContainer(json: string, start: number): number {
 }
 
 /** A number, `true`, `false` or `null`. It has a character at least, so that every step goes forward. */
-function endOfScalar(json: string, start: number): number {
+function findScalarEnd(json: string, start: number): number {
   let at = start + 1
   while (at < json.length && !endsScalar(json.charCodeAt(at))) at++
   return at
@@ -147,13 +147,13 @@ function endsScalar(code: number): boolean {
 }
 
 /** Past a comma or a colon and the space on both of its sides, where there is one. */
-function afterSeparator(json: string, start: number): number {
-  const at = afterSpace(json, start)
+function skipSeparator(json: string, start: number): number {
+  const at = skipSpace(json, start)
   const separator = json.charCodeAt(at)
-  return separator === comma || separator === colon ? afterSpace(json, at + 1) : at
+  return separator === comma || separator === colon ? skipSpace(json, at + 1) : at
 }
 
-function afterSpace(json: string, start: number): number {
+function skipSpace(json: string, start: number): number {
   let at = start
   while (isSpace(json.charCodeAt(at))) at++
   return at

@@ -1,5 +1,4 @@
 import type { CancelSignal } from '../core/ports.ts'
-import { remove } from './remove.ts'
 
 /** A `CancelSignal` with its trigger, at a fraction of what an `AbortController` costs a request. */
 export class LightAbortController implements CancelSignal {
@@ -25,6 +24,12 @@ export class LightAbortController implements CancelSignal {
   }
 
   removeEventListener(_: 'abort', listener: () => void): void {
-    remove(this.#listeners, listener)
+    removeItem(this.#listeners, listener)
   }
+}
+
+/** Removes one item from a short list, if it is there. */
+export function removeItem<Item>(items: Item[], item: Item): void {
+  const index = items.indexOf(item)
+  if (index !== -1) items.splice(index, 1)
 }

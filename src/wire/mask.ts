@@ -1,13 +1,13 @@
-import { jsonIn } from './json.ts'
+import { tryParseJson } from './json.ts'
 
 /** What looks like a credential: OpenAI-style keys, bearer tokens, JWTs, Google and AWS keys. */
 const credentialShapes =
   /\b(?:sk-[A-Za-z0-9_*-]{4,}|Bearer\s+[A-Za-z0-9._~+/=*-]{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|ya29\.[\w.-]+|AIza[\w-]{20,}|AKIA[0-9A-Z]{16})/g
 
 /** A part of a secret that is shorter says nothing, and would hide ordinary words. */
-const shortestPart = 16
+const minPartLength = 16
 /** A whole secret that is shorter would hide ordinary words too. */
-const shortestSecret = 4
+const minSecretLength = 4
 
 /** Hides secrets in a text. */
 export type Mask = (text: string) => string
@@ -24,32 +24,32 @@ export function maskSecrets(text: string, secret?: string): string {
  */
 export function createMask(secret = ''): Mask {
   const whole = secret.trim()
-  if (whole.length < shortestSecret) return (text) => text.replace(credentialShapes, '***')
-  const spellings = secretsIn(whole).flatMap(spellingsOf)
-  const parts = new Set(spellings.flatMap(partsOf))
-  const short = [whole, ...spellings].filter((spelling) => spelling.length < shortestPart)
+  if (whole.length < minSecretLength) return (text) => text.replace(credentialShapes, '***')
+  const spellings = extractSecrets(whole).flatMap(listSpellings)
+  const parts = new Set(spellings.flatMap(listParts))
+  const short = [whole, ...spellings].filter((spelling) => spelling.length < minPartLength)
   return (text) => {
-    const cut = withoutParts(text.replaceAll(whole, '***'), parts)
+    const cut = hideParts(text.replaceAll(whole, '***'), parts)
     const masked = short.reduce((shown, spelling) => shown.replaceAll(spelling, '***'), cut)
     return masked.replace(credentialShapes, '***')
   }
 }
 
 /** The secret itself, or the secrets that a JSON document holds. */
-function secretsIn(whole: string): string[] {
+function extractSecrets(whole: string): string[] {
   if (!whole.startsWith('{')) return [whole]
-  const document = Object.entries(Object(jsonIn(whole)))
+  const document = Object.entries(Object(tryParseJson(whole)))
   const named = document.flatMap(([name, value]) =>
     /(?:key|secret|token|password)$/i.test(name) && typeof value === 'string' ? value : [],
   )
   const found = named.length > 0 ? named : whole.split(/[\s:,"{}]+/)
-  return found.filter((part) => part.length >= shortestPart)
+  return found.filter((part) => part.length >= minPartLength)
 }
 
-function spellingsOf(secret: string): string[] {
+function listSpellings(secret: string): string[] {
   // Half of a surrogate pair, which has no encoding, is replaced here as it is on the wire.
   const wellFormed = decoder.decode(encoder.encode(secret))
-  const encoded = [0, 1, 2].flatMap((offset) => base64At(secret, offset))
+  const encoded = [0, 1, 2].flatMap((offset) => encodeBase64At(secret, offset))
   return [
     secret,
     encodeURIComponent(wellFormed),
@@ -66,7 +66,7 @@ const decoder = new TextDecoder()
  * The base64 of a secret that stands after `offset` other bytes, without the letters at either end
  * that depend on its neighbours; at offset 0 also with its end, as it is when nothing follows.
  */
-function base64At(secret: string, offset: number): string[] {
+function encodeBase64At(secret: string, offset: number): string[] {
   const bytes = encoder.encode(secret)
   const shifted = new Uint8Array(offset + bytes.length)
   shifted.set(bytes, offset)
@@ -76,25 +76,25 @@ function base64At(secret: string, offset: number): string[] {
 }
 
 /** Every run of the shortest length: a longer part is a run of these. */
-function partsOf(spelling: string): string[] {
-  return Array.from({ length: Math.max(0, spelling.length - shortestPart + 1) }, (_, at) =>
-    spelling.slice(at, at + shortestPart),
+function listParts(spelling: string): string[] {
+  return Array.from({ length: Math.max(0, spelling.length - minPartLength + 1) }, (_, at) =>
+    spelling.slice(at, at + minPartLength),
   )
 }
 
-function withoutParts(text: string, parts: ReadonlySet<string>): string {
+function hideParts(text: string, parts: ReadonlySet<string>): string {
   let shown = ''
   let hiddenTo = 0
-  for (let at = 0; at + shortestPart <= text.length; at++) {
-    if (!parts.has(text.slice(at, at + shortestPart))) continue
+  for (let at = 0; at + minPartLength <= text.length; at++) {
+    if (!parts.has(text.slice(at, at + minPartLength))) continue
     if (at >= hiddenTo) shown += `${text.slice(hiddenTo, at)}***`
-    hiddenTo = at + shortestPart
+    hiddenTo = at + minPartLength
   }
   return shown + text.slice(hiddenTo)
 }
 
 /** An address without its user name and password, for the log. */
-export function maskedUrl(address: string): string {
+export function maskUrl(address: string): string {
   const { protocol, host, username, password } = new URL(address)
   return `${protocol}//${username === '' && password === '' ? '' : '***@'}${host}`
 }

@@ -1,5 +1,5 @@
 import { UpstreamFault } from '../core/failure.ts'
-import { digitsIn, isDigit, valueOf } from './digits.ts'
+import { countDigits, isDigit, parseDigits } from './digits.ts'
 
 /** What becomes of the numbers: their JSON text as it came, or little-endian float32. */
 export type NumberForm = 'text' | 'float32'
@@ -13,10 +13,10 @@ export interface NumberArray {
 }
 
 /** More bytes than four words of digits and what stands before them. */
-const longestPlain = 32
+const maxPlainBytes = 32
 
 /** The longest number that a JSON writer has reason to make, with much to spare. */
-const longestNumber = 1024
+const maxNumberBytes = 1024
 
 /**
  * Reads the numbers of one flat JSON array that arrives in pieces. Every number is held against the
@@ -42,14 +42,16 @@ export class NumberReader {
   read(bytes: Uint8Array, from: number): number {
     const end = this.#scan(bytes, from)
     if (this.#form === 'text' && end > from) this.#pieces.push(bytes.subarray(from, end))
-    if (bytes.length - end > longestNumber && bytes[end] !== closeBracket) throw malformed()
+    if (bytes.length - end > maxNumberBytes && bytes[end] !== closeBracket) throw malformed()
     return end
   }
 
   /** What has been read, once the closing bracket is reached. */
   take(): NumberArray {
     const pieces =
-      this.#form === 'text' ? this.#pieces : [new Uint8Array(exact(this.#floats, this.#length * 4))]
+      this.#form === 'text'
+        ? this.#pieces
+        : [new Uint8Array(trimBuffer(this.#floats, this.#length * 4))]
     return { form: this.#form, length: this.#length, pieces }
   }
 
@@ -62,9 +64,9 @@ export class NumberReader {
       if (isSpace(byte)) at++
       else if (expects === 'number') {
         const start = at
-        at = this.#plainNumbers(bytes, start)
+        at = this.#readPlainNumbers(bytes, start)
         if (at > start) continue
-        const next = this.#anyNumber(bytes, start)
+        const next = this.#readAnyNumber(bytes, start)
         // The number may go on in the next piece.
         if (next >= end) break
         expects = 'separator'
@@ -83,25 +85,25 @@ export class NumberReader {
    * Reads numbers from `start` on as long as they are written like nearly all numbers of a vector: a
    * digit, a point, some more digits, and a comma. Returns where the first other one begins.
    */
-  #plainNumbers(bytes: Uint8Array, start: number): number {
+  #readPlainNumbers(bytes: Uint8Array, start: number): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     const isKept = this.#form === 'float32'
-    const last = bytes.length - longestPlain
+    const last = bytes.length - maxPlainBytes
     let next = start
     while (next < last) {
-      const begin = isSpace(bytes[next] as number) ? afterSpace(bytes, next) : next
+      const begin = isSpace(bytes[next] as number) ? skipSpace(bytes, next) : next
       const first = bytes[begin] === minus ? begin + 1 : begin
       const fraction = first + 2
       if (fraction > last || bytes[first + 1] !== point || !isDigit(bytes[first] as number)) break
       let digits = (bytes[first] as number) - zero
       let at = fraction
       let word = view.getInt32(at, true)
-      let more = digitsIn(word)
+      let more = countDigits(word)
       while (more === 4 && at < fraction + 16) {
-        digits = digits * 10_000 + valueOf(word, 4)
+        digits = digits * 10_000 + parseDigits(word, 4)
         at += 4
         word = view.getInt32(at, true)
-        more = digitsIn(word)
+        more = countDigits(word)
       }
       // Digits past the twentieth place stay out.
       const kept = at + more
@@ -110,11 +112,11 @@ export class NumberReader {
       if (end === fraction || bytes[end] !== comma) break
       this.#length++
       if (isKept) {
-        digits = digits * power(more) + valueOf(word, more)
-        let value = digits / power(kept - fraction)
+        digits = digits * powerOfTen(more) + parseDigits(word, more)
+        let value = digits / powerOfTen(kept - fraction)
         // A quotient of two numbers that are exact is as near as a double can be.
         const isExact = digits <= Number.MAX_SAFE_INTEGER && end === kept
-        if (!isExact && isNearTie(value)) value = Number(textOf(bytes, first, end))
+        if (!isExact && isNearTie(value)) value = Number(decodeAscii(bytes, first, end))
         this.#keep(first > begin ? -value : value)
       }
       next = end + 1
@@ -125,11 +127,11 @@ export class NumberReader {
   /**
    * Reads one number of any form, and returns where it ends; the end of the bytes means not yet.
    */
-  #anyNumber(bytes: Uint8Array, start: number): number {
+  #readAnyNumber(bytes: Uint8Array, start: number): number {
     let at = start
     while (at < bytes.length && isInNumber(bytes[at] as number)) at++
     if (at >= bytes.length) return at
-    const text = textOf(bytes, start, Math.min(at, start + longestNumber))
+    const text = decodeAscii(bytes, start, Math.min(at, start + maxNumberBytes))
     const value = jsonNumber.test(text) ? Number(text) : Number.NaN
     if (!Number.isFinite(Math.fround(value))) throw malformed()
     this.#length++
@@ -140,7 +142,7 @@ export class NumberReader {
   /** Writes the number that has just been counted. */
   #keep(value: number): void {
     const offset = this.#length * 4 - 4
-    if (offset >= this.#floats.byteLength) this.#floats = grown(this.#floats)
+    if (offset >= this.#floats.byteLength) this.#floats = growBuffer(this.#floats)
     this.#floats.setFloat32(offset, value, true)
   }
 }
@@ -166,7 +168,7 @@ function isSpace(byte: number): boolean {
 }
 
 /** The place after the blanks; OpenAI itself writes every number on a line of its own. */
-function afterSpace(bytes: Uint8Array, from: number): number {
+function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length && isSpace(bytes[at] as number)) at++
   return at
@@ -175,7 +177,7 @@ function afterSpace(bytes: Uint8Array, from: number): number {
 const powers = Float64Array.from({ length: 21 }, (_, exponent) => 10 ** exponent)
 
 /** A power of ten that is exact as a double. */
-function power(exponent: number): number {
+function powerOfTen(exponent: number): number {
   return powers[exponent] as number
 }
 
@@ -184,17 +186,17 @@ function isNearTie(value: number): boolean {
   return Math.fround(value * (1 - 1e-15)) !== Math.fround(value * (1 + 1e-15) + 1e-20)
 }
 
-function textOf(bytes: Uint8Array, from: number, to: number): string {
+function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
   return String.fromCharCode(...bytes.subarray(from, to))
 }
 
-function grown(floats: DataView<ArrayBuffer>): DataView<ArrayBuffer> {
+function growBuffer(floats: DataView<ArrayBuffer>): DataView<ArrayBuffer> {
   const larger = new Uint8Array(Math.max(1024, floats.byteLength * 2))
   larger.set(new Uint8Array(floats.buffer))
   return new DataView(larger.buffer)
 }
 
-function exact({ buffer }: DataView<ArrayBuffer>, length: number): ArrayBuffer {
+function trimBuffer({ buffer }: DataView<ArrayBuffer>, length: number): ArrayBuffer {
   return buffer.byteLength === length ? buffer : buffer.slice(0, length)
 }
 

@@ -6,7 +6,7 @@ export class RawJson {
     this.text = text
   }
 
-  /** For `JSON.stringify` inside `jsonText`, which puts the text where the mark stands. */
+  /** For `JSON.stringify` inside `stringifyJson`, which puts the text where the mark stands. */
   toJSON(): string {
     placed.push(this.text)
     return mark
@@ -27,7 +27,7 @@ function newMark(): string {
 let placed: string[] = []
 
 /** `JSON.stringify`, with the text of every `RawJson` as it is. */
-export function jsonText(value: object): string {
+export function stringifyJson(value: object): string {
   placed = []
   const json = JSON.stringify(value)
   let whole = ''
@@ -35,18 +35,18 @@ export function jsonText(value: object): string {
   for (const text of placed) {
     const at = json.indexOf(mark, from)
     // The mark is a string in the document: a quote stands on either side.
-    whole += json.slice(from, at - 1) + wellFormed(text)
+    whole += json.slice(from, at - 1) + escapeSurrogates(text)
     from = at + mark.length + 1
   }
   if (from === 0) return json
   if (json.indexOf(mark, from) === -1) return whole + json.slice(from)
   // Some text of the document holds the mark too.
   mark = newMark()
-  return jsonText(value)
+  return stringifyJson(value)
 }
 
 /** Half a surrogate pair has no UTF-8; `JSON.stringify` escapes it likewise. */
-function wellFormed(text: string): string {
+function escapeSurrogates(text: string): string {
   if (!/\p{Surrogate}/u.test(text)) return text
   return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
 }

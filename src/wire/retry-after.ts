@@ -5,7 +5,10 @@ import type { UpstreamResponse } from '../core/ports.ts'
  * How long an upstream asks to wait: `retry-after-ms` (finer, OpenAI and Azure send it), else
  * `Retry-After` in seconds, whole or decimal, or as an HTTP date. Undefined when absent or useless.
  */
-export function retryAfter(header: UpstreamResponse['header'], now: Millis): Millis | undefined {
+export function parseRetryAfter(
+  header: UpstreamResponse['header'],
+  now: Millis,
+): Millis | undefined {
   const milliseconds = header('retry-after-ms')
   if (milliseconds !== undefined && decimal.test(milliseconds)) return Number(milliseconds)
   const value = header('retry-after')?.trim()

@@ -7,8 +7,8 @@ export interface SealLabel {
 }
 
 /** A sealed value cannot be opened. The message holds nothing of it. */
-export class SealFault extends Error {
-  override readonly name = 'SealFault'
+export class SealError extends Error {
+  override readonly name = 'SealError'
 
   constructor() {
     super('the sealed value was altered, belongs elsewhere or was sealed with another key')
@@ -22,7 +22,7 @@ const version = 'v1'
 const nonceLength = 12
 const tagLength = 16
 /** One spelling for each value: a second one would be an altered text that still opens. */
-const form = /^v1\.((?:[0-9a-f]{2}){28,})$/
+const sealedPattern = /^v1\.((?:[0-9a-f]{2}){28,})$/
 
 /**
  * Seals texts under a master key: AES-256-GCM with a fresh nonce, and a key of its own for each
@@ -36,32 +36,32 @@ export class Sealer {
   }
 
   /** `master`: 32 random bytes. */
-  static async of(master: Uint8Array<ArrayBuffer>): Promise<Sealer> {
+  static async create(master: Uint8Array<ArrayBuffer>): Promise<Sealer> {
     return new Sealer(await crypto.subtle.importKey('raw', master, 'HKDF', false, ['deriveKey']))
   }
 
   async seal(label: SealLabel, text: string): Promise<string> {
     const nonce = crypto.getRandomValues(new Uint8Array(nonceLength))
-    const key = await this.#keyOf(label.purpose)
+    const key = await this.#deriveKey(label.purpose)
     const box = await crypto.subtle.encrypt(algorithm(label, nonce), key, encoder.encode(text))
     return `${version}.${bytesToHex(nonce)}${bytesToHex(new Uint8Array(box))}`
   }
 
-  /** Rejects with a `SealFault` for anything but what `seal` has made for the same label. */
+  /** Rejects with a `SealError` for anything but what `seal` has made for the same label. */
   async open(label: SealLabel, sealed: string): Promise<string> {
-    const hex = form.exec(sealed)?.[1]
-    if (hex === undefined) throw new SealFault()
+    const hex = sealedPattern.exec(sealed)?.[1]
+    if (hex === undefined) throw new SealError()
     const bytes = hexToBytes(hex)
     const [nonce, box] = [bytes.slice(0, nonceLength), bytes.slice(nonceLength)]
-    const key = await this.#keyOf(label.purpose)
+    const key = await this.#deriveKey(label.purpose)
     try {
       return strictUtf8.decode(await crypto.subtle.decrypt(algorithm(label, nonce), key, box))
     } catch {
-      throw new SealFault()
+      throw new SealError()
     }
   }
 
-  #keyOf(purpose: string): Promise<Key> {
+  #deriveKey(purpose: string): Promise<Key> {
     // The master key is random through and through, so a salt would add nothing.
     const salt = new Uint8Array(0)
     const info = encoder.encode(`model-gateway seal ${version} ${purpose}`)

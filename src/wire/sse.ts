@@ -39,7 +39,8 @@ export class SseSplitter {
 
   push(chunk: Uint8Array): RawEvent[] {
     const events: RawEvent[] = []
-    let start = this.#held.length === 0 && !this.#afterCr ? this.#takeWhole(chunk, events) : 0
+    let start =
+      this.#held.length === 0 && !this.#afterCr ? this.#splitWholeEvents(chunk, events) : 0
     let lineLength = this.#lineLength
     let afterCr = this.#afterCr
     if (afterCr && chunk.length > 0 && chunk[0] !== lf) this.#usesCr = true
@@ -104,7 +105,7 @@ export class SseSplitter {
    * The usual chunk holds whole events of ASCII, and its line ends are all LF or all CRLF: native
    * searches in its text find them at a fraction of the cost of the loop. Returns how far that went.
    */
-  #takeWhole(chunk: Uint8Array, events: RawEvent[]): number {
+  #splitWholeEvents(chunk: Uint8Array, events: RawEvent[]): number {
     const text = this.#decoder.decode(chunk)
     // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
     if (text.length !== chunk.length || text.includes('\ufffd')) return 0
@@ -150,7 +151,7 @@ export class SseSplitter {
 
 /** Reads the fields of one event. The usual one is a `data:` line, after an `event:` line or not. */
 function parseEvent(bytes: Uint8Array, text: string): RawEvent {
-  const lines = withoutLineEnd(text)
+  const lines = trimLineEnds(text)
   const nameEnd = lines.startsWith('event:') ? lines.indexOf('\n') : -1
   if (
     lines.startsWith('data:', nameEnd + 1) &&
@@ -159,15 +160,15 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
   ) {
     return {
       bytes,
-      data: valueFrom(lines, nameEnd + 1 + 'data:'.length),
-      event: nameEnd < 0 ? undefined : valueFrom(lines.slice(0, nameEnd), 'event:'.length),
+      data: readValue(lines, nameEnd + 1 + 'data:'.length),
+      event: nameEnd < 0 ? undefined : readValue(lines.slice(0, nameEnd), 'event:'.length),
       closed: true,
     }
   }
   let data: string | undefined
   let event: string | undefined
   for (const line of lines.split(/\r\n|\n|\r/)) {
-    const [name, value] = fieldOf(line)
+    const [name, value] = parseField(line)
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
     else if (name === 'event') event = value
   }
@@ -175,19 +176,19 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
 }
 
 /** Without the line ends behind the last field. */
-function withoutLineEnd(text: string): string {
+function trimLineEnds(text: string): string {
   let end = text.length
   while (text.charCodeAt(end - 1) === lf || text.charCodeAt(end - 1) === cr) end--
   return text.slice(0, end)
 }
 
-function fieldOf(line: string): [name: string, value: string] {
+function parseField(line: string): [name: string, value: string] {
   const end = line.indexOf(':')
   if (end < 0) return [line, '']
-  return [line.slice(0, end), valueFrom(line, end + 1)]
+  return [line.slice(0, end), readValue(line, end + 1)]
 }
 
 /** What stands behind a colon. One space there belongs to the field. */
-function valueFrom(line: string, start: number): string {
+function readValue(line: string, start: number): string {
   return line.slice(line[start] === ' ' ? start + 1 : start)
 }

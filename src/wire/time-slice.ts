@@ -4,18 +4,18 @@ import type { Clock } from '../core/ports.ts'
 import type { CancelScope } from './cancel-scope.ts'
 
 /** Others wait at most about this long, well under what they would notice. */
-const longestStretch: Millis = 8
+const maxSlice: Millis = 8
 
 /** Cuts one long computation into stretches, between which everyone else has a turn. */
 export class TimeSlice {
   readonly #clock: Clock
   readonly #scope: CancelScope
-  #begun: Millis
+  #startedAt: Millis
 
   constructor(clock: Clock, scope: CancelScope) {
     this.#clock = clock
     this.#scope = scope
-    this.#begun = clock.elapsed()
+    this.#startedAt = clock.elapsed()
   }
 
   /**
@@ -23,9 +23,9 @@ export class TimeSlice {
    * Rejects when the scope has ended meanwhile, since nobody waits for the result.
    */
   async pause(): Promise<void> {
-    if (this.#clock.elapsed() - this.#begun < longestStretch) return
+    if (this.#clock.elapsed() - this.#startedAt < maxSlice) return
     await this.#scope.sleep(0)
     if (this.#scope.ended) throw new UpstreamFault(this.#scope.ended)
-    this.#begun = this.#clock.elapsed()
+    this.#startedAt = this.#clock.elapsed()
   }
 }

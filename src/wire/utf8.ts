@@ -1,7 +1,7 @@
 const encoder = new TextEncoder()
 
 /** The number of UTF-8 bytes of a string, lone surrogates counted as the replacement character. */
-export function utf8Length(text: string): number {
+export function countUtf8Bytes(text: string): number {
   // Encoding is native and so beats a loop over long texts; short ones do not pay the call.
   if (text.length > 64) return encoder.encode(text).length
   let length = text.length

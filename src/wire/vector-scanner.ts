@@ -1,7 +1,7 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { concat } from './byte-list.ts'
 import { isDigit } from './digits.ts'
-import { jsonIn } from './json.ts'
+import { tryParseJson } from './json.ts'
 import { isInNumber, type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
 
 /** A JSON document whose flat arrays of numbers stand apart. */
@@ -12,9 +12,9 @@ export interface ScannedJson {
 }
 
 /** Far more than a request has items. */
-const mostArrays = 200_000
+const maxArrays = 200_000
 /** All that is no array of numbers, such as vectors in base64. */
-const mostAround = 64 * 1024 * 1024
+const maxOtherBytes = 64 * 1024 * 1024
 
 /**
  * Reads a JSON document that arrives in pieces and consists, but for a few bytes, of arrays of
@@ -24,12 +24,12 @@ const mostAround = 64 * 1024 * 1024
 export class VectorScanner {
   readonly #form: NumberForm
   readonly #arrays: NumberArray[] = []
-  readonly #around: Uint8Array[] = []
-  #aroundLength = 0
+  readonly #others: Uint8Array[] = []
+  #otherBytes = 0
   #numbers: NumberReader | undefined
   /** The beginning of a number whose end has not come. */
   #tail: Uint8Array = new Uint8Array(0)
-  #place: 'value' | 'bracket' | 'string' | 'escape' = 'value'
+  #state: 'value' | 'bracket' | 'string' | 'escape' = 'value'
 
   constructor(form: NumberForm) {
     this.#form = form
@@ -40,13 +40,13 @@ export class VectorScanner {
     if (this.#tail.length === 0) return this.#read(piece)
     // Only the number that was cut is put together; the piece itself is not copied.
     const end = piece.findIndex((byte) => !isInNumber(byte)) + 1 || piece.length
-    this.#read(joined(this.#tail, piece.subarray(0, end)))
+    this.#read(join(this.#tail, piece.subarray(0, end)))
     if (end < piece.length) this.#read(piece.subarray(end))
   }
 
   /** The document, once all of it has been pushed. */
   end(): ScannedJson {
-    const json = jsonIn(concat(this.#around, this.#aroundLength))
+    const json = tryParseJson(concat(this.#others, this.#otherBytes))
     if (json === undefined) throw malformed('the answer is not JSON')
     return { json, arrays: this.#arrays }
   }
@@ -54,11 +54,11 @@ export class VectorScanner {
   #read(bytes: Uint8Array): void {
     let at = 0
     while (at < bytes.length) {
-      if (!this.#numbers) at = this.#scanAround(bytes, at)
+      if (!this.#numbers) at = this.#scanOthers(bytes, at)
       if (!this.#numbers) break
       at = this.#numbers.read(bytes, at)
       if (bytes[at] !== closeBracket) break
-      if (this.#arrays.length === mostArrays) throw malformed('the answer has too many arrays')
+      if (this.#arrays.length === maxArrays) throw malformed('the answer has too many arrays')
       this.#arrays.push(this.#numbers.take())
       this.#numbers = undefined
     }
@@ -66,16 +66,16 @@ export class VectorScanner {
   }
 
   /** Passes everything up to the next array of numbers, and returns where that one begins. */
-  #scanAround(bytes: Uint8Array, from: number): number {
+  #scanOthers(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number
-      switch (this.#place) {
+      switch (this.#state) {
         case 'string':
-          if (byte === quote) this.#place = 'value'
-          else if (byte === backslash) this.#place = 'escape'
+          if (byte === quote) this.#state = 'value'
+          else if (byte === backslash) this.#state = 'escape'
           break
         case 'escape':
-          this.#place = 'string'
+          this.#state = 'string'
           break
         case 'bracket':
           if (byte === minus || isDigit(byte)) {
@@ -83,10 +83,10 @@ export class VectorScanner {
             this.#beginNumbers()
             return at
           }
-          if (byte > space) this.#place = placeAfter(byte)
+          if (byte > space) this.#state = nextState(byte)
           break
         default:
-          this.#place = placeAfter(byte)
+          this.#state = nextState(byte)
       }
     }
     this.#keep(bytes.slice(from))
@@ -94,7 +94,7 @@ export class VectorScanner {
   }
 
   #beginNumbers(): void {
-    this.#place = 'value'
+    this.#state = 'value'
     this.#keep(encoder.encode(String(this.#arrays.length)))
     // The vectors of one answer have one length.
     this.#numbers = new NumberReader(this.#form, this.#arrays.at(-1)?.length ?? 0)
@@ -102,9 +102,9 @@ export class VectorScanner {
 
   /** A copy, as `around` must not keep the pieces of the vectors alive. */
   #keep(copy: Uint8Array): void {
-    this.#around.push(copy)
-    this.#aroundLength += copy.length
-    if (this.#aroundLength > mostAround) throw malformed('the answer is too long')
+    this.#others.push(copy)
+    this.#otherBytes += copy.length
+    if (this.#otherBytes > maxOtherBytes) throw malformed('the answer is too long')
   }
 }
 
@@ -117,12 +117,12 @@ const closeBracket = 0x5d
 const minus = 0x2d
 const space = 0x20
 
-function placeAfter(byte: number): 'value' | 'bracket' | 'string' {
+function nextState(byte: number): 'value' | 'bracket' | 'string' {
   if (byte === openBracket) return 'bracket'
   return byte === quote ? 'string' : 'value'
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   return concat([first, second], first.length + second.length)
 }
 

@@ -5,7 +5,7 @@ import { blake3Hex } from '../../src/wire/digest.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { testReloader } from '../support/config-reloader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { openIntake } from '../support/open-intake.ts'
+import { openBodyLimiter } from '../support/open-body-limiter.ts'
 
 const encoder = new TextEncoder()
 
@@ -35,7 +35,7 @@ async function desk(text = 'first') {
       document,
       clock: new ManualClock(),
       bodyLimit: () => 20,
-      intake: openIntake(),
+      intake: openBodyLimiter(),
     })['/admin/config'] ?? {}
   const call = async (method: 'GET' | 'PUT', init: RequestInit = {}) => {
     const request = new Request('http://gateway.test/admin/config', { method, ...init })

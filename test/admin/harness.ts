@@ -13,7 +13,7 @@ import { StoreFault } from '../../src/store/index.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { openIntake } from '../support/open-intake.ts'
+import { openBodyLimiter } from '../support/open-body-limiter.ts'
 
 export const masterKey = '00112233445566778899aabbccddeeff'.repeat(2)
 export const bodyLimit = 200_000
@@ -156,7 +156,7 @@ export class AdminHarness {
       ring,
       clock,
       bodyLimit: () => bodyLimit,
-      intake: openIntake(),
+      intake: openBodyLimiter(),
       notify: (event: AccountEvent) => void this.events.push(event),
       audit() {},
       flush: () => {

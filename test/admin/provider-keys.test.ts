@@ -7,7 +7,7 @@ import { createRouter } from '../../src/http/router.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { openIntake } from '../support/open-intake.ts'
+import { openBodyLimiter } from '../support/open-body-limiter.ts'
 
 const { sealer } = await openMasterKey('00112233445566778899aabbccddeeff'.repeat(2))
 const canary = 'sk-canary-5b9f3d'
@@ -26,7 +26,7 @@ beforeEach(() => {
       sealer,
       clock: new ManualClock(),
       bodyLimit: () => 100_000,
-      intake: openIntake(),
+      intake: openBodyLimiter(),
       providers: () => ['openai', 'org/vertex', 'with space'],
       reload: async () => reloads.push(await openProviderKeys(store, sealer)),
     }),

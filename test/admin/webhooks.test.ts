@@ -6,7 +6,7 @@ import { StoreFault } from '../../src/store/index.ts'
 import { adminContext } from '../support/admin-context.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import type { MemoryStore } from '../support/memory-store.ts'
-import { openIntake } from '../support/open-intake.ts'
+import { openBodyLimiter } from '../support/open-body-limiter.ts'
 import { opened, settings, url } from '../webhooks/support.ts'
 
 const hooks = '/admin/webhooks'
@@ -20,7 +20,7 @@ interface Answer {
 async function admin(start: Parameters<typeof opened>[0] = {}) {
   const { webhooks, store } = await opened(start)
   const clock = new ManualClock()
-  const intake = openIntake()
+  const intake = openBodyLimiter()
   const routes = webhookRoutes({ webhooks, clock, audit() {}, bodyLimit: () => 10_000, intake })
   /** The answer, or the error in its place. */
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown) => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../adapters/node/ports/clock.ts'
+import { systemClock } from '../../adapters/node/ports/system.ts'
 import { createGateway, type Gateway } from '../../src/index.ts'
 import { completion } from '../support/answers.ts'
 import { type Door, type HostileBody, hostileBodies, pathOf } from '../support/hostile-bodies.ts'

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { nodeImageFetch } from '../../adapters/node/ports/image-fetch.ts'
-import { proxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
+import { readProxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
 import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { testProxy } from './support/proxy.ts'
 import { whole } from './support/upstream.ts'
 
-const imageFetch = nodeImageFetch({ rules: proxyRules({}) })
+const imageFetch = nodeImageFetch({ rules: readProxyRules({}) })
 
 let server: Server | undefined
 
@@ -92,7 +92,7 @@ describe('through a proxy', () => {
       response.end(`${incoming.url} ${incoming.headers.host}`)
     })
     const fetcher = nodeImageFetch({
-      rules: proxyRules({ HTTP_PROXY: proxy.url }),
+      rules: readProxyRules({ HTTP_PROXY: proxy.url }),
       resolve: () => Promise.reject(new Error('nothing is to be resolved here')),
     })
     const url = `http://pictures.test:${port}/a.png`
@@ -105,7 +105,7 @@ describe('through a proxy', () => {
 
   test('this machine is not reached: its name is resolved here, and judged', async () => {
     const fetcher = nodeImageFetch({
-      rules: proxyRules({ HTTP_PROXY: 'http://127.0.0.1:1' }),
+      rules: readProxyRules({ HTTP_PROXY: 'http://127.0.0.1:1' }),
       resolve: async () => ['127.0.0.1'],
     })
     const lookup = { url: new URL('http://localhost/a.png'), signal: new LightAbortController() }

@@ -40,7 +40,7 @@ async function hosted({ settings = '', kind = 'openai', ...options }: Hosted = {
       models = [{ id = "m" }]
     `,
   })
-  const shutdown = { drain: 100, farewell: 100 }
+  const shutdown = { drain: 100, gracePeriod: 100 }
   const serving = await serve(gateway, { host: '127.0.0.1', port: 0, shutdown, ...options })
   onTestFinished(async () => {
     for (const response of asked) response.destroy()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startLines } from '../../adapters/node/overview-text.ts'
+import { renderStartLines } from '../../adapters/node/overview-text.ts'
 import { type Overview, version } from '../../src/index.ts'
 
 const overview: Overview = {
@@ -26,7 +26,7 @@ const overview: Overview = {
 }
 
 test('a terminal shows address, file, a line for each provider, and auth', () => {
-  expect(startLines(overview, { address: 'http://127.0.0.1:1', file: 'a.toml' })).toEqual([
+  expect(renderStartLines(overview, { address: 'http://127.0.0.1:1', file: 'a.toml' })).toEqual([
     `Model Gateway ${version} listens on http://127.0.0.1:1, configured by a.toml`,
     '  p       openai  https://p.test         ! P_KEY is unset',
     '  second  vllm    http://second.test/v1  not needed',
@@ -40,7 +40,7 @@ test('proxies for outgoing calls are shown: those of providers, then those of th
   const providers = [first, { ...second, proxy: 'http://***@proxy.test:3128' }]
   const proxies = { https_proxy: 'http://proxy.test', no_proxy: '.corp' }
   const place = { address: 'http://127.0.0.1:1', file: 'a.toml', proxies }
-  expect(startLines({ ...overview, providers }, place).slice(1)).toEqual([
+  expect(renderStartLines({ ...overview, providers }, place).slice(1)).toEqual([
     '  p       openai  https://p.test         ! P_KEY is unset',
     '  second  vllm    http://second.test/v1  not needed        proxy http://***@proxy.test:3128',
     '  auth is on, with the database gateway.db',
@@ -50,7 +50,7 @@ test('proxies for outgoing calls are shown: those of providers, then those of th
 
 test('the demo has no file, and a gateway without providers shows auth alone', () => {
   const empty: Overview = { ...overview, providers: [], auth: { enabled: false } }
-  expect(startLines(empty, { address: 'http://127.0.0.1:1', file: undefined })).toEqual([
+  expect(renderStartLines(empty, { address: 'http://127.0.0.1:1', file: undefined })).toEqual([
     `Model Gateway ${version} listens on http://127.0.0.1:1`,
     '  auth is off',
   ])

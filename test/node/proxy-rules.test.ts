@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { proxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
-import { wayFinder } from '../../adapters/node/upstream/way.ts'
+import { createEgressPaths } from '../../adapters/node/upstream/egress-path.ts'
+import { readProxyRules } from '../../adapters/node/upstream/proxy-rules.ts'
 import type { Environment } from '../../src/index.ts'
 
 /** `host:port` of the proxy for an address; undefined when there is none. */
 function proxyFor(env: Environment, url = 'https://api.vendor.test/v1') {
-  return proxyRules(env).proxyFor(new URL(url))?.name
+  return readProxyRules(env).proxyFor(new URL(url))?.name
 }
 
 const both = { HTTPS_PROXY: 'http://secure:3128', HTTP_PROXY: 'http://plain:3128' }
@@ -37,7 +37,7 @@ describe('the variables', () => {
   test.each(['socks5://user:canary@proxy:1080', 'http://', 'http://canary:a:b'])(
     'the address %s is refused, and is not repeated',
     (address) => {
-      expect(() => proxyRules({ https_proxy: address })).toThrow(
+      expect(() => readProxyRules({ https_proxy: address })).toThrow(
         /^HTTPS_PROXY must be an http or https URL$/,
       )
     },
@@ -45,11 +45,11 @@ describe('the variables', () => {
 
   test('what is in force is shown without its credential', () => {
     const env = { HTTPS_PROXY: 'http://user:canary@secure:3128', NO_PROXY: '.corp,10.0.0.0/8' }
-    expect(proxyRules(env).shown).toEqual({
+    expect(readProxyRules(env).logFields).toEqual({
       https_proxy: 'http://***@secure:3128',
       no_proxy: '.corp,10.0.0.0/8',
     })
-    expect(proxyRules({ NO_PROXY: '.corp' }).shown).toBeUndefined()
+    expect(readProxyRules({ NO_PROXY: '.corp' }).logFields).toBeUndefined()
   })
 })
 
@@ -108,7 +108,7 @@ describe('this machine', () => {
     'http://[::ffff:127.0.0.1]',
   ])('%s is reached without a proxy', (url) => {
     expect(proxyFor(both, url)).toBeUndefined()
-    const own = wayFinder(proxyRules({}), { proxy: 'http://own:1' })
+    const own = createEgressPaths(readProxyRules({}), { proxy: 'http://own:1' })
     expect(own(new URL(url)).proxy).toBeUndefined()
   })
 
@@ -122,7 +122,9 @@ describe('this machine', () => {
 
 test('a provider without a proxy has none, whatever the environment says', () => {
   const url = new URL('https://vendor.test')
-  expect(wayFinder(proxyRules(both), { proxy: '' })(url).proxy).toBeUndefined()
-  expect(wayFinder(proxyRules(both), { proxy: 'http://own:1' })(url).proxy?.name).toBe('own:1')
-  expect(wayFinder(proxyRules(both), {})(url).proxy?.name).toBe('secure:3128')
+  expect(createEgressPaths(readProxyRules(both), { proxy: '' })(url).proxy).toBeUndefined()
+  expect(createEgressPaths(readProxyRules(both), { proxy: 'http://own:1' })(url).proxy?.name).toBe(
+    'own:1',
+  )
+  expect(createEgressPaths(readProxyRules(both), {})(url).proxy?.name).toBe('secure:3128')
 })

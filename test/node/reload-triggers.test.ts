@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { reloadTriggers } from '../../adapters/node/reload-triggers.ts'
+import { startReloadTriggers } from '../../adapters/node/reload-triggers.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 
 const system = vi.hoisted(() => ({ hasWatches: true }))
@@ -42,7 +42,7 @@ const stillness = 250
 async function watched(path: string, refreshed = () => {}) {
   const clock = new ManualClock()
   const count = { reloads: 0, refreshes: 0 }
-  const triggers = reloadTriggers({
+  const triggers = startReloadTriggers({
     path,
     clock,
     reload: async () => void count.reloads++,
@@ -279,7 +279,7 @@ test('the file is looked at once at the start: it may have changed since it was 
   writeFileSync(path, 'a')
   const clock = new ManualClock()
   let refreshes = 0
-  const triggers = reloadTriggers({
+  const triggers = startReloadTriggers({
     path,
     clock,
     reload: async () => {},
@@ -314,7 +314,7 @@ test('SIGHUP reloads, whatever the file looks like', async () => {
 
 test('triggers during a reload are one more reload after it', async () => {
   const ends: Array<() => void> = []
-  const triggers = reloadTriggers({
+  const triggers = startReloadTriggers({
     path: join(folder(), 'config.toml'),
     reload: () => new Promise<void>((resolve) => ends.push(resolve)),
     refresh: async () => {},

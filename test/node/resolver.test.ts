@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { resolver } from '../../adapters/node/upstream/resolver.ts'
+import { createResolver } from '../../adapters/node/upstream/resolver.ts'
 import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { activeTime, httpServer, timed } from './support/servers.ts'
 import { call, failure, upstream, whole } from './support/upstream.ts'
@@ -80,7 +80,7 @@ describe('the addresses of a name', () => {
       'old.test': { v4: '192.0.2.2' },
       'new.test': { v6 },
     })
-    const resolve = resolver(server)
+    const resolve = createResolver(server)
     const signal = new LightAbortController()
     expect(await resolve('both.test', signal)).toEqual(['192.0.2.1', '2001:db8::1'])
     expect(await resolve('OLD.test.', signal)).toEqual(['192.0.2.2'])
@@ -96,7 +96,7 @@ describe('the addresses of a name', () => {
       '# 192.0.2.9 a.test\n192.0.2.1\tb.test A.test # here\r\n2001:db8::1 a.test\n',
     )
     const server = await nameServer({ 'c.test': 'unknown' })
-    const resolve = resolver({ ...server, hosts })
+    const resolve = createResolver({ ...server, hosts })
     expect(await resolve('a.test', new LightAbortController())).toEqual([
       '192.0.2.1',
       '2001:db8::1',
@@ -109,7 +109,7 @@ describe('the addresses of a name', () => {
 
   test('that does not exist are a failure with its code', async () => {
     const server = await nameServer({ 'none.test': 'unknown', 'empty.test': {} })
-    const resolve = resolver(server)
+    const resolve = createResolver(server)
     expect(await failure(resolve('none.test', new LightAbortController()))).toEqual({
       kind: 'network',
       reason: 'ENOTFOUND',
@@ -124,17 +124,17 @@ describe('the addresses of a name', () => {
 describe('a name server that does not answer', () => {
   test('is not waited for when the look-up is called off', async () => {
     const signal = new LightAbortController()
-    const outcome = failure(resolver(await nameServer({}))('slow.test', signal))
+    const outcome = failure(createResolver(await nameServer({}))('slow.test', signal))
     await new Promise((resolve) => setTimeout(resolve, 50))
     signal.abort()
     expect(await activeTime(outcome)).toBeLessThan(100)
     expect(await outcome).toMatchObject({ kind: 'network', reason: 'ECANCELLED' })
-    const late = resolver(await nameServer({}))('slow.test', signal)
+    const late = createResolver(await nameServer({}))('slow.test', signal)
     expect(await failure(late)).toMatchObject({ reason: 'aborted' })
   })
 
   test('keeps no other name waiting: a provider is reached at once', async () => {
-    const resolve = resolver(await nameServer({}))
+    const resolve = createResolver(await nameServer({}))
     const signal = new LightAbortController()
     const slow = Array.from({ length: 16 }, (_, i) => failure(resolve(`slow${i}.test`, signal)))
     const { port } = await httpServer((_, response) => response.end('ok'))

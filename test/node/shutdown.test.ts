@@ -76,7 +76,9 @@ describe('closing a host', () => {
         },
       })
     const gateway = stubGateway(answer, { drain: end.resolve })
-    const { port, serving } = await served(gateway, { shutdown: { drain: 20, farewell: 10_000 } })
+    const { port, serving } = await served(gateway, {
+      shutdown: { drain: 20, gracePeriod: 10_000 },
+    })
     const client = rawClient(port)
     client.send(get)
     await client.until('first')
@@ -87,7 +89,7 @@ describe('closing a host', () => {
 
   test('cuts what does not end even so', async () => {
     const gateway = stubGateway(() => new Promise<Response>(() => {}))
-    const { port, serving } = await served(gateway, { shutdown: { drain: 20, farewell: 20 } })
+    const { port, serving } = await served(gateway, { shutdown: { drain: 20, gracePeriod: 20 } })
     const client = rawClient(port)
     client.send(get)
     await expect.poll(() => serving.running).toBe(1)

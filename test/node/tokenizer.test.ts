@@ -7,7 +7,7 @@ import {
   nodeTokenizer,
   type TokenizerOptions,
 } from '../../adapters/node/ports/tokenizer.ts'
-import { piecesOf } from '../../adapters/node/tokenizer/pieces.ts'
+import { splitText } from '../../adapters/node/tokenizer/pieces.ts'
 
 function tokenizer(options: TokenizerOptions = {}): NodeTokenizer {
   const made = nodeTokenizer(options)
@@ -90,7 +90,7 @@ describe('nothing is counted', () => {
   })
 
   test('when too many counts wait', async () => {
-    const { count } = tokenizer({ entry: program(echo), mostWaiting: 2 })
+    const { count } = tokenizer({ entry: program(echo), maxWaiting: 2 })
     const counts = ['a', 'ab', 'abc'].map((text) => count('o200k_base', [text]))
     expect(await Promise.all(counts)).toEqual([[1], [2], undefined])
   })
@@ -136,7 +136,7 @@ describe('pieces', () => {
     fc.assert(
       fc.property(prose, (words) => {
         const text = words.join(' ')
-        const pieces = [...piecesOf(text)]
+        const pieces = [...splitText(text)]
         expect(pieces.length).toBeGreaterThan(1)
         expect(pieces.reduce((sum, piece) => sum + tokens(piece), 0)).toBe(tokens(text))
       }),
@@ -146,7 +146,7 @@ describe('pieces', () => {
   test('are never cut within a contraction', () => {
     for (let shift = 0; shift < 6; shift++) {
       const text = 'a'.repeat(shift) + " don't".repeat(60)
-      expect([...piecesOf(text)].filter((piece) => piece.startsWith("'"))).toEqual([])
+      expect([...splitText(text)].filter((piece) => piece.startsWith("'"))).toEqual([])
     }
   })
 
@@ -154,7 +154,7 @@ describe('pieces', () => {
     const text = fc.string({ unit: 'binary', minLength: 200, maxLength: 1_000 })
     fc.assert(
       fc.property(text, (whole) => {
-        const pieces = [...piecesOf(whole)]
+        const pieces = [...splitText(whole)]
         expect(pieces.join('')).toBe(whole)
         expect(pieces.every(({ length }) => length > 0 && length <= 256)).toBe(true)
         expect(pieces.every((piece) => !/\p{Cs}/u.test(piece))).toBe(true)

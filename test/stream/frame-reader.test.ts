@@ -32,7 +32,7 @@ class LineDecoder implements FrameDecoder {
 describe.each(everyKind)('the frame reader in %s', (_, streams) => {
   async function read(...chunks: (string | UpstreamFailure)[]) {
     const share = openShare()
-    const reader = new FrameReader(new LineDecoder(), share.hold())
+    const reader = new FrameReader(new LineDecoder(), share.openCounter())
     const said = chunks.map((chunk) => (typeof chunk === 'string' ? bytes(chunk) : chunk))
     const frames = await passed(streams, reader, said)
     expect(share.unread).toBe(0)
@@ -47,7 +47,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
 
   test('counts what the decoder keeps', async () => {
     const share = openShare()
-    const reader = new FrameReader(new LineDecoder(), share.hold())
+    const reader = new FrameReader(new LineDecoder(), share.openCounter())
     const out = { desiredSize: 1, enqueue: () => {}, terminate: () => {} }
     reader.transform(bytes('abc'), out)
     expect(share.unread).toBe(3)

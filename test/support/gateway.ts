@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { metricsOn } from '../../adapters/node/ports/metrics.ts'
+import { createMetrics } from '../../adapters/node/ports/metrics.ts'
 import { nodeStreams } from '../../adapters/node/streams/index.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Log } from '../../src/index.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -50,7 +50,7 @@ export async function testGateway(
     upstream: upstream.port,
     streams: nodeStreams,
     log: () => arrayLog(log),
-    metrics: () => metricsOn(new Registry()),
+    metrics: () => createMetrics(new Registry()),
     random: () => 0,
     ...options,
   })

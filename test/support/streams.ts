@@ -9,7 +9,7 @@ import {
   unbuffered,
 } from '../../src/core/streams.ts'
 import { webStreams } from '../../src/index.ts'
-import { Buffers, type Share } from '../../src/wire/buffers.ts'
+import { type BufferAccount, Buffers } from '../../src/wire/buffers.ts'
 
 /** Every stage works in the streams of either kind. */
 export const everyKind: readonly (readonly [string, StreamClasses])[] = [
@@ -36,8 +36,8 @@ export function textsOf(chunks: readonly (readonly Frame[])[]): string[][] {
 }
 
 /** A share of buffers without a limit. */
-export function openShare(): Share {
-  return new Buffers(() => Number.POSITIVE_INFINITY).open(() => {})
+export function openShare(): BufferAccount {
+  return new Buffers(() => Number.POSITIVE_INFINITY).openAccount(() => {})
 }
 
 /** A stream that a test feeds by hand. */

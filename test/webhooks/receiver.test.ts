@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
-import { metricsOn } from '../../adapters/node/ports/metrics.ts'
+import { createMetrics } from '../../adapters/node/ports/metrics.ts'
 import { nodeUpstream } from '../../adapters/node/ports/upstream.ts'
 import { silentLog, webClock } from '../../src/web/index.ts'
 import { openWebhooks, type WebhookSettings } from '../../src/webhooks/index.ts'
@@ -28,9 +28,9 @@ async function running(block?: WebhookSettings) {
   const webhooks = await openWebhooks(
     {
       store: new MemoryStore(),
-      sealer: await Sealer.of(new Uint8Array(32)),
+      sealer: await Sealer.create(new Uint8Array(32)),
       env: {},
-      meters: metricsOn(registry),
+      meters: createMetrics(registry),
       clock: webClock,
       log: silentLog,
       upstream: upstream.send,

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { metricsOn } from '../../adapters/node/ports/metrics.ts'
+import { createMetrics } from '../../adapters/node/ports/metrics.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import type { Environment } from '../../src/core/ports.ts'
@@ -60,9 +60,9 @@ export async function opened({ block, env = {}, master = 7, random = 0, ...start
   const webhooks = await openWebhooks(
     {
       store,
-      sealer: await Sealer.of(new Uint8Array(32).fill(master)),
+      sealer: await Sealer.create(new Uint8Array(32).fill(master)),
       env,
-      meters: metricsOn(registry),
+      meters: createMetrics(registry),
       clock,
       log: {
         enabled: () => true,

@@ -7,7 +7,7 @@ const turn = () => Promise.resolve()
 describe('what is held', () => {
   test('is the sum of all shares, and is given back with each of them', () => {
     const buffers = new Buffers(() => 1000)
-    const [first, second] = [buffers.open(() => {}), buffers.open(() => {})]
+    const [first, second] = [buffers.openAccount(() => {}), buffers.openAccount(() => {})]
     first.addUnread(100)
     first.addBody(10)
     second.addUnread(1)
@@ -22,8 +22,8 @@ describe('what is held', () => {
 
   test('is given back once, whatever happens after the end of a share', () => {
     const buffers = new Buffers(() => 1000)
-    const share = buffers.open(() => {})
-    const hold = share.hold()
+    const share = buffers.openAccount(() => {})
+    const hold = share.openCounter()
     hold.add(100)
     share.close()
     share.close()
@@ -36,8 +36,8 @@ describe('what is held', () => {
 
   test('of one queue is given back without the rest of its share', () => {
     const buffers = new Buffers(() => 1000)
-    const share = buffers.open(() => {})
-    const [queue, gate] = [share.hold(), share.hold()]
+    const share = buffers.openAccount(() => {})
+    const [queue, gate] = [share.openCounter(), share.openCounter()]
     queue.add(100)
     gate.add(10)
     queue.add(-1)
@@ -51,7 +51,7 @@ describe('over the limit', () => {
   test('the one with the most unread bytes is ended, and no other one if that is enough', async () => {
     const buffers = new Buffers(() => 100)
     const ends = [vi.fn<() => void>(), vi.fn<() => void>(), vi.fn<() => void>()]
-    const shares = ends.map((end) => buffers.open(end))
+    const shares = ends.map((end) => buffers.openAccount(end))
     shares[0]?.addUnread(30)
     shares[1]?.addUnread(60)
     shares[2]?.addUnread(11)
@@ -64,7 +64,7 @@ describe('over the limit', () => {
     const buffers = new Buffers(() => 100)
     const ended: number[] = []
     for (const size of [40, 50, 60, 70]) {
-      buffers.open(() => ended.push(size)).addUnread(size)
+      buffers.openAccount(() => ended.push(size)).addUnread(size)
     }
     await turn()
     expect(ended).toEqual([70, 60])
@@ -74,8 +74,8 @@ describe('over the limit', () => {
   test('bodies end nobody but those with unread bytes', async () => {
     const buffers = new Buffers(() => 100)
     const [sender, reader] = [vi.fn<() => void>(), vi.fn<() => void>()]
-    const body = buffers.open(sender)
-    buffers.open(reader).addUnread(1)
+    const body = buffers.openAccount(sender)
+    buffers.openAccount(reader).addUnread(1)
     body.addBody(200)
     await turn()
     expect(reader).toHaveBeenCalledOnce()
@@ -87,7 +87,7 @@ describe('over the limit', () => {
     let limit = 100
     const buffers = new Buffers(() => limit)
     const end = vi.fn<() => void>()
-    const share = buffers.open(end)
+    const share = buffers.openAccount(end)
     share.addUnread(60)
     limit = 50
     share.addUnread(1)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encodeBase64 } from '../../src/wire/base64.ts'
-import { floatBytes, readFloats } from '../../src/wire/floats.ts'
+import { decodeFloats, encodeFloats } from '../../src/wire/floats.ts'
 
 test.each([
   [[0.5, -0.25], 'AAAAPwAAgL4='],
@@ -8,8 +8,8 @@ test.each([
   [[0.1, 0.2], 'zczMPc3MTD4='],
 ])('%j is %s', (numbers, text) => {
   const floats = Float32Array.from(numbers)
-  expect(encodeBase64(floatBytes(floats))).toBe(text)
-  expect(readFloats(text)).toEqual(floats)
+  expect(encodeBase64(encodeFloats(floats))).toBe(text)
+  expect(decodeFloats(text)).toEqual(floats)
 })
 
 test.each([
@@ -19,5 +19,5 @@ test.each([
   ['not a number', 'AADAfw=='],
   ['infinity', 'AACAfw=='],
 ])('%s is no vector', (_, text) => {
-  expect(readFloats(text)).toBeUndefined()
+  expect(decodeFloats(text)).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { integersText } from '../../src/wire/integers.ts'
+import { formatIntegerArray } from '../../src/wire/integers.ts'
 
 test('the text of any numbers is their JSON', () => {
   const largest = 2 ** 31 - 1
@@ -11,7 +11,7 @@ test('the text of any numbers is their JSON', () => {
   )
   fc.assert(
     fc.property(fc.array(number), (numbers) => {
-      expect(integersText(Int32Array.from(numbers))).toBe(JSON.stringify(numbers))
+      expect(formatIntegerArray(Int32Array.from(numbers))).toBe(JSON.stringify(numbers))
     }),
   )
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/core/errors.ts'
 import { CancelScope } from '../../src/wire/cancel-scope.ts'
 import { readJsonBody } from '../../src/wire/json-body.ts'
-import { layoutOf } from '../../src/wire/json-scan.ts'
+import { scanLayout } from '../../src/wire/json-scan.ts'
 import { parseInSteps, strictUtf8 } from '../../src/wire/json-steps.ts'
 import { TimeSlice } from '../../src/wire/time-slice.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -13,7 +13,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text)
 /** A text parsed in steps, cut at the first comma after so many bytes. */
 function inSteps(text: string, stepBytes: number): Promise<unknown> {
   const bytes = utf8(text)
-  const { cuts } = layoutOf(bytes, [], { stepBytes })
+  const { cuts } = scanLayout(bytes, [], { stepBytes })
   return parseInSteps(bytes, cuts, async () => {})
 }
 
@@ -89,8 +89,8 @@ describe('a text that is parsed in steps', () => {
   )
 
   test('is cut, so that these tests say something', () => {
-    expect(layoutOf(utf8('{"a":[1,2,3]}'), [], { stepBytes: 1 }).cuts).toHaveLength(2)
-    expect(layoutOf(utf8('{"a":[1,2,3]}'), []).cuts).toEqual([])
+    expect(scanLayout(utf8('{"a":[1,2,3]}'), [], { stepBytes: 1 }).cuts).toHaveLength(2)
+    expect(scanLayout(utf8('{"a":[1,2,3]}'), []).cuts).toEqual([])
   })
 })
 
@@ -109,7 +109,7 @@ async function refusal(body: string | Uint8Array): Promise<string | undefined> {
   const pace = new TimeSlice(clock, new CancelScope(clock))
   const bytes = typeof body === 'string' ? utf8(body) : body
   try {
-    await readJsonBody(bytes, { names: [], unique: [], pace })
+    await readJsonBody(bytes, { names: [], unique: [], timeSlice: pace })
     return undefined
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'LM-1001') return error.message

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { textsAt, withoutSpace } from '../../src/wire/json-text.ts'
+import { extractTexts, minifyJson } from '../../src/wire/json-text.ts'
 
-const texts = (json: string, pattern: string) => Object.fromEntries(textsAt(json, pattern))
+const texts = (json: string, pattern: string) => Object.fromEntries(extractTexts(json, pattern))
 
 describe('a value is cut out as it is written', () => {
   test.each([
@@ -31,8 +31,8 @@ test('only the space between tokens is left out, and texts stay as they are', ()
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 4 }), (value, indent) => {
       const text = JSON.stringify(value)
-      expect(withoutSpace(JSON.stringify(value, undefined, indent))).toBe(text)
-      expect(withoutSpace(text)).toBe(text)
+      expect(minifyJson(JSON.stringify(value, undefined, indent))).toBe(text)
+      expect(minifyJson(text)).toBe(text)
     }),
   )
 })
@@ -42,7 +42,7 @@ test('every value of every JSON text is the one that JSON.parse reads', () => {
     fc.property(fc.array(fc.dictionary(fc.string(), fc.json())), (items) => {
       const json = JSON.stringify(items.map((item) => ({ ...item, a: item })))
       const parsed: readonly { a: unknown }[] = JSON.parse(json)
-      const found = [...textsAt(json, '*.a').values()].map((text) => JSON.parse(text))
+      const found = [...extractTexts(json, '*.a').values()].map((text) => JSON.parse(text))
       expect(found).toEqual(parsed.map(({ a }) => a))
     }),
   )
@@ -51,8 +51,8 @@ test('every value of every JSON text is the one that JSON.parse reads', () => {
 test('what is no JSON comes to an end', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ a1') }), (text) => {
-      textsAt(text, '*.a')
-      textsAt(text, 'a.*')
+      extractTexts(text, '*.a')
+      extractTexts(text, 'a.*')
     }),
   )
 })

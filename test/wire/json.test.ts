@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failureOf } from '../../src/core/failure.ts'
-import { jsonIn } from '../../src/wire/json.ts'
+import { tryParseJson } from '../../src/wire/json.ts'
 
 test.each([
   ['{"a":[1]}', { a: [1] }],
@@ -10,12 +10,12 @@ test.each([
   ['{"a":', undefined],
   [Uint8Array.of(0xff), undefined],
 ])('the value of %j', (source, value) => {
-  expect(jsonIn(source)).toEqual(value)
+  expect(tryParseJson(source)).toEqual(value)
 })
 
 function failure(source: string | Uint8Array): unknown {
   try {
-    return jsonIn(source)
+    return tryParseJson(source)
   } catch (error) {
     return failureOf(error)
   }
@@ -25,8 +25,8 @@ describe('a text of more than a megabyte', () => {
   const text = 'x'.repeat(1_100_000)
 
   test('is parsed like a short one', () => {
-    expect(jsonIn(JSON.stringify({ text }))).toEqual({ text })
-    expect(jsonIn(`{"a":"${text}`)).toBeUndefined()
+    expect(tryParseJson(JSON.stringify({ text }))).toEqual({ text })
+    expect(tryParseJson(`{"a":"${text}`)).toBeUndefined()
   })
 
   test.each([

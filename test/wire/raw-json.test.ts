@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonText, RawJson } from '../../src/wire/raw-json.ts'
+import { RawJson, stringifyJson } from '../../src/wire/raw-json.ts'
 
 test('raw text stands in the document as it is', () => {
   const body = {
@@ -8,13 +8,13 @@ test('raw text stands in the document as it is', () => {
     b: [{ c: new RawJson('12345678901234567890') }],
     d: 'x',
   }
-  expect(jsonText(body)).toBe('{"a":{"n": 1.0},"b":[{"c":12345678901234567890}],"d":"x"}')
+  expect(stringifyJson(body)).toBe('{"a":{"n": 1.0},"b":[{"c":12345678901234567890}],"d":"x"}')
 })
 
 test('a document without any is what JSON.stringify writes', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
-      expect(jsonText(value)).toBe(JSON.stringify(value))
+      expect(stringifyJson(value)).toBe(JSON.stringify(value))
     }),
   )
 })
@@ -32,16 +32,16 @@ test('a text that holds what stands for raw text stays a text', () => {
       { b: raw, a: text },
       { a: text, b: raw, c: text },
     ]) {
-      expect(JSON.parse(jsonText(body))).toEqual({ ...body, b: 1 })
+      expect(JSON.parse(stringifyJson(body))).toEqual({ ...body, b: 1 })
     }
   }
 })
 
 test('patterns of a replacement are nothing special', () => {
-  expect(jsonText({ a: new RawJson('"$& $1 $$"') })).toBe('{"a":"$& $1 $$"}')
+  expect(stringifyJson({ a: new RawJson('"$& $1 $$"') })).toBe('{"a":"$& $1 $$"}')
 })
 
 test('half a surrogate pair is escaped, a whole one is not', () => {
-  const text = jsonText({ a: new RawJson('"\ud83e 🦆 \udd86"') })
+  const text = stringifyJson({ a: new RawJson('"\ud83e 🦆 \udd86"') })
   expect(text).toBe('{"a":"\\ud83e 🦆 \\udd86"}')
 })

@@ -1,9 +1,9 @@
 import { createDecipheriv, hkdfSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { Sealer, SealFault } from '../../src/wire/seal.ts'
+import { SealError, Sealer } from '../../src/wire/seal.ts'
 
 const master = Uint8Array.from({ length: 32 }, (_, at) => at)
-const sealer = await Sealer.of(master)
+const sealer = await Sealer.create(master)
 const label = { purpose: 'provider-key', name: 'openai' }
 const secret = 'sk-canary-schlüssel-🔑'
 
@@ -93,13 +93,13 @@ describe('what does not open', () => {
   })
 
   test('is a text that another master key has sealed, be it one bit away', async () => {
-    const other = await Sealer.of(master.map((byte, at) => (at === 31 ? byte ^ 1 : byte)))
+    const other = await Sealer.create(master.map((byte, at) => (at === 31 ? byte ^ 1 : byte)))
     await expectRefused(await other.seal(label, secret))
   })
 })
 
 async function expectRefused(sealed: string): Promise<void> {
   const error = await sealer.open(label, sealed).catch((fault: unknown) => fault)
-  expect(error).toBeInstanceOf(SealFault)
+  expect(error).toBeInstanceOf(SealError)
   expect(String(error)).not.toContain('canary')
 }

@@ -34,35 +34,35 @@ export class ActiveRequests {
     return this.#draining
   }
 
-  drain(): void {
+  startDraining(): void {
     this.#draining = true
   }
 
-  opened(socket: Socket): void {
+  addConnection(socket: Socket): void {
     this.#open.add(socket)
     this.#idle.add(socket)
   }
 
-  closed(socket: Socket): void {
+  removeConnection(socket: Socket): void {
     this.#open.delete(socket)
     this.#idle.delete(socket)
   }
 
   /** A request has begun; a connection has one at a time. */
-  started(socket: Socket): void {
+  startRequest(socket: Socket): void {
     this.#running++
     this.#idle.delete(socket)
   }
 
   /** The request has ended, or its connection has closed. */
-  ended(socket: Socket): void {
+  endRequest(socket: Socket): void {
     this.#running--
     if (this.#open.has(socket)) this.#idle.add(socket)
     if (this.#running === 0 && this.#draining) this.#events.emit('idle')
   }
 
   /** Resolves when nothing is running, or when `signal` aborts. Only while draining. */
-  async idle(signal: AbortSignal): Promise<void> {
+  async waitUntilIdle(signal: AbortSignal): Promise<void> {
     if (this.#running === 0 || signal.aborted) return
     await once(this.#events, 'idle', { signal }).catch(() => {})
   }

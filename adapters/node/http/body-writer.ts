@@ -1,24 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import { unbuffered } from '../../../src/core/streams.ts'
-import { toSource, type Unread } from '../../../src/wire/convert-stream.ts'
-import { NodeReadableStream, Outlet, type Receiver } from '../streams/index.ts'
-import type { Backlog } from './backlog.ts'
+import { toSource, type UnreadStream } from '../../../src/wire/convert-stream.ts'
+import { NodeReadableStream, SyncReadable, type SyncSink } from '../streams/index.ts'
+import type { UnsentBytes } from './unsent-bytes.ts'
 
 /**
  * A stream with the members of Node's `Readable` that the adapter uses to send one. If the adapter read
  * it as a web stream, each chunk would take a promise, and the stream would not learn that the client
  * has left.
  */
-export class BodyWriter implements Receiver<Uint8Array> {
-  readonly #stream: Outlet<Uint8Array>
-  readonly #backlog: Backlog
+export class BodyWriter implements SyncSink<Uint8Array> {
+  readonly #stream: SyncReadable<Uint8Array>
+  readonly #unsent: UnsentBytes
   #response: ServerResponse | undefined
   #isOver = false
 
-  constructor(stream: Unread, backlog: Backlog) {
-    const isOwn = stream instanceof Outlet
+  constructor(stream: UnreadStream, backlog: UnsentBytes) {
+    const isOwn = stream instanceof SyncReadable
     this.#stream = isOwn ? stream : new NodeReadableStream(toSource(stream), unbuffered)
-    this.#backlog = backlog
+    this.#unsent = backlog
   }
 
   /** The adapter recognizes a `Readable` by this method and never calls it. */
@@ -30,7 +30,7 @@ export class BodyWriter implements Receiver<Uint8Array> {
   /** Writes the stream to the client, and asks for more whenever the socket has drained. */
   pipe(response: ServerResponse): void {
     this.#response = response
-    response.on('drain', () => this.#stream.ask())
+    response.on('drain', () => this.#stream.resume())
     this.#stream.sendTo(this)
   }
 
@@ -41,7 +41,7 @@ export class BodyWriter implements Receiver<Uint8Array> {
     void this.#stream.cancel()
   }
 
-  get wants(): boolean {
+  get isReady(): boolean {
     return !this.#isOver && this.#response?.writableNeedDrain === false
   }
 
@@ -49,7 +49,7 @@ export class BodyWriter implements Receiver<Uint8Array> {
     // A write to a closed connection would emit an error that has no listener.
     if (this.#response?.destroyed !== false) return
     this.#response.write(bytes)
-    this.#backlog.count()
+    this.#unsent.update()
   }
 
   end(): void {

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import type { ActiveRequests } from './active-requests.ts'
 import type { HostLimits } from './limits.ts'
 import { PipelineQueue } from './pipeline-queue.ts'
-import { pathOf } from './request-head.ts'
-import type { Warn } from './waves.ts'
+import { extractPath } from './request-head.ts'
+import type { Warn } from './warn-per-burst.ts'
 
 export interface ConnectionOptions {
-  readonly traffic: ActiveRequests
+  readonly activeRequests: ActiveRequests
   readonly limits: Pick<HostLimits, 'maxConnections' | 'healthConnections'>
   /** Connections that one address may have at a time; 0 is without a limit. */
   readonly maxPerAddress: () => number
@@ -19,30 +19,31 @@ export interface ConnectionOptions {
  * of them have a request, there are a few places more, for requests to `/health` only. Node
  * and the adapter do not distinguish requests in this way.
  */
-export function boundConnections(server: Server, options: ConnectionOptions): void {
-  const { traffic, limits, warn } = options
+export function limitConnections(server: Server, options: ConnectionOptions): void {
+  const { activeRequests, limits, warn } = options
   const { maxConnections, healthConnections } = limits
-  const isWithin = addressLimit(options)
+  const isWithin = limitPerAddress(options)
   server.on('connection', (socket) => {
     if (!isWithin(socket)) return void socket.destroy()
-    const isFull = traffic.connections >= maxConnections + healthConnections
+    const isFull = activeRequests.connections >= maxConnections + healthConnections
     if (isFull && !closeLongestIdle(options)) {
       warn('too many connections', { maxConnections })
       return void socket.destroy()
     }
-    traffic.opened(socket)
-    socket.once('close', () => traffic.closed(socket))
+    activeRequests.addConnection(socket)
+    socket.once('close', () => activeRequests.removeConnection(socket))
   })
 }
 
 /** Serves requests while there are places for them; closes the connections of all others. */
-export function whileThereIsRoom(
+export function limitRequests(
   listen: RequestListener,
-  { traffic, limits, warn }: ConnectionOptions,
+  { activeRequests, limits, warn }: ConnectionOptions,
 ): RequestListener {
   const { maxConnections } = limits
   return (request, response) => {
-    const isFull = traffic.running >= maxConnections && !PipelineQueue.running(request.socket)
+    const isFull =
+      activeRequests.running >= maxConnections && !PipelineQueue.running(request.socket)
     if (!isFull || isHealthCheck(request)) return listen(request, response)
     warn('too many connections', { maxConnections })
     request.socket.destroy()
@@ -50,19 +51,19 @@ export function whileThereIsRoom(
 }
 
 /** Makes room for a connection; false when all of them have a request. */
-function closeLongestIdle({ traffic, limits, warn }: ConnectionOptions): boolean {
-  const socket = traffic.longestIdle
+function closeLongestIdle({ activeRequests, limits, warn }: ConnectionOptions): boolean {
+  const socket = activeRequests.longestIdle
   if (!socket) return false
   const { maxConnections } = limits
   warn('too many connections: those that are idle are closed for new ones', { maxConnections })
   // Its close is reported later, and the next connection may come before that.
-  traffic.closed(socket)
+  activeRequests.removeConnection(socket)
   socket.destroy()
   return true
 }
 
 /** Counts the connections of each address. */
-function addressLimit({ maxPerAddress, warn }: ConnectionOptions): (socket: Socket) => boolean {
+function limitPerAddress({ maxPerAddress, warn }: ConnectionOptions): (socket: Socket) => boolean {
   const counts = new Map<string, number>()
   return (socket) => {
     const address = socket.remoteAddress ?? ''
@@ -83,5 +84,5 @@ function addressLimit({ maxPerAddress, warn }: ConnectionOptions): (socket: Sock
 }
 
 function isHealthCheck({ url = '' }: IncomingMessage): boolean {
-  return /^\/health(?:[/?]|$)/.test(pathOf(url) ?? '')
+  return /^\/health(?:[/?]|$)/.test(extractPath(url) ?? '')
 }

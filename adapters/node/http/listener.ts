@@ -3,8 +3,8 @@ import { bodyIsRead } from '../../../src/core/errors.ts'
 import { ActiveRequests } from './active-requests.ts'
 import { hostLimits } from './limits.ts'
 import { PipelineQueue } from './pipeline-queue.ts'
-import { refuse } from './refusal.ts'
-import { type HostedGateway, type Hosting, ServedRequest } from './served-request.ts'
+import { respondWithError } from './respond.ts'
+import { type HostContext, type HostedGateway, ServedRequest } from './served-request.ts'
 
 export interface ListenerOptions {
   /**
@@ -22,27 +22,27 @@ export function requestListener(
   gateway: HostedGateway,
   { base = '' }: ListenerOptions = {},
 ): RequestListener {
-  const listen = listenerOf({
+  const listen = createListener({
     gateway,
     base,
     limits: hostLimits,
-    traffic: new ActiveRequests(),
+    activeRequests: new ActiveRequests(),
     // Without a listener of its own for these clients, a server tells them to go on by itself.
-    waitsForGoAhead: false,
+    expectsContinue: false,
   })
   return (request, response) => {
     if (!request.readableDidRead) return listen(request, response)
     const error = bodyIsRead()
     gateway.log.write('error', error.message)
-    refuse({ request, response, gateway }, error)
+    respondWithError({ request, response, gateway }, error)
   }
 }
 
 /** Takes the requests of every connection in turn. */
-export function listenerOf(hosting: Hosting) {
+export function createListener(hosting: HostContext) {
   const { maxWaiting } = hosting.limits
   return (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = new ServedRequest(request, response, hosting)
-    PipelineQueue.of(request.socket, maxWaiting).take(exchange)
+    PipelineQueue.forSocket(request.socket, maxWaiting).enqueue(exchange)
   }
 }

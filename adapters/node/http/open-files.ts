@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { devNull } from 'node:os'
-import type { Warn } from './waves.ts'
+import type { Warn } from './warn-per-burst.ts'
 
 /** How often a file is opened to see whether that is possible, in milliseconds. */
 const interval = 1_000
@@ -12,7 +12,7 @@ const interval = 1_000
  */
 export function watchOpenFiles(server: Server, warn: Warn): void {
   const timer = setInterval(() => {
-    const code = problemOfOpening(devNull)
+    const code = tryOpen(devNull)
     if (code !== 'EMFILE' && code !== 'ENFILE') return
     warn(
       'no more files can be opened, so new connections are closed at once; ' +
@@ -23,7 +23,7 @@ export function watchOpenFiles(server: Server, warn: Warn): void {
   server.once('close', () => clearInterval(timer))
 }
 
-function problemOfOpening(path: string): string | undefined {
+function tryOpen(path: string): string | undefined {
   try {
     closeSync(openSync(path, 'r'))
     return undefined

@@ -9,12 +9,12 @@ export interface PipelinedRequest {
   /** Begins; calls `done` once, when the answer is out or the connection has closed. */
   start(done: () => void): void
   /** The time in which it must arrive is over. True when the gateway itself has kept it waiting. */
-  isExcused(): boolean
+  postponeTimeout(): boolean
   /** The connection has closed. */
   abandon(): void
 }
 
-const turnsOf = new WeakMap<Duplex, PipelineQueue>()
+const queues = new WeakMap<Duplex, PipelineQueue>()
 
 /**
  * The requests of one connection, one after the other. Node and the adapter would start everything
@@ -27,18 +27,18 @@ export class PipelineQueue {
   #running: PipelinedRequest | undefined
 
   /** The turns of a connection; the first caller sets how many may wait. */
-  static of(socket: Duplex, maxWaiting: number): PipelineQueue {
-    let turns = turnsOf.get(socket)
+  static forSocket(socket: Duplex, maxWaiting: number): PipelineQueue {
+    let turns = queues.get(socket)
     if (!turns) {
       turns = new PipelineQueue(socket, maxWaiting)
-      turnsOf.set(socket, turns)
+      queues.set(socket, turns)
     }
     return turns
   }
 
   /** The request that is being served on a connection. */
   static running(socket: Duplex): PipelinedRequest | undefined {
-    const turns = turnsOf.get(socket)
+    const turns = queues.get(socket)
     return turns && turns.#running
   }
 
@@ -51,7 +51,7 @@ export class PipelineQueue {
   }
 
   /** Runs the request when those before it are done; closes the connection if too many wait. */
-  take(turn: PipelinedRequest): void {
+  enqueue(turn: PipelinedRequest): void {
     if (!this.#running) this.#run(turn)
     else if (this.#waiting.length < this.#maxWaiting) this.#waiting.push(turn)
     else this.#socket.destroy()

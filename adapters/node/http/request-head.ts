@@ -7,17 +7,16 @@ import { GatewayError, invalid } from '../../../src/core/errors.ts'
  * Where a request goes: its path and query as they were written, or `*`, which is the server as a
  * whole. Or what keeps it from the gateway.
  */
-export type Head = { readonly target: string } | { readonly problem: GatewayError }
+export type RequestHead = { readonly target: string } | { readonly problem: GatewayError }
 
 /**
  * Reads where a request goes. Lets only a plain host and path through, because the adapter builds
  * an address from any text, and a host could replace the path.
  */
-export function readHead(request: IncomingMessage): Head {
+export function readRequestHead(request: IncomingMessage): RequestHead {
   const { method, url = '', headers } = request
-  if (!hasOneGoodHost(request))
-    return { problem: invalid('the Host header is missing or malformed') }
-  const target = pathOf(url)
+  if (!hasValidHost(request)) return { problem: invalid('the Host header is missing or malformed') }
+  const target = extractPath(url)
   if (target === undefined || !pathPattern.test(target)) {
     if (url === '*' && method === 'OPTIONS') return { target: url }
     return { problem: invalid('the request target must be a path of visible ASCII characters') }
@@ -35,7 +34,7 @@ const pathPattern = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
  * Path and query of a request target, also of one in the form for proxies: `http://host/path`, whose
  * host counts as little as the Host header does. Undefined for any other form.
  */
-export function pathOf(url: string): string | undefined {
+export function extractPath(url: string): string | undefined {
   if (url.startsWith('/')) return url
   const [, host = '', path = ''] = /^https?:\/\/([^/?]*)(.*)$/i.exec(url) ?? []
   if (!isHost(host)) return undefined
@@ -43,7 +42,7 @@ export function pathOf(url: string): string | undefined {
 }
 
 /** HTTP/1.0 knows no Host header, and some load balancers check a server's health with it. */
-function hasOneGoodHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
+function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let name = 0; name < rawHeaders.length; name += 2) {
     if (rawHeaders[name]?.length === 4 && rawHeaders[name]?.toLowerCase() === 'host') hosts++

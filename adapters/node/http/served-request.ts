@@ -5,14 +5,19 @@ import type { FetchOptions, Gateway } from '../../../src/index.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
 import type { ActiveRequests } from './active-requests.ts'
-import { Backlog } from './backlog.ts'
-import { BodyTime } from './body-time.ts'
-import { discardRest } from './discard.ts'
+import { AdapterResponse, type HostResponseParts } from './adapter-response.ts'
+import { BodyDeadline } from './body-deadline.ts'
+import { discardUnreadBody } from './discard-body.ts'
 import type { HostLimits } from './limits.ts'
-import { type AnswerParts, Outgoing } from './outgoing.ts'
 import type { PipelinedRequest } from './pipeline-queue.ts'
-import { answerOptions, refuse, refuseSocket, tooSlow } from './refusal.ts'
-import { readHead } from './request-head.ts'
+import { readRequestHead } from './request-head.ts'
+import {
+  closeWithError,
+  requestTimeoutError,
+  respondToOptions,
+  respondWithError,
+} from './respond.ts'
+import { UnsentBytes } from './unsent-bytes.ts'
 
 /** What a host needs of a gateway. */
 export type HostedGateway = Pick<
@@ -20,14 +25,14 @@ export type HostedGateway = Pick<
   'fetch' | 'settings' | 'log' | 'buffers' | 'drain' | 'close'
 >
 
-export interface Hosting {
+export interface HostContext {
   readonly gateway: HostedGateway
   readonly limits: HostLimits
-  readonly traffic: ActiveRequests
+  readonly activeRequests: ActiveRequests
   /** A leading part of every path that is not for the gateway to see: `/llm`. */
   readonly base: string
   /** The clients keep their bodies back until they are told that somebody wants them. */
-  readonly waitsForGoAhead: boolean
+  readonly expectsContinue: boolean
 }
 
 /** Of all addresses: the Host header is the client's own text, and must not become part of one. */
@@ -50,26 +55,26 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   readonly signal = new LightAbortController()
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
-  readonly #hosting: Hosting
+  readonly #context: HostContext
   #done: (() => void) | undefined
   /** The client keeps its body back, and nobody has asked for it yet. */
-  #holdsBody: boolean
-  readonly #bodyTime: BodyTime
+  #awaitsContinue: boolean
+  readonly #bodyDeadline: BodyDeadline
   #timer: NodeJS.Timeout | undefined
 
-  constructor(request: IncomingMessage, response: ServerResponse, hosting: Hosting) {
+  constructor(request: IncomingMessage, response: ServerResponse, hosting: HostContext) {
     this.#request = request
     this.#response = response
-    this.#hosting = hosting
-    this.#holdsBody = hosting.waitsForGoAhead
-    this.#bodyTime = new BodyTime(request, hosting.limits.requestTimeout)
+    this.#context = hosting
+    this.#awaitsContinue = hosting.expectsContinue
+    this.#bodyDeadline = new BodyDeadline(request, hosting.limits.requestTimeout)
   }
 
   start(done: () => void): void {
     this.#done = done
-    this.#hosting.traffic.started(this.#request.socket)
+    this.#context.activeRequests.startRequest(this.#request.socket)
     this.#response.once('close', () => this.abandon())
-    if (hasBody(this.#request)) this.#request.on('newListener', this.#wanted)
+    if (hasBody(this.#request)) this.#request.on('newListener', this.#onBodyRead)
     void this.#answer()
   }
 
@@ -80,7 +85,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     this.#done = undefined
     clearTimeout(this.#timer)
     if (!this.#response.writableFinished) this.signal.abort()
-    this.#hosting.traffic.ended(this.#request.socket)
+    this.#context.activeRequests.endRequest(this.#request.socket)
     done()
   }
 
@@ -98,40 +103,42 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     return this.#response.headersSent
   }
 
-  isExcused(): boolean {
-    const { left } = this.#bodyTime
-    if (left <= 0) return false
+  postponeTimeout(): boolean {
+    const { remaining } = this.#bodyDeadline
+    if (remaining <= 0) return false
     // Node looks once, so from here on the exchange does.
     this.#timer = setTimeout(() => {
-      if (this.isRead || this.isAnswered || this.isExcused()) return
-      const { gateway } = this.#hosting
-      refuseSocket(this.#request.socket, { gateway, error: tooSlow() })
-    }, left).unref()
+      if (this.isRead || this.isAnswered || this.postponeTimeout()) return
+      const { gateway } = this.#context
+      closeWithError(this.#request.socket, { gateway, error: requestTimeoutError() })
+    }, remaining).unref()
     return true
   }
 
   serve(request: Request): Promise<Response> {
-    return this.#hosting.gateway.fetch(request, this)
+    return this.#context.gateway.fetch(request, this)
   }
 
   get base(): string {
-    return this.#hosting.base
+    return this.#context.base
   }
 
   async #answer(): Promise<void> {
     const [request, response] = [this.#request, this.#response]
-    const { gateway, traffic } = this.#hosting
+    const { gateway, activeRequests } = this.#context
     try {
-      const head = readHead(request)
+      const head = readRequestHead(request)
       if ('problem' in head || head.target === '*') {
-        this.#disposeOfBody()
+        this.#discardBody()
         const unserved = { request, response, gateway }
-        return 'problem' in head ? refuse(unserved, head.problem) : answerOptions(unserved)
+        return 'problem' in head
+          ? respondWithError(unserved, head.problem)
+          : respondToOptions(unserved)
       }
-      const incoming = this.#incoming(head.target)
+      const incoming = this.#toNodeRequest(head.target)
       const answer = await handle(incoming, response, this)
-      this.#disposeOfBody()
-      if (traffic.isDraining) response.setHeader('connection', 'close')
+      this.#discardBody()
+      if (activeRequests.isDraining) response.setHeader('connection', 'close')
       await this.#send(answer, incoming)
     } catch (error) {
       this.#fail(error)
@@ -139,15 +146,15 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   }
 
   #send(answer: Response, incoming: NodeRequest): Promise<void> | void {
-    const [response, { gateway, limits }] = [this.#response, this.#hosting]
-    const backlog = new Backlog(response, gateway.buffers)
-    const outgoing = new Outgoing(extractParts(answer), backlog)
+    const [response, { gateway, limits }] = [this.#response, this.#context]
+    const backlog = new UnsentBytes(response, gateway.buffers)
+    const outgoing = new AdapterResponse(extractParts(answer), backlog)
     // The client has left in the meantime.
     if (!this.#done || response.destroyed) return outgoing.body?.destroy()
-    // `Outgoing` has every field that the adapter reads of a response.
+    // `AdapterResponse` has every field that the adapter reads of a response.
     const shown = outgoing as unknown as Response
     const sent = sendNodeResponse(shown, response, incoming, true)
-    backlog.count()
+    backlog.update()
     // An answer that is sent needs no timeout.
     if (!response.writableEnded || response.writableLength > 0) {
       response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
@@ -156,19 +163,19 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   }
 
   /** Whoever reads the body listens for it first. */
-  readonly #wanted = (event: string | symbol) => {
+  readonly #onBodyRead = (event: string | symbol) => {
     if (event !== 'data' && event !== 'readable') return
-    this.#request.off('newListener', this.#wanted)
-    this.#bodyTime.ask()
-    if (!this.#holdsBody) return
-    this.#holdsBody = false
+    this.#request.off('newListener', this.#onBodyRead)
+    this.#bodyDeadline.start()
+    if (!this.#awaitsContinue) return
+    this.#awaitsContinue = false
     this.#response.writeContinue()
   }
 
   /** The answer needs nothing more of the body. One that is kept back may come or not. */
-  #disposeOfBody(): void {
-    this.#request.off('newListener', this.#wanted)
-    if (!this.#holdsBody) return discardRest(this.#request, this.#hosting.limits)
+  #discardBody(): void {
+    this.#request.off('newListener', this.#onBodyRead)
+    if (!this.#awaitsContinue) return discardUnreadBody(this.#request, this.#context.limits)
     this.#response.setHeader('connection', 'close')
   }
 
@@ -178,7 +185,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   }
 
   /** The request as the adapter sees it: with the checked target and a constant host. */
-  #incoming(target: string): NodeRequest {
+  #toNodeRequest(target: string): NodeRequest {
     const { method, headers } = this.#request
     return {
       method,
@@ -192,15 +199,15 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   #fail(error: unknown): void {
     const kind = error instanceof Error ? error.name : typeof error
     const { code } = error as { code?: unknown }
-    const { gateway } = this.#hosting
+    const { gateway } = this.#context
     gateway.log.write('error', 'an answer could not be sent', { error: kind, code })
     if (this.#response.headersSent) this.#response.destroy()
-    else refuse({ request: this.#request, response: this.#response, gateway }, internal())
+    else respondWithError({ request: this.#request, response: this.#response, gateway }, internal())
   }
 }
 
 /** Reads the parts of an answer, which only the host's own class keeps in that form. */
-function extractParts(answer: Response): AnswerParts {
+function extractParts(answer: Response): HostResponseParts {
   if (answer instanceof PlainResponse) return answer.parts
   const { status, headers, body } = answer
   return { status, headers: [...headers].flat(), body }

@@ -1,25 +1,28 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { UpstreamFault } from '../../../src/core/failure.ts'
+import { maxTimerDelay } from '../../../src/core/ids.ts'
 import type { ImageFetchPort, PinnedRequest } from '../../../src/index.ts'
-import { directOpener } from '../upstream/connect.ts'
+import { createDirectConnector } from '../upstream/connect.ts'
+import { createEgressPaths, type EgressPath } from '../upstream/egress-path.ts'
 import { Pool } from '../upstream/pool.ts'
 import type { ProxyRules } from '../upstream/proxy-rules.ts'
-import { type Resolve, resolver } from '../upstream/resolver.ts'
-import { type Destination, destinationOf, sendRequest } from '../upstream/send-request.ts'
-import { type Way, wayFinder } from '../upstream/way.ts'
-import { longestDelay } from './clock.ts'
+import { createResolver, type ResolveHost } from '../upstream/resolver.ts'
+import { type Destination, sendRequest, toDestination } from '../upstream/send-request.ts'
 
 export interface ImageFetchOptions {
   readonly rules: ProxyRules
-  readonly resolve?: Resolve | undefined
+  readonly resolve?: ResolveHost | undefined
 }
 
 /**
  * Remote images over connections of their own, each to the one address that it was given: between
  * the check of a name and the connection, the name is not resolved again.
  */
-export function nodeImageFetch({ rules, resolve = resolver() }: ImageFetchOptions): ImageFetchPort {
-  const wayTo = wayFinder(rules)
+export function nodeImageFetch({
+  rules,
+  resolve = createResolver(),
+}: ImageFetchOptions): ImageFetchPort {
+  const pathTo = createEgressPaths(rules)
   return {
     resolve: async (host, { url, signal }) =>
       rules.proxyFor(url) ? 'at-proxy' : resolve(host, signal),
@@ -30,33 +33,33 @@ export function nodeImageFetch({ rules, resolve = resolver() }: ImageFetchOption
           method: 'GET',
           headers: { ...request.headers, 'accept-encoding': 'identity' },
           // The time of a fetch is for its caller to measure.
-          connectTimeout: longestDelay,
+          connectTimeout: maxTimerDelay,
         },
-        () => destinationFor(request, wayTo),
+        () => pinDestination(request, pathTo),
       ),
   }
 }
 
-function destinationFor(
+function pinDestination(
   { url: text, address }: PinnedRequest,
-  wayTo: (url: URL) => Way,
+  pathTo: (url: URL) => EgressPath,
 ): Destination {
   const url = new URL(text)
-  const { open, proxy } = wayTo(url)
+  const { connector, proxy } = pathTo(url)
   const pool = new Pool({
     origin: url.origin,
-    open: proxy ? open : directOpener({ lookup: pinned(address) }),
-    connectTimeout: longestDelay,
+    connector: proxy ? connector : createDirectConnector({ lookup: createPinnedLookup(address) }),
+    connectTimeout: maxTimerDelay,
     sockets: new Set(),
     pools: new Set(),
     // A kept connection could lead elsewhere than to this address.
-    keepsIdle: false,
+    canReuse: false,
   })
-  return destinationOf(url, proxy, pool)
+  return toDestination(url, proxy, pool)
 }
 
 /** Resolves every name to the one address. */
-function pinned(address: string | undefined): LookupFunction {
+function createPinnedLookup(address: string | undefined): LookupFunction {
   if (address === undefined) {
     throw new UpstreamFault({ kind: 'network', reason: 'ENOTFOUND', phase: 'connecting' })
   }

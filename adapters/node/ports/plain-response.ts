@@ -17,7 +17,7 @@ export class PlainResponse {
   }
 
   get full(): Response {
-    this.#full ??= fullResponse(this.parts)
+    this.#full ??= createFullResponse(this.parts)
     return this.#full
   }
 
@@ -26,7 +26,7 @@ export class PlainResponse {
   }
 }
 
-function fullResponse(parts: ResponseParts): Response {
+function createFullResponse(parts: ResponseParts): Response {
   const { status, body } = parts
   const read = body === null || isBuffered(body) ? body : toWebStream(body)
   return new Response(read as BodyInit | null, { status, headers: headerEntries(parts) })

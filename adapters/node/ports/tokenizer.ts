@@ -11,15 +11,15 @@ export interface TokenizerOptions {
   /** Milliseconds that one count may take. */
   readonly timeLimit?: number
   /** Counts that may wait. */
-  readonly mostWaiting?: number
+  readonly maxWaiting?: number
   /** The program of the thread. */
   readonly entry?: URL
 }
 
 /** Characters that may wait to be counted, over all counts. */
-const mostCharacters = 16 * 1024 * 1024
+const maxWaitingCharacters = 16 * 1024 * 1024
 /** A thread that ends so many times in a row without a count is not started again. */
-const mostCrashes = 3
+const maxCrashes = 3
 
 /** Counts in one worker thread, which starts with the first count. */
 export function nodeTokenizer(options: TokenizerOptions = {}): NodeTokenizer {
@@ -41,7 +41,7 @@ interface Waiting {
 /** Hands the thread one job at a time, so that a crash costs one count and no more. */
 class CountingThread {
   readonly #timeLimit: number
-  readonly #mostWaiting: number
+  readonly #maxWaiting: number
   readonly #entry: URL
   readonly #waiting: Waiting[] = []
   #characters = 0
@@ -51,17 +51,18 @@ class CountingThread {
   #crashes = 0
   #closed = false
 
-  constructor({ timeLimit = 2_000, mostWaiting = 100, entry = ownEntry }: TokenizerOptions) {
+  constructor({ timeLimit = 2_000, maxWaiting = 100, entry = ownEntry }: TokenizerOptions) {
     this.#timeLimit = timeLimit
-    this.#mostWaiting = mostWaiting
+    this.#maxWaiting = maxWaiting
     this.#entry = entry
   }
 
   count(encoding: TokenEncoding, texts: readonly string[]): Promise<Counts> {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     const isFull =
-      this.#waiting.length >= this.#mostWaiting || this.#characters + characters > mostCharacters
-    if (this.#closed || isFull || this.#crashes >= mostCrashes) return Promise.resolve(undefined)
+      this.#waiting.length >= this.#maxWaiting ||
+      this.#characters + characters > maxWaitingCharacters
+    if (this.#closed || isFull || this.#crashes >= maxCrashes) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       const job = { encoding, texts, timeLimit: this.#timeLimit }
       this.#waiting.push({ job, characters, resolve })
@@ -105,7 +106,7 @@ class CountingThread {
       this.#worker = undefined
       this.#crashes++
       this.#finish(undefined)
-      if (this.#closed || this.#crashes >= mostCrashes) this.#giveUp()
+      if (this.#closed || this.#crashes >= maxCrashes) this.#giveUp()
       else this.#next()
     })
     return worker

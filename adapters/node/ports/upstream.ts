@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Egress, UpstreamPort, UpstreamRequest } from '../../../src/index.ts'
-import { Clients } from '../upstream/clients.ts'
+import { createEgressPaths } from '../upstream/egress-path.ts'
+import { OriginPools } from '../upstream/origin-pools.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { type ProxyRules, proxyRules } from '../upstream/proxy-rules.ts'
+import { type ProxyRules, readProxyRules } from '../upstream/proxy-rules.ts'
 import { sendRequest } from '../upstream/send-request.ts'
-import { wayFinder } from '../upstream/way.ts'
 
 export interface NodeUpstream {
   readonly send: UpstreamPort
@@ -18,29 +18,31 @@ export interface NodeUpstream {
  * Upstream calls over undici: HTTP/1.1, connections kept alive, no redirects, no retries but one
  * immediate resend when an idle connection turns out to be closed.
  */
-export function nodeUpstream(rules: ProxyRules = proxyRules({})): NodeUpstream {
+export function nodeUpstream(rules: ProxyRules = readProxyRules({})): NodeUpstream {
   const sockets = new Set<Socket>()
   const pools = new Set<Pool>()
-  const exits = new WeakMap<Egress, Exit>()
+  const egressPools = new WeakMap<Egress, EgressPools>()
 
-  const exitFor = (egress?: Egress): Exit => {
-    const wayTo = wayFinder(rules, egress)
-    return new Exit((connectTimeout) => new Clients({ wayTo, connectTimeout, sockets, pools }))
+  const createPools = (egress?: Egress): EgressPools => {
+    const pathTo = createEgressPaths(rules, egress)
+    return new EgressPools(
+      (connectTimeout) => new OriginPools({ pathTo, connectTimeout, sockets, pools }),
+    )
   }
-  const common = exitFor()
-  const exitOf = ({ egress }: UpstreamRequest): Exit => {
-    if (!egress) return common
-    let exit = exits.get(egress)
+  const defaultPools = createPools()
+  const findPools = ({ egress }: UpstreamRequest): EgressPools => {
+    if (!egress) return defaultPools
+    let exit = egressPools.get(egress)
     if (!exit) {
-      exit = exitFor(egress)
-      exits.set(egress, exit)
+      exit = createPools(egress)
+      egressPools.set(egress, exit)
     }
     return exit
   }
 
   return {
     send: (request) =>
-      sendRequest(request, () => exitOf(request).clientsFor(request).find(request.url)),
+      sendRequest(request, () => findPools(request).poolsFor(request).find(request.url)),
     get openSockets() {
       return sockets.size
     },
@@ -51,17 +53,17 @@ export function nodeUpstream(rules: ProxyRules = proxyRules({})): NodeUpstream {
 }
 
 /** The clients of calls that leave the host in the same way, by their connect timeout. */
-class Exit {
-  readonly #create: (connectTimeout: number) => Clients
-  readonly #shared = new Map<number, Clients>()
-  readonly #own = new Map<number, Clients>()
+class EgressPools {
+  readonly #create: (connectTimeout: number) => OriginPools
+  readonly #shared = new Map<number, OriginPools>()
+  readonly #dedicated = new Map<number, OriginPools>()
 
-  constructor(create: (connectTimeout: number) => Clients) {
+  constructor(create: (connectTimeout: number) => OriginPools) {
     this.#create = create
   }
 
-  clientsFor({ connectTimeout, dedicatedPool }: UpstreamRequest): Clients {
-    const clients = dedicatedPool === true ? this.#own : this.#shared
+  poolsFor({ connectTimeout, dedicatedPool }: UpstreamRequest): OriginPools {
+    const clients = dedicatedPool === true ? this.#dedicated : this.#shared
     let found = clients.get(connectTimeout)
     if (!found) {
       found = this.#create(connectTimeout)

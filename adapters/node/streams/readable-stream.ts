@@ -4,15 +4,18 @@ import {
   type SourceController,
   type Strategy,
 } from '../../../src/core/streams.ts'
-import { Outlet } from './outlet.ts'
+import { SyncReadable } from './sync-readable.ts'
 
 /** A `ReadableStream` of Node's own: the beginning of a chain. It is also the controller of its source. */
-export class NodeReadableStream<Chunk> extends Outlet<Chunk> implements SourceController<Chunk> {
+export class NodeReadableStream<Chunk>
+  extends SyncReadable<Chunk>
+  implements SourceController<Chunk>
+{
   readonly #source: Source<Chunk>
   /** The source is at work. It gets one call of `pull` at a time. */
   #isPulling = true
   /** The source has enqueued a chunk since the last `pull`. Without one, another `pull` is pointless. */
-  #gave = true
+  #hasEnqueued = true
 
   constructor(source: Source<Chunk>, { highWaterMark }: Strategy = oneAhead) {
     super(highWaterMark)
@@ -22,15 +25,15 @@ export class NodeReadableStream<Chunk> extends Outlet<Chunk> implements SourceCo
   }
 
   override enqueue(chunk: Chunk): void {
-    this.#gave = true
+    this.#hasEnqueued = true
     super.enqueue(chunk)
-    if (!this.#isPulling) this.ask()
+    if (!this.#isPulling) this.resume()
   }
 
   protected pull(): void {
-    if (this.#isPulling || !this.#gave || !this.#source.pull) return
+    if (this.#isPulling || !this.#hasEnqueued || !this.#source.pull) return
     this.#isPulling = true
-    this.#gave = false
+    this.#hasEnqueued = false
     try {
       Promise.resolve(this.#source.pull(this)).then(this.#pulled, this.#failed)
     } catch (reason) {
@@ -38,14 +41,14 @@ export class NodeReadableStream<Chunk> extends Outlet<Chunk> implements SourceCo
     }
   }
 
-  protected stop(reason: unknown): void {
+  protected cancelSource(reason: unknown): void {
     // The reader has left, so nothing can report a failure of the source.
     Promise.resolve(this.#source.cancel?.(reason)).catch(() => {})
   }
 
   readonly #pulled = () => {
     this.#isPulling = false
-    this.ask()
+    this.resume()
   }
 
   readonly #failed = (reason: unknown) => this.error(reason)

@@ -6,18 +6,18 @@ import {
   unbuffered,
   type Writable,
 } from '../../../src/core/streams.ts'
-import { type Inlet, Outlet, type Receiver } from './outlet.ts'
+import { SyncReadable, type SyncSink, type SyncWritable } from './sync-readable.ts'
 
 /**
  * A `TransformStream` of Node's own: one object is both of its sides and the controller of its
  * transformer, since a chain has half a dozen of them.
  */
 export class NodeTransformStream<In, Out>
-  extends Outlet<Out>
-  implements Stage<In, Out>, StageController<Out>, Writable<In>, Inlet<In>, Receiver<In>
+  extends SyncReadable<Out>
+  implements Stage<In, Out>, StageController<Out>, Writable<In>, SyncWritable<In>, SyncSink<In>
 {
   readonly #transformer: Transformer<In, Out>
-  #outlet: Outlet<In> | undefined
+  #input: SyncReadable<In> | undefined
 
   /** The stage holds back nothing that is written to it, so the strategy of that side is not used. */
   constructor(
@@ -30,7 +30,7 @@ export class NodeTransformStream<In, Out>
     transformer.start?.(this)
   }
 
-  get readable(): Outlet<Out> {
+  get readable(): SyncReadable<Out> {
     return this
   }
 
@@ -38,12 +38,12 @@ export class NodeTransformStream<In, Out>
     return this
   }
 
-  receiveFrom(outlet: Outlet<In>): void {
-    this.#outlet = outlet
+  readFrom(outlet: SyncReadable<In>): void {
+    this.#input = outlet
     outlet.sendTo(this)
   }
 
-  get wants(): boolean {
+  get isReady(): boolean {
     return (this.desiredSize ?? 0) > 0
   }
 
@@ -52,7 +52,7 @@ export class NodeTransformStream<In, Out>
       this.#transformer.transform(chunk, this)
     } catch (reason) {
       this.error(reason)
-      this.#outlet?.cancel(reason)
+      this.#input?.cancel(reason)
     }
   }
 
@@ -75,15 +75,15 @@ export class NodeTransformStream<In, Out>
   terminate(): void {
     if (!this.isOpen) return
     this.close()
-    this.#outlet?.cancel()
+    this.#input?.cancel()
   }
 
   protected pull(): void {
-    this.#outlet?.ask()
+    this.#input?.resume()
   }
 
-  protected stop(reason: unknown): void {
+  protected cancelSource(reason: unknown): void {
     this.#transformer.cancel?.(reason)
-    this.#outlet?.cancel(reason)
+    this.#input?.cancel(reason)
   }
 }

@@ -1,6 +1,6 @@
 import { Tiktoken } from 'js-tiktoken/lite'
 import type { TokenEncoding } from '../../../src/index.ts'
-import { piecesOf } from './pieces.ts'
+import { splitText } from './pieces.ts'
 
 export interface CountJob {
   readonly encoding: TokenEncoding
@@ -15,12 +15,12 @@ export async function countTokens({
   texts,
   timeLimit,
 }: CountJob): Promise<number[] | undefined> {
-  const encoder = await encoderOf(encoding)
+  const encoder = await getEncoder(encoding)
   const deadline = performance.now() + timeLimit
   const counts: number[] = []
   for (const text of texts) {
     let tokens = 0
-    for (const piece of piecesOf(text)) {
+    for (const piece of splitText(text)) {
       if (performance.now() > deadline) return undefined
       // Nothing that a user writes is special; without the empty lists `<|endoftext|>` throws.
       tokens += encoder.encode(piece, [], []).length
@@ -33,18 +33,18 @@ export async function countTokens({
 const encoders = new Map<TokenEncoding, Promise<Tiktoken>>()
 
 /** An encoder takes half a second and much memory to make, so it is made once, when it is needed. */
-function encoderOf(encoding: TokenEncoding): Promise<Tiktoken> {
+function getEncoder(encoding: TokenEncoding): Promise<Tiktoken> {
   const encoder = encoders.get(encoding) ?? loadEncoder(encoding)
   encoders.set(encoding, encoder)
   return encoder
 }
 
 async function loadEncoder(encoding: TokenEncoding): Promise<Tiktoken> {
-  const { default: ranks } = await ranksOf[encoding]()
+  const { default: ranks } = await rankLoaders[encoding]()
   return new Tiktoken(ranks)
 }
 
-const ranksOf = {
+const rankLoaders = {
   o200k_base: () => import('js-tiktoken/ranks/o200k_base'),
   cl100k_base: () => import('js-tiktoken/ranks/cl100k_base'),
 } as const

@@ -1,24 +1,24 @@
 /** Encoding takes time with the square of a piece's length, so no piece is longer, in characters. */
-const longest = 256
+const maxPieceLength = 256
 
 /**
  * A text in pieces that can be encoded one by one. It is cut at the ends of words, where no token
  * reaches across, so the counts of the pieces add up to the count of the whole; only a run without
  * such a place is cut anywhere.
  */
-export function* piecesOf(text: string): Generator<string> {
+export function* splitText(text: string): Generator<string> {
   let start = 0
-  while (text.length - start > longest) {
-    const end = cutWithin(text, start)
+  while (text.length - start > maxPieceLength) {
+    const end = findCut(text, start)
     yield text.slice(start, end)
     start = end
   }
   if (start < text.length) yield text.slice(start)
 }
 
-function cutWithin(text: string, start: number): number {
-  for (let at = start + longest; at > start; at--) if (endsWord(text, at)) return at
-  const end = start + longest
+function findCut(text: string, start: number): number {
+  for (let at = start + maxPieceLength; at > start; at--) if (endsWord(text, at)) return at
+  const end = start + maxPieceLength
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 

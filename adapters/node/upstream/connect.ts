@@ -2,17 +2,19 @@ import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { UpstreamFault } from '../../../src/core/failure.ts'
-import type { Millis } from '../../../src/core/ids.ts'
-import { longestDelay } from '../ports/clock.ts'
-import { faultOf } from './fault.ts'
+import { type Millis, maxTimerDelay } from '../../../src/core/ids.ts'
+import { toUpstreamFault } from './errors.ts'
 
 /**
  * Opens a socket, TLS included. `callback` gets it when it is connected, or the error; destroying
  * the returned socket before gives up, and `callback` may not be called at all.
  */
-export type Opener = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket
+export type Connector = (
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+) => Socket
 
-export interface OpenerOptions {
+export interface ConnectorOptions {
   /** What to trust, where it is not what the host trusts. */
   readonly secureContext?: SecureContext
   /** What a name resolves to, where that is not for the system to say. */
@@ -20,14 +22,14 @@ export interface OpenerOptions {
 }
 
 /** Makes an opener of sockets that lead to the upstream itself. It resumes TLS sessions. */
-export function directOpener(options: OpenerOptions = {}): Opener {
+export function createDirectConnector(options: ConnectorOptions = {}): Connector {
   // undici's own timer is up to a second late, hence `timeout: 0`. It does return the socket, which
   // its declaration leaves out.
-  return buildConnector({ ...options, timeout: 0, allowH2: false }) as unknown as Opener
+  return buildConnector({ ...options, timeout: 0, allowH2: false }) as unknown as Connector
 }
 
-export interface Connecting {
-  readonly open: Opener
+export interface ConnectOptions {
+  readonly connector: Connector
   readonly options: buildConnector.Options
   /** For the whole way: to a proxy, its tunnel, TLS. */
   readonly timeout: Millis
@@ -35,20 +37,20 @@ export interface Connecting {
 }
 
 /** Opens a socket in time. `callback` gets every error as an `UpstreamFault`. */
-export function connect({ open, options, timeout, callback }: Connecting): Socket {
+export function connect({ connector, options, timeout, callback }: ConnectOptions): Socket {
   let isOver = false
   const settle: buildConnector.Callback = (...[error, connected]) => {
     if (isOver) return
     isOver = true
     clearTimeout(timer)
-    if (error) callback(faultOf(error, 'connecting'), null)
+    if (error) callback(toUpstreamFault(error, 'connecting'), null)
     else callback(null, connected)
   }
-  const socket = open(options, settle)
+  const socket = connector(options, settle)
   const giveUp = () => {
     settle(new UpstreamFault({ kind: 'timeout', limit: 'connect' }), null)
     socket.destroy()
   }
-  const timer = setTimeout(giveUp, Math.min(timeout, longestDelay)).unref()
+  const timer = setTimeout(giveUp, Math.min(timeout, maxTimerDelay)).unref()
   return socket.once('close', () => clearTimeout(timer))
 }

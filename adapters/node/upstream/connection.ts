@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
 import type { Millis } from '../../../src/core/ids.ts'
-import { connect, type Opener } from './connect.ts'
+import { type Connector, connect } from './connect.ts'
 
 export interface ConnectionOptions {
   readonly origin: string
-  readonly open: Opener
+  readonly connector: Connector
   readonly connectTimeout: Millis
   /** Every socket from its first packet to its close. */
   readonly sockets: Set<Socket>
@@ -24,11 +24,11 @@ export class Connection {
   #servedOn: Socket | undefined
   #busy = false
 
-  constructor({ origin, open, connectTimeout, sockets, onIdleClose }: ConnectionOptions) {
+  constructor({ origin, connector, connectTimeout, sockets, onIdleClose }: ConnectionOptions) {
     this.#client = new Client(origin, {
       ...clientOptions,
       connect: (options, callback) => {
-        const socket = connect({ open, options, timeout: connectTimeout, callback })
+        const socket = connect({ connector, options, timeout: connectTimeout, callback })
         this.#socket = socket
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))
@@ -50,7 +50,7 @@ export class Connection {
   }
 
   /** The exchange is complete, so another one may follow. */
-  served(): void {
+  markServed(): void {
     this.#busy = false
     this.#servedOn = this.#socket
   }

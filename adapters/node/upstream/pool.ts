@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net'
 import type { Millis } from '../../../src/core/ids.ts'
-import { remove } from '../../../src/wire/remove.ts'
-import type { Opener } from './connect.ts'
+import { removeItem } from '../../../src/wire/light-abort-controller.ts'
+import type { Connector } from './connect.ts'
 import { Connection } from './connection.ts'
 
 export interface PoolOptions {
   readonly origin: string
-  readonly open: Opener
+  readonly connector: Connector
   readonly connectTimeout: Millis
   readonly sockets: Set<Socket>
   /** The pools that have a connection. */
   readonly pools: Set<Pool>
   /** False: a connection serves one exchange only. */
-  readonly keepsIdle?: boolean | undefined
+  readonly canReuse?: boolean | undefined
 }
 
 /** The connections to one origin. The one used last is used next, so that a surplus times out. */
@@ -30,15 +30,15 @@ export class Pool {
   }
 
   /** An idle connection, else a new one. */
-  take(): Connection {
-    return this.#idle.pop() ?? this.open()
+  acquire(): Connection {
+    return this.#idle.pop() ?? this.openConnection()
   }
 
-  open(): Connection {
+  openConnection(): Connection {
     const connection = new Connection({
       ...this.#options,
       onIdleClose: (closed) => {
-        remove(this.#idle, closed)
+        removeItem(this.#idle, closed)
         this.discard(closed)
       },
     })
@@ -48,9 +48,9 @@ export class Pool {
   }
 
   /** Takes back a connection whose exchange is complete. */
-  giveBack(connection: Connection): void {
-    if (this.#options.keepsIdle === false) return this.discard(connection)
-    connection.served()
+  release(connection: Connection): void {
+    if (this.#options.canReuse === false) return this.discard(connection)
+    connection.markServed()
     this.#idle.push(connection)
   }
 

@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
 import { UpstreamFault } from '../../../src/core/failure.ts'
 import { refusedByProxy } from '../../../src/core/network-failure.ts'
-import { maskedUrl } from '../../../src/wire/mask.ts'
-import type { Opener } from './connect.ts'
-import { reasonOf } from './fault.ts'
-import { withoutBrackets } from './host-name.ts'
+import { maskUrl } from '../../../src/wire/mask.ts'
+import type { Connector } from './connect.ts'
+import { getErrorReason } from './errors.ts'
 
 /** A proxy for outgoing calls. */
 export interface Proxy {
@@ -15,13 +14,13 @@ export interface Proxy {
   /** `host:port`, as failures name it. */
   readonly name: string
   /** The address without its credential, for the log. */
-  readonly shown: string
+  readonly maskedUrl: string
   /** The value of `proxy-authorization`. */
   readonly authorization: string | undefined
 }
 
 /** The proxy at an address such as `http://user:secret@host:port`; undefined when it is none. */
-export function proxyAt(address: string): Proxy | undefined {
+export function parseProxy(address: string): Proxy | undefined {
   // curl and others take an address without a scheme.
   const text = address.includes('://') ? address : `http://${address}`
   if (!URL.canParse(text)) return undefined
@@ -32,23 +31,28 @@ export function proxyAt(address: string): Proxy | undefined {
   const hasCredential = username !== '' || password !== ''
   return {
     protocol,
-    hostname: withoutBrackets(hostname),
+    hostname: stripBrackets(hostname),
     port,
     name,
-    shown: maskedUrl(text),
-    authorization: hasCredential ? basic(username, password) : undefined,
+    maskedUrl: maskUrl(text),
+    authorization: hasCredential ? basicAuthorization(username, password) : undefined,
   }
+}
+
+/** The host of a URL as sockets take it: IPv6 addresses have brackets in URLs only. */
+export function stripBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '')
 }
 
 const defaultPorts = { 'http:': '80', 'https:': '443' } as const
 
-function basic(username: string, password: string): string {
-  const credential = `${decoded(username)}:${decoded(password)}`
+function basicAuthorization(username: string, password: string): string {
+  const credential = `${decodePercent(username)}:${decodePercent(password)}`
   return `Basic ${Buffer.from(credential).toString('base64')}`
 }
 
 /** A lone percent sign stands for itself. */
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -60,7 +64,7 @@ function decoded(text: string): string {
  * Opens sockets through a proxy: by a tunnel to an https upstream, else to the proxy itself, which
  * is then asked with whole addresses.
  */
-export function proxyOpener(proxy: Proxy, open: Opener): Opener {
+export function createProxyConnector(proxy: Proxy, connector: Connector): Connector {
   const { protocol, hostname, port, name } = proxy
   return (options, callback) => {
     const fail = (reason: string) =>
@@ -68,18 +72,18 @@ export function proxyOpener(proxy: Proxy, open: Opener): Opener {
         new UpstreamFault({ kind: 'network', reason, phase: 'connecting', proxy: name }),
         null,
       )
-    return open({ protocol, hostname, port, host: name }, (error, socket) => {
-      if (!socket) return fail(reasonOf(error))
+    return connector({ protocol, hostname, port, host: name }, (error, socket) => {
+      if (!socket) return fail(getErrorReason(error))
       if (options.protocol !== 'https:') return callback(null, socket)
-      openTunnel(socket, requestOf(proxy, options), (reason) => {
+      openTunnel(socket, buildConnectRequest(proxy, options), (reason) => {
         if (reason !== undefined) return fail(reason)
-        open({ ...options, httpSocket: socket }, callback)
+        connector({ ...options, httpSocket: socket }, callback)
       })
     })
   }
 }
 
-function requestOf(
+function buildConnectRequest(
   { authorization }: Proxy,
   { hostname, port }: { readonly hostname: string; readonly port: string },
 ): string {
@@ -89,7 +93,7 @@ function requestOf(
   return `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credential}\r\n`
 }
 
-const longestHead = 16 * 1024
+const maxHeadLength = 16 * 1024
 
 /** Sends a request for a tunnel; `done` gets why the proxy grants none, or undefined. */
 function openTunnel(socket: Socket, request: string, done: (reason?: string) => void): void {
@@ -102,10 +106,10 @@ function openTunnel(socket: Socket, request: string, done: (reason?: string) => 
   }
   const onData = (piece: Buffer) => {
     head += piece.toString('latin1')
-    if (head.includes('\r\n\r\n')) finish(refusalIn(head))
-    else if (head.length > longestHead) finish(notHttp)
+    if (head.includes('\r\n\r\n')) finish(findTunnelProblem(head))
+    else if (head.length > maxHeadLength) finish(notHttp)
   }
-  const onError = (error: Error) => finish(reasonOf(error))
+  const onError = (error: Error) => finish(getErrorReason(error))
   const onClose = () => finish('ECONNRESET')
   socket.on('data', onData).on('error', onError).on('close', onClose)
   socket.write(request)
@@ -114,7 +118,7 @@ function openTunnel(socket: Socket, request: string, done: (reason?: string) => 
 const notHttp = 'PROXY_NOT_HTTP'
 
 /** Why an answer grants no tunnel. The upstream does not speak first, so nothing may follow it. */
-function refusalIn(head: string): string | undefined {
+function findTunnelProblem(head: string): string | undefined {
   const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1])
   if (Number.isNaN(status)) return notHttp
   if (status < 200 || status > 299) return refusedByProxy(status)

@@ -4,23 +4,27 @@ import { UpstreamFault } from '../../../src/core/failure.ts'
 import { type NetworkFailure, refusedByProxy } from '../../../src/core/network-failure.ts'
 import type { UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
 import { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
-import { codedOnly, codingIn, undecodable } from '../../../src/wire/content-coding.ts'
+import {
+  codedBodyHeaders,
+  parseContentCoding,
+  undecodableFailure,
+} from '../../../src/wire/content-coding.ts'
+import { type BodyDecoder, type BodySink, createBodyDecoder } from './body-decoder.ts'
 import type { Connection } from './connection.ts'
-import { type BodySink, type Decoding, decodingOf } from './decoding.ts'
-import { abortFault, faultOf, isLostSocket } from './fault.ts'
-import { isLong, PassingBody } from './passing-body.ts'
+import { abortFault, isLostSocket, toUpstreamFault } from './errors.ts'
 import type { Pool } from './pool.ts'
 import type { Proxy } from './proxy.ts'
+import { isLongBody, ReleasingBody } from './releasing-body.ts'
 
 /** How long the rest of a body that nobody needs may take and be, before its connection is given up. */
-const drainTime = 250
-const drainBytes = 64 * 1024
+const drainTimeout = 250
+const maxDrainBytes = 64 * 1024
 
 /**
  * A reused connection that is lost so soon was closed while it was idle, in milliseconds. Later, the
  * upstream has probably worked on the request.
  */
-const staleTime = 1_000
+const staleWindow = 1_000
 
 /** Where an address leads. */
 export interface Destination {
@@ -32,7 +36,7 @@ export interface Destination {
 }
 
 /** Where `url` leads by this pool. */
-export function destinationOf(url: URL, proxy: Proxy | undefined, pool: Pool): Destination {
+export function toDestination(url: URL, proxy: Proxy | undefined, pool: Pool): Destination {
   const { protocol, origin, pathname, search } = url
   const path = pathname + search
   return proxy && protocol === 'http:' ? { pool, path: origin + path, proxy } : { pool, path }
@@ -47,11 +51,11 @@ export function sendRequest(
   find: () => Destination,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange(request, { destination: find(), resolve, reject }).start()
+    new UpstreamDispatch(request, { destination: find(), resolve, reject }).start()
   })
 }
 
-interface ExchangeOptions {
+interface UpstreamDispatchOptions {
   readonly destination: Destination
   readonly resolve: (response: UpstreamResponse) => void
   readonly reject: (fault: UpstreamFault) => void
@@ -64,20 +68,20 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
  * reader's pace: a paused parser breaks an assertion when the upstream closes, outside of every
  * promise, and would lose the end of answers that are complete.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class UpstreamDispatch implements Dispatcher.DispatchHandler {
   #request: UpstreamRequest
   readonly #pool: Pool
-  readonly #options: ExchangeOptions
+  readonly #options: UpstreamDispatchOptions
   #connection: Connection | undefined
   #sentAt = 0
   #sink: BodySink | undefined
-  #decoding: Decoding | undefined
+  #decoder: BodyDecoder | undefined
   #drainTimer: NodeJS.Timeout | undefined
   #drained = 0
-  #answered = false
-  #over = false
+  #hasAnswered = false
+  #isOver = false
 
-  constructor(request: UpstreamRequest, options: ExchangeOptions) {
+  constructor(request: UpstreamRequest, options: UpstreamDispatchOptions) {
     this.#options = options
     this.#request = request
     this.#pool = options.destination.pool
@@ -87,7 +91,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { signal } = this.#request
     if (signal.aborted) return this.#options.reject(abortFault())
     signal.addEventListener('abort', this.#abort)
-    this.#send(this.#pool.take())
+    this.#send(this.#pool.acquire())
   }
 
   /** undici tells handlers of the present kind by this method. */
@@ -95,46 +99,47 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** The first byte of an answer. */
   onResponseStarted(): void {
-    this.#answered = true
+    this.#hasAnswered = true
   }
 
   onResponseStart(_: unknown, status: number, headers: Headers): void {
     // Informational answers come before the real one.
-    if (this.#over || status < 200) return
+    if (this.#isOver || status < 200) return
     const { proxy } = this.#options.destination
-    if (status === 407 && proxy) return this.#fail(refusalOf(proxy, status))
+    if (status === 407 && proxy) return this.#fail(createProxyFault(proxy, status))
     const { queueLimit: limit, unread, signal } = this.#request
     const queue = new BoundedQueue(limit, { onRelease: (how) => this.#release(how), unread })
-    const coding = codingIn(headerOf(headers, 'content-encoding'))
+    const coding = parseContentCoding(readHeader(headers, 'content-encoding'))
     if (coding !== undefined) {
       const giveUp = () => this.#giveUp()
-      this.#decoding = decodingOf(coding, { queue, limit, signal, giveUp })
+      this.#decoder = createBodyDecoder(coding, { queue, maxWaitingBytes: limit, signal, giveUp })
     }
-    this.#sink = this.#decoding ?? queue
+    this.#sink = this.#decoder ?? queue
     const header = (name: string) =>
-      coding !== undefined && codedOnly.has(name) ? undefined : headerOf(headers, name)
+      coding !== undefined && codedBodyHeaders.has(name) ? undefined : readHeader(headers, name)
     this.#options.resolve({ status, header, body: queue })
     this.#forgetBody()
-    if (coding !== undefined && !this.#decoding) this.#fail(new UpstreamFault(undecodable(coding)))
+    if (coding !== undefined && !this.#decoder)
+      this.#fail(new UpstreamFault(undecodableFailure(coding)))
   }
 
   onResponseData(_: unknown, bytes: Uint8Array): void {
     if (!this.#drainTimer) return this.#sink?.push(bytes)
     this.#drained += bytes.length
-    if (this.#drained > drainBytes) this.#giveUp()
+    if (this.#drained > maxDrainBytes) this.#giveUp()
   }
 
   onResponseEnd(): void {
     const connection = this.#finish()
     if (!connection) return
-    this.#pool.giveBack(connection)
+    this.#pool.release(connection)
     this.#sink?.end()
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    if (this.#over) return
+    if (this.#isOver) return
     if (this.#isStale(error) && this.#request.mayResend?.() !== false) this.#resend()
-    else this.#fail(faultOf(error, this.#phase))
+    else this.#fail(toUpstreamFault(error, this.#phase))
   }
 
   get #phase(): NetworkFailure['phase'] {
@@ -143,14 +148,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** The upstream has closed an idle connection while the request was on its way to it. */
   #isStale(error: unknown): boolean {
-    if (!this.#connection?.isReused || this.#answered || !isLostSocket(error)) return false
-    return performance.now() - this.#sentAt < staleTime
+    if (!this.#connection?.isReused || this.#hasAnswered || !isLostSocket(error)) return false
+    return performance.now() - this.#sentAt < staleWindow
   }
 
   /** On a new connection, so that it cannot happen twice. */
   #resend(): void {
     if (this.#connection) this.#pool.discard(this.#connection)
-    this.#send(this.#pool.open())
+    this.#send(this.#pool.openConnection())
   }
 
   #send(connection: Connection): void {
@@ -158,18 +163,19 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { path, proxy } = this.#options.destination
     this.#connection = connection
     this.#sentAt = performance.now()
-    const headers = headersTo(proxy, this.#request)
-    if (!isLong(body)) return connection.send({ method, path, headers, body: body ?? null }, this)
+    const headers = addProxyHeader(proxy, this.#request)
+    if (!isLongBody(body))
+      return connection.send({ method, path, headers, body: body ?? null }, this)
     const length = { 'content-length': String(body.length) }
     // undici takes any iterable, which its declaration leaves out.
-    const passing: unknown = new PassingBody(body)
+    const passing: unknown = new ReleasingBody(body)
     const sent = { method, path, headers: { ...headers, ...length }, body: passing as Readable }
     connection.send(sent, this)
   }
 
   /** It is not sent again once there is an answer. */
   #forgetBody(): void {
-    if (!isLong(this.#request.body)) return
+    if (!isLongBody(this.#request.body)) return
     this.#request = { ...this.#request, body: undefined, mayResend: undefined }
   }
 
@@ -185,9 +191,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** The reader needs no more of the body. */
   #release(how: 'cancel' | 'drain'): void {
-    this.#decoding?.close()
+    this.#decoder?.close()
     if (how === 'cancel') return this.#giveUp()
-    this.#drainTimer = setTimeout(() => this.#giveUp(), drainTime).unref()
+    this.#drainTimer = setTimeout(() => this.#giveUp(), drainTimeout).unref()
   }
 
   #giveUp(): void {
@@ -197,15 +203,15 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange. The connection it had, the first time; after that, undefined. */
   #finish(): Connection | undefined {
-    if (this.#over) return undefined
-    this.#over = true
+    if (this.#isOver) return undefined
+    this.#isOver = true
     this.#request.signal.removeEventListener('abort', this.#abort)
     clearTimeout(this.#drainTimer)
     return this.#connection
   }
 }
 
-function headersTo(
+function addProxyHeader(
   proxy: Proxy | undefined,
   { headers }: UpstreamRequest,
 ): UpstreamRequest['headers'] {
@@ -215,12 +221,12 @@ function headersTo(
     : { ...headers, 'proxy-authorization': authorization }
 }
 
-function refusalOf({ name }: Proxy, status: number): UpstreamFault {
+function createProxyFault({ name }: Proxy, status: number): UpstreamFault {
   const reason = refusedByProxy(status)
   return new UpstreamFault({ kind: 'network', reason, phase: 'connecting', proxy: name })
 }
 
-function headerOf(headers: Headers, name: string): string | undefined {
+function readHeader(headers: Headers, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'object' ? value.join(', ') : value
 }

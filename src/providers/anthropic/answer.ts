@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
-import { textsAt } from '../../wire/json-text.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import { normalizeArguments } from '../canonical/arguments.ts'
 import {
   type CompletionMessage,
@@ -49,7 +49,7 @@ const decoder = new TextDecoder()
 /** Reads a whole answer. */
 export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): ChatResult {
   const json = decoder.decode(bytes)
-  const value = jsonIn(json)
+  const value = tryParseJson(json)
   if (value === undefined) return malformed('the answer is not JSON')
   if (isObject(value) && value['type'] === 'error') return readError(value['error'])
   const parsed = wholeMessage.safeParse(value)
@@ -104,7 +104,7 @@ function isCall({ type }: ContentBlock): boolean {
 
 function callsOf(content: readonly ContentBlock[], json: string): ToolCall[] {
   if (!content.some(isCall)) return []
-  const inputs = textsAt(json, 'content.*.input')
+  const inputs = extractTexts(json, 'content.*.input')
   return content.flatMap((block, place) => {
     if (!isCall(block)) return []
     const text = normalizeArguments(inputs.get(`content.${place}.input`))

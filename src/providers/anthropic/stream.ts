@@ -2,8 +2,8 @@ import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, failedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
-import { textsAt } from '../../wire/json-text.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { normalizeArguments } from '../canonical/arguments.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
@@ -65,7 +65,7 @@ export class AnthropicFrames implements FrameDecoder {
   #read({ data, event: name }: RawEvent): Frame[] {
     // Comments have no data, and `[DONE]` belongs to another API.
     if (data === undefined || data === '' || data === '[DONE]') return []
-    const { data: event } = streamEvent.safeParse(jsonIn(data))
+    const { data: event } = streamEvent.safeParse(tryParseJson(data))
     if (event) return this.#translate(event.type ?? name, event, data)
     return [malformed('an event of the stream cannot be read')]
   }
@@ -213,5 +213,5 @@ function malformed(detail: string): Frame {
 
 /** The arguments in the start of a block, or of one block of several. */
 function writtenInput(json: string, pattern: string, index = 0): string {
-  return normalizeArguments(textsAt(json, pattern).get(pattern.replace('*', String(index))))
+  return normalizeArguments(extractTexts(json, pattern).get(pattern.replace('*', String(index))))
 }

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
-import { jsonIn } from '../../wire/json.ts'
-import { textsAt } from '../../wire/json-text.ts'
+import { tryParseJson } from '../../wire/json.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import { normalizeArguments } from '../canonical/arguments.ts'
 import {
   type CompletionMessage,
@@ -20,7 +20,7 @@ const decoder = new TextDecoder()
 /** Reads an answer of Converse as a chat completion. */
 export function converseAnswer(body: Uint8Array, identity: StreamIdentity): ChatResult {
   const json = decoder.decode(body)
-  const parsed = answer.safeParse(jsonIn(json))
+  const parsed = answer.safeParse(tryParseJson(json))
   if (!parsed.success) {
     return { ok: false, failure: { kind: 'malformed', detail: 'the answer is none of Converse' } }
   }
@@ -90,7 +90,7 @@ function thinkingIn({ reasoningText, redactedContent }: Reasoning): JsonObject {
 
 function callsOf(blocks: readonly Block[], json: string): ToolCall[] {
   if (!blocks.some(({ toolUse }) => toolUse)) return []
-  const inputs = textsAt(json, 'output.message.content.*.toolUse.input')
+  const inputs = extractTexts(json, 'output.message.content.*.toolUse.input')
   return blocks.flatMap(({ toolUse }, place) => {
     if (!toolUse) return []
     const text = normalizeArguments(inputs.get(`output.message.content.${place}.toolUse.input`))

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
 import type { AwsMessage } from '../../wire/aws-event-stream.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json.ts'
 import { extractMessage } from '../shared/error-message.ts'
 import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
@@ -36,7 +36,7 @@ export function streamFailure(
   const error = parseError(body)
   const message = extractMessage(error.message ?? error.originalMessage ?? exception)
   const status = statusOf(capitalized(exception), error, 500)
-  const vendor = { ...toVendorError(jsonIn(body)), type: exception }
+  const vendor = { ...toVendorError(tryParseJson(body)), type: exception }
   return status < 500
     ? { kind: 'status', status, message, vendor }
     : { kind: 'error-frame', message, vendor }
@@ -59,7 +59,7 @@ const errorBody = z.looseObject({
 type ErrorBody = z.infer<typeof errorBody>
 
 function parseError(body: string): ErrorBody {
-  return errorBody.safeParse(jsonIn(body)).data ?? {}
+  return errorBody.safeParse(tryParseJson(body)).data ?? {}
 }
 
 /** `com.amazon.coral#Type:http://internal/` is `Type`. */

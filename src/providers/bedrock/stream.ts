@@ -3,7 +3,7 @@ import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import { streamFailure } from './errors.ts'
 import { type Delta, event, eventTypes, type ReasoningDelta, type ToolUse } from './events.ts'
@@ -66,7 +66,7 @@ export class ConverseStream implements FrameDecoder {
     const type = eventTypes.find((known) => known === headers.get(':event-type'))
     // The start of the message says nothing yet, and AWS may think of more events.
     if (type === undefined) return []
-    const parsed = event.safeParse(jsonIn(payload))
+    const parsed = event.safeParse(tryParseJson(payload))
     if (!parsed.success) {
       return [
         failedFrame({ kind: 'malformed', detail: 'an event of the stream is none of Converse' }),

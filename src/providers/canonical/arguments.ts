@@ -1,4 +1,4 @@
-import { textsAt } from '../../wire/json-text.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import type { RawTextReader } from './messages.ts'
 
 /** The arguments of a call that a vendor has given as a value, of which this is the text. */
@@ -15,7 +15,7 @@ export function createRawTextReader(body: Uint8Array): RawTextReader {
     const pattern = path.replace(/\.\d+(?=\.)/g, '.*')
     let texts = found.get(pattern)
     if (!texts) {
-      texts = textsAt(decoder.decode(body), pattern)
+      texts = extractTexts(decoder.decode(body), pattern)
       found.set(pattern, texts)
     }
     return texts.get(path) ?? ''

@@ -1,7 +1,7 @@
 import type { ChatAnswer } from '../../core/provider.ts'
 import { type ReportedUsage, renderUsage } from '../../core/usage.ts'
 import type { FinishReason } from '../../stream/chunk-writer.ts'
-import { utf8Length } from '../../wire/utf8.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { joinGeneratedText } from './text.ts'
 
 export interface ToolCall {
@@ -56,7 +56,7 @@ export function createCompletionAnswer({
   return {
     usage,
     output,
-    outputBytes: utf8Length(output),
+    outputBytes: countUtf8Bytes(output),
     render(judged) {
       const body = {
         id,

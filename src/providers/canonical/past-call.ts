@@ -1,5 +1,5 @@
 import { isObject } from '../../wire/json.ts'
-import { layoutOf } from '../../wire/json-scan.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 
 interface CallFields {
@@ -66,7 +66,7 @@ const maxDepth = 128
 
 function isTooDeep(json: string): boolean {
   // Each level takes two characters, so that few texts have to be looked at.
-  return json.length > 2 * maxDepth && layoutOf(encoder.encode(json), []).depth > maxDepth
+  return json.length > 2 * maxDepth && scanLayout(encoder.encode(json), []).depth > maxDepth
 }
 
 const encoder = new TextEncoder()

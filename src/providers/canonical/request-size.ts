@@ -1,6 +1,6 @@
 import { UntranslatableError } from '../../core/cannot-express.ts'
 import type { CallArguments, ChatCall, ChatRequest } from '../../core/chat.ts'
-import { layoutOf } from '../../wire/json-scan.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
 
 /** What can be said in another format in some dozens of milliseconds: half of what a body may hold. */
 const maxValues = 100_000
@@ -34,7 +34,7 @@ function checkArguments({ messages }: ChatRequest): void {
   for (const [m, { tool_calls: calls }] of messages.entries()) {
     for (const [n, { function: called }] of (calls ?? []).entries()) {
       const bytes = encoder.encode(getArgumentsText(called?.arguments))
-      const { values, commas } = layoutOf(bytes, [], { limits })
+      const { values, commas } = scanLayout(bytes, [], { limits })
       items += values + commas
       if (items <= maxValues) continue
       const path = `messages.${m}.tool_calls.${n}.function.arguments`
@@ -51,5 +51,5 @@ function getArgumentsText(given: CallArguments | null | undefined): string {
   return typeof given === 'string' ? given : ''
 }
 
-const limits = { depth: Number.POSITIVE_INFINITY, values: maxValues }
+const limits = { maxDepth: Number.POSITIVE_INFINITY, maxValues: maxValues }
 const encoder = new TextEncoder()

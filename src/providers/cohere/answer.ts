@@ -3,7 +3,7 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json.ts'
 import { createCompletionAnswer, type ToolCall } from '../canonical/completion.ts'
 import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
@@ -43,7 +43,7 @@ const answer = z.looseObject({
 
 /** Reads a whole answer of `POST /v2/chat`. */
 export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResult {
-  const parsed = answer.safeParse(jsonIn(body))
+  const parsed = answer.safeParse(tryParseJson(body))
   if (!parsed.success || !parsed.data.message) {
     return failed({ kind: 'malformed', detail: 'the answer holds no message of the cohere API' })
   }

@@ -4,7 +4,7 @@ import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { addIndexes } from '../canonical/annotations.ts'
 import { extractMessage } from '../shared/error-message.ts'
@@ -21,7 +21,8 @@ export function cohereFrames(context: AnswerContext): FrameDecoder {
   return {
     push: (bytes) => framesOf(splitter.push(bytes), ({ data = '' }) => events.read(data)),
     // What is no JSON here was cut off, and the missing end tells of that.
-    end: () => splitter.end().flatMap(({ data = '' }) => (jsonIn(data) ? events.read(data) : [])),
+    end: () =>
+      splitter.end().flatMap(({ data = '' }) => (tryParseJson(data) ? events.read(data) : [])),
   }
 }
 
@@ -104,7 +105,7 @@ class EventReader {
   read(data: string): Frame[] {
     // Comments have no data, and some deployments add `[DONE]` after the end.
     if (data === '' || data.startsWith('[DONE]')) return []
-    const value = jsonIn(data)
+    const value = tryParseJson(data)
     const told = event.safeParse(value)
     if (!told.success) return isOfUnknownType(value) ? [] : [failedFrame(malformed)]
     return this.#translate(told.data)

@@ -1,7 +1,7 @@
 import { newCompletionId } from '../../core/ids.ts'
 import type { ChatResult, DialectTarget } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { jsonIn } from '../../wire/json.ts'
+import { tryParseJson } from '../../wire/json.ts'
 import {
   type CompletionChoice,
   type CompletionMessage,
@@ -27,7 +27,7 @@ const decoder = new TextDecoder()
 /** Reads a 2xx answer that is not streamed. */
 export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget): ChatResult {
   const json = decoder.decode(body)
-  const value = jsonIn(json)
+  const value = tryParseJson(json)
   const failure = parseFailure(value)
   if (failure) return { ok: false, failure }
   const answer = parseResponse(json, value)

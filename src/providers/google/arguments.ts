@@ -1,4 +1,4 @@
-import { jsonText, RawJson } from '../../wire/raw-json.ts'
+import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
 import type { PartialArg } from './response.ts'
 
 /**
@@ -29,7 +29,7 @@ export class PartialArguments {
   }
 
   get json(): string {
-    return jsonText(this.#root)
+    return stringifyJson(this.#root)
   }
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { UpstreamError } from '../../core/provider.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractMessage } from '../shared/error-message.ts'
 import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
@@ -27,7 +27,7 @@ type GoogleError = z.infer<typeof errorBody>['error']
 
 /** What a status outside 2xx means, by its body where that is one of Google's. */
 export function parseError(status: number, body: string): UpstreamError {
-  const error = parseErrorObject(jsonIn(body))
+  const error = parseErrorObject(tryParseJson(body))
   return {
     ...parseVendorError(body),
     status: error ? correctStatus(error, status) : status,

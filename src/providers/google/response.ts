@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { textsAt, withoutSpace } from '../../wire/json-text.ts'
+import { extractTexts, minifyJson } from '../../wire/json-text.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { normalizeArguments } from '../canonical/arguments.ts'
 
@@ -86,10 +86,10 @@ function restoreArguments({ candidates }: GeminiResponse, json: string): void {
     content?.parts?.forEach(({ functionCall: made }, p) => {
       if (!made) return
       const path = `candidates.${c}.content.parts.${p}.functionCall`
-      texts ??= textsAt(json, `${call}.args`)
-      made.args = withoutSpace(normalizeArguments(texts.get(`${path}.args`)))
+      texts ??= extractTexts(json, `${call}.args`)
+      made.args = minifyJson(normalizeArguments(texts.get(`${path}.args`)))
       made.partialArgs?.forEach((piece, n) => {
-        numbers ??= textsAt(json, `${call}.partialArgs.*.numberValue`)
+        numbers ??= extractTexts(json, `${call}.partialArgs.*.numberValue`)
         const number = numbers.get(`${path}.partialArgs.${n}.numberValue`)
         if (number !== undefined && number !== 'null') piece.numberValue = new RawJson(number)
       })

@@ -5,7 +5,7 @@ import type { DialectTarget } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
 import { framesOf } from '../../stream/frames-of.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
 import { type GeminiResponse, listCandidates, parseResponse } from './response.ts'
@@ -48,7 +48,7 @@ export class GeminiStream implements FrameDecoder {
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
     // An error may also come as bare JSON, without `data:`.
-    const value = jsonIn(data ?? decoder.decode(bytes))
+    const value = tryParseJson(data ?? decoder.decode(bytes))
     const failure = parseFailure(value)
     if (failure) return this.#fail(bytes, failure)
     if (!data) return []

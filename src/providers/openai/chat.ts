@@ -2,10 +2,10 @@ import type { ChatCall } from '../../core/chat.ts'
 import type { BufferedBody } from '../../core/ports.ts'
 import type { ChatEndpoint, ChatResult, StreamUsage } from '../../core/provider.ts'
 import { renderUsage, type Usage } from '../../core/usage.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
-import { layoutOf } from '../../wire/json-scan.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
 import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
-import { utf8Length } from '../../wire/utf8.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { joinGeneratedText } from '../canonical/text.ts'
 import { estimateVerbatimOutput } from '../shared/output-bound.ts'
 import { errorParser } from '../shared/parse-error.ts'
@@ -54,7 +54,7 @@ function buildBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8
 /** As they are in the bytes, since the rest of a long request is not kept parsed. */
 function readStreamOptions({ bytes, layout }: ChatCall): object {
   const last = layout.spans.stream_options.at(-1)
-  const options = last && jsonIn(bytes.subarray(last.start, last.end))
+  const options = last && tryParseJson(bytes.subarray(last.start, last.end))
   return isObject(options) ? options : {}
 }
 
@@ -63,7 +63,7 @@ const decoder = new TextDecoder()
 
 function readAnswer(body: Uint8Array): ChatResult {
   const text = decoder.decode(body)
-  const value = jsonIn(text)
+  const value = tryParseJson(text)
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
   if (!Array.isArray(value['choices'])) {
@@ -83,7 +83,7 @@ function readAnswer(body: Uint8Array): ChatResult {
     answer: {
       usage: readUsage(value['usage']),
       output,
-      outputBytes: utf8Length(output),
+      outputBytes: countUtf8Bytes(output),
       render: (usage) =>
         usage.estimatedSide ? replaceUsage(body, usage) : asTextIfEqual(text, body),
     },
@@ -98,7 +98,7 @@ function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
 
 function replaceUsage(body: Uint8Array, usage: Usage): Uint8Array {
   const json = JSON.stringify(renderUsage(usage))
-  return splice(body, setMember(layoutOf(body, ['usage']), 'usage', json))
+  return splice(body, setMember(scanLayout(body, ['usage']), 'usage', json))
 }
 
 function malformedResult(detail: string): ChatResult {

@@ -2,9 +2,9 @@ import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
 import { dataEvent, noBytes, unaskedChoices } from '../../stream/chunk-writer.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
-import { utf8Length } from '../../wire/utf8.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { hasContent, joinGeneratedText } from '../canonical/text.ts'
 import { toFrameFailure } from './errors.ts'
 import { readUsage } from './usage.ts'
@@ -31,7 +31,8 @@ function closeLastEvent(event: RawEvent): RawEvent[] {
   if (event.closed) return [event]
   const { data, bytes } = event
   if (data === undefined) return []
-  const isWhole = data.startsWith('[DONE]') || event.event === 'error' || jsonIn(data) !== undefined
+  const isWhole =
+    data.startsWith('[DONE]') || event.event === 'error' || tryParseJson(data) !== undefined
   if (!isWhole) return []
   const missing = bytes.at(-1) === lf ? 1 : 2
   const closed = new Uint8Array(bytes.length + missing).fill(lf)
@@ -53,7 +54,7 @@ class ChunkReader {
     const quiet: Frame = { bytes, kind: 'quiet', outputBytes: 0 }
     if (data === undefined) return quiet
     if (data.startsWith('[DONE]')) return { bytes, kind: 'done', outputBytes: 0 }
-    const chunk = jsonIn(data)
+    const chunk = tryParseJson(data)
     if (!isObject(chunk)) {
       return event === 'error' ? { ...quiet, kind: 'error', failure: toFrameFailure(data) } : quiet
     }
@@ -92,7 +93,7 @@ class ChunkReader {
       usage: readChunkUsage(chunk),
       identity: readChunkIdentity(chunk),
       output,
-      outputBytes: utf8Length(output),
+      outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,
     }
   }

@@ -7,7 +7,7 @@ import {
   type MixedItem,
 } from '../../core/embeddings.ts'
 import type { BatchLimits } from '../../core/provider.ts'
-import { integersText } from '../../wire/integers.ts'
+import { formatIntegerArray } from '../../wire/integers.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 
 /** How a vendor wants items with images, where all else is said in the OpenAI format. */
@@ -28,9 +28,9 @@ export function toPlainInput(input: EmbedInput): unknown {
     case 'strings':
       return input.items
     case 'integers':
-      return input.items.map((ids) => new RawJson(integersText(ids)))[0]
+      return input.items.map((ids) => new RawJson(formatIntegerArray(ids)))[0]
     case 'integer arrays':
-      return new RawJson(`[${input.items.map(integersText)}]`)
+      return new RawJson(`[${input.items.map(formatIntegerArray)}]`)
     case 'parts':
       return listTexts(input)
     default:

@@ -1,5 +1,5 @@
 import type { VendorError } from '../../core/vendor-error.ts'
-import { isObject, jsonIn } from '../../wire/json.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractMessage, parseErrorMessage } from './error-message.ts'
 
 /** An upstream's error, for the gateway's own message and as the vendor has put it. */
@@ -11,7 +11,7 @@ export interface ParsedError {
 
 /** Reads the body of an answer with an error status, in whichever of the vendors' shapes it is. */
 export function parseVendorError(body: string): ParsedError {
-  return { message: parseErrorMessage(body), vendor: toVendorError(jsonIn(body)) }
+  return { message: parseErrorMessage(body), vendor: toVendorError(tryParseJson(body)) }
 }
 
 /** Reads an error that has been parsed: a body, an event of a stream, or the error object itself. */

@@ -1,4 +1,4 @@
-import { dataUriType, isDataUri } from '../../wire/data-uri.ts'
+import { isDataUri, parseDataUriType } from '../../wire/data-uri.ts'
 import type { CanonicalPart, FilePart, ImageUrlPart, TextPart } from '../canonical/messages.ts'
 import type { Feature } from './table.ts'
 
@@ -23,7 +23,7 @@ function classifyImage({ url }: ImageUrlPart): Feature {
   if (isGoogleFile(url)) return 'image_url with a file of Google'
   if (/^https?:/i.test(url)) return 'image_url with an http(s) address'
   if (!isDataUri(url)) return 'image_url with another text'
-  const type = dataUriType(url)
+  const type = parseDataUriType(url)
   if (type === undefined) return 'image_url with data that is not base64'
   if (imageTypes.has(type)) return 'image_url with a JPEG, PNG, GIF or WebP'
   if (type === pdf) return 'image_url with a PDF'
@@ -40,7 +40,7 @@ function classifyFile({ id, data, name = '' }: FilePart): Feature {
   if (data === undefined) {
     return id === undefined ? 'file without file_data and file_id' : 'file with a file_id'
   }
-  const type = dataUriType(data)
+  const type = parseDataUriType(data)
   if (type === undefined) return 'file whose file_data is no base64 data URI'
   if (type === pdf) return 'file with a PDF'
   if (type === 'text/plain') return 'file with plain text'

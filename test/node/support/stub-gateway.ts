@@ -4,7 +4,7 @@ import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
 import { NodeReadableStream } from '../../../adapters/node/streams/index.ts'
 import { unbuffered } from '../../../src/core/streams.ts'
 import type { FetchOptions, HostSettings, LogLevel, Source } from '../../../src/index.ts'
-import { openIntake } from '../../support/open-intake.ts'
+import { openBodyLimiter } from '../../support/open-body-limiter.ts'
 
 export interface LogLine {
   readonly level: LogLevel
@@ -46,7 +46,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
       return answer(request, context)
     },
     settings: { ...hostSettings, ...settings },
-    buffers: openIntake().buffers,
+    buffers: openBodyLimiter().buffers,
     log: {
       enabled: () => true,
       write: (level, message, fields) => lines.push({ level, message, fields }),
@@ -67,7 +67,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
 export async function served(gateway: HostedGateway, options: ServeOptions = {}) {
   const serving = await serve(gateway, {
     port: 0,
-    shutdown: { drain: 100, farewell: 100, flush: 100 },
+    shutdown: { drain: 100, gracePeriod: 100, flush: 100 },
     ...options,
   })
   onTestFinished(() => serving.close())

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest'
 import { type NodeUpstream, nodeUpstream } from '../../../adapters/node/ports/upstream.ts'
-import { proxyRules } from '../../../adapters/node/upstream/proxy-rules.ts'
+import { readProxyRules } from '../../../adapters/node/upstream/proxy-rules.ts'
 import { failureOf, type UpstreamFailure } from '../../../src/core/failure.ts'
 import type { Environment, UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
 
 /** Upstream calls of the Node host, with the proxies of this environment. */
 export function upstream(env: Environment = {}): NodeUpstream {
-  const port = nodeUpstream(proxyRules(env))
+  const port = nodeUpstream(readProxyRules(env))
   onTestFinished(() => port.close())
   return port
 }

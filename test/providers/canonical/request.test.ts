@@ -4,12 +4,12 @@ import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
 import { joinText } from '../../../src/providers/canonical/messages.ts'
 import { readRequest } from '../../../src/providers/canonical/request.ts'
 import { listCallableTools } from '../../../src/providers/canonical/tools.ts'
-import { layoutOf } from '../../../src/wire/json-scan.ts'
-import { jsonText } from '../../../src/wire/raw-json.ts'
+import { scanLayout } from '../../../src/wire/json-scan.ts'
+import { stringifyJson } from '../../../src/wire/raw-json.ts'
 
 const callOf = (text: string) => {
   const bytes = new TextEncoder().encode(text)
-  const layout = layoutOf(bytes, ['model', 'stream_options', 'tools'])
+  const layout = scanLayout(bytes, ['model', 'stream_options', 'tools'])
   return new ParsedChat(bytes, layout, JSON.parse(text))
 }
 const call = (fields: object) =>
@@ -314,7 +314,7 @@ describe('messages', () => {
       tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],
     })
     const [made] = message?.role === 'assistant' ? message.calls : []
-    expect(made && jsonText(made.object)).toBe(expected)
+    expect(made && stringifyJson(made.object)).toBe(expected)
   })
 })
 

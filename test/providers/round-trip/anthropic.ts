@@ -1,4 +1,4 @@
-import { textsAt } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json-text.ts'
 import { anthropicGateway, event, message } from '../anthropic/support.ts'
 import type { Chance } from './chance.ts'
 import { type Block, backOf, claudeId, say, shownOf } from './claude.ts'
@@ -45,7 +45,7 @@ export const anthropic: Vendor = {
     }
   },
   turns(body) {
-    const inputs = textsAt(body, 'messages.*.content.*.input')
+    const inputs = extractTexts(body, 'messages.*.content.*.input')
     const { messages } = JSON.parse(body) as { messages: Turn<Block>[] }
     return messages.flatMap(({ role, content }, m) =>
       role === 'assistant'

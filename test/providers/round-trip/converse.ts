@@ -1,4 +1,4 @@
-import { textsAt } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json-text.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { answered, bedrockGateway } from '../bedrock/support.ts'
 import type { Chance } from './chance.ts'
@@ -36,7 +36,7 @@ function converse(name: string, upstreamId: string, habits: Habits): Vendor {
       }
     },
     turns(body) {
-      const inputs = textsAt(body, 'messages.*.content.*.toolUse.input')
+      const inputs = extractTexts(body, 'messages.*.content.*.toolUse.input')
       const { messages } = JSON.parse(body) as { messages: Turn<ConverseBlock>[] }
       return messages.flatMap(({ role, content }, m) =>
         role === 'assistant'

@@ -1,4 +1,4 @@
-import { textsAt } from '../../../src/wire/json-text.ts'
+import { extractTexts } from '../../../src/wire/json-text.ts'
 import { counts, googleGateway } from '../google/support.ts'
 import type { Chance } from './chance.ts'
 import { inputsInOrder } from './inputs.ts'
@@ -135,7 +135,7 @@ function vendor(name: string, model: Model): Vendor {
       }
     },
     turns(body) {
-      const args = textsAt(body, 'contents.*.parts.*.functionCall.args')
+      const args = extractTexts(body, 'contents.*.parts.*.functionCall.args')
       return contentsIn(body).flatMap(({ role, parts }, c) =>
         role === 'model'
           ? [

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Environment } from '../../../core/ports.ts'
-import { headerTextProblem } from '../../../wire/header-text.ts'
-import { jsonIn } from '../../../wire/json.ts'
+import { findHeaderTextProblem } from '../../../wire/header-text.ts'
+import { tryParseJson } from '../../../wire/json.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 
 /** What the one secret of an AWS provider holds. */
@@ -59,9 +59,9 @@ export function awsSecretProblem(value: string, env: Environment): string | unde
   const credential = readAwsSecret(value, env)
   switch (credential.kind) {
     case 'api-key':
-      return headerTextProblem(credential.key)
+      return findHeaderTextProblem(credential.key)
     case 'access-key':
-      return headerTextProblem(`${credential.id}${credential.sessionToken ?? ''}`)
+      return findHeaderTextProblem(`${credential.id}${credential.sessionToken ?? ''}`)
     case 'unusable':
       return credential.reason
     default:
@@ -98,7 +98,7 @@ const storedSecret = z.looseObject({
 })
 
 function readJson(text: string): AwsCredential {
-  const parsed = storedSecret.safeParse(jsonIn(text))
+  const parsed = storedSecret.safeParse(tryParseJson(text))
   if (!parsed.success) {
     return { kind: 'unusable', reason: 'it starts like JSON and is no valid object' }
   }

@@ -5,12 +5,12 @@ import type { Millis } from '../../../core/ids.ts'
 import type { Clock, UpstreamPort, UpstreamResponse } from '../../../core/ports.ts'
 import { unixSeconds } from '../../../core/unix-seconds.ts'
 import { version } from '../../../core/version.ts'
-import { excerpt } from '../../../wire/body.ts'
+import { readExcerpt } from '../../../wire/body.ts'
 import { CancelScope } from '../../../wire/cancel-scope.ts'
-import { jsonIn } from '../../../wire/json.ts'
+import { tryParseJson } from '../../../wire/json.ts'
 import { LightAbortController } from '../../../wire/light-abort-controller.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
-import { retryAfter } from '../../../wire/retry-after.ts'
+import { parseRetryAfter } from '../../../wire/retry-after.ts'
 import { extractMessage } from '../../shared/error-message.ts'
 import { importRsaKey } from './rsa-key.ts'
 import {
@@ -115,7 +115,7 @@ async function exchangeGrant(
       signal: cancel,
     })
     const response = await time.race(pending)
-    const body = await time.race(excerpt(response.body, maxAnswerBytes))
+    const body = await time.race(readExcerpt(response.body, maxAnswerBytes))
     if (response.status >= 200 && response.status < 300) return parseToken(body)
     throw new UpstreamFault(parseTokenError(response, body, { grant, clock }))
   } finally {
@@ -139,7 +139,7 @@ function parseLifetime(expiresIn: unknown): Millis {
 }
 
 function parseToken(body: string): FreshToken {
-  const answer = tokenAnswer.safeParse(jsonIn(body))
+  const answer = tokenAnswer.safeParse(tryParseJson(body))
   // Without a token nothing is sent on: `Bearer` and nothing after it would be a puzzling 401.
   if (answer.success) {
     const { access_token: value, expires_in: expiresIn } = answer.data
@@ -165,8 +165,8 @@ function parseTokenError(
     kind: 'status',
     status: isRefused ? 401 : status,
     message: `token endpoint, status ${status}${text === '' ? '' : `, ${text}`}`,
-    retryAfter: retryAfter(header, clock.now()),
-    vendor: { status, code: oauthError.safeParse(jsonIn(body)).data?.error },
+    retryAfter: parseRetryAfter(header, clock.now()),
+    vendor: { status, code: oauthError.safeParse(tryParseJson(body)).data?.error },
   }
 }
 
@@ -174,7 +174,7 @@ const oauthError = z.object({ error: z.string(), error_description: z.string().o
 
 /** `invalid_grant: Invalid JWT Signature.`; empty when the body is no OAuth error. */
 function oauthMessage(body: string): string {
-  const { success, data } = oauthError.safeParse(jsonIn(body))
+  const { success, data } = oauthError.safeParse(tryParseJson(body))
   if (!success) return ''
   return [data.error, data.error_description].filter(Boolean).join(': ')
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { systemClock } from '../../adapters/node/ports/clock.ts'
+import { nodeFingerprint, systemClock } from '../../adapters/node/ports/system.ts'
 
 test('a timer fires once, after its delay', async () => {
   const start = systemClock.elapsed()
@@ -24,6 +24,19 @@ test('a delay longer than Node can time does not fire at once', async () => {
   expect(fire).not.toHaveBeenCalled()
 })
 
-test('the wall clock tells milliseconds since the epoch', () => {
+test('`now` returns milliseconds since the epoch', () => {
   expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(100)
+})
+
+test('a fingerprint differs for each text and has a fixed length', () => {
+  const fingerprint = nodeFingerprint()
+  const texts = Array.from({ length: 1_000 }, (_, at) => `sk-gw-${at}`)
+  const prints = texts.map(fingerprint)
+  expect(prints).toEqual(texts.map(fingerprint))
+  expect(new Set(prints).size).toBe(texts.length)
+  expect(new Set(prints.map(({ length }) => length))).toEqual(new Set([44]))
+})
+
+test('each fingerprint function has a key of its own', () => {
+  expect(nodeFingerprint()('sk-gw-1')).not.toBe(nodeFingerprint()('sk-gw-1'))
 })

@@ -1,9 +1,9 @@
 import type { Readable, Reader, Stage } from '../../../src/core/streams.ts'
 
 /** Takes the chunks of one stream synchronously. */
-export interface Receiver<Chunk> {
+export interface SyncSink<Chunk> {
   /** Whether it takes a chunk now. When this turns true, the receiver calls `ask` of its outlet. */
-  readonly wants: boolean
+  readonly isReady: boolean
   write(chunk: Chunk): void
   /** No chunk follows. */
   end(): void
@@ -12,18 +12,18 @@ export interface Receiver<Chunk> {
 }
 
 /** The writable side of a stage: it takes what an outlet gives. */
-export interface Inlet<Chunk> {
-  receiveFrom(outlet: Outlet<Chunk>): void
+export interface SyncWritable<Chunk> {
+  readFrom(outlet: SyncReadable<Chunk>): void
 }
 
 /**
  * The readable side of Node's streams, and its controller. A chunk passes a whole chain in one call,
  * without a promise, while the end of the chain wants it. Otherwise it waits here.
  */
-export abstract class Outlet<Chunk> implements Readable<Chunk> {
+export abstract class SyncReadable<Chunk> implements Readable<Chunk> {
   readonly #highWaterMark: number
-  #receiver: Receiver<Chunk> | undefined
-  #waiting: Chunk[] | undefined
+  #sink: SyncSink<Chunk> | undefined
+  #buffered: Chunk[] | undefined
   #state: 'open' | 'closing' | 'over' = 'open'
   #failure: { readonly reason: unknown } | undefined
 
@@ -34,7 +34,7 @@ export abstract class Outlet<Chunk> implements Readable<Chunk> {
   /** Makes the next chunk, or starts making it. */
   protected abstract pull(): void
   /** Ends the source of the chunks. */
-  protected abstract stop(reason: unknown): void
+  protected abstract cancelSource(reason: unknown): void
 
   protected get isOpen(): boolean {
     return this.#state === 'open'
@@ -44,89 +44,90 @@ export abstract class Outlet<Chunk> implements Readable<Chunk> {
   get desiredSize(): number | null {
     if (this.#failure) return null
     if (!this.isOpen) return 0
-    const waiting = this.#waiting?.length ?? 0
-    if (!this.#receiver) return this.#highWaterMark - waiting
-    return waiting === 0 && this.#receiver.wants ? 1 : 0
+    const waiting = this.#buffered?.length ?? 0
+    if (!this.#sink) return this.#highWaterMark - waiting
+    return waiting === 0 && this.#sink.isReady ? 1 : 0
   }
 
   enqueue(chunk: Chunk): void {
     if (!this.isOpen) throw new TypeError('the stream has ended')
-    const isWanted = this.#receiver?.wants === true && this.#waiting === undefined
-    if (isWanted) this.#receiver?.write(chunk)
-    else (this.#waiting ??= []).push(chunk)
+    const isWanted = this.#sink?.isReady === true && this.#buffered === undefined
+    if (isWanted) this.#sink?.write(chunk)
+    else (this.#buffered ??= []).push(chunk)
   }
 
   close(): void {
     if (!this.isOpen) throw new TypeError('the stream has ended')
     this.#state = 'closing'
-    this.#closeWhenTaken()
+    this.#closeWhenFlushed()
   }
 
   error(reason?: unknown): void {
     if (this.#state === 'over') return
-    this.#over()
+    this.#finish()
     this.#failure = { reason }
-    this.#receiver?.abort(reason)
+    this.#sink?.abort(reason)
   }
 
   /** The receiver wants at least one chunk. */
-  ask(): void {
-    this.#giveWaiting()
-    if (this.#waiting) return
-    this.#closeWhenTaken()
+  resume(): void {
+    this.#flushBuffered()
+    if (this.#buffered) return
+    this.#closeWhenFlushed()
     if ((this.desiredSize ?? 0) > 0) this.pull()
   }
 
   cancel(reason?: unknown): Promise<void> {
     if (this.#state !== 'over') {
-      this.#over()
-      this.stop(reason)
+      this.#finish()
+      this.cancelSource(reason)
     }
     return Promise.resolve()
   }
 
   pipeThrough<Out>({ readable, writable }: Stage<Chunk, Out>): Readable<Out> {
-    if (!isInlet<Chunk>(writable)) throw new TypeError('the stage is of another kind of streams')
-    writable.receiveFrom(this)
+    if (!isSyncWritable<Chunk>(writable))
+      throw new TypeError('the stage is of another kind of streams')
+    writable.readFrom(this)
     return readable
   }
 
   getReader(): Reader<Chunk> {
-    const reader = new PromisedReader<Chunk>(this)
+    const reader = new PromiseReader<Chunk>(this)
     this.sendTo(reader)
     return reader
   }
 
   /** Sends all chunks to `receiver` from now on, the waiting ones first. */
-  sendTo(receiver: Receiver<Chunk>): void {
-    if (this.#receiver) throw new TypeError('the stream has a reader already')
-    this.#receiver = receiver
+  sendTo(receiver: SyncSink<Chunk>): void {
+    if (this.#sink) throw new TypeError('the stream has a reader already')
+    this.#sink = receiver
     if (this.#failure) receiver.abort(this.#failure.reason)
-    else this.ask()
+    else this.resume()
   }
 
-  #giveWaiting(): void {
-    while (this.#waiting && this.#receiver?.wants) {
-      const chunk = this.#waiting.shift() as Chunk
-      if (this.#waiting.length === 0) this.#waiting = undefined
-      this.#receiver.write(chunk)
+  #flushBuffered(): void {
+    while (this.#buffered && this.#sink?.isReady) {
+      const chunk = this.#buffered.shift() as Chunk
+      if (this.#buffered.length === 0) this.#buffered = undefined
+      this.#sink.write(chunk)
     }
   }
 
-  #closeWhenTaken(): void {
-    if (this.#state !== 'closing' || this.#waiting || !this.#receiver) return
-    this.#over()
-    this.#receiver.end()
+  #closeWhenFlushed(): void {
+    if (this.#state !== 'closing' || this.#buffered || !this.#sink) return
+    this.#finish()
+    this.#sink.end()
   }
 
-  #over(): void {
+  #finish(): void {
     this.#state = 'over'
-    this.#waiting = undefined
+    this.#buffered = undefined
   }
 }
 
-function isInlet<Chunk>(writable: object): writable is Inlet<Chunk> {
-  return 'receiveFrom' in writable
+function isSyncWritable<Chunk>(writable: object): writable is SyncWritable<Chunk> {
+  return 'readFrom' in writable
 }
 
 type Result<Chunk> = Awaited<ReturnType<Reader<Chunk>['read']>>
@@ -137,12 +138,12 @@ interface Waiting<Chunk> {
 }
 
 /** A reader that returns a promise for each chunk. */
-class PromisedReader<Chunk> implements Reader<Chunk>, Receiver<Chunk> {
-  readonly #outlet: Outlet<Chunk>
+class PromiseReader<Chunk> implements Reader<Chunk>, SyncSink<Chunk> {
+  readonly #outlet: SyncReadable<Chunk>
   #waiting: Waiting<Chunk>[] = []
   #end: 'clean' | { readonly reason: unknown } | undefined
 
-  constructor(outlet: Outlet<Chunk>) {
+  constructor(outlet: SyncReadable<Chunk>) {
     this.#outlet = outlet
   }
 
@@ -151,7 +152,7 @@ class PromisedReader<Chunk> implements Reader<Chunk>, Receiver<Chunk> {
     if (this.#end) return Promise.reject(this.#end.reason)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
-      this.#outlet.ask()
+      this.#outlet.resume()
     })
   }
 
@@ -160,7 +161,7 @@ class PromisedReader<Chunk> implements Reader<Chunk>, Receiver<Chunk> {
     return this.#outlet.cancel(reason)
   }
 
-  get wants(): boolean {
+  get isReady(): boolean {
     return this.#waiting.length > 0
   }
 

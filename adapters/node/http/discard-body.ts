@@ -6,7 +6,7 @@ import type { HostLimits } from './limits.ts'
  * the answer only when it has sent everything, and the connection can serve on. Past the limits it
  * is closed; the adapter would read on without a limit.
  */
-export function discardRest(request: IncomingMessage, limits: HostLimits): void {
+export function discardUnreadBody(request: IncomingMessage, limits: HostLimits): void {
   if (request.complete || request.destroyed) return
   // A reader that stopped half-way has left listeners, which would keep the bytes or hold them up.
   request.removeAllListeners('data')

@@ -1,14 +1,14 @@
 /** Shorter bodies are sent as they are, and stay in memory for as long as their exchange lasts. */
-const short = 64 * 1024
+const maxShortBytes = 64 * 1024
 
-export const isLong = (body: Uint8Array | undefined): body is Uint8Array =>
-  body !== undefined && body.length > short
+export const isLongBody = (body: Uint8Array | undefined): body is Uint8Array =>
+  body !== undefined && body.length > maxShortBytes
 
 /**
  * The body of one request, which lets go of its bytes when it is asked for them: undici would keep them
  * until the end of the answer, which a stream may put off for minutes.
  */
-export class PassingBody implements Iterable<Uint8Array> {
+export class ReleasingBody implements Iterable<Uint8Array> {
   #bytes: Uint8Array | undefined
 
   constructor(bytes: Uint8Array) {

@@ -1,27 +1,27 @@
 import type { Socket } from 'node:net'
 import type { Millis } from '../../../src/core/ids.ts'
-import { faultOf } from './fault.ts'
+import type { EgressPath } from './egress-path.ts'
+import { toUpstreamFault } from './errors.ts'
 import { Pool } from './pool.ts'
-import { type Destination, destinationOf } from './send-request.ts'
-import type { Way } from './way.ts'
+import { type Destination, toDestination } from './send-request.ts'
 
-export interface ClientsOptions {
-  readonly wayTo: (url: URL) => Way
+export interface OriginPoolsOptions {
+  readonly pathTo: (url: URL) => EgressPath
   readonly connectTimeout: Millis
   readonly sockets: Set<Socket>
   readonly pools: Set<Pool>
 }
 
 /** Addresses to remember: far more than models, and a bound if they ever come from outside. */
-const rememberedAddresses = 1_000
+const maxRememberedUrls = 1_000
 
 /** The pools of all origins that share a way out and a connect timeout. */
-export class Clients {
-  readonly #options: ClientsOptions
+export class OriginPools {
+  readonly #options: OriginPoolsOptions
   readonly #pools = new Map<string, Pool>()
   readonly #destinations = new Map<string, Destination>()
 
-  constructor(options: ClientsOptions) {
+  constructor(options: OriginPoolsOptions) {
     this.#options = options
   }
 
@@ -29,19 +29,19 @@ export class Clients {
   find(url: string): Destination {
     const known = this.#destinations.get(url)
     if (known) return known
-    if (this.#destinations.size >= rememberedAddresses) this.#forget()
+    if (this.#destinations.size >= maxRememberedUrls) this.#forget()
     const destination = this.#locate(parse(url))
     this.#destinations.set(url, destination)
     return destination
   }
 
   #locate(url: URL): Destination {
-    const { wayTo, ...shared } = this.#options
-    const { open, proxy } = wayTo(url)
+    const { pathTo, ...shared } = this.#options
+    const { connector, proxy } = pathTo(url)
     const { origin } = url
-    const pool = this.#pools.get(origin) ?? new Pool({ origin, open, ...shared })
+    const pool = this.#pools.get(origin) ?? new Pool({ origin, connector, ...shared })
     this.#pools.set(origin, pool)
-    return destinationOf(url, proxy, pool)
+    return toDestination(url, proxy, pool)
   }
 
   #forget(): void {
@@ -54,6 +54,6 @@ function parse(url: string): URL {
   try {
     return new URL(url)
   } catch (error) {
-    throw faultOf(error, 'connecting')
+    throw toUpstreamFault(error, 'connecting')
   }
 }

@@ -5,10 +5,10 @@ import type { IncomingMessage } from 'node:http'
  * before it has asked for the body, and while it takes nothing of what has come. Node's own limit
  * does run then, and the adapter has none.
  */
-export class BodyTime {
+export class BodyDeadline {
   readonly #request: IncomingMessage
   readonly #limit: number
-  #asked: number | undefined
+  #startedAt: number | undefined
 
   /** `limit`: in milliseconds. */
   constructor(request: IncomingMessage, limit: number) {
@@ -17,16 +17,16 @@ export class BodyTime {
   }
 
   /** The gateway begins to read. */
-  ask(): void {
-    this.#asked ??= performance.now()
+  start(): void {
+    this.#startedAt ??= performance.now()
   }
 
   /** Milliseconds that are left at least. */
-  get left(): number {
+  get remaining(): number {
     const { readableLength, readableHighWaterMark } = this.#request
     // What has come lies in front of the gateway, and Node has stopped reading on.
     const isHeld = readableLength >= readableHighWaterMark
-    if (this.#asked === undefined || isHeld) return this.#limit
-    return this.#asked + this.#limit - performance.now()
+    if (this.#startedAt === undefined || isHeld) return this.#limit
+    return this.#startedAt + this.#limit - performance.now()
   }
 }

@@ -3,7 +3,7 @@ import * as zlib from 'node:zlib'
 import type { UpstreamFailure } from '../../../src/core/failure.ts'
 import type { CancelSignal } from '../../../src/index.ts'
 import type { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
-import { abortFault, reasonOf } from './fault.ts'
+import { abortFault, getErrorReason } from './errors.ts'
 
 /** What a body is written to while it arrives. */
 export interface BodySink {
@@ -15,11 +15,11 @@ export interface BodySink {
 }
 
 /** Makes a decoder for a body that begins with these bytes. */
-type Opener = (first: Uint8Array) => Transform
+type CreateTransform = (first: Uint8Array) => Transform
 
 const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress')
 
-const openers = new Map<string, Opener>([
+const transforms = new Map<string, CreateTransform>([
   ['gzip', () => zlib.createGunzip()],
   ['x-gzip', () => zlib.createGunzip()],
   // By its name a zlib stream; many servers leave out its header.
@@ -30,12 +30,12 @@ const openers = new Map<string, Opener>([
   ['br', () => zlib.createBrotliDecompress()],
 ])
 // Since Node.js 22.15.
-if (typeof createZstd === 'function') openers.set('zstd', () => createZstd())
+if (typeof createZstd === 'function') transforms.set('zstd', () => createZstd())
 
-export interface DecodingOptions {
+export interface BodyDecoderOptions {
   readonly queue: BoundedQueue
   /** Bytes that may wait to be decoded. */
-  readonly limit: number
+  readonly maxWaitingBytes: number
   /** Ends the decoding at once. */
   readonly signal: CancelSignal
   /** Called when the bytes cannot be decoded, so that no more of them are needed. */
@@ -43,24 +43,27 @@ export interface DecodingOptions {
 }
 
 /** A decoding of this coding, in lower case; undefined when it is not known. */
-export function decodingOf(coding: string, options: DecodingOptions): Decoding | undefined {
-  const open = openers.get(coding)
-  return open && new Decoding(coding, open, options)
+export function createBodyDecoder(
+  coding: string,
+  options: BodyDecoderOptions,
+): BodyDecoder | undefined {
+  const open = transforms.get(coding)
+  return open && new BodyDecoder(coding, open, options)
 }
 
 /**
  * Decodes a body into `queue` while it arrives, piece by piece, off the event loop. It ends as
  * malformed when the bytes are not of the coding.
  */
-export class Decoding implements BodySink {
+export class BodyDecoder implements BodySink {
   readonly #coding: string
-  readonly #options: DecodingOptions
-  readonly #open: Opener
+  readonly #options: BodyDecoderOptions
+  readonly #open: CreateTransform
   #decoder: Transform | undefined
   /** Why the body has broken off, while what has arrived of it is being decoded. */
   #failure: UpstreamFailure | undefined
 
-  constructor(coding: string, open: Opener, options: DecodingOptions) {
+  constructor(coding: string, open: CreateTransform, options: BodyDecoderOptions) {
     this.#coding = coding
     this.#options = options
     this.#open = open
@@ -70,7 +73,8 @@ export class Decoding implements BodySink {
   push(bytes: Uint8Array): void {
     const decoder = (this.#decoder ??= this.#start(bytes))
     decoder.write(bytes)
-    if (decoder.writableLength > this.#options.limit) this.#refuse('the answer is too long')
+    if (decoder.writableLength > this.#options.maxWaitingBytes)
+      this.#refuse('the answer is too long')
   }
 
   end(): void {
@@ -98,7 +102,7 @@ export class Decoding implements BodySink {
     const decoder = this.#open(bytes)
     decoder.on('data', (decoded: Uint8Array) => this.#options.queue.push(decoded))
     decoder.on('end', () => this.#finish())
-    decoder.on('error', (error) => this.#stop(reasonOf(error)))
+    decoder.on('error', (error) => this.#stop(getErrorReason(error)))
     return decoder
   }
 

@@ -13,7 +13,7 @@ describe('what is told of an error', () => {
     expect(told).toEqual({
       error: 'TypeError',
       code: 'ERR_CODE',
-      at: expect.stringMatching(/^at .*guard\.test\.ts:\d+:\d+\)?$/),
+      at: expect.stringMatching(/^at .*uncaught-errors\.test\.ts:\d+:\d+\)?$/),
     })
   })
 
@@ -24,10 +24,10 @@ describe('what is told of an error', () => {
 })
 
 test('a process that is guarded lives through what nobody has caught', async () => {
-  const guard = new URL('../../adapters/node/guard.ts', import.meta.url)
+  const guard = new URL('../../adapters/node/uncaught-errors.ts', import.meta.url)
   const script = `
-    import { guardProcess } from ${JSON.stringify(fileURLToPath(guard))}
-    guardProcess({ write: (level, message, fields) => console.log(level, JSON.stringify(fields)) })
+    import { logUncaughtErrors } from ${JSON.stringify(fileURLToPath(guard))}
+    logUncaughtErrors({ write: (level, message, fields) => console.log(level, JSON.stringify(fields)) })
     setTimeout(() => { throw new RangeError('secret') }, 1)
     setTimeout(() => { Promise.reject(Object.assign(new Error('secret'), { code: 'ECODE' })) }, 5)
     setTimeout(() => console.log('alive'), 10)

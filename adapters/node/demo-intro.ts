@@ -1,18 +1,18 @@
-export interface Invitation {
+export interface DemoIntroOptions {
   /** Where the demo listens: `http://127.0.0.1:8080`. */
   readonly address: string
   readonly needsKey: boolean
 }
 
 /** What the demo prints at its start: commands that work as they are, and what to do next. */
-export function demoInvitation({ address, needsKey }: Invitation): string {
+export function renderDemoIntro({ address, needsKey }: DemoIntroOptions): string {
   const key = needsKey ? ` -H "Authorization: Bearer $KEY"` : ''
   const commands = [
-    ...(needsKey ? [keyCommand(address)] : []),
+    ...(needsKey ? [buildKeyCommand(address)] : []),
     `curl ${address}/v1/models${key}`,
-    `curl ${address}/v1/chat/completions${key} -d '${chatBody()}'`,
-    `curl -N ${address}/v1/chat/completions${key} -d '${chatBody({ stream: true })}'`,
-    ...(needsKey ? [usageCommand(address)] : []),
+    `curl ${address}/v1/chat/completions${key} -d '${buildChatBody()}'`,
+    `curl -N ${address}/v1/chat/completions${key} -d '${buildChatBody({ stream: true })}'`,
+    ...(needsKey ? [buildUsageCommand(address)] : []),
     `curl ${address}/metrics`,
   ]
   const intro = needsKey
@@ -21,11 +21,11 @@ export function demoInvitation({ address, needsKey }: Invitation): string {
   return `
 ${intro}
 
-${indented(commands.join('\n'))}
+${indent(commands.join('\n'))}
 
 Next, write config.toml with a provider of your own, and run \`gateway\`:
 
-${indented(firstConfig)}
+${indent(firstConfig)}
 `
 }
 
@@ -41,18 +41,18 @@ id = "gpt-4o-mini"`
 const masterKey = '-H "Authorization: Bearer $GATEWAY_MASTER_KEY"'
 
 /** What has been spent, a few seconds after it was. */
-function usageCommand(address: string): string {
+function buildUsageCommand(address: string): string {
   return `curl "${address}/admin/usage?group_by=key_id" ${masterKey}`
 }
 
 /** The key is shown once, so the command keeps it in a variable. */
-function keyCommand(address: string): string {
+function buildKeyCommand(address: string): string {
   const fields = JSON.stringify({ name: 'demo', budget_max: 5 })
   const create = `curl -s ${address}/admin/keys ${masterKey} -d '${fields}'`
   return `KEY=$(${create} | sed 's/.*"key":"//; s/".*//')`
 }
 
-function chatBody(fields: object = {}): string {
+function buildChatBody(fields: object = {}): string {
   return JSON.stringify({
     model: 'demo',
     ...fields,
@@ -60,6 +60,6 @@ function chatBody(fields: object = {}): string {
   })
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, '  ')
 }

@@ -1,30 +1,36 @@
 import { UpstreamFault } from '../../../src/core/failure.ts'
 import type { Egress } from '../../../src/index.ts'
-import { directOpener, type Opener } from './connect.ts'
-import { type Proxy, proxyAt, proxyOpener } from './proxy.ts'
+import { type Connector, createDirectConnector } from './connect.ts'
+import { createProxyConnector, type Proxy, parseProxy } from './proxy.ts'
 import { isLoopback, type ProxyRules } from './proxy-rules.ts'
-import { trusting } from './trust.ts'
+import { createTrustContext } from './trust.ts'
 
 /** How connections to an address are opened. */
-export interface Way {
-  readonly open: Opener
+export interface EgressPath {
+  readonly connector: Connector
   /** The proxy on the way; undefined when there is none. */
   readonly proxy: Proxy | undefined
 }
 
 /** Finds the way to an address: by the settings of a provider, else by the host's rules. */
-export function wayFinder(rules: ProxyRules, { proxy: own, ca }: Egress = {}): (url: URL) => Way {
-  const open = ca === undefined ? directOpener() : directOpener({ secureContext: trusting(ca) })
+export function createEgressPaths(
+  rules: ProxyRules,
+  { proxy: own, ca }: Egress = {},
+): (url: URL) => EgressPath {
+  const connector =
+    ca === undefined
+      ? createDirectConnector()
+      : createDirectConnector({ secureContext: createTrustContext(ca) })
   const proxyFor = own === undefined ? rules.proxyFor : always(own)
   return (url) => {
     const proxy = proxyFor(url)
-    return { open: proxy ? proxyOpener(proxy, open) : open, proxy }
+    return { connector: proxy ? createProxyConnector(proxy, connector) : connector, proxy }
   }
 }
 
 /** An empty address is no proxy. */
 function always(address: string): ProxyRules['proxyFor'] {
-  const proxy = proxyAt(address)
+  const proxy = parseProxy(address)
   if (!proxy && address !== '') {
     throw new UpstreamFault({ kind: 'network', reason: 'ERR_INVALID_URL', phase: 'connecting' })
   }

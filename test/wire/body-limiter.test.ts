@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { BodyLimiter, type BodySlot, largeBodyBytes } from '../../src/wire/body-limiter.ts'
 import { Buffers } from '../../src/wire/buffers.ts'
-import { Intake, largeBody, type Place } from '../../src/wire/intake.ts'
 import { isPending } from '../support/pending.ts'
 
 const MB = 1024 * 1024
@@ -8,18 +8,18 @@ const MB = 1024 * 1024
 function intakeOf({ limit = 100 * MB, mostLarge = 2 } = {}) {
   const settings = { limit, mostLarge }
   const buffers = new Buffers(() => settings.limit)
-  const intake = new Intake(buffers, () => settings.mostLarge)
-  const open = () => intake.open(buffers.open(() => {}))
+  const intake = new BodyLimiter(buffers, () => settings.mostLarge)
+  const open = () => intake.openSlot(buffers.openAccount(() => {}))
   /** A place of a body that has been let in. */
-  const inside = (bytes: number): Place => {
+  const inside = (bytes: number): BodySlot => {
     const place = open()
-    expect(place.enter(bytes)).toBeUndefined()
+    expect(place.reserve(bytes)).toBeUndefined()
     return place
   }
   /** A place, and the wait of its body. */
   const waiting = (bytes: number) => {
     const place = open()
-    const entered = place.enter(bytes)
+    const entered = place.reserve(bytes)
     if (!entered) throw new Error('it did not have to wait')
     return { place, entered }
   }
@@ -32,25 +32,25 @@ describe('large bodies', () => {
     const first = inside(2 * MB)
     const second = inside(2 * MB)
     const [third, fourth] = [waiting(2 * MB), waiting(2 * MB)]
-    first.end()
+    first.release()
     await third.entered
     expect(await isPending(fourth.entered)).toBe(true)
-    second.end()
+    second.release()
     await fourth.entered
   })
 
   test('of exactly a mebibyte are small', () => {
     const { inside } = intakeOf({ mostLarge: 1 })
     inside(2 * MB)
-    expect(inside(largeBody).isLarge).toBe(false)
+    expect(inside(largeBodyBytes).isLarge).toBe(false)
   })
 
   test('that give up their place twice give it up once', async () => {
     const { inside, waiting } = intakeOf({ mostLarge: 1 })
     const first = inside(2 * MB)
     const [second, third] = [waiting(2 * MB), waiting(2 * MB)]
-    first.end()
-    first.end()
+    first.release()
+    first.release()
     await second.entered
     expect(await isPending(third.entered)).toBe(true)
   })
@@ -59,8 +59,8 @@ describe('large bodies', () => {
     const { inside, waiting, buffers } = intakeOf({ mostLarge: 1 })
     const first = inside(2 * MB)
     const [second, third] = [waiting(2 * MB), waiting(3 * MB)]
-    second.place.end()
-    first.end()
+    second.place.release()
+    first.release()
     await third.entered
     expect(buffers.bytes).toBe(3 * MB)
   })
@@ -70,22 +70,22 @@ describe('large bodies', () => {
     inside(2 * MB)
     const second = waiting(2 * MB)
     settings.mostLarge = 2
-    intake.advance()
+    intake.admitWaiting()
     await second.entered
   })
 
   test('that turn out to be large wait for a place like others', async () => {
     const { inside, buffers } = intakeOf({ mostLarge: 1 })
     const large = inside(2 * MB)
-    const grown = inside(largeBody)
-    const entered = grown.enter(10 * MB)
+    const grown = inside(largeBodyBytes)
+    const entered = grown.reserve(10 * MB)
     expect(await isPending(entered ?? Promise.resolve())).toBe(true)
-    large.end()
+    large.release()
     await entered
     expect(grown.isLarge).toBe(true)
-    grown.arrived(3 * MB)
+    grown.shrinkTo(3 * MB)
     expect(buffers.bytes).toBe(3 * MB)
-    grown.end()
+    grown.release()
     expect(buffers.bytes).toBe(0)
   })
 })
@@ -98,10 +98,10 @@ describe('bodies of any length wait for room in the buffers', () => {
     inside(MB)
     const small = inside(MB)
     const next = waiting(MB)
-    small.end()
+    small.release()
     await next.entered
     expect(await isPending(large.entered)).toBe(true)
-    first.end()
+    first.release()
     await large.entered
     expect(buffers.bytes).toBe(7 * MB)
   })
@@ -109,7 +109,7 @@ describe('bodies of any length wait for room in the buffers', () => {
   test('and come in when a slow reader has gone', async () => {
     const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB })
     inside(1 * MB)
-    const reader = buffers.open(() => {})
+    const reader = buffers.openAccount(() => {})
     reader.addUnread(9 * MB)
     const small = waiting(MB / 2)
     reader.close()
@@ -118,7 +118,7 @@ describe('bodies of any length wait for room in the buffers', () => {
 
   test('but the only one of its size comes in, or nobody would ever', () => {
     const { inside, buffers } = intakeOf({ limit: 10 })
-    buffers.open(() => {}).addBody(100)
+    buffers.openAccount(() => {}).addBody(100)
     inside(1000)
     inside(5 * MB)
     expect(buffers.bytes).toBe(100 + 1000 + 5 * MB)
@@ -129,18 +129,18 @@ describe('large bodies are parsed one at a time', () => {
   test('the next one when the first has been, or its place has ended', async () => {
     const { inside } = intakeOf({ mostLarge: 8 })
     const [first, second, third] = [inside(2 * MB), inside(2 * MB), inside(2 * MB)]
-    expect(first.parse()).toBeUndefined()
-    const [next, last] = [second.parse(), third.parse()]
-    first.parsed()
+    expect(first.startParsing()).toBeUndefined()
+    const [next, last] = [second.startParsing(), third.startParsing()]
+    first.endParsing()
     await next
     expect(await isPending(last ?? Promise.resolve())).toBe(true)
-    second.end()
+    second.release()
     await last
   })
 
   test('small ones are parsed at once', () => {
     const { inside } = intakeOf()
-    inside(2 * MB).parse()
-    expect(inside(MB).parse()).toBeUndefined()
+    inside(2 * MB).startParsing()
+    expect(inside(MB).startParsing()).toBeUndefined()
   })
 })

@@ -7,7 +7,7 @@ import type { Log } from '../../src/index.ts'
  * idempotent step, so the rest is better off served on than cut by a restart. The line names the
  * class, the code and the place: messages may hold parameters.
  */
-export function guardProcess(log: Log): void {
+export function logUncaughtErrors(log: Log): void {
   process.on('uncaughtException', (error) => report(log, 'an error nobody caught', error))
   process.on('unhandledRejection', (error) => report(log, 'a rejection nobody caught', error))
 }
