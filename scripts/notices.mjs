@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The licenses of the packages of which a bundle holds anything, by the metafiles of esbuild. */
-export function noticesOf(metafiles) {
+/** Returns the licenses of all packages that contribute code to a bundle, from esbuild's metafiles. */
+export function collectNotices(metafiles) {
   const inputs = metafiles.flatMap(({ outputs }) =>
     Object.values(outputs).flatMap((output) =>
       Object.keys(output.inputs).filter((input) => output.inputs[input].bytesInOutput > 0),
@@ -13,11 +13,11 @@ export function noticesOf(metafiles) {
   )
   return [...new Set(folders)]
     .sort()
-    .map(noticeOf)
+    .map(readNotice)
     .join(`\n${'-'.repeat(80)}\n\n`)
 }
 
-function noticeOf(folder) {
+function readNotice(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const texts = readdirSync(folder)
     .filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))

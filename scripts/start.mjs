@@ -1,4 +1,4 @@
-// `npm start`: builds the gateway, then serves config.toml if there is one, else the demo.
+// `npm start`: builds the gateway, then serves config.toml if it exists, otherwise the demo.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findVersionProblem } from '../adapters/node/node-version.mjs'

@@ -4,79 +4,79 @@ import { type Condition, conditions } from '../src/providers/translation/conditi
 import type { TranslationRow, TranslationRows } from '../src/providers/translation/row.ts'
 import { sections } from '../src/providers/translation/table.ts'
 
-/* Prints the table of translation as docs/translation.md: `npm run docs:translation`. */
+/* Writes the translation table to docs/translation.md: `npm run docs:translation`. */
 
-const intro = `# What each kind can carry
+const intro = `# What each kind supports
 
-A request in the OpenAI format goes out as it is to providers that speak this format, and is translated for
-the others. This page says, for each field, value and part of a message, what becomes of it. It is printed
-from the table that the gateway itself goes by (\`npm run docs:translation\`), and each cell is tested.
+This page shows how each kind handles every field, value and part of a message. Providers that speak the
+OpenAI format get a request unchanged; for the others the gateway translates it. The page is generated from
+the table that the gateway itself uses (\`npm run docs:translation\`), and a test checks each cell.
 
 | Word | Meaning |
 |---|---|
 | carried | sent with the same name and value |
 | mapped | sent in the vendor's own form |
-| dropped | left out or weakened, with a line in the debug log. A provider with \`strict = true\` refuses the request with LM-1001, or is [passed over](resilience.md#what-a-link-cannot-express) as a fallback |
-| ignored | left out, strict or not: the answer is as good without it |
-| refused | the link [cannot express](resilience.md#what-a-link-cannot-express) the request: it is passed over in a chain, and LM-1001 is the answer where no link can. Content of a message is never dropped |
+| dropped | left out or weakened, with a line in the debug log. A provider with \`strict = true\` refuses the request with LM-1001, or is [skipped](resilience.md#what-a-link-cannot-express) as a fallback |
+| ignored | left out, strict or not, because the answer does not depend on it |
+| refused | the link [cannot express](resilience.md#what-a-link-cannot-express) the request: a chain skips it, and if no link can express the request, the client gets LM-1001. Content of a message is never dropped |
 
-"Verbatim" are all other kinds: their upstreams get the client's own bytes. \`google\` stands for \`vertex_ai\`
-too. On \`bedrock\` the usual outcome is that of a Claude model. A value that asks for what happens anyway
-(\`null\`, \`n: 1\`, a penalty of 0, \`parallel_tool_calls: true\`, …) is always left out in silence. Beyond
-the table, a translated kind refuses a field of the wrong type, a message of an unknown role, base64 that
-is none, a \`$ref\` to nothing, and a request that says nothing.
+"Verbatim" means all other kinds, whose upstreams get the client's own bytes. The column \`google\` also applies to
+\`vertex_ai\`. In the column \`bedrock\` the usual outcome is that of a Claude model. A value that asks for the
+default behaviour (\`null\`, \`n: 1\`, a penalty of 0, \`parallel_tool_calls: true\`, …) is always left out silently.
+A translated kind also refuses a field of the wrong type, a message with an unknown role, invalid base64, a
+\`$ref\` to a missing definition, and an empty request.
 
-The vendor's page of each kind has the details: [anthropic](providers/anthropic.md),
+The page of each kind has the details: [anthropic](providers/anthropic.md),
 [google](providers/google.md), [vertex_ai](providers/vertex_ai.md), [bedrock](providers/bedrock.md),
 [cohere](providers/cohere.md).
 `
 
-/** The whole page. */
-export function translationPage(): string {
-  const tables = Object.entries(sections).map(([heading, rows]) => section(heading, rows))
+/** Returns the text of the page. */
+export function renderTranslationPage(): string {
+  const tables = Object.entries(sections).map(([heading, rows]) => renderSection(heading, rows))
   return [intro, ...tables].join('\n')
 }
 
-function section(heading: string, rows: TranslationRows): string {
-  const lines = Object.entries(rows).map(([feature, row]) => line(feature, row))
+function renderSection(heading: string, rows: Rows): string {
+  const lines = Object.entries(rows).map(([feature, row]) => renderRow(feature, row))
   const head = `| ${heading} | \`anthropic\` | \`google\` | \`bedrock\` | \`cohere\` | verbatim |`
   return `## ${heading}\n\n${head}\n|---|---|---|---|---|---|\n${lines.join('\n')}\n`
 }
 
-function line(feature: string, { anthropic, gemini, bedrock, cohere }: TranslationRow): string {
-  const cells = [anthropic, gemini, bedrock, cohere].map(textOf)
-  return `| ${[named(feature), ...cells, 'carried'].join(' | ')} |`
+function renderRow(feature: string, { anthropic, gemini, bedrock, cohere }: Row): string {
+  const cells = [anthropic, gemini, bedrock, cohere].map(renderCell)
+  return `| ${[formatFeature(feature), ...cells, 'carried'].join(' | ')} |`
 }
 
-/** Most features begin with the name of a member. */
-function named(feature: string): string {
+/** Formats the name of a member, with which most features begin, as code. */
+function formatFeature(feature: string): string {
   return feature.replace(/^(?!part |call |tool |a )[a-z_.]+(?=[ :]|$)/, '`$&`')
 }
 
-/** The usual outcome, then the others with all conditions that lead to them. */
-function textOf({ unless = {}, ...usual }: TranslationCell): string {
-  const usually = outcomeText(usual)
+/** Renders the usual outcome, then each other outcome with its conditions. */
+function renderCell({ unless = {}, ...usual }: Cell): string {
+  const usually = renderOutcome(usual)
   const others = new Map<string, string[]>()
   // The keys of the exceptions are conditions.
-  for (const [condition, outcome] of Object.entries(unless) as [Condition, TranslationOutcome][]) {
-    const text = outcomeText(outcome)
+  for (const [condition, outcome] of Object.entries(unless) as [Condition, Outcome][]) {
+    const text = renderOutcome(outcome)
     if (text !== usually) others.set(text, [...(others.get(text) ?? []), conditions[condition]])
   }
   const exceptions = [...others].map(([text, when]) => `${text} ${when.join('; ')}`)
   return [usually, ...exceptions].join('; ')
 }
 
-function outcomeText({ verdict, to, remark, code }: TranslationOutcome): string {
-  const place = verdict === 'mapped' && to !== undefined ? placeText(to) : undefined
+function renderOutcome({ verdict, to, remark, code }: Outcome): string {
+  const place = verdict === 'mapped' && to !== undefined ? renderPath(to) : undefined
   const note = remark ?? place ?? code
   return note === undefined ? verdict : `${verdict} (${note})`
 }
 
-/** Items of lists are all alike. */
-function placeText(to: string): string {
+/** Renders the path of a field. All items of a list are alike, so an index becomes `[]`. */
+function renderPath(to: string): string {
   return `\`${to.replace(/\.\d+/g, '[]')}\``
 }
 
 if (process.argv[1] === import.meta.filename) {
-  writeFileSync(new URL('../docs/translation.md', import.meta.url), translationPage())
+  writeFileSync(new URL('../docs/translation.md', import.meta.url), renderTranslationPage())
 }

@@ -1,5 +1,5 @@
-// Checks the packed package as those who install it get it: its size, its types in a project that
-// has no other, and that it serves in workerd, Bun and Deno. The image holds the same files.
+// Checks the packed package as users install it: its size, its types in a project without other types, and
+// that it serves in workerd, Bun and Deno. The image holds the same files.
 import { execFileSync, spawn } from 'node:child_process'
 import {
   copyFileSync,
@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { expectToServe, freePort, startVendor } from './serving.mjs'
 
-/** What carries the runtimes. miniflare needs a newer Node than the project. */
+/** The packages of the runtimes. miniflare needs a newer Node than the project. */
 const tools = {
   miniflare: '4.20260730.0',
   bun: '1.4.5',
@@ -37,7 +37,7 @@ try {
   rmSync(project, { recursive: true })
 }
 
-/** Packs the package, and installs it into a project of its own. */
+/** Packs the package and installs it into a new project. */
 function installPackage() {
   run('npm', ['run', '--silent', 'build'])
   run('npm', ['pack', '--silent', '--pack-destination', project])
@@ -46,7 +46,7 @@ function installPackage() {
   expectAtMost(5, 'the packed package', statSync(tarball).size)
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   run('npm', ['install', '--silent', '--omit=dev', tarball], project)
-  expectAtMost(30, 'the installed package', bytesIn(join(project, 'node_modules')))
+  expectAtMost(30, 'the installed package', countBytes(join(project, 'node_modules')))
 }
 
 function checkTypes() {
@@ -60,7 +60,7 @@ function checkTypes() {
       const modules = ['--module', module, '--moduleResolution', resolution]
       const tsc = resolve('node_modules/typescript/bin/tsc')
       run('node', [tsc, '--noEmit', ...language, ...modules, ...types, program], project)
-      console.log(`${program}: sound under moduleResolution ${resolution}`)
+      console.log(`${program}: compiles under moduleResolution ${resolution}`)
     }
   }
 }
@@ -73,7 +73,7 @@ async function checkRuntimes() {
     .replace('{{vendor}}', vendor.address)
     .replace('{{port}}', String(port))
   writeFileSync(join(project, 'worker.mjs'), worker)
-  // As the tools of workerd bundle it. A module of Node would not be found.
+  // Bundled as the tools of workerd do it. An import of a Node module would fail here.
   const bundle = join(project, 'bundle.mjs')
   await build({
     entryPoints: [join(project, 'worker.mjs')],
@@ -102,7 +102,7 @@ function installTools() {
     const packages = Object.entries(tools).map(([name, version]) => `${name}@${version}`)
     run('npm', ['install', '--silent', '--no-save', '--prefix', toolFolder, ...packages])
   }
-  // Beside miniflare, which it imports.
+  // It must be beside miniflare, which it imports.
   copyFileSync(join(scripts, 'workerd.mjs'), join(toolFolder, 'workerd.mjs'))
 }
 
@@ -120,7 +120,7 @@ function expectAtMost(megabytes, what, bytes) {
   if (bytes > megabytes * 1e6) throw new Error(`${what} is too big`)
 }
 
-function bytesIn(folder) {
+function countBytes(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)

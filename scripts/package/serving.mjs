@@ -1,4 +1,4 @@
-// A vendor that answers chat completions, and what a gateway in front of it must answer.
+// A vendor that answers chat completions, and checks of the answers of a gateway in front of it.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 const words = ['Hello ', 'from ', 'the ', 'vendor']
 const said = words.join('')
 
-/** Starts the vendor on a port of its own. */
+/** Starts the vendor on a free port. */
 export async function startVendor() {
   const server = createServer(async (request, response) => {
     const { stream } = await json(request)
@@ -53,7 +53,7 @@ export async function freePort() {
   return port
 }
 
-/** Fails unless the gateway that `start` starts on a port answers, one request and many at a time. */
+/** Fails unless the gateway that `start` starts answers on its port, single and concurrent requests. */
 export async function expectToServe(runtime, port, start) {
   const address = `http://127.0.0.1:${port}`
   const process = start()

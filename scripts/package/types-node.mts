@@ -1,4 +1,4 @@
-// What a project on Node writes. It is compiled with the types of Node.
+// Code of a project on Node, compiled with the types of Node.
 import { createServer } from 'node:http'
 import { createGateway } from 'model-gateway'
 import { nodePorts, requestListener, serve } from 'model-gateway/node'

@@ -1,5 +1,5 @@
-// The gateway as an edge runtime hosts it: built at the first request, since workerd allows neither
-// timers nor random values before.
+// The gateway in an edge runtime: created at the first request, because workerd allows neither timers nor
+// random values before it.
 import { createGateway } from 'model-gateway'
 
 const config = `
@@ -13,7 +13,7 @@ const config = `
 let gateway
 
 export default {
-  // Bun's port; the others get theirs on the command line.
+  // The port for Bun; the other runtimes get it on the command line.
   port: Number('{{port}}'),
   async fetch(request) {
     gateway ??= createGateway({ config })

@@ -1,4 +1,4 @@
-// Serves a bundled worker in workerd, without a compatibility flag: workerd.mjs SCRIPT PORT
+// Serves a bundled worker in workerd, without compatibility flags: workerd.mjs SCRIPT PORT
 import { Miniflare } from 'miniflare'
 
 const [, , scriptPath, port] = process.argv

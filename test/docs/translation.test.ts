@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { translationPage } from '../../scripts/translation-page.ts'
+import { renderTranslationPage } from '../../scripts/translation-page.ts'
 
 test('the page of translation is what the table prints', () => {
   const page = readFileSync(new URL('../../docs/translation.md', import.meta.url), 'utf8')
-  expect(page, 'run npm run docs:translation').toBe(translationPage())
+  expect(page, 'run npm run docs:translation').toBe(renderTranslationPage())
 })
