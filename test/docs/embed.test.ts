@@ -7,9 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { rawClient } from '../node/support/raw-client.ts'
 import { blocksOf } from './shell.ts'
 
-/*
- * The TypeScript examples of the page are run as they stand there.
- */
+/* Runs the TypeScript examples of the page unchanged. */
 
 const folder = 'test/docs/.embed-examples'
 const completions = '/v1/chat/completions'
@@ -25,7 +23,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('in Express', () => {
-  test('the gateway and a body parser behind it serve side by side', async () => {
+  test('the gateway and routes behind a body parser both work', async () => {
     const { app } = await example('express')
     const url = await listening(createServer(app as RequestListener))
     const answer = await fetch(`${url}/llm${completions}`, ask('hello', true))
@@ -36,10 +34,10 @@ describe('in Express', () => {
 })
 
 describe('in Next.js', () => {
-  test('the route handler serves, streams and stops with its request', async () => {
+  test('the route handler answers GET and streams the answer to POST', async () => {
     const { GET, POST, runtime } = await example('next')
     expect(runtime).toBe('nodejs')
-    // What it exports as handlers is called with a request, and answers with a response.
+    // The exported handlers take a request and return a response.
     const [get, post] = [GET, POST] as ((request: Request) => Promise<Response>)[]
     const models = await get?.(new Request('http://next/v1/models'))
     expect(models).toBeInstanceOf(Response)
@@ -62,7 +60,7 @@ describe('a request with an Upgrade header', () => {
     'GET /llm/v1/realtime HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
     'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
 
-  test('is as any other without a listener: an offer of HTTP/2 is served, a handshake is 404', async () => {
+  test('without a listener, h2c is served over HTTP/1.1 and a WebSocket handshake is 404', async () => {
     const { app } = await example('express')
     const { port } = new URL(await listening(createServer(app as RequestListener)))
     const client = rawClient(Number(port))
@@ -77,7 +75,7 @@ describe('a request with an Upgrade header', () => {
   const canChoose = major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21)
 
   test.skipIf(!canChoose)(
-    'reaches the gateway beside a listener for WebSockets, when the server chooses',
+    'with a listener for WebSockets, reaches the gateway if shouldUpgradeCallback declines it',
     async () => {
       const { server } = await example('upgrade')
       // The example exports a server of node:http.
@@ -95,7 +93,7 @@ describe('a request with an Upgrade header', () => {
   )
 })
 
-test('the end of a gateway saves everything and leaves nothing running', async () => {
+test('the shutdown example stops the gateway without an error', async () => {
   const { stop } = await example('end')
   await (stop as () => Promise<void>)()
 })

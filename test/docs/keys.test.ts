@@ -8,9 +8,9 @@ import { nodePorts, serve } from '../../adapters/node/index.ts'
 import { checkConfig, createGateway, type Gateway } from '../../src/index.ts'
 
 /*
- * Every example about keys and usage is run as it stands in the documentation: the lines that begin
- * with `curl`, in their order. The fence tells the status of the answer when it is not 200; JSON
- * that follows shows the answer's fields. A fence with the word `file` needs a configuration file.
+ * Runs every example about keys and usage unchanged: the blocks that begin with `curl`, in their order.
+ * The fence names the status of the answer unless it is 200; the JSON block that follows shows the
+ * fields of the answer. A fence with the word `file` needs a configuration file, so it is not run.
  */
 
 const shell = promisify(execFile)
@@ -43,7 +43,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('the first configuration is valid, and warned about in nothing', async () => {
+test('the first configuration is valid and causes no warning', async () => {
   expect(await checkConfig(firstConfig(), {})).toMatchObject({
     ok: true,
     overview: { warnings: [] },
@@ -56,7 +56,7 @@ describe.each(['docs/keys.md', 'README.md'])('%s', (page) => {
   }
 })
 
-test('the answer to a spent budget', async () => {
+test('a request over its budget is answered with the error that the page shows', async () => {
   const { key } = await created({ name: 'poor', budget_max: 0 })
   const answer = await call('/v1/chat/completions', key, { method: 'POST', body: chat })
   expect(answer.status).toBe(402)
@@ -74,7 +74,7 @@ describe('docs/usage.md', () => {
       ).text()
     }
     await vi.waitFor(async () => {
-      if ((await usageOf(id))[0]?.requests !== 3) throw new Error('rows are still on their way')
+      if ((await usageOf(id))[0]?.requests !== 3) throw new Error('rows are missing')
     })
   })
 
@@ -82,7 +82,7 @@ describe('docs/usage.md', () => {
     test(example.command, () => expectExample(example))
   }
 
-  test('the program prints a line for every row', async () => {
+  test('the export program prints a line for every row', async () => {
     const args = ['--input-type=module', '--eval', blockOf('docs/usage.md', 'js')]
     const { stdout } = await shell(process.execPath, args, { env: variables })
     const rows = stdout
@@ -96,7 +96,7 @@ describe('docs/usage.md', () => {
 const chat = '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'
 
 interface Block {
-  /** What stands behind the fence. */
+  /** The text after the opening fence. */
   readonly info: string
   readonly text: string
 }
@@ -104,7 +104,7 @@ interface Block {
 interface Example {
   readonly command: string
   readonly status: number
-  /** The answer that is shown, JSON; undefined when none is. */
+  /** The JSON answer that the page shows; undefined without one. */
   readonly answer: string | undefined
 }
 
@@ -138,7 +138,7 @@ function examplesOf(page: string): readonly Example[] {
 
 async function expectExample({ command, status, answer }: Example): Promise<void> {
   const here = command.replaceAll('http://127.0.0.1:8080', host.address)
-  // The status comes on a line of its own, after the answer.
+  // The status is on a separate line after the answer.
   const script = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${here}`
   const { stdout } = await shell('sh', ['-c', script], { env: variables })
   const end = stdout.lastIndexOf('\n')
@@ -148,7 +148,7 @@ async function expectExample({ command, status, answer }: Example): Promise<void
   if (answer !== undefined) expectShape(JSON.parse(body), JSON.parse(answer))
 }
 
-/** Ids and secrets of what was created, for the examples that follow. */
+/** Keeps the ids and secrets of created records for later examples. */
 function remember(answer: Readonly<Record<string, unknown>>): void {
   const { id, key } = answer
   if (typeof id !== 'string') return
@@ -156,7 +156,7 @@ function remember(answer: Readonly<Record<string, unknown>>): void {
   else if ('name' in answer && !('rpm_limit' in answer)) variables['GROUP_ID'] = id
 }
 
-/** The same fields in the same order, with values of the same type; null may stand for any value. */
+/** Expects the same fields in the same order, with values of the same type; null matches every value. */
 function expectShape(actual: unknown, shown: unknown): void {
   expect(shapeOf(actual, shown)).toEqual(shapeOf(shown, actual))
 }
@@ -169,7 +169,7 @@ function shapeOf(value: unknown, other: unknown): unknown {
   if (typeof value !== 'object') return typeof value
   return Object.entries(value).map(([name, field]) => [
     name,
-    // Its fields are the client's own.
+    // The client chooses the fields of its metadata.
     name === 'metadata' ? typeof field : shapeOf(field, Reflect.get(Object(other), name) ?? null),
   ])
 }

@@ -12,7 +12,7 @@ const pages = [
     .map((file) => join('docs', file)),
 ]
 
-/** The anchors of a page, as they are made of its headings. */
+/** Returns the anchors that the headings of a page generate. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)
   return new Set(
@@ -25,7 +25,7 @@ function anchorsOf(page: string): ReadonlySet<string> {
   )
 }
 
-test.each(pages)('every link of %s leads to a page and a heading that exist', (page) => {
+test.each(pages)('every link of %s points to an existing page and heading', (page) => {
   const text = readFileSync(page, 'utf8').replace(/^```[^]*?^```$/gm, '')
   const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g))
   const broken = links.filter(([, path = '', anchor]) => {

@@ -9,9 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodePorts, serve } from '../../adapters/node/index.ts'
 import { checkConfig, createGateway } from '../../src/index.ts'
 
-/*
- * Every example of the README is run as it stands there.
- */
+/* Runs every example of the README unchanged. */
 
 const readme = readFileSync('README.md', 'utf8')
 const folder = 'test/docs/.examples'
@@ -21,8 +19,8 @@ const commands = blocks('sh').filter((block) => block.startsWith('curl'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('embedding', () => {
-  test('in a Hono app', async () => {
+describe('the embedding examples', () => {
+  test('serve a chat completion in a Hono app', async () => {
     const { default: app } = await run('hono', hono)
     expect(await (await app.request('/')).text()).toBe('my app')
     const answer = await app.request('/llm/v1/chat/completions', ask('hello'))
@@ -30,7 +28,7 @@ describe('embedding', () => {
     expect(await answer.text()).toContain('You said: hello')
   })
 
-  test('in a bare node:http server', async () => {
+  test('serve a chat completion in a bare node:http server', async () => {
     const { server } = (await run('bare', bare)) as { server: Server }
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -43,7 +41,7 @@ describe('embedding', () => {
     server.close()
   })
 
-  test('in an edge runtime', async () => {
+  test('serve a chat completion in an edge runtime', async () => {
     const { default: worker } = await run('edge', edge)
     const url = 'http://worker/v1/chat/completions'
     const answer = await worker.fetch(new Request(url, ask('hello')))
@@ -51,17 +49,17 @@ describe('embedding', () => {
   })
 })
 
-test('the gateway in a test of one’s own', async () => {
-  // The example asserts by itself.
+test('the test example passes', async () => {
+  // The example contains its own assertions.
   await run('plain', plain)
 })
 
-test('the configuration is valid', async () => {
+test('the configuration example is valid', async () => {
   const [config = ''] = blocks('toml')
   expect(await checkConfig(config, {})).toMatchObject({ ok: true })
 })
 
-describe('the curl lines', () => {
+describe('the curl examples', () => {
   let host: Awaited<ReturnType<typeof serve>>
 
   beforeAll(async () => {
@@ -72,7 +70,7 @@ describe('the curl lines', () => {
 
   afterAll(() => host.close())
 
-  test.each(commands)('%s', async (command) => {
+  test.each(commands)('get an answer of the demo: %s', async (command) => {
     const here = command.replaceAll('http://127.0.0.1:8080', host.address)
     const { stdout } = await promisify(execFile)('sh', ['-c', here])
     expect(stdout).toContain('demo')
@@ -80,7 +78,7 @@ describe('the curl lines', () => {
   })
 })
 
-/** The fenced blocks of a language, in order. */
+/** Returns the fenced blocks of a language, in order. */
 function blocks(language: string): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
   return [...readme.matchAll(fence)].map((match) => match[1] ?? '')

@@ -10,10 +10,7 @@ import { createGateway } from '../../src/index.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { blocksOf, session } from './shell.ts'
 
-/*
- * The examples of the page are run as they stand there, as one session of a shell. Its lists of
- * settings must be complete.
- */
+/* Runs the examples of the page unchanged, as one shell session, and checks that its lists of settings are complete. */
 
 const page = 'docs/reload.md'
 const masterKey = '3f'.repeat(32)
@@ -56,28 +53,28 @@ afterAll(async () => {
 })
 
 describe.runIf(hasTools())('the examples', () => {
-  test('show the file with its hash, as the page does', () => {
+  test('show the file with its hash, in the fields that the page shows', () => {
     const shown = JSON.parse(blocksOf(page).find(({ info }) => info === 'json')?.text ?? '')
     const answer = JSON.parse(printed[0] ?? '')
     expect(Object.keys(answer)).toEqual(Object.keys(shown))
     expect(answer).toEqual({ config, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
   })
 
-  test('replace the file, and keep the one before', () => {
+  test('replace the file and keep the previous one as .bak', () => {
     expect(printed[1]).toMatch(/^HTTP\/1.1 204 /)
     expect(printed[1]).toMatch(/^etag: "[0-9a-f]{64}"\r$/im)
     expect(readFileSync(path, 'utf8')).toBe(config.replace('before', 'after'))
     expect(readFileSync(`${path}.bak`, 'utf8')).toBe(config)
   })
 
-  test('store a provider key, and forget it', async () => {
+  test('store a provider key and delete it', async () => {
     expect(printed[2]?.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 204', 'HTTP/1.1 204'])
     expect(store.calls).toEqual(expect.arrayContaining(['putSealed', 'deleteSealed']))
     expect(await store.readSealed('provider-key')).toEqual([])
   })
 })
 
-test('every setting either changes at once or waits for a restart, and the page says which', () => {
+test('the page lists every setting exactly once: changed at once, or after a restart', () => {
   const text = readFileSync(page, 'utf8')
   const [atOnce = '', later = ''] = text
     .slice(text.indexOf('## What changes at once'), text.indexOf('## When the new'))
@@ -87,7 +84,7 @@ test('every setting either changes at once or waits for a restart, and the page 
     return fields.length === 0 ? [table] : fields.map((field) => `${table}.${field}`)
   })
   expect(settings).toContain('server.port')
-  // Whole tables are named in words, or as a table.
+  // The page names these tables as a whole.
   const inWords = /^(providers|resilience|tokenizer|image_fetch|webhooks)\b/
   const wrong = settings.filter((setting) => {
     const isAtOnce = inWords.test(setting) || atOnce.includes(`\`${setting}\``)
@@ -96,7 +93,7 @@ test('every setting either changes at once or waits for a restart, and the page 
   expect(wrong).toEqual([])
 })
 
-/** The names in a table of the schema. */
+/** Returns the names of the fields in a table of the schema. */
 function fieldsOf(schema: object): readonly string[] {
   const { shape, def } = schema as { shape?: object; def?: { innerType?: object } }
   if (shape) return Object.keys(shape)

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 export interface Block {
-  /** What stands behind the fence. */
+  /** The text after the opening fence. */
   readonly info: string
   readonly text: string
 }
 
-/** The fenced blocks of a page. */
+/** Returns the fenced blocks of a page. */
 export function blocksOf(page: string): readonly Block[] {
   const fences = readFileSync(page, 'utf8').matchAll(/^```(.+)\n([^]*?)^```$/gm)
   return [...fences].map(([, info = '', text = '']) => ({ info, text }))
@@ -19,13 +19,13 @@ export function blocksOf(page: string): readonly Block[] {
 export interface Shell {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** The gateway, in the place of the address in the examples. */
+  /** The gateway's address, which replaces the one in the examples. */
   readonly address: string
-  /** Further texts, and what is to stand in their place. */
+  /** Further texts to replace, with their replacements. */
   readonly replace?: Readonly<Record<string, string>>
 }
 
-/** Runs the shell examples of a page as one session; resolves to what each of them has printed. */
+/** Runs the shell examples of a page as one session; resolves to the output of each. */
 export async function session(page: string, shell: Shell): Promise<string[]> {
   const { cwd, env, address, replace = {} } = shell
   const mark = '--- the next example'

@@ -11,8 +11,8 @@ import { MemoryStore } from '../support/memory-store.ts'
 import { blocksOf, session } from './shell.ts'
 
 /*
- * The examples of the page are run as they stand there, but for the address of the receiver. It
- * checks what it gets with the function that the page shows.
+ * Runs the examples of the page, with the address of a local receiver. The signatures of its deliveries
+ * are checked with the function that the page shows.
  */
 
 const page = 'docs/webhooks.md'
@@ -62,7 +62,7 @@ beforeAll(async () => {
     env: { GATEWAY_MASTER_KEY: masterKey, WEBHOOK_SECRET: secret },
     replace: { 'https://hooks.example.com/gateway': receiverUrl },
   })
-  // Half of it is spent by one answer.
+  // One answer spends half of the budget.
   const { id, key } = await (
     await call('POST', '/admin/keys', masterKey, { name: 'team a', budget_max: 0.011 })
   ).json()
@@ -75,7 +75,7 @@ beforeAll(async () => {
   ).text()
   await call('PATCH', `/admin/keys/${id}`, masterKey, { disabled: true })
   await vi.waitFor(() => {
-    if (!typesOf(deliveries).includes('key.disabled')) throw new Error('an event is on its way')
+    if (!typesOf(deliveries).includes('key.disabled')) throw new Error('an event is missing')
   })
 })
 
@@ -85,7 +85,7 @@ afterAll(async () => {
   receiver.close()
 })
 
-test('the example of turning webhooks on answers with the state that is shown', () => {
+test('the example that turns webhooks on is answered with the state that the page shows', () => {
   const [body = ''] = /\{"enabled".*$/m.exec(printed[0] ?? '') ?? []
   const shown = JSON.parse(blocksOf(page).filter(({ info }) => info === 'json')[1]?.text ?? '')
   expect(JSON.parse(body)).toEqual({
@@ -96,7 +96,7 @@ test('the example of turning webhooks on answers with the state that is shown', 
   expect(Object.keys(JSON.parse(body))).toEqual(Object.keys(shown))
 })
 
-test('an event has the fields that are shown, in that order', () => {
+test('an event has the fields that the page shows, in that order', () => {
   const shown = JSON.parse(blocksOf(page).find(({ info }) => info === 'json')?.text ?? '')
   const event = JSON.parse(String(deliveries[0]?.body))
   expect(Object.keys(event)).toEqual(Object.keys(shown))
@@ -115,7 +115,7 @@ describe('the function that checks a signature', () => {
     isGenuine(body: Buffer, header: unknown, secret: string): boolean
   }> => import(`data:text/javascript,${encodeURIComponent(program)}`)
 
-  test('takes every delivery', async () => {
+  test('accepts every delivery', async () => {
     const { isGenuine } = await load()
     expect(deliveries.length).toBeGreaterThan(1)
     for (const { body, headers } of deliveries) {
@@ -123,7 +123,7 @@ describe('the function that checks a signature', () => {
     }
   })
 
-  test('takes nothing else', async () => {
+  test('rejects a wrong secret, body or signature', async () => {
     const { isGenuine } = await load()
     const [{ body, headers } = { body: Buffer.of(), headers: {} }] = deliveries
     const signature = headers['x-gateway-signature']
@@ -134,7 +134,7 @@ describe('the function that checks a signature', () => {
   })
 })
 
-test('the tables tell of every type, header, series and route', async () => {
+test('the tables list every event type, header and series', async () => {
   const text = readFileSync(page, 'utf8')
   const { events } = webhookSettings.parse({ url: receiverUrl })
   for (const type of [
