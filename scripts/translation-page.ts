@@ -37,13 +37,16 @@ export function renderTranslationPage(): string {
   return [intro, ...tables].join('\n')
 }
 
-function renderSection(heading: string, rows: Rows): string {
+function renderSection(heading: string, rows: TranslationRows): string {
   const lines = Object.entries(rows).map(([feature, row]) => renderRow(feature, row))
   const head = `| ${heading} | \`anthropic\` | \`google\` | \`bedrock\` | \`cohere\` | verbatim |`
   return `## ${heading}\n\n${head}\n|---|---|---|---|---|---|\n${lines.join('\n')}\n`
 }
 
-function renderRow(feature: string, { anthropic, gemini, bedrock, cohere }: Row): string {
+function renderRow(
+  feature: string,
+  { anthropic, gemini, bedrock, cohere }: TranslationRow,
+): string {
   const cells = [anthropic, gemini, bedrock, cohere].map(renderCell)
   return `| ${[formatFeature(feature), ...cells, 'carried'].join(' | ')} |`
 }
@@ -54,11 +57,11 @@ function formatFeature(feature: string): string {
 }
 
 /** Renders the usual outcome, then each other outcome with its conditions. */
-function renderCell({ unless = {}, ...usual }: Cell): string {
+function renderCell({ unless = {}, ...usual }: TranslationCell): string {
   const usually = renderOutcome(usual)
   const others = new Map<string, string[]>()
   // The keys of the exceptions are conditions.
-  for (const [condition, outcome] of Object.entries(unless) as [Condition, Outcome][]) {
+  for (const [condition, outcome] of Object.entries(unless) as [Condition, TranslationOutcome][]) {
     const text = renderOutcome(outcome)
     if (text !== usually) others.set(text, [...(others.get(text) ?? []), conditions[condition]])
   }
@@ -66,7 +69,7 @@ function renderCell({ unless = {}, ...usual }: Cell): string {
   return [usually, ...exceptions].join('; ')
 }
 
-function renderOutcome({ verdict, to, remark, code }: Outcome): string {
+function renderOutcome({ verdict, to, remark, code }: TranslationOutcome): string {
   const place = verdict === 'mapped' && to !== undefined ? renderPath(to) : undefined
   const note = remark ?? place ?? code
   return note === undefined ? verdict : `${verdict} (${note})`
