@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import type { TranslationCell, TranslationOutcome } from '../src/providers/translation/cell.ts'
+import {
+  type TranslationCell,
+  type TranslationOutcome,
+  type TranslationRow,
+  type TranslationRows,
+} from '../src/providers/translation/cell.ts'
 import { type Condition, conditions } from '../src/providers/translation/conditions.ts'
-import type { TranslationRow, TranslationRows } from '../src/providers/translation/row.ts'
 import { sections } from '../src/providers/translation/table.ts'
 
 /* Writes the translation table to docs/translation.md: `npm run docs:translation`. */

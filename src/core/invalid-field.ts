@@ -1,6 +1,6 @@
 import type * as z from 'zod'
-import { UntranslatableError } from './cannot-express.ts'
 import { type GatewayError, invalid } from './errors.ts'
+import { UntranslatableError } from './untranslatable-error.ts'
 
 /** LM-1001 for the field that a schema has refused; `place` is the dotted path of what was parsed. */
 export function invalidField(error: z.ZodError, place = ''): GatewayError {

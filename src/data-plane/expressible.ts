@@ -1,5 +1,5 @@
-import { UntranslatableError } from '../core/cannot-express.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
+import { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**

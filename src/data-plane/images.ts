@@ -1,7 +1,7 @@
-import { UntranslatableError } from '../core/cannot-express.ts'
 import { type ChatRequest, type ImagePart, listImageParts } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
+import { UntranslatableError } from '../core/untranslatable-error.ts'
 
 /**
  * Judges every image of a request over the whole chain, before any upstream call: the modality

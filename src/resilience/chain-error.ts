@@ -1,8 +1,8 @@
-import type { UntranslatableError } from '../core/cannot-express.ts'
 import { GatewayError, noRetryHeader } from '../core/errors.ts'
 import { errorOf, namedWait, type UpstreamFailure, vendorErrorOf } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
+import type { UntranslatableError } from '../core/untranslatable-error.ts'
 
 /** Why a link did not serve: all its attempts failed, or it cannot express the request. */
 export type LinkFailure =

@@ -1,8 +1,8 @@
-import type { UntranslatableError } from '../core/cannot-express.ts'
 import { errorOf, type UpstreamFailure, verdictOn } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
+import type { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { chainError, type LinkFailure } from './chain-error.ts'
 import {

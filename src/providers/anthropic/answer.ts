@@ -3,10 +3,10 @@ import { newCallId, newCompletionId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
-import { normalizeArguments } from '../canonical/arguments.ts'
 import {
   type CompletionMessage,
   createCompletionAnswer,
+  normalizeArguments,
   type ToolCall,
 } from '../canonical/completion.ts'
 import { thinkingOf } from '../claude/thinking-blocks.ts'

@@ -6,11 +6,11 @@ import type {
   ProviderKind,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { memoizePerCall } from '../canonical/once-per-call.ts'
+import { memoizePerCall } from '../canonical/request.ts'
 import { claudeModel } from '../claude/models.ts'
-import { jsonBody } from '../shared/json-body.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { encodeJsonBody } from '../shared/request.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 import { readAnthropicAnswer } from './answer.ts'
 import { anthropicRequest } from './request.ts'
 import { AnthropicFrames } from './stream.ts'
@@ -48,7 +48,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
           'anthropic-version': apiVersion,
           ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
         },
-        body: jsonBody(body),
+        body: encodeJsonBody(body),
       }
     },
     estimateOutput: (call) =>
@@ -58,7 +58,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
       }),
     parseAnswer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
     createDecoder: () => new AnthropicFrames({ modelId, created: created() }),
-    parseError: errorParser(),
+    parseError: createErrorParser(),
     isDoneOptional: false,
   }
 }

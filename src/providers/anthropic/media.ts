@@ -1,4 +1,4 @@
-import { UntranslatableError } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import {

@@ -1,4 +1,4 @@
-import { UntranslatableError } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import { type Markable, markedBlocks, settleMarks } from '../claude/cache-marks.ts'
 import { thinkingBlocks } from '../claude/thinking-blocks.ts'

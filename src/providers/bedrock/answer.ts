@@ -4,10 +4,10 @@ import { newCallId } from '../../core/ids.ts'
 import type { ChatResult } from '../../core/provider.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
-import { normalizeArguments } from '../canonical/arguments.ts'
 import {
   type CompletionMessage,
   createCompletionAnswer,
+  normalizeArguments,
   type ToolCall,
 } from '../canonical/completion.ts'
 import type { JsonObject } from '../canonical/messages.ts'

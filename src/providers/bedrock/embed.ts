@@ -23,7 +23,7 @@ import {
 } from '../cohere/embed.ts'
 import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
 import { getSingleItem, listTexts } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { bedrockRefusal } from './errors.ts'
 import { bedrockUrl } from './url.ts'
@@ -45,7 +45,7 @@ export function bedrockEmbed(target: DialectTarget): EmbedEndpoint {
     buildRequest: (batch) => ({
       url,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: jsonBody(family.body(batch)),
+      body: encodeJsonBody(family.body(batch)),
     }),
     parseAnswer: family.answer,
     parseError: (status, body, header) =>

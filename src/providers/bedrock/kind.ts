@@ -10,11 +10,11 @@ import type {
   ProviderKind,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { memoizePerCall } from '../canonical/once-per-call.ts'
+import { memoizePerCall } from '../canonical/request.ts'
 import { authorizeWithBearer } from '../shared/credentials.ts'
-import { jsonBody } from '../shared/json-body.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { probeRoot } from '../shared/probe.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { converseAnswer } from './answer.ts'
 import {
   ambientAwsSecret,
@@ -84,7 +84,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
         'content-type': 'application/json',
         accept: call.stream ? eventStream : 'application/json',
       },
-      body: jsonBody(translate(call).body),
+      body: encodeJsonBody(translate(call).body),
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, {

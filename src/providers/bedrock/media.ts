@@ -1,4 +1,4 @@
-import { UntranslatableError } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
 import type { Block } from './blocks.ts'

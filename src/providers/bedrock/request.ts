@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { claudeSchema } from '../claude/schema.ts'
-import { filterUnsupported } from '../translation/honour.ts'
+import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { bedrockConditions } from './conditions.ts'
 import { converseMessages } from './messages.ts'
 import type { BedrockModel } from './models.ts'

@@ -1,6 +1,6 @@
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import { parseCohereRanking } from '../cohere/rerank.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { bedrockRefusal } from './errors.ts'
 import { bedrockUrl } from './url.ts'
@@ -20,7 +20,12 @@ export function bedrockRerank(target: DialectTarget): RerankEndpoint {
     buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: jsonBody({ query, documents, top_n: topN, ...(!isAmazons && { api_version: 2 }) }),
+      body: encodeJsonBody({
+        query,
+        documents,
+        top_n: topN,
+        ...(!isAmazons && { api_version: 2 }),
+      }),
     }),
     parseAnswer: parseCohereRanking,
     parseError: (status, body, header) =>

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { loose, validateAsSent } from '../../core/as-sent.ts'
-import { UntranslatableError } from '../../core/cannot-express.ts'
 import { type CallArguments, type ChatRequest, callArguments } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import { PastCall } from './past-call.ts'
 

@@ -1,5 +1,5 @@
-import { UntranslatableError } from '../../core/cannot-express.ts'
 import type { CallArguments, ChatCall, ChatRequest } from '../../core/chat.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
 
 /** What can be said in another format in some dozens of milliseconds: half of what a body may hold. */

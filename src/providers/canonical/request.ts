@@ -2,14 +2,13 @@ import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
 import type { ChatCall, ChatRequest } from '../../core/chat.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
-import { createRawTextReader } from './arguments.ts'
+import { extractTexts } from '../../wire/json-text.ts'
 import {
   type CanonicalMessage,
   type JsonObject,
   type RawTextReader,
   readMessages,
 } from './messages.ts'
-import { memoizePerCall } from './once-per-call.ts'
 import { checkRequestSize } from './request-size.ts'
 import {
   type FunctionTool,
@@ -165,5 +164,39 @@ function readResponseFormat({ response_format: format }: Fields, isNew: OnUnread
     default:
       isNew({ feature: 'response_format of another type', path: 'response_format' })
       return { kind: 'text' }
+  }
+}
+
+/**
+ * A pure reading of a call, done once however many links and attempts ask for it. It is kept as long as
+ * the parsed request that it was read from.
+ */
+export function memoizePerCall<Reading extends object>(
+  read: (call: ChatCall) => Reading,
+): (call: ChatCall) => Reading {
+  const known = new WeakMap<ChatRequest, Reading>()
+  return (call) => {
+    const { request } = call
+    const before = known.get(request)
+    if (before) return before
+    const reading = read(call)
+    known.set(request, reading)
+    return reading
+  }
+}
+
+const decoder = new TextDecoder()
+
+/** Finds texts in the body of a request. All that are alike in their place are looked up at once. */
+export function createRawTextReader(body: Uint8Array): RawTextReader {
+  const found = new Map<string, ReadonlyMap<string, string>>()
+  return (path) => {
+    const pattern = path.replace(/\.\d+(?=\.)/g, '.*')
+    let texts = found.get(pattern)
+    if (!texts) {
+      texts = extractTexts(decoder.decode(body), pattern)
+      found.set(pattern, texts)
+    }
+    return texts.get(path) ?? ''
   }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { list, loose, validateAsSent } from '../../core/as-sent.ts'
-import { UntranslatableError } from '../../core/cannot-express.ts'
 import { untranslatableField } from '../../core/invalid-field.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import type { JsonObject } from './messages.ts'
 

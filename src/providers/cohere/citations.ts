@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Annotation } from '../canonical/annotations.ts'
+import { type Annotation } from '../canonical/completion.ts'
 
 const text = z.string().nullish()
 

@@ -13,7 +13,7 @@ import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { isCount } from '../../core/usage.ts'
 import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
 import { listTexts } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { cohereErrorParser } from './errors.ts'
 import { cohereUrl } from './url.ts'
 
@@ -29,7 +29,7 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
     buildRequest: (batch) => ({
       url,
       headers: {},
-      body: jsonBody({
+      body: encodeJsonBody({
         model: upstreamId,
         ...toInputMembers(batch.input),
         input_type: readCohereInputType(batch),

@@ -1,11 +1,10 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { ChatEndpoint, DialectTarget, ProviderKind } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import { memoizePerCall } from '../canonical/once-per-call.ts'
-import { readRequest } from '../canonical/request.ts'
+import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { authorizeWithBearer } from '../shared/credentials.ts'
-import { jsonBody } from '../shared/json-body.ts'
 import { clampBound, estimateTranslatedOutput } from '../shared/output-bound.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
 import { cohereEmbed } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
@@ -42,7 +41,7 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
     buildRequest: (call) => ({
       url,
       headers: {},
-      body: jsonBody(translate(call).body),
+      body: encodeJsonBody(translate(call).body),
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint, RerankResult } from '../../core/provider.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { relevanceEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
 import { cohereErrorParser } from './errors.ts'
 import { rerankUrl } from './url.ts'
@@ -12,7 +12,7 @@ export function cohereRerank({ baseUrl, upstreamId, clock }: DialectTarget): Rer
     buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
-      body: jsonBody({ model: upstreamId, query, documents, top_n: topN }),
+      body: encodeJsonBody({ model: upstreamId, query, documents, top_n: topN }),
     }),
     parseAnswer: parseCohereRanking,
     parseError: cohereErrorParser(clock),

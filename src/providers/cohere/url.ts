@@ -1,4 +1,4 @@
-import { getBasePath } from '../shared/url.ts'
+import { getBasePath } from '../shared/request.ts'
 
 /** Where an operation of the v2 API lives, whichever version or pasted address `base` ends in. */
 export function cohereUrl(base: string, operation: 'chat' | 'embed' | 'rerank'): string {

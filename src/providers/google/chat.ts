@@ -1,8 +1,7 @@
 import type { ChatEndpoint, DialectTarget } from '../../core/provider.ts'
-import { memoizePerCall } from '../canonical/once-per-call.ts'
-import { readRequest } from '../canonical/request.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { clampBound, estimateTranslatedOutput } from '../shared/output-bound.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { parseAnswer } from './answer.ts'
 import { parseError } from './errors.ts'
 import { geminiModel } from './models.ts'
@@ -31,7 +30,7 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     buildRequest: (call) => ({
       url: (call.stream ? streamUrl : answerUrl).href,
       headers: {},
-      body: jsonBody(translate(call).body),
+      body: encodeJsonBody(translate(call).body),
     }),
     estimateOutput(call) {
       const { maxTokens, n = 1 } = readRequest(call)

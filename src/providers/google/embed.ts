@@ -9,7 +9,7 @@ import {
 import type { EmbedEndpoint } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { parseError } from './errors.ts'
 import { methodUrl } from './url.ts'
 
@@ -26,7 +26,7 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
     buildRequest: ({ input, dimensions }) => ({
       url,
       headers: {},
-      body: jsonBody({
+      body: encodeJsonBody({
         requests: (isTokenInput(input) ? [] : input.items).map((item) => ({
           model,
           content: toContent(item),

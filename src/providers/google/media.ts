@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { UntranslatableError } from '../../core/cannot-express.ts'
 import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isDataUri, parseDataUri } from '../../wire/data-uri.ts'
 import { isObject } from '../../wire/json.ts'
 import {

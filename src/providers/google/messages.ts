@@ -1,4 +1,4 @@
-import { UntranslatableError } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { type CanonicalMessage, joinText, listParts } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
 import { type RequestPart, toContentPart, toContentParts, toImageParts } from './media.ts'

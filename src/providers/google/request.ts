@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { clampBound } from '../shared/output-bound.ts'
 import type { ConditionFlags, GeminiCondition } from '../translation/conditions.ts'
-import { filterUnsupported } from '../translation/honour.ts'
+import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
 import { readThinkingConfig } from './reasoning.ts'

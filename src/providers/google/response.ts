@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { extractTexts, minifyJson } from '../../wire/json-text.ts'
 import { RawJson } from '../../wire/raw-json.ts'
-import { normalizeArguments } from '../canonical/arguments.ts'
+import { normalizeArguments } from '../canonical/completion.ts'
 
 const partialArg = z.object({
   jsonPath: z.string(),

@@ -8,7 +8,7 @@ import { type Splice, setMember, splice } from '../../wire/json-splice.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
 import { joinGeneratedText } from '../canonical/text.ts'
 import { estimateVerbatimOutput } from '../shared/output-bound.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 import { toAnswerFailure } from './errors.ts'
 import { createOpenAiDecoder } from './stream.ts'
 import { readUsage } from './usage.ts'
@@ -37,7 +37,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     estimateOutput: estimateVerbatimOutput,
     parseAnswer: readAnswer,
     createDecoder: (call) => createOpenAiDecoder(usageFor(call)),
-    parseError: errorParser(options.mapStatus),
+    parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
   }
 }

@@ -3,8 +3,8 @@ import { type EmbedInput, type VectorValue, vectorValue } from '../../core/embed
 import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
 import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
 import { type MixedDialect, toPlainInput } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser, type MapStatus } from '../shared/parse-error.ts'
+import { encodeJsonBody } from '../shared/request.ts'
+import { createErrorParser, type MapStatus } from '../shared/vendor-error.ts'
 
 /** What one vendor's embeddings differ in. */
 export interface EmbedQuirks {
@@ -50,14 +50,14 @@ export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
     buildRequest: (batch) => ({
       url,
       headers: {},
-      body: jsonBody({
+      body: encodeJsonBody({
         model: upstreamId,
         ...buildInputMembers(batch.input, mixed),
         ...(dimensions !== null && { [dimensions]: batch.dimensions }),
       }),
     }),
     parseAnswer: (body) => parseOpenAiVectors(body, options),
-    parseError: errorParser(options.mapStatus),
+    parseError: createErrorParser(options.mapStatus),
   }
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { RerankEndpoint } from '../../core/provider.ts'
-import { jsonBody } from './json-body.ts'
-import { errorParser } from './parse-error.ts'
+import { encodeJsonBody } from './request.ts'
 import { relevanceEntry, toRerankFailure, toRerankResult, totalTokens } from './rerank-answer.ts'
+import { createErrorParser } from './vendor-error.ts'
 
 export interface ResultsRerankOptions {
   readonly url: string
@@ -20,7 +20,7 @@ export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
     buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
-      body: jsonBody({
+      body: encodeJsonBody({
         model: upstreamId,
         query,
         documents,
@@ -36,7 +36,7 @@ export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
         tokens: reportsBilledTokens ? usage?.total_tokens : undefined,
       })
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

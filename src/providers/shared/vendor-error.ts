@@ -1,3 +1,4 @@
+import type { UpstreamError } from '../../core/provider.ts'
 import type { VendorError } from '../../core/vendor-error.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractMessage, parseErrorMessage } from './error-message.ts'
@@ -63,4 +64,17 @@ function listDetails(error: Members): VendorError['details'] {
 
 function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The vendor's own meaning of a status, where it differs from everyone's. */
+export type MapStatus = (status: number, message: string) => number
+
+/** Judges a refused request by its status and the text in its body. */
+export function createErrorParser(
+  mapStatus?: MapStatus,
+): (status: number, body: string) => UpstreamError {
+  return (status, body) => {
+    const error = parseVendorError(body)
+    return { ...error, status: mapStatus?.(status, error.message) ?? status }
+  }
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../../wire/json.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { clearField, type FeatureUse, type StripFeature } from './feature-use.ts'
 import type { Feature } from './table.ts'
-import { clearField, type FeatureUse, type StripFeature } from './use.ts'
 
 /** What a request asks for by its fields, tools aside. A value that asks for what happens anyway is no use. */
 export function findFieldUses(request: CanonicalRequest): FeatureUse[] {

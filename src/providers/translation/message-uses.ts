@@ -1,8 +1,8 @@
 import type { CanonicalMessage, CanonicalPart } from '../canonical/messages.ts'
 import type { PastCall } from '../canonical/past-call.ts'
+import { type FeatureUse, isPlainName } from './feature-use.ts'
 import { classifyMedia, isKnownDetail } from './media-uses.ts'
 import type { Feature } from './table.ts'
-import { type FeatureUse, isPlainName } from './use.ts'
 
 /** What a conversation holds that only some vendors take; `matters` tells what to look for. */
 export function findMessageUses(

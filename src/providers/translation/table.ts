@@ -1,5 +1,9 @@
-import { listOutcomes, type TranslationOutcome } from './cell.ts'
-import type { ApiFamily, TranslationRow } from './row.ts'
+import {
+  type ApiFamily,
+  listOutcomes,
+  type TranslationOutcome,
+  type TranslationRow,
+} from './cell.ts'
 import { account } from './table/account.ts'
 import { messages } from './table/messages.ts'
 import { output } from './table/output.ts'

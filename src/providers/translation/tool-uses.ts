@@ -2,8 +2,8 @@ import { isObject } from '../../wire/json.ts'
 import type { CanonicalMessage } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, getDefinitionPath, listCallableTools } from '../canonical/tools.ts'
+import { clearField, type FeatureUse, isPlainName, type StripFeature } from './feature-use.ts'
 import type { Feature } from './table.ts'
-import { clearField, type FeatureUse, isPlainName, type StripFeature } from './use.ts'
 
 /** What a request asks for by its tools. */
 export function findToolUses(request: CanonicalRequest): FeatureUse[] {

@@ -2,7 +2,7 @@ import type { ProviderKind, StreamUsage } from '../../core/provider.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../shared/credentials.ts'
-import { getBasePath } from '../shared/url.ts'
+import { getBasePath } from '../shared/request.ts'
 
 /** The newest dated version that is generally available for inference; later ones are previews. */
 const pinnedApiVersion = '2024-10-21'

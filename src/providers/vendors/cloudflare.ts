@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { encodeJsonBody, getBasePath } from '../shared/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { getBasePath } from '../shared/url.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
 export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
@@ -15,13 +14,13 @@ export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): Rerank
     buildRequest: ({ query, documents, topN }) => ({
       url: url.href,
       headers: {},
-      body: jsonBody({ query, contexts: documents.map((text) => ({ text })), top_k: topN }),
+      body: encodeJsonBody({ query, contexts: documents.map((text) => ({ text })), top_k: topN }),
     }),
     parseAnswer(body) {
       const parsed = cloudflareAnswer.safeParse(body)
       return parsed.success ? toRerankResult(parsed.data.result.response) : toRerankFailure(body)
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

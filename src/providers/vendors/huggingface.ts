@@ -2,9 +2,8 @@ import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
 import { parseVectorList } from '../shared/embed-answer.ts'
 import { listTexts } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
-import { buildOperationUrl } from '../shared/url.ts'
+import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** What stands behind it is mostly Text Embeddings Inference, which takes 32 by default. */
 const quirks: EmbedQuirks = { limits: { items: 32 } }
@@ -34,9 +33,9 @@ export function huggingFaceEmbed({
     buildRequest: ({ input, dimensions }) => ({
       url: `https://router.huggingface.co/hf-inference/models/${model}/pipeline/feature-extraction`,
       headers: {},
-      body: jsonBody({ inputs: listTexts(input), dimensions }),
+      body: encodeJsonBody({ inputs: listTexts(input), dimensions }),
     }),
     parseAnswer: (body) => parseVectorList(body, undefined),
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }

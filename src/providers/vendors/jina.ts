@@ -4,8 +4,8 @@ import { openAiEmbed } from '../openai/embed.ts'
 import { authorizeWithBearer } from '../shared/credentials.ts'
 import type { MixedDialect } from '../shared/embed-input.ts'
 import { checkSingleModality, toTextOrImage } from '../shared/embed-modality.ts'
+import { buildOperationUrl } from '../shared/request.ts'
 import { resultsRerank } from '../shared/rerank-results.ts'
-import { buildOperationUrl } from '../shared/url.ts'
 
 /** Jina AI. */
 export const jina: ProviderKind = Object.freeze({

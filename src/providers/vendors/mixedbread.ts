@@ -2,10 +2,9 @@ import * as z from 'zod'
 import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
 import { openAiEmbed } from '../openai/embed.ts'
 import { authorizeWithBearer } from '../shared/credentials.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { buildOperationUrl } from '../shared/url.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** Mixedbread: embeddings in the OpenAI format, and a rerank API with its own field names. */
 export const mixedbread: ProviderKind = Object.freeze({
@@ -29,13 +28,13 @@ function mixedbreadRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoin
     buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
-      body: jsonBody({ model: upstreamId, query, input: documents, top_k: topN }),
+      body: encodeJsonBody({ model: upstreamId, query, input: documents, top_k: topN }),
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       return parsed.success ? toRerankResult(parsed.data.data) : toRerankFailure(body)
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { buildOperationUrl } from '../shared/url.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** Rerank of NVIDIA, hosted or in a server of one's own. It always ranks all, by raw logits. */
 export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
@@ -14,7 +13,7 @@ export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndp
     buildRequest: ({ query, documents }) => ({
       url,
       headers: {},
-      body: jsonBody({
+      body: encodeJsonBody({
         model: upstreamId,
         query: { text: query },
         passages: documents.map((text) => ({ text })),
@@ -24,7 +23,7 @@ export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndp
       const parsed = nvidiaAnswer.safeParse(body)
       return parsed.success ? toRerankResult(parsed.data.rankings) : toRerankFailure(body)
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

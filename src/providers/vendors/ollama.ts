@@ -3,9 +3,8 @@ import { vectorValue } from '../../core/embeddings.ts'
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
 import { listTexts } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
-import { getBasePath } from '../shared/url.ts'
+import { encodeJsonBody, getBasePath } from '../shared/request.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** Embeddings of Ollama's own API, which counts tokens and does not truncate in silence. */
 export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
@@ -19,14 +18,14 @@ export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoi
     buildRequest: ({ input }) => ({
       url,
       headers: {},
-      body: jsonBody({ model: upstreamId, input: listTexts(input) }),
+      body: encodeJsonBody({ model: upstreamId, input: listTexts(input) }),
     }),
     parseAnswer(body) {
       const parsed = ollamaAnswer.safeParse(body)
       if (!parsed.success) return toEmbedFailure(body)
       return toEmbedResult(parsed.data.embeddings, parsed.data.prompt_eval_count)
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

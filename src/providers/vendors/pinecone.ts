@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
 import { authorizeWithHeader } from '../shared/credentials.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { buildOperationUrl } from '../shared/url.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** Pinecone's inference API, of which the gateway serves rerank. */
 export const pinecone: ProviderKind = Object.freeze({
@@ -26,7 +25,7 @@ function pineconeRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint 
     buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: { 'x-pinecone-api-version': apiVersion },
-      body: jsonBody({
+      body: encodeJsonBody({
         model: upstreamId,
         query,
         documents: documents.map((text) => ({ text })),
@@ -39,7 +38,7 @@ function pineconeRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint 
       if (!parsed.success) return toRerankFailure(body)
       return toRerankResult(parsed.data.data, { searchUnits: parsed.data.usage?.rerank_units })
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

@@ -9,11 +9,10 @@ import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
 import { authorizeWithBearer } from '../shared/credentials.ts'
 import { parseCountHeader, parseVectorList } from '../shared/embed-answer.ts'
 import { listTexts } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser, type MapStatus } from '../shared/parse-error.ts'
 import { probeHealth } from '../shared/probe.ts'
+import { buildOperationUrl, encodeJsonBody, getBasePath } from '../shared/request.ts'
 import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { buildOperationUrl, getBasePath } from '../shared/url.ts'
+import { createErrorParser, type MapStatus } from '../shared/vendor-error.ts'
 
 /** Text Embeddings Inference, a self-hosted server that serves one model. */
 export const tei: ProviderKind = Object.freeze({
@@ -46,11 +45,11 @@ function teiEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
     buildRequest: ({ input, dimensions }) => ({
       url: buildOperationUrl(baseUrl, '', path.endsWith('/embed') ? '' : '/embed'),
       headers: {},
-      body: jsonBody({ inputs: listTexts(input), dimensions }),
+      body: encodeJsonBody({ inputs: listTexts(input), dimensions }),
     }),
     parseAnswer: (body, header) =>
       parseVectorList(body, parseCountHeader(header('x-compute-tokens'))),
-    parseError: errorParser(mapStatus),
+    parseError: createErrorParser(mapStatus),
   }
 }
 
@@ -65,13 +64,13 @@ function teiRerank({ baseUrl }: DialectTarget): RerankEndpoint {
     buildRequest: ({ query, documents }) => ({
       url: url.href,
       headers: {},
-      body: jsonBody({ query, texts: documents }),
+      body: encodeJsonBody({ query, texts: documents }),
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       return parsed.success ? toRerankResult(parsed.data) : toRerankFailure(body)
     },
-    parseError: errorParser(mapStatus),
+    parseError: createErrorParser(mapStatus),
   }
 }
 

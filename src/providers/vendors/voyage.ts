@@ -15,15 +15,14 @@ import type {
 import { parseOpenAiVectors } from '../openai/embed.ts'
 import { authorizeWithBearer } from '../shared/credentials.ts'
 import { toPlainInput } from '../shared/embed-input.ts'
-import { jsonBody } from '../shared/json-body.ts'
-import { errorParser } from '../shared/parse-error.ts'
+import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import {
   relevanceEntry,
   toRerankFailure,
   toRerankResult,
   totalTokens,
 } from '../shared/rerank-answer.ts'
-import { buildOperationUrl } from '../shared/url.ts'
+import { createErrorParser } from '../shared/vendor-error.ts'
 
 /** Voyage AI. */
 export const voyage: ProviderKind = Object.freeze({
@@ -52,7 +51,7 @@ function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
       return {
         url: inputs ? multimodalUrl : textUrl,
         headers: {},
-        body: jsonBody({
+        body: encodeJsonBody({
           model: upstreamId,
           ...(inputs ? { inputs } : { input: toPlainInput(input) }),
           output_dimension: dimensions,
@@ -60,7 +59,7 @@ function voyageEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
       }
     },
     parseAnswer: (body) => parseOpenAiVectors(body, { usesTotalTokens: true }),
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 
@@ -87,14 +86,14 @@ function voyageRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
     buildRequest: ({ query, documents, topN }) => ({
       url,
       headers: {},
-      body: jsonBody({ model: upstreamId, query, documents, top_k: topN }),
+      body: encodeJsonBody({ model: upstreamId, query, documents, top_k: topN }),
     }),
     parseAnswer(body) {
       const parsed = rerankAnswer.safeParse(body)
       if (!parsed.success) return toRerankFailure(body)
       return toRerankResult(parsed.data.data, { tokens: parsed.data.usage?.total_tokens })
     },
-    parseError: errorParser(),
+    parseError: createErrorParser(),
   }
 }
 

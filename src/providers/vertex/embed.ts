@@ -14,7 +14,7 @@ import { methodUrl } from '../google/url.ts'
 import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
 import { getSingleItem, listTexts } from '../shared/embed-input.ts'
 import { checkSingleModality } from '../shared/embed-modality.ts'
-import { jsonBody } from '../shared/json-body.ts'
+import { encodeJsonBody } from '../shared/request.ts'
 import { noCredential } from './auth/secret.ts'
 import { vertexModelUrl } from './url.ts'
 
@@ -33,7 +33,7 @@ export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
       // A provider without a place fails the requests that come to it, and no other.
       if (!(modelUrl instanceof URL)) throw noCredential(modelUrl.problem)
       const url = methodUrl(modelUrl, family.method).href
-      return { url, headers: {}, body: jsonBody(family.body(batch)) }
+      return { url, headers: {}, body: encodeJsonBody(family.body(batch)) }
     },
     parseAnswer: family.answer,
     parseError,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { UntranslatableError } from '../../../src/core/cannot-express.ts'
+import { UntranslatableError } from '../../../src/core/untranslatable-error.ts'
 import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
 import { joinText } from '../../../src/providers/canonical/messages.ts'
 import { readRequest } from '../../../src/providers/canonical/request.ts'

@@ -1,5 +1,5 @@
+import { type ApiFamily } from '../../../src/providers/translation/cell.ts'
 import type { Condition } from '../../../src/providers/translation/conditions.ts'
-import type { ApiFamily } from '../../../src/providers/translation/row.ts'
 
 /** A model to ask, and what holds of it whatever is asked. */
 export interface Link {

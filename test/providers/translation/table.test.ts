@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { TranslationOutcome } from '../../../src/providers/translation/cell.ts'
+import { type ApiFamily, type TranslationOutcome } from '../../../src/providers/translation/cell.ts'
 import type { Condition } from '../../../src/providers/translation/conditions.ts'
-import type { ApiFamily } from '../../../src/providers/translation/row.ts'
 import { type Feature, table } from '../../../src/providers/translation/table.ts'
 import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'

@@ -1,4 +1,4 @@
-import { UntranslatableError } from '../../../core/cannot-express.ts'
+import { UntranslatableError } from '../../../core/untranslatable-error.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 

@@ -1,5 +1,12 @@
-import { carried, dropped, except, ignored, mapped } from '../cell.ts'
-import { inEveryApi, type TranslationRows } from '../row.ts'
+import {
+  carried,
+  dropped,
+  except,
+  ignored,
+  inEveryApi,
+  mapped,
+  type TranslationRows,
+} from '../cell.ts'
 
 /** How the answer travels, and what concerns the account at the vendor. */
 export const account = {

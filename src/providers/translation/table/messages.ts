@@ -1,5 +1,13 @@
-import { carried, except, ignored, mapped, refused, weakened } from '../cell.ts'
-import { inEveryApi, type TranslationRows } from '../row.ts'
+import {
+  carried,
+  except,
+  ignored,
+  inEveryApi,
+  mapped,
+  refused,
+  type TranslationRows,
+  weakened,
+} from '../cell.ts'
 
 const rawText = weakened('`{"rawInvalidInput": "…"}` is sent')
 const claudeText = 'messages.0.content'

@@ -3,14 +3,15 @@ import {
   dropped,
   except,
   ignored,
+  inEveryApi,
   mapped,
   refused,
   refusedAddress,
   refusedAllBut,
   refusedReference,
   type TranslationOutcome,
+  type TranslationRows,
 } from '../cell.ts'
-import { inEveryApi, type TranslationRows } from '../row.ts'
 
 const claude = 'messages.0.content.1'
 const gemini = 'contents.0.parts.1'

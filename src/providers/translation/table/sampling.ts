@@ -1,5 +1,13 @@
-import { carried, dropped, except, ignored, mapped, weakened } from '../cell.ts'
-import { inEveryApi, type TranslationRows } from '../row.ts'
+import {
+  carried,
+  dropped,
+  except,
+  ignored,
+  inEveryApi,
+  mapped,
+  type TranslationRows,
+  weakened,
+} from '../cell.ts'
 
 const config = 'generationConfig'
 const inference = 'inferenceConfig'

@@ -1,5 +1,14 @@
-import { carried, dropped, except, ignored, mapped, refused, weakened } from '../cell.ts'
-import { inEveryApi, type TranslationRows } from '../row.ts'
+import {
+  carried,
+  dropped,
+  except,
+  ignored,
+  inEveryApi,
+  mapped,
+  refused,
+  type TranslationRows,
+  weakened,
+} from '../cell.ts'
 
 const declaration = 'tools.0.functionDeclarations.0'
 const spec = 'toolConfig.tools.0.toolSpec'

@@ -1,3 +1,5 @@
+import { stringifyJson } from '../../wire/raw-json.ts'
+
 /**
  * Where an operation of an OpenAI-shaped API lives. `base` holds the version path, as in the
  * official SDKs; without a path `prefix` stands in. A pasted full address and trailing slashes are
@@ -22,4 +24,11 @@ export function getBasePath(url: URL): string {
 
 function trimSlashes(path: string): string {
   return path.replace(/\/+$/, '')
+}
+
+const encoder = new TextEncoder()
+
+/** The body of a request; absent members are left out, raw JSON goes in as it is. */
+export function encodeJsonBody(value: object): Uint8Array {
+  return encoder.encode(stringifyJson(value))
 }

@@ -1,12 +1,11 @@
-import { UntranslatableError } from '../../core/cannot-express.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { selectOutcome } from './cell.ts'
+import { type ApiFamily, selectOutcome, type TranslationRow } from './cell.ts'
+import type { FeatureUse, StripFeature } from './feature-use.ts'
 import { findFieldUses } from './field-uses.ts'
 import { findMessageUses } from './message-uses.ts'
-import type { ApiFamily, TranslationRow } from './row.ts'
 import { type Feature, lossyFeatures, table } from './table.ts'
 import { findToolUses } from './tool-uses.ts'
-import type { FeatureUse, StripFeature } from './use.ts'
 
 /** A request without what an API cannot carry. */
 export interface FilteredRequest {
