@@ -1,3 +1,5 @@
+export { type ConfigVerdict, checkConfig } from './check-config.ts'
+export type { ConfigFile, StagedFile } from './core/config-file.ts'
 export type { FetchOptions } from './core/fetch.ts'
 export type {
   Counter,
@@ -49,14 +51,7 @@ export type {
   Writable,
 } from './core/streams.ts'
 export { version } from './core/version.ts'
-export {
-  type ConfigVerdict,
-  checkConfig,
-  createGateway,
-  type Gateway,
-  type GatewayOptions,
-  type HostSettings,
-  type Unsaved,
-} from './gateway.ts'
+export { createGateway } from './gateway.ts'
+export type { Gateway, GatewayOptions, HostSettings, Unsaved } from './options.ts'
 export type { OpenStore, Store, StoreSettings } from './store/index.ts'
 export { webResponse, webStreams } from './web/index.ts'

@@ -40,11 +40,11 @@ export interface AdminDeps {
 
 export interface AccessOptions {
   readonly config: Config
-  /** Undefined on a host without a database. */
-  readonly openStore: OpenStore | undefined
+  /** Absent on a host without a database. */
+  readonly openStore?: OpenStore | undefined
   /** Starts although another gateway uses the database. */
   readonly allowSecond: boolean
-  readonly fingerprint: Fingerprint | undefined
+  readonly fingerprint?: Fingerprint | undefined
   readonly env: Environment
   readonly clock: Clock
   readonly log: Log

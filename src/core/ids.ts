@@ -19,6 +19,12 @@ export type NanoUsd = Branded<bigint, 'NanoUsd'>
 /** Durations and instants inside the process, in milliseconds. */
 export type Millis = number
 
+/** An instant in whole seconds since the epoch, as on the wire and in the database. */
+export type UnixSeconds = number
+
+/** A size or a limit in bytes. */
+export type Bytes = number
+
 /** Maximum delay of the platform's timers, 31 bits; a longer one would fire at once. */
 export const maxTimerDelay: Millis = 2 ** 31 - 1
 

@@ -1,6 +1,7 @@
+import type { UnixSeconds } from './ids.ts'
 import type { Clock } from './ports.ts'
 
-/** The time as it stands on the wire and in records: whole seconds since the epoch. */
-export function unixSeconds(clock: Clock): number {
+/** The current time in whole seconds. */
+export function unixSeconds(clock: Clock): UnixSeconds {
   return Math.floor(clock.now() / 1000)
 }

@@ -2,61 +2,60 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock, UpstreamPort, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type { Provider } from '../core/provider.ts'
 
-/** What the calls to one provider show of it. Times are on the clock that never jumps. */
+/** The calls to one provider. Times are from `Clock.elapsed`. */
 interface ProviderCalls {
-  /** Calls that no answer has come to yet. */
+  /** Calls whose response has not begun. */
   waiting: number
-  /** Good answers that have begun and are not over. */
+  /** Calls whose 2xx response has begun and is not complete. */
   answering: number
-  /** When the last good answer began, or was complete. */
+  /** When the last 2xx response began or was completed. */
   answeredAt: Millis | undefined
-  /** The last call to end got no good answer. */
+  /** Whether the call that ended last had no complete 2xx response. */
   failed: boolean
 }
 
-export interface ActivityOptions {
-  readonly clock: Clock
-  /** Health checks are on. Without them calls are not watched. */
-  readonly isWanted: () => boolean
-}
-
 /**
- * Watches the calls to providers, so that a provider that answers them is not probed as well: some
- * servers do one thing at a time, and end the answer that they are giving for a probe.
+ * Watches the calls to providers, so that a provider that answers them is not probed as well. Some
+ * servers handle one request at a time, and abort a running response when a probe arrives.
  */
 export class Activity {
-  readonly #options: ActivityOptions
-  /** By the port that they go through, which a reload keeps for a provider that has not changed. */
+  readonly #clock: Clock
+  /** By upstream port; a reload keeps the port of an unchanged provider. */
   readonly #calls = new WeakMap<UpstreamPort, ProviderCalls>()
+  #isEnabled = false
 
-  constructor(options: ActivityOptions) {
-    this.#options = options
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  /** A port of one provider that does what `send` does and is watched. Probes are GET, and no calls. */
+  /** Calls are watched only while health checks are enabled. */
+  setEnabled(isEnabled: boolean): void {
+    this.#isEnabled = isEnabled
+  }
+
+  /** Returns the upstream port of one provider with its calls watched. Probes, which are GET, are not. */
   watch(send: UpstreamPort): UpstreamPort {
-    const { isWanted } = this.#options
     const calls: ProviderCalls = { waiting: 0, answering: 0, answeredAt: undefined, failed: false }
     const watched: UpstreamPort = (request) =>
-      isWanted() && request.method !== 'GET' ? this.#call(calls, send, request) : send(request)
+      this.#isEnabled && request.method !== 'GET' ? this.#call(calls, send, request) : send(request)
     this.#calls.set(watched, calls)
     return watched
   }
 
   /**
-   * How long ago the last good answer of the provider was, if one is under way or was within
-   * `interval`; milliseconds.
+   * The time since the last 2xx response of the provider, if one is running or the last one was
+   * within `interval`.
    */
   sinceLastAnswer({ send }: Provider, interval: Millis): Millis | undefined {
     const calls = this.#calls.get(send)
     if (calls?.answeredAt === undefined) return undefined
-    const ago = this.#options.clock.elapsed() - calls.answeredAt
+    const ago = this.#clock.elapsed() - calls.answeredAt
     return calls.answering > 0 || ago <= interval ? ago : undefined
   }
 
   /**
-   * A call waits for its answer, and nothing speaks against one. A probe could cut that answer off as
-   * it begins. After a call that got no answer, waiting proves nothing.
+   * True while a call waits for its response and the last one succeeded: a probe could abort that
+   * response. After a failed call, a waiting one proves nothing.
    */
   isExpectingAnswer({ send }: Provider): boolean {
     const calls = this.#calls.get(send)
@@ -80,13 +79,13 @@ export class Activity {
     }
   }
 
-  /** The answer with a body whose end is noticed, however it comes. */
+  /** The same response, with a body that reports its end. */
   #answer(
     calls: ProviderCalls,
     response: UpstreamResponse,
     { signal }: UpstreamRequest,
   ): UpstreamResponse {
-    const { clock } = this.#options
+    const clock = this.#clock
     const { body } = response
     let isOver = false
     const end = () => {
@@ -123,7 +122,7 @@ export class Activity {
           end()
           body.cancel()
         },
-        // The reader has all of it.
+        // The reader has everything that it needs.
         drain() {
           complete()
           body.drain()

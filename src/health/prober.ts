@@ -1,5 +1,5 @@
 import { failureOf } from '../core/failure.ts'
-import type { Millis } from '../core/ids.ts'
+import type { Millis, UnixSeconds } from '../core/ids.ts'
 import { isOutOfFiles, networkProblem } from '../core/network-failure.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { Probe, Provider } from '../core/provider.ts'
@@ -10,37 +10,36 @@ import { CancelScope } from '../wire/cancel-scope.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
 import type { Activity } from './activity.ts'
 
-/** What a probe has found, or an answer has shown. `checkedAt` is unix seconds. */
+/** The state of a provider, from a probe or from a response to a call. */
 export interface ProbeResult {
   readonly status: 'up' | 'down'
-  readonly checkedAt: number
-  /** Of the probe; null where an answer made a probe unnecessary. */
+  readonly checkedAt: UnixSeconds
+  /** The latency of the probe; null when a response made the probe unnecessary. */
   readonly latency: Millis | null
-  /** Why it is down, without addresses. */
+  /** Why the provider is down, without addresses. */
   readonly detail: string | null
 }
 
 export interface ProberOptions {
   readonly clock: Clock
-  /** The providers of the moment: a reload changes them. */
+  /** The current providers, which a reload may change. */
   readonly providers: () => readonly Provider[]
   readonly policy: () => { readonly enabled: boolean; readonly interval: Millis }
   readonly activity: Pick<Activity, 'sinceLastAnswer' | 'isExpectingAnswer'>
 }
 
-/** A probe that takes longer than this has failed. */
 const probeTimeout: Millis = 5000
 
 /**
- * Probes the providers whose address stands in the file, again and again, as long as they do not
- * answer calls anyway. Vendors' built-in addresses are left alone; a probe never spends tokens and
- * never shows a credential.
+ * Probes providers at the configured interval, unless they have just answered a call. Only providers
+ * with a `base_url` are probed, never the built-in addresses of vendors. A probe costs no tokens and
+ * carries no credential.
  */
 export class Prober {
   readonly #options: ProberOptions
   readonly #results = new Map<string, ProbeResult>()
   #scope: CancelScope
-  /** Between two rounds. */
+  /** Set between two rounds. */
   #timer: Timer | undefined
   #interval: Millis = 0
   #isRunning = false
@@ -51,8 +50,8 @@ export class Prober {
   }
 
   /**
-   * Begins the rounds if the policy of the moment wants them. Called again after a reload, it does not
-   * let a new policy or a new provider wait for the next round.
+   * Starts the rounds if health checks are enabled. Called again after a reload, it probes at once
+   * when the policy or the list of providers has changed.
    */
   start(): void {
     const { enabled, interval } = this.#options.policy()
@@ -68,13 +67,13 @@ export class Prober {
     void this.#round()
   }
 
-  /** Ends the rounds and whatever probe is under way. */
+  /** Ends the rounds and every running probe. */
   stop(): void {
     this.#timer?.cancel()
     this.#scope.end({ kind: 'shutdown' })
   }
 
-  /** What is known of a provider; undefined when it is not probed, or was not yet. */
+  /** The last result for a provider; undefined when it is not probed, or not yet. */
   getResult(provider: Provider): ProbeResult | undefined {
     const isWatched = this.#isRunning && isProbed(provider)
     return (isWatched && this.#answered(provider)) || this.#results.get(provider.name)
@@ -100,7 +99,7 @@ export class Prober {
     this.#timer = clock.schedule(interval, () => void this.#round())
   }
 
-  /** Nothing new is known while a call waits for its answer: a probe might cut that answer off. */
+  /** Probes a provider; undefined while a call waits for its response, which a probe could abort. */
   async #check(provider: Provider): Promise<ProbeResult | undefined> {
     const answered = this.#answered(provider)
     if (answered) return answered
@@ -108,7 +107,7 @@ export class Prober {
     return this.#probe(provider)
   }
 
-  /** Up, when the provider is answering or has answered within the interval. */
+  /** Up when the provider is answering a call or has answered one within the interval. */
   #answered(provider: Provider): ProbeResult | undefined {
     const { activity, clock } = this.#options
     const ago = activity.sinceLastAnswer(provider, this.#interval)
@@ -143,7 +142,7 @@ function createProbe({ kind, baseUrl, healthPath }: Provider): Probe {
   return { url: new URL(healthPath, probe.url).href, expects: 'success' }
 }
 
-/** Why a provider counts as down; null when it is up, undefined when it could not be asked. */
+/** Why a provider is down; null when it is up, undefined when no file descriptor was free to ask it. */
 async function findProblem(
   provider: Provider,
   scope: CancelScope,

@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import type { Prober } from './prober.ts'
 
-/** The body of `GET /health/providers`. Nothing is known of a provider that is not probed. */
+/** Creates the body of `GET /health/providers`. A provider that is not probed reads `unknown`. */
 export function createHealthReport(providers: readonly Provider[], prober: Prober): object {
   return {
     providers: Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { Meters, ReadMetric, Sample } from '../core/metrics.ts'
 
-/** What a request asked for, and what came of it. */
+/** The labels of one HTTP request. */
 export interface HttpOutcome {
   readonly route: string
   readonly method: string
@@ -9,12 +9,12 @@ export interface HttpOutcome {
 
 interface Series {
   readonly labels: Readonly<Record<keyof HttpOutcome, string>>
-  /** How many took at most the bound at the same place, and more than the one before it. */
+  /** The number of requests in each bucket, not cumulative; the last one is `+Inf`. */
   readonly counts: number[]
   sum: number
 }
 
-/** Seconds. */
+/** Upper bounds of the buckets, in seconds. */
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
 const name = 'gateway_http_request_duration_seconds'
@@ -22,13 +22,13 @@ const name = 'gateway_http_request_duration_seconds'
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * How long each HTTP request took. A histogram of a common metrics library joins its labels into a
- * text at every observation; this one, which is fed by every request, looks its series up.
+ * The histogram of HTTP durations, observed for every request. It looks its series up in nested maps;
+ * the histogram of a metrics library joins its labels into a string at every observation.
  */
 export class HttpDurations implements ReadMetric {
   readonly name = name
   readonly help =
-    'Time from the arrival of a request to its answer, or to the beginning of a stream.'
+    'Time from the arrival of an HTTP request to its response, or to the start of a stream.'
   readonly type = 'histogram'
   readonly #series: Series[] = []
   readonly #index = new Map<string, Map<string, Map<number, Series>>>()
@@ -40,7 +40,7 @@ export class HttpDurations implements ReadMetric {
   observe(exchange: HttpOutcome, seconds: number): void {
     const { route, method, status } = exchange
     const series = this.#index.get(route)?.get(method)?.get(status) ?? this.#add(exchange)
-    const bound = bounds.findIndex((longest) => seconds <= longest)
+    const bound = bounds.findIndex((max) => seconds <= max)
     const at = bound < 0 ? bounds.length : bound
     series.counts[at] = (series.counts[at] ?? 0) + 1
     series.sum += seconds
@@ -50,7 +50,7 @@ export class HttpDurations implements ReadMetric {
     return this.#series.flatMap(toSamples)
   }
 
-  /** A client may make up methods, so those get one series together. */
+  /** Unknown methods share one series, because clients can invent any number of them. */
   #add({ route, method, status }: HttpOutcome): Series {
     const known = methods.has(method) ? method : 'other'
     const ofRoute = getOrCreate(this.#index, route, () => new Map<string, Map<number, Series>>())

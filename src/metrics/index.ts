@@ -1,4 +1,5 @@
 export { metricsEvents } from './events.ts'
+export { addGauges } from './gauges.ts'
 export type { HttpDurations } from './http-durations.ts'
 export { noMeters } from './none.ts'
 export { metricsSink } from './record.ts'

@@ -1,6 +1,6 @@
 import type { Meters } from '../core/metrics.ts'
 
-/** Counts nothing, for a host without metrics. */
+/** Discards everything, for a host without metrics. */
 export const noMeters: Meters = {
   counter: () => ({ inc() {} }),
   histogram: () => ({ observe() {} }),

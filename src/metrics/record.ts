@@ -4,21 +4,21 @@ import type { Series } from './series.ts'
 
 export interface MetricsOptions {
   readonly metadataLabels: readonly string[]
-  /** How many series of a metric may carry metadata values of their own. */
+  /** Maximum number of series of a metric that carry metadata values of their own. */
   readonly maxSeries: number
 }
 
-/** Counts finished requests into the series. */
+/** Observes finished requests. */
 export function metricsSink(series: Series, options: MetricsOptions): RecordSink {
   const withMetadata = createLabeller(options)
-  return (settlement) => {
-    const served = settlement.served ?? settlement.model
+  return (record) => {
+    const served = record.served ?? record.model
     const model = served?.id ?? ''
     const provider = served?.provider.name ?? ''
-    const { capability, timeToFirstToken, usage, media, searchUnits, metadata } = settlement
+    const { capability, timeToFirstToken, usage, media, searchUnits, metadata } = record
     series.duration.observe(
-      { capability, model, provider, status: settlement.status },
-      settlement.latency / 1000,
+      { capability, model, provider, status: record.status },
+      record.latency / 1000,
     )
     if (timeToFirstToken !== undefined) {
       series.timeToFirstToken.observe({ model, provider }, timeToFirstToken / 1000)
@@ -39,8 +39,8 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
 type Labels = Readonly<Record<string, string>>
 
 /**
- * Adds metadata to the labels of one metric. It is the client's own text, so the number of series
- * that it can make is bounded, all labels together: past that the values read `other`.
+ * Adds metadata to the labels of one metric. Clients choose the values, so the number of series with
+ * metadata is bounded over all labels; beyond it the values read `other`.
  */
 function createLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   const seen = new Set<string>()
@@ -61,9 +61,9 @@ function createLabeller({ metadataLabels, maxSeries }: MetricsOptions) {
   }
 }
 
-/** A label value of characters that any scraper takes; an absent key reads empty. */
+/** A metadata value without characters that scrapers reject; an absent key reads empty. */
 function labelValue(metadata: Metadata, label: string): string {
-  // A label may be called `constructor`, which every object has.
+  // A label may be named `constructor`, a property of every object.
   if (!Object.hasOwn(metadata, label)) return ''
   // Control characters and lone surrogates.
   return String(metadata[label]).replace(/[\p{Cc}\p{Cs}]/gu, '')

@@ -1,2 +1,2 @@
-export { findPortWarnings } from './port-warnings.ts'
+export { createLoader, requireValid } from './loader.ts'
 export { ConfigReloader } from './reloader.ts'

@@ -1,32 +1,35 @@
 import { isTable, type LoadedConfig, type ProviderConfig, type Table } from '../config/index.ts'
 
-/** What the host has brought along. */
-interface Ports {
+/** The ports of a host that some settings need. */
+export interface HostPorts {
   readonly tokenizer?: unknown
   readonly upstream?: unknown
 }
 
-/** Settings that have no effect, or less of it, for want of a port of the host. */
-export function findPortWarnings({ config, set }: LoadedConfig, ports: Ports): readonly string[] {
+/** Warns of settings that have no effect, or a smaller one, because the host lacks a port. */
+export function findPortWarnings({ config, set }: LoadedConfig, ports: HostPorts) {
   const warnings: string[] = []
   if (config.tokenizer.mode === 'accurate' && !ports.tokenizer) {
-    warnings.push('tokenizer.mode is accurate, but this host cannot count: tokens are estimated')
+    warnings.push(
+      'tokenizer.mode is "accurate", but this host has no tokenizer, so tokens are estimated; ' +
+        'nodePorts() includes one',
+    )
   }
   if (setsConnectTimeout(set) && !ports.upstream) {
     warnings.push(
-      'connect_timeout_ms has no effect: the fetch of the platform cannot bound the time to ' +
-        'connect, so the first token timeout does; nodePorts() brings upstream calls that can',
+      'connect_timeout_ms has no effect with the fetch of the platform, so the first token timeout ' +
+        'applies; nodePorts() includes an upstream client that has a connect timeout',
     )
   }
-  if (!ports.upstream) warnings.push(...config.providers.flatMap(egressWarning))
+  if (!ports.upstream) warnings.push(...config.providers.flatMap(warnOfEgress))
   return warnings
 }
 
-function egressWarning({ name, proxy, ca_file: file }: ProviderConfig): readonly string[] {
+function warnOfEgress({ name, proxy, ca_file: file }: ProviderConfig): readonly string[] {
   if (proxy === undefined && file === undefined) return []
   return [
     `provider ${name} has a proxy or a ca_file, which the fetch of the platform cannot use, so its ` +
-      'calls fail; nodePorts() brings upstream calls that can',
+      'calls fail; nodePorts() includes an upstream client that can',
   ]
 }
 

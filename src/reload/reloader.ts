@@ -29,20 +29,23 @@ import {
 import { keepRestartOnly } from './restart-only.ts'
 
 export interface ConfigReloaderOptions {
-  /** The configuration of the start. */
-  readonly loaded: LoadedConfig
-  /** The text that it was loaded from. */
-  readonly text: string
-  /** Validates a text as a start would. */
+  readonly start: StartConfig
+  /** Validates a text as a start does. */
   readonly load: (text: string) => Promise<LoadResult>
   readonly file: ConfigFile
-  readonly storedKeys: ReadonlyMap<string, string>
   readonly ports: SnapshotPorts
   readonly access: Pick<AccessControl, 'check' | 'providerKeys' | 'adopt'>
   readonly log: Log
   readonly events: Pick<GatewayEvents, 'configApplied' | 'reloadFailed'>
-  /** Called after every swap, for the parts that keep state of their own. */
-  readonly onSwap: (snapshot: Snapshot) => void
+}
+
+/** The configuration of the start. */
+export interface StartConfig {
+  /** The text that it was loaded from. */
+  readonly text: string
+  readonly loaded: LoadedConfig
+  /** The stored keys of providers, by the provider's name. */
+  readonly storedKeys: ReadonlyMap<string, string>
 }
 
 /** A configuration in force: its text, its settings, and the snapshot that was built from them. */
@@ -73,9 +76,11 @@ export class ConfigReloader {
   /** The hash of the file when it was last validated, with whatever result. */
   #validatedHash: string
   #lastChange: Promise<unknown> = Promise.resolve()
+  #onSwap: (snapshot: Snapshot) => void = () => {}
 
   constructor(options: ConfigReloaderOptions) {
-    const { loaded, text, storedKeys, ports } = options
+    const { start, ports } = options
+    const { text, loaded, storedKeys } = start
     const { config, authorities } = loaded
     this.#options = options
     this.#running = {
@@ -92,6 +97,11 @@ export class ConfigReloader {
 
   get snapshot(): Snapshot {
     return this.#running.snapshot
+  }
+
+  /** Sets the function that is called after every swap, for parts with state of their own. */
+  onSwap(listener: (snapshot: Snapshot) => void): void {
+    this.#onSwap = listener
   }
 
   /** Serves the current content of the file. Never rejects: a failure is logged and counted. */
@@ -193,13 +203,13 @@ export class ConfigReloader {
 
   /** Lets a candidate take over. Requests that have begun keep the snapshot before. */
   async #swap({ text, config, snapshot, warnings, ignored }: Candidate): Promise<void> {
-    const { access, log, events, onSwap } = this.#options
+    const { access, log, events } = this.#options
     await access.adopt(config)
     this.#running = { text, config, snapshot }
     for (const warning of warnings) log.write('warn', warning)
     if (ignored.length > 0) log.write('warn', 'ignored until a restart', { settings: ignored })
     log.write('info', 'configuration reloaded')
-    onSwap(snapshot)
+    this.#onSwap(snapshot)
     events.configApplied()
   }
 

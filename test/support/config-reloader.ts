@@ -27,14 +27,12 @@ export async function testReloader(options: TestReloaderOptions): Promise<Config
     return { ...empty, config, warnings: [] }
   }
   return new ConfigReloader({
-    loaded: loaded(text),
-    text,
+    start: { text, loaded: loaded(text), storedKeys: new Map() },
     async load(content) {
       const validation = await validate(content)
       return validation.ok ? loaded(content) : validation
     },
     file,
-    storedKeys: new Map(),
     ports: {
       env: {},
       clock: new ManualClock(),
@@ -47,6 +45,5 @@ export async function testReloader(options: TestReloaderOptions): Promise<Config
     },
     log: { enabled: () => true, write: (level, message) => log?.(`${level} ${message}`) },
     events: { configApplied() {}, reloadFailed() {} },
-    onSwap() {},
   })
 }

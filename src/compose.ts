@@ -1,0 +1,115 @@
+import { openAccess } from './access/index.ts'
+import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
+import { textAsFile } from './core/config-file.ts'
+import type { Bytes } from './core/ids.ts'
+import { DataPlane } from './data-plane/index.ts'
+import { Activity, Prober } from './health/index.ts'
+import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/index.ts'
+import type { GatewayOptions } from './options.ts'
+import { RecordBatcher, requestLogSink } from './records/index.ts'
+import { ConfigReloader } from './reload/index.ts'
+import { Breakers } from './resilience/index.ts'
+import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
+import { BodyLimiter } from './wire/body-limiter.ts'
+import { Buffers } from './wire/buffers.ts'
+
+export type Ports = ReturnType<typeof openPorts>
+
+const defaultBufferLimit: Bytes = 512 * 1024 * 1024
+
+/** The ports of the host, with those of the platform in place of the ones that it lacks. */
+export function openPorts(options: GatewayOptions, { log_format: logFormat }: Config) {
+  const metrics = options.metrics?.()
+  return {
+    ...options,
+    configFile: options.configFile ?? textAsFile(options.config),
+    env: options.env ?? {},
+    clock: options.clock ?? webClock,
+    log: options.log?.(logFormat) ?? silentLog,
+    upstream: options.upstream ?? webUpstream,
+    response: options.response ?? webResponse,
+    streams: options.streams ?? webStreams,
+    bufferLimit: options.bufferLimit ?? defaultBufferLimit,
+    allowSecond: options.allowSecond ?? false,
+    random: options.random ?? Math.random,
+    metrics,
+    meters: metrics ?? noMeters,
+  }
+}
+
+export interface LoadedStart {
+  /** Validates a text as a start does. */
+  readonly load: (text: string) => Promise<LoadResult>
+  readonly loaded: LoadedConfig
+}
+
+export type Parts = Awaited<ReturnType<typeof compose>>
+
+/** Builds the parts of a gateway, each from those above it. */
+export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
+  const { clock, log, bufferLimit } = ports
+  const { config } = loaded
+  const series = createSeries(ports.meters, config.telemetry.metadata_labels)
+  const events = metricsEvents(series)
+  const { access, storedKeys } = await openAccess({ ...ports, config, events })
+  const activity = new Activity(clock)
+  const reloader = new ConfigReloader({
+    start: { text: ports.config, loaded, storedKeys },
+    load,
+    file: ports.configFile,
+    access,
+    log,
+    events,
+    ports: { ...ports, watch: (send) => activity.watch(send) },
+  })
+  const buffers = new Buffers(() => reloader.config.server.buffer_limit ?? bufferLimit)
+  const intake = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
+  const breakers = new Breakers(clock)
+  const prober = new Prober({
+    clock,
+    activity,
+    providers: () => reloader.snapshot.providers,
+    policy: () => reloader.snapshot.healthCheck,
+  })
+  const parts = { ports, series, events, access, reloader, intake, breakers }
+  const { plane, records } = composeRequests(parts, config)
+  return { ...parts, buffers, activity, prober, plane, records }
+}
+
+type RequestParts = Pick<
+  Parts,
+  'ports' | 'series' | 'events' | 'access' | 'reloader' | 'intake' | 'breakers'
+>
+
+/** Builds the data plane and the sinks of its records. */
+function composeRequests(parts: RequestParts, { telemetry }: Config) {
+  const { ports, series, events, access, reloader, intake, breakers } = parts
+  const { clock, log, streams, imageFetch, tokenizer, random } = ports
+  const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
+  const records = new RecordBatcher({
+    recorders: [
+      metricsSink(series, { metadataLabels, maxSeries }),
+      access.record,
+      requestLogSink({ log, clock }),
+    ],
+    clock,
+    isIdle: () => plane.inFlight === 0,
+  })
+  const plane = new DataPlane({
+    gatekeeper: access.authenticator,
+    snapshot: () => reloader.snapshot,
+    clock,
+    log,
+    streams,
+    imageFetch,
+    tokenizer,
+    breakers,
+    intake,
+    random,
+    record: (record) => records.add(record),
+    attempted: events.upstreamAttempted,
+    unfinished: events.streamUnfinished,
+    metadataRejected: events.metadataRejected,
+  })
+  return { plane, records }
+}

@@ -1,0 +1,103 @@
+import type { ConfigFile } from './core/config-file.ts'
+import type { Fetch } from './core/fetch.ts'
+import type { Bytes, Millis } from './core/ids.ts'
+import type { MetricsPort } from './core/metrics.ts'
+import type { Overview } from './core/overview.ts'
+import type {
+  Clock,
+  Environment,
+  Fingerprint,
+  ImageFetchPort,
+  Log,
+  LogFormat,
+  MakeResponse,
+  ReadFile,
+  Tokenizer,
+  UpstreamPort,
+} from './core/ports.ts'
+import type { StreamClasses } from './core/streams.ts'
+import type { OpenStore } from './store/index.ts'
+import type { Buffers } from './wire/buffers.ts'
+
+/** The configuration of a gateway, and the ports through which it uses its host. */
+export interface GatewayOptions {
+  /** The text of the configuration file, TOML. */
+  readonly config: string
+  /** The file that `config` was read from. Without it the gateway can neither reload nor replace it. */
+  readonly configFile?: ConfigFile | undefined
+  /** Variables for overrides and credentials; empty by default. The gateway never reads `process.env`. */
+  readonly env?: Environment | undefined
+  readonly clock?: Clock | undefined
+  /** Creates the log in the configured format; nothing is logged by default. */
+  readonly log?: ((format: LogFormat) => Log) | undefined
+  /** Sends requests to providers; with the global `fetch` by default. */
+  readonly upstream?: UpstreamPort | undefined
+  /** Creates the responses; `webResponse` by default. */
+  readonly response?: MakeResponse | undefined
+  /** The classes that streamed responses are built from; `webStreams` by default. */
+  readonly streams?: StreamClasses | undefined
+  /** Fetches remote images for embeddings, where the configuration allows it. */
+  readonly imageFetch?: ImageFetchPort | undefined
+  /** Maximum memory for bodies and queues, unless the configuration sets it; 512 MiB by default. */
+  readonly bufferLimit?: Bytes | undefined
+  /** Counts tokens exactly when `tokenizer.mode` is `accurate`; without it they are estimated. */
+  readonly tokenizer?: Tokenizer | undefined
+  /** Reads credential files and `ca_file`; without it credentials must be given as their content. */
+  readonly readFile?: ReadFile | undefined
+  /** Recognizes API keys that were shown before; without it each request costs a BLAKE3 hash. */
+  readonly fingerprint?: Fingerprint | undefined
+  /** Opens the database of keys, budgets and usage; without it `auth.enabled` must be false. */
+  readonly openStore?: OpenStore | undefined
+  /** Creates the metrics, called once; without it there is no `/metrics`. */
+  readonly metrics?: (() => MetricsPort) | undefined
+  /**
+   * With auth on, starts even when another gateway uses the same database. Each enforces budgets and
+   * rate limits by itself, so two gateways together grant them twice.
+   */
+  readonly allowSecond?: boolean | undefined
+  /** Returns a number from 0 up to 1, for the jitter of retries; `Math.random` by default. */
+  readonly random?: (() => number) | undefined
+}
+
+/** The settings that a host needs to serve a gateway. A reload may change all but the address. */
+export interface HostSettings {
+  readonly host: string
+  readonly port: number
+  /** Maximum size of a request body. */
+  readonly bodyLimit: Bytes
+  /** Origins whose pages may read responses; `*` for any. */
+  readonly corsOrigins: readonly string[]
+  /** Maximum number of connections from one address; 0 for no limit. */
+  readonly maxConnectionsPerAddress: number
+}
+
+export interface Gateway {
+  readonly fetch: Fetch
+  readonly settings: HostSettings
+  /** A summary of the configuration at the start. */
+  readonly overview: Overview
+  readonly log: Log
+  /** The memory held for clients and upstreams. A host adds the bytes that it holds itself. */
+  readonly buffers: Pick<Buffers, 'openAccount' | 'bytes'>
+  /** The number of data-plane requests that have not ended, streams included. */
+  readonly inFlight: number
+  /** Serves the current content of the configuration file. Never rejects: failures are logged. */
+  reload(): Promise<void>
+  /** Like `reload`, but only when the file has changed. */
+  refresh(): Promise<void>
+  /** Ends every request in flight: streams with their terminal frame, all others with an error. */
+  drain(): void
+  /**
+   * Ends every request in flight, saves pending usage for at most `within` (4,000 ms), and frees
+   * everything. Resolves to what could not be saved. The gateway cannot be used afterwards.
+   */
+  close(within?: Millis): Promise<Unsaved>
+}
+
+/** The usage that a gateway could not save before it closed; usually none. */
+export interface Unsaved {
+  /** Rows of the usage log. */
+  readonly rows: number
+  /** The spend of keys, in US dollars. */
+  readonly spend: number
+}
