@@ -64,7 +64,7 @@ describe('keys from the environment', () => {
     ['anthropic', 'canary\u0000', control],
     ['cohere', 'canary…', foreign],
     ['bedrock', 'canary\u007fcanary', control],
-    ['bedrock', '{"api_key":', 'it starts like JSON and is no valid object'],
+    ['bedrock', '{"api_key":', 'it starts with { but is not a valid JSON object'],
     ['vertex_ai', '{"type":', 'the credentials are not valid JSON'],
     ['vertex_ai', 'canary\ncanary', 'it is neither JSON, a path, a key nor a token'],
   ])(

@@ -9,12 +9,12 @@ import {
   normalizeArguments,
   type ToolCall,
 } from '../canonical/completion.ts'
-import { thinkingOf } from '../claude/thinking-blocks.ts'
-import { errorIn } from './errors.ts'
-import { finishReasonOf } from './finish-reason.ts'
-import { readAnthropicUsage } from './usage.ts'
+import { collectThinking } from '../claude/thinking-blocks.ts'
+import { parseErrorObject } from './errors.ts'
+import { mapFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
 
-/** A text, or nothing where something else stands: blocks of new types may use the same names. */
+/** A string; any other value reads as absent, because new block types may use the same member names. */
 export const optionalText = z.string().optional().catch(undefined)
 
 export const contentBlock = z.looseObject({
@@ -27,8 +27,8 @@ export const contentBlock = z.looseObject({
 
 export const stopDetails = z.looseObject({ explanation: optionalText }).optional().catch(undefined)
 
-/** Compatible servers leave out whatever may be null. */
-const wholeMessage = z.looseObject({
+/** Compatible servers omit the members that may be null. */
+const messageBody = z.looseObject({
   id: optionalText,
   content: z.array(contentBlock),
   stop_reason: optionalText,
@@ -46,17 +46,17 @@ export interface AnswerContext {
 
 const decoder = new TextDecoder()
 
-/** Reads a whole answer. */
-export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): ChatResult {
+/** Reads the answer to a request without `stream`. */
+export function parseAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): ChatResult {
   const json = decoder.decode(bytes)
   const value = tryParseJson(json)
   if (value === undefined) return malformed('the answer is not JSON')
-  if (isObject(value) && value['type'] === 'error') return readError(value['error'])
-  const parsed = wholeMessage.safeParse(value)
-  if (!parsed.success) return malformed('the answer is no message')
+  if (isObject(value) && value['type'] === 'error') return parseErrorAnswer(value['error'])
+  const parsed = messageBody.safeParse(value)
+  if (!parsed.success) return malformed('the answer is not a Messages API response')
   const { id, content, stop_reason, stop_details, usage } = parsed.data
   const explanation = stop_reason === 'refusal' ? stop_details?.explanation : undefined
-  const calls = callsOf(content, json)
+  const calls = toToolCalls(content, json)
   const answer = createCompletionAnswer({
     id: id || newCompletionId(),
     created: context.created,
@@ -64,32 +64,32 @@ export function readAnthropicAnswer(bytes: Uint8Array, context: AnswerContext): 
     choices: [
       {
         message: {
-          ...messageOf(content, calls),
+          ...toCompletionMessage(content, calls),
           ...(explanation && { refusal: explanation }),
         },
-        finishReason: finishReasonOf(stop_reason, calls.length > 0),
+        finishReason: mapFinishReason(stop_reason, calls.length > 0),
       },
     ],
-    usage: readAnthropicUsage(usage),
+    usage: parseUsage(usage),
   })
   return { ok: true, answer }
 }
 
-function messageOf(
+function toCompletionMessage(
   content: readonly ContentBlock[],
   calls: readonly ToolCall[],
 ): CompletionMessage {
   const texts = content.filter(({ type }) => type === 'text')
   const thoughts = content.filter(({ type }) => type === 'thinking')
   const reasoning = thoughts.map(({ thinking }) => thinking ?? '').join('')
-  const proven = thinkingOf(content, (block) => (isThinking(block) ? block : undefined))
+  const blocks = collectThinking(content, (block) => (isThinking(block) ? block : undefined))
   return {
     content:
       texts.length === 0 && calls.length > 0
         ? null
         : texts.map((block) => block.text ?? '').join(''),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
-    ...(proven.length > 0 && { thinking_blocks: proven }),
+    ...(blocks.length > 0 && { thinking_blocks: blocks }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
 }
@@ -102,20 +102,21 @@ function isCall({ type }: ContentBlock): boolean {
   return type === 'tool_use'
 }
 
-function callsOf(content: readonly ContentBlock[], json: string): ToolCall[] {
+/** Takes the arguments from the JSON text itself: parsing would round large integers. */
+function toToolCalls(content: readonly ContentBlock[], json: string): ToolCall[] {
   if (!content.some(isCall)) return []
   const inputs = extractTexts(json, 'content.*.input')
-  return content.flatMap((block, place) => {
+  return content.flatMap((block, index) => {
     if (!isCall(block)) return []
-    const text = normalizeArguments(inputs.get(`content.${place}.input`))
+    const text = normalizeArguments(inputs.get(`content.${index}.input`))
     const called = { name: block.name ?? '', arguments: text }
     return [{ id: block.id || newCallId(), type: 'function', function: called }]
   })
 }
 
-/** The same, in place of a whole answer. */
-function readError(error: unknown): ChatResult {
-  const failure = errorIn(error)
+/** Reads an error in the body of an answer with status 200. */
+function parseErrorAnswer(error: unknown): ChatResult {
+  const failure = parseErrorObject(error)
   if (failure.kind === 'status') return { ok: false, failure }
   const { vendor } = failure
   return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }

@@ -1,40 +1,43 @@
 import { type CanonicalMessage, unsupportedPart } from '../canonical/messages.ts'
-import type { MarkRules, OtherPart, PartBlocks } from '../claude/cache-marks.ts'
-import { type Block, documentBlock, imageBlock } from './media.ts'
+import type { Block, MarkRules, OtherPart, PartTranslator } from '../claude/cache-marks.ts'
+import { toDocumentBlock, toImageBlock } from './media.ts'
 
-/** What users say, and what tools return. */
-export const contentBlocks: PartBlocks = { text: textBlock, other: mediaBlock }
+/** For user messages and tool results, which may hold images and documents. */
+export const contentParts: PartTranslator = { toTextBlock, toOtherBlock: toMediaBlock }
 
-/** Instructions and answers are text alone. */
-export const textBlocks: PartBlocks = { text: textBlock, other: refuse }
+/** For instructions and assistant messages, which take text only. */
+export const textParts: PartTranslator = { toTextBlock, toOtherBlock: rejectPart }
 
-/** "text content blocks must contain non-whitespace text" */
-function textBlock(text: string): Block | undefined {
+/**
+ * "text content blocks must contain non-whitespace text":
+ * https://github.com/anthropics/claude-code/issues/23440
+ */
+function toTextBlock(text: string): Block | undefined {
   return text.trim() === '' ? undefined : { type: 'text', text }
 }
 
-function mediaBlock(part: OtherPart, message: CanonicalMessage): Block {
+function toMediaBlock(part: OtherPart, message: CanonicalMessage): Block {
   switch (part.type) {
     case 'image':
-      return imageBlock(part)
+      return toImageBlock(part)
     case 'file':
-      return documentBlock(part)
+      return toDocumentBlock(part)
     case 'audio':
     case 'other':
-      return refuse(part, message)
+      return rejectPart(part, message)
     default:
       return part satisfies never
   }
 }
 
-function refuse(part: OtherPart, message: CanonicalMessage): never {
+function rejectPart(part: OtherPart, message: CanonicalMessage): never {
   throw unsupportedPart(part, 'anthropic', message)
 }
 
-/** A mark is a member of the block. Thinking must come back as it was. */
+/** A mark is a member of its block. A thinking block must come back unchanged, so it takes none. */
 export const markRules: MarkRules = {
-  carries: ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
-  marked: (block, { control }) => [{ ...block, cache_control: control }],
+  canCarry: ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
+  apply: (block, { control }) => [{ ...block, cache_control: control }],
 }
 
 export function isMarked(block: Block): boolean {

@@ -1,23 +1,23 @@
 import type { ClaudeModel } from '../claude/models.ts'
-import { type ClaudeThinking, thinks } from '../claude/reasoning.ts'
+import { type ClaudeThinking, isThinkingOn } from '../claude/reasoning.ts'
 import type { AnthropicCondition, ConditionFlags } from '../translation/conditions.ts'
 
-/** The conditions of the table for one request to a Claude model. */
-export function claudeConditions(
+/** Returns which conditions of the translation table hold for one request to a Claude model. */
+export function anthropicConditions(
   model: ClaudeModel,
   reasoning: ClaudeThinking,
 ): ConditionFlags<AnthropicCondition> {
   return {
-    fixedSampling: !model.sampling || thinks(reasoning),
+    fixedSampling: !model.hasSampling || isThinkingOn(reasoning.thinking),
     noReasoning: model.thinking === 'none',
-    thinkingMissing: reasoning.lost === 'missing',
-    noRoomToThink: reasoning.lost === 'no-room',
-    noSchemas: !model.schemas,
-    noForcedCalls: !mayForce(model, reasoning),
+    thinkingMissing: reasoning.dropReason === 'missing-blocks',
+    noRoomToThink: reasoning.dropReason === 'no-room',
+    noSchemas: !model.hasSchemas,
+    noForcedCalls: !canForceCalls(model, reasoning),
   }
 }
 
-/** `tool_choice` may force a call: not every model takes that, and none while it thinks by budget. */
-export function mayForce({ forcedTools }: ClaudeModel, { thinking }: ClaudeThinking): boolean {
-  return forcedTools && thinking?.['type'] !== 'enabled'
+/** Not every model lets `tool_choice` force a call, and none does while it thinks on a budget. */
+export function canForceCalls(model: ClaudeModel, { thinking }: ClaudeThinking): boolean {
+  return model.canForceCalls && thinking?.['type'] !== 'enabled'
 }

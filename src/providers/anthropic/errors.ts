@@ -3,7 +3,11 @@ import { isObject } from '../../wire/json.ts'
 import { extractMessage } from '../shared/error-message.ts'
 import { toVendorError } from '../shared/vendor-error.ts'
 
-/** Errors inside a 200 that plainly have the meaning of a status. All others are the server's own trouble. */
+/**
+ * Error types and their statuses, for errors that arrive after a status 200. The types of 5xx errors
+ * are not listed: such an error, like one of an unknown type, is a fault of the upstream.
+ * https://platform.claude.com/docs/en/api/errors
+ */
 const errorStatuses: ReadonlyMap<unknown, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -14,8 +18,8 @@ const errorStatuses: ReadonlyMap<unknown, number> = new Map([
   ['rate_limit_error', 429],
 ])
 
-/** What an `error` object that came with status 200 means. */
-export function errorIn(
+/** Reads the `error` object of an answer with status 200, or of a stream's `error` event. */
+export function parseErrorObject(
   error: unknown,
 ): Extract<UpstreamFailure, { kind: 'status' | 'error-frame' }> {
   const status = errorStatuses.get(isObject(error) ? error['type'] : undefined)

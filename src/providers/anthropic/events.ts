@@ -11,9 +11,12 @@ const blockDelta = z.object({
   stop_details: stopDetails,
 })
 
-/** Members of another shape than the known one read as absent: new events may use the same names. */
+/**
+ * Any event of a stream. A member of an unexpected type reads as absent, because new events may use
+ * the same member names. https://platform.claude.com/docs/en/build-with-claude/streaming
+ */
 export const streamEvent = z.object({
-  /** The same as the name of the event. */
+  /** Repeats the name of the event. */
   type: optionalText,
   index: z.number().catch(0),
   message: z

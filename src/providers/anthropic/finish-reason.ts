@@ -1,5 +1,6 @@
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 
+/** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
 const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
@@ -7,7 +8,7 @@ const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([
   ['refusal', 'content_filter'],
 ])
 
-/** Every other reason is an end like any other, or a call if there is one. */
-export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason {
+/** Maps a `stop_reason`. Any other reason is `tool_calls` if the message has calls, else `stop`. */
+export function mapFinishReason(stopReason: string | undefined, hasCalls: boolean): FinishReason {
   return finishReasons.get(stopReason) ?? (hasCalls ? 'tool_calls' : 'stop')
 }

@@ -7,15 +7,15 @@ import type {
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { memoizePerCall } from '../canonical/request.ts'
-import { claudeModel } from '../claude/models.ts'
+import { findClaudeModel } from '../claude/models.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { encodeJsonBody } from '../shared/request.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
-import { readAnthropicAnswer } from './answer.ts'
-import { anthropicRequest } from './request.ts'
-import { AnthropicFrames } from './stream.ts'
+import { parseAnthropicAnswer } from './answer.ts'
+import { toAnthropicRequest } from './request.ts'
+import { AnthropicStream } from './stream.ts'
 
-/** The Messages API of Anthropic, and of servers that are compatible with it. */
+/** The Messages API of Anthropic and of compatible servers. */
 export const anthropic: ProviderKind = Object.freeze({
   name: 'anthropic',
   capabilities: ['chat'],
@@ -27,16 +27,19 @@ export const anthropic: ProviderKind = Object.freeze({
 } satisfies ProviderKind)
 
 /**
- * Pinned: the version after it refuses `temperature`, `top_p` and `top_k` on every model, and
- * clients of the OpenAI API send them all the time.
+ * Pinned: the next version, 2026-10-21, rejects `temperature`, `top_p` and `top_k` on every model,
+ * and clients of the OpenAI API often send them.
+ * https://platform.claude.com/docs/en/api/versioning
  */
 const apiVersion = '2023-06-01'
 
 function anthropicChat(target: DialectTarget): ChatEndpoint {
-  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock } = target
+  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target
   const url = messagesUrl(baseUrl)
-  const model = claudeModel(upstreamId)
-  const translate = memoizePerCall((call) => anthropicRequest(call, { upstreamId, model, most }))
+  const model = findClaudeModel(upstreamId)
+  const translate = memoizePerCall((call) =>
+    toAnthropicRequest(call, { upstreamId, model, maxOutputTokens }),
+  )
   const created = () => unixSeconds(clock)
   return {
     listUnsupported: (call) => translate(call).dropped,
@@ -52,18 +55,15 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
       }
     },
     estimateOutput: (call) =>
-      estimateTranslatedOutput(call, {
-        sentBound: translate(call).maxTokens,
-        maxOutputTokens: most,
-      }),
-    parseAnswer: (bytes) => readAnthropicAnswer(bytes, { modelId, created: created() }),
-    createDecoder: () => new AnthropicFrames({ modelId, created: created() }),
+      estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
+    parseAnswer: (bytes) => parseAnthropicAnswer(bytes, { modelId, created: created() }),
+    createDecoder: () => new AnthropicStream({ modelId, created: created() }),
     parseError: createErrorParser(),
     isDoneOptional: false,
   }
 }
 
-/** `base_url` may hold the version path, as some SDKs want it, or not; a pasted full address works too. */
+/** Accepts a `base_url` without `/v1`, with it, and the full address of the endpoint. */
 function messagesUrl(base: string): string {
   const url = new URL(base)
   const path = url.pathname.replace(/\/+$/, '').replace(/\/messages$/, '')
@@ -72,7 +72,7 @@ function messagesUrl(base: string): string {
   return url.href
 }
 
-/** The key in the vendor's own header. OAuth tokens only work as bearer tokens, and by a beta feature. */
+/** Sends an API key as `x-api-key`. OAuth tokens must be bearer tokens and need a beta feature. */
 function authorizer({ secret }: CredentialContext): Authorizer {
   if (!secret.startsWith('sk-ant-oat')) {
     const headers = Object.freeze({ 'x-api-key': secret })

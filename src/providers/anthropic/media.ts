@@ -5,20 +5,18 @@ import {
   type CanonicalMessage,
   type FilePart,
   type ImageUrlPart,
-  type JsonObject,
   listParts,
 } from '../canonical/messages.ts'
-
-/** A piece of content as the Messages API has it. */
-export type Block = JsonObject
+import type { Block } from '../claude/cache-marks.ts'
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 const pdf = 'application/pdf'
+/** The prefix of a reference to the vendor's Files API. */
 const filePrefix = 'anthropic-file:'
 
-/** An image from its data URI, its address, which the vendor fetches, or the vendor's own store. */
-export function imageBlock({ url, path }: ImageUrlPart): Block {
-  if (isDataUri(url)) return inlineImage(url, path)
+/** Translates a data URI, an address, which the vendor fetches, or a reference to the Files API. */
+export function toImageBlock({ url, path }: ImageUrlPart): Block {
+  if (isDataUri(url)) return toInlineImage(url, path)
   if (url.startsWith(filePrefix)) {
     return { type: 'image', source: { type: 'file', file_id: url.slice(filePrefix.length) } }
   }
@@ -29,9 +27,10 @@ export function imageBlock({ url, path }: ImageUrlPart): Block {
   )
 }
 
-function inlineImage(url: string, path: string): Block {
+/** A PDF among the images becomes a document. */
+function toInlineImage(url: string, path: string): Block {
   const uri = parseDataUri(url)
-  // Not a media type, but often written.
+  // `image/jpg` is not a media type, but clients often send it.
   const mediaType = uri?.mediaType === 'image/jpg' ? 'image/jpeg' : (uri?.mediaType ?? '')
   const kind = imageTypes.has(mediaType) ? 'image' : mediaType === pdf ? 'document' : undefined
   if (!uri || !kind) {
@@ -42,8 +41,8 @@ function inlineImage(url: string, path: string): Block {
   return { type: kind, source: { type: 'base64', media_type: mediaType, data: uri.payload } }
 }
 
-/** A file as a document. */
-export function documentBlock({ data, id, name, path }: FilePart): Block {
+/** Translates a file. Text files travel decoded, all others as base64. */
+export function toDocumentBlock({ data, id, name, path }: FilePart): Block {
   const title = name === undefined ? {} : { title: name }
   if (data === undefined) {
     if (id === undefined) {
@@ -52,8 +51,8 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
     return { type: 'document', source: { type: 'file', file_id: id } }
   }
   const uri = parseDataUri(data)
-  const place = `${path}.file.file_data`
-  if (!uri) throw new UntranslatableError(`${place} must be a base64 data URI`, place)
+  const param = `${path}.file.file_data`
+  if (!uri) throw new UntranslatableError(`${param} must be a base64 data URI`, param)
   switch (uri.mediaType) {
     case pdf:
       return {
@@ -63,7 +62,7 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
       }
     case 'text/plain': {
       const bytes = decodeBase64(uri.payload)
-      if (!bytes) throw new UntranslatableError(`${place} is not valid base64`, place)
+      if (!bytes) throw new UntranslatableError(`${param} is not valid base64`, param)
       const text = new TextDecoder().decode(bytes)
       return {
         type: 'document',
@@ -72,11 +71,11 @@ export function documentBlock({ data, id, name, path }: FilePart): Block {
       }
     }
     default:
-      throw new UntranslatableError(`${path}: must be a file of pdf or plain text`, path)
+      throw new UntranslatableError(`${path}: must be a PDF or a plain text file`, path)
   }
 }
 
-/** True when a message points into the vendor's own file store. */
+/** Whether a message refers to a file of the Files API. */
 export function usesStoredFiles(message: CanonicalMessage): boolean {
   return listParts(message).some(
     (part) =>

@@ -5,66 +5,66 @@ import { isObject } from '../../wire/json.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import { claudeThinking } from '../claude/reasoning.ts'
-import { claudeSchema } from '../claude/schema.ts'
+import { resolveThinking } from '../claude/reasoning.ts'
+import { toClaudeSchema } from '../claude/schema.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
-import { claudeConditions, mayForce } from './conditions.ts'
+import { anthropicConditions, canForceCalls } from './conditions.ts'
 import { usesStoredFiles } from './media.ts'
-import { conversationOf } from './messages.ts'
-import { toolFields } from './tools.ts'
+import { toAnthropicMessages } from './messages.ts'
+import { toToolFields } from './tools.ts'
 
-/** A request in the words of the Messages API. */
-export interface Translation {
+/** A chat request in the form of the Messages API. */
+export interface AnthropicRequest {
   readonly body: JsonObject
-  /** The bound in that body. */
+  /** The `max_tokens` of the body. */
   readonly maxTokens: number | undefined
-  /** Features that the `anthropic-beta` header must name. */
+  /** The features for the `anthropic-beta` header. */
   readonly betas: readonly string[]
-  /** The paths of everything that was left out or changed because it has no counterpart. */
+  /** The paths of the fields that were left out or weakened, because the API has no counterpart. */
   readonly dropped: readonly string[]
 }
 
-/** Whom a request is for. */
-export interface AnthropicAddressee {
+/** The model that a request is for. */
+export interface AnthropicTarget {
   readonly upstreamId: string
   readonly model: ClaudeModel
-  /** The configured bound of the model. */
-  readonly most: number | undefined
+  /** The model's configured limit. */
+  readonly maxOutputTokens: number | undefined
 }
 
-/** Translates a chat request for one model. Throws `UntranslatableError` when it has no form here. */
-export function anthropicRequest(
+/** Translates a chat request. Throws `UntranslatableError` for content that the API cannot carry. */
+export function toAnthropicRequest(
   call: ChatCall,
-  { upstreamId, model, most }: AnthropicAddressee,
-): Translation {
-  const asked = readRequest(call)
+  { upstreamId, model, maxOutputTokens }: AnthropicTarget,
+): AnthropicRequest {
+  const original = readRequest(call)
   const extras = readExtras(call.request)
-  const reasoning = claudeThinking({
-    request: asked,
-    own: extras.thinking ?? undefined,
+  const reasoning = resolveThinking({
+    request: original,
+    clientThinking: extras.thinking ?? undefined,
     model,
-    otherwise: () => model.maxTokens,
-    most,
+    defaultMaxTokens: () => model.maxTokens,
+    maxOutputTokens,
   })
   const { request, dropped } = filterUnsupported(
-    asked,
+    original,
     'anthropic',
-    claudeConditions(model, reasoning),
+    anthropicConditions(model, reasoning),
   )
   const { maxTokens, thinking, effort } = reasoning
-  const format = formatOf(request)
+  const format = toOutputFormat(request)
   // Members that are undefined do not reach the wire.
   const body = {
     model: upstreamId,
     max_tokens: maxTokens,
-    ...conversationOf(request.messages),
-    ...samplingOf(request),
+    ...toAnthropicMessages(request.messages),
+    ...toSampling(request),
     stop_sequences: request.stop.length > 0 ? request.stop : undefined,
-    ...toolFields(request, mayForce(model, reasoning)),
+    ...toToolFields(request, canForceCalls(model, reasoning)),
     thinking,
     output_config: effort || format ? { effort, format } : undefined,
-    metadata: userOf(extras),
-    service_tier: tierOf(request),
+    metadata: toMetadata(extras),
+    service_tier: toServiceTier(request),
     stream: call.stream || undefined,
   }
   const betas = request.messages.some(usesStoredFiles) ? ['files-api-2025-04-14'] : []
@@ -74,7 +74,7 @@ export function anthropicRequest(
 const text = z.string().nullish()
 const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').nullish()
 
-/** Fields that only this vendor has a use for. */
+/** The fields that this vendor uses and the canonical request does not read. */
 const extraFields = z.object({
   user: text,
   safety_identifier: text,
@@ -90,8 +90,8 @@ function readExtras(request: ChatRequest): Extras {
   return parsed.data
 }
 
-/** The range of the temperature ends at 1. */
-function samplingOf({ temperature, topP, topK }: CanonicalRequest): object {
+/** The API accepts temperatures up to 1. */
+function toSampling({ temperature, topP, topK }: CanonicalRequest): object {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     top_p: topP,
@@ -99,14 +99,14 @@ function samplingOf({ temperature, topP, topK }: CanonicalRequest): object {
   }
 }
 
-function formatOf({ responseFormat: format }: CanonicalRequest): object | undefined {
+function toOutputFormat({ responseFormat: format }: CanonicalRequest): object | undefined {
   return format.kind === 'json_schema'
-    ? { type: 'json_schema', schema: claudeSchema(format.schema) }
+    ? { type: 'json_schema', schema: toClaudeSchema(format.schema) }
     : undefined
 }
 
-/** The end user's id. Addresses and phone numbers are refused, so they are not sent. */
-function userOf({ user, safety_identifier, metadata }: Extras): object | undefined {
+/** The API rejects mail addresses, phone numbers and ids of more than 256 characters. */
+function toMetadata({ user, safety_identifier, metadata }: Extras): object | undefined {
   const id = [user, safety_identifier, metadata?.['user_id']].find(isUserId)
   return id === undefined ? undefined : { user_id: id }
 }
@@ -119,6 +119,6 @@ function isUserId(id: unknown): id is string {
   return !mail.test(id) && !phone.test(id)
 }
 
-function tierOf({ serviceTier: tier }: CanonicalRequest): string | undefined {
+function toServiceTier({ serviceTier: tier }: CanonicalRequest): string | undefined {
   return tier === 'default' ? 'standard_only' : tier
 }

@@ -8,17 +8,17 @@ import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { normalizeArguments } from '../canonical/completion.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
 import type { ContentBlock } from './answer.ts'
-import { errorIn } from './errors.ts'
+import { parseErrorObject } from './errors.ts'
 import { type Delta, type StreamEvent, streamEvent } from './events.ts'
-import { finishReasonOf } from './finish-reason.ts'
-import { readAnthropicUsage } from './usage.ts'
+import { mapFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
 
-/** A call whose arguments are still coming. */
+/** A call whose block has started and not ended. */
 interface OpenCall {
-  /** Its position among the calls: blocks of other types do not count. */
+  /** Its position among the calls; blocks of other types do not count. */
   readonly index: number
-  /** The arguments that stand in the start of the block, for a call that gets no fragments. */
-  readonly given: () => string
+  /** Reads the arguments from the start of the block. They count if no fragment follows. */
+  readonly readInput: () => string
   hasArguments: boolean
 }
 
@@ -28,11 +28,11 @@ export interface StreamContext {
   readonly created: number
 }
 
-/** Translates the events of one streamed message into chunks, each as soon as it comes. */
-export class AnthropicFrames implements FrameDecoder {
+/** Translates the events of a streamed message into chunks, each as soon as it arrives. */
+export class AnthropicStream implements FrameDecoder {
   readonly #context: StreamContext
   readonly #splitter = new SseSplitter()
-  /** By the index of the content block. */
+  /** Keyed by the index of the content block. */
   readonly #openCalls = new Map<number, OpenCall>()
   readonly #thinking = new ThinkingRuns()
   #calls = 0
@@ -52,18 +52,18 @@ export class AnthropicFrames implements FrameDecoder {
   }
 
   end(): Frame[] {
-    // The last event may lack its blank line; it may also have been cut off in its middle.
+    // The last event may lack its blank line, or may be torn.
     const rest = framesOf(this.#splitter.end(), (raw) => this.#read(raw)).filter(
       ({ failure }) => failure?.kind !== 'malformed',
     )
-    // Some compatible servers close after the stop reason. Any other end without `message_stop`
-    // is that of a stream which has died.
+    // Some compatible servers close after the stop reason. Without one, a stream that lacks
+    // `message_stop` has broken off.
     const isOver = rest.some(({ kind }) => kind === 'done' || kind === 'error')
     return isOver || this.#stopReason === undefined ? rest : [...rest, ...this.#finish()]
   }
 
   #read({ data, event: name }: RawEvent): Frame[] {
-    // Comments have no data, and `[DONE]` belongs to another API.
+    // Comments have no data. Some compatible servers end with the terminator of the OpenAI API.
     if (data === undefined || data === '' || data === '[DONE]') return []
     const { data: event } = streamEvent.safeParse(tryParseJson(data))
     if (event) return this.#translate(event.type ?? name, event, data)
@@ -76,8 +76,8 @@ export class AnthropicFrames implements FrameDecoder {
       case 'message_start':
         return this.#start(message, json)
       case 'content_block_start': {
-        const given = () => writtenInput(json, 'content_block.input')
-        return content_block ? this.#openBlock(index, content_block, given) : []
+        const readInput = () => extractInput(json, 'content_block.input')
+        return content_block ? this.#openBlock(index, content_block, readInput) : []
       }
       case 'content_block_delta':
         return delta ? this.#continueBlock(index, delta) : []
@@ -86,63 +86,63 @@ export class AnthropicFrames implements FrameDecoder {
       case 'message_delta':
         this.#stopReason = delta?.stop_reason ?? this.#stopReason
         this.#explanation = delta?.stop_details?.explanation ?? this.#explanation
-        this.#count(usage)
+        this.#addUsage(usage)
         return []
       case 'message_stop':
         return this.#finish()
       case 'error':
-        return [failedFrame(errorIn(error), readAnthropicUsage(this.#usage))]
+        return [failedFrame(parseErrorObject(error), parseUsage(this.#usage))]
       default:
-        // A ping, or whatever the vendor may think of next.
+        // A ping, or an event that is newer than this code.
         return []
     }
   }
 
   /**
-   * Notes the counters of the prompt; those of the output have only begun, and say nothing of the
-   * answer. Proxies have been seen to splice a second message into the stream of the first.
+   * Records the counters of the prompt; `output_tokens` has only begun to count and is ignored. Some
+   * proxies repeat the start of a message, or splice a second message into the stream.
    */
   #start(message: StreamEvent['message'], json: string): Frame[] {
     const { id, content = [], usage } = message ?? {}
     const isRepeated = this.#isOpen && id === this.#id
     if (this.#isOpen && !isRepeated) return [malformed('a second message has started')]
-    this.#count(isObject(usage) ? { ...usage, output_tokens: null } : usage)
-    const reported = readAnthropicUsage(this.#usage)
+    this.#addUsage(isObject(usage) ? { ...usage, output_tokens: null } : usage)
+    const reported = parseUsage(this.#usage)
     const counted: Frame = { bytes: noBytes, kind: 'quiet', usage: reported, outputBytes: 0 }
     if (isRepeated) return [counted]
     this.#isOpen = true
     this.#id = id
-    const begun = content.flatMap((block, index) => {
-      const given = () => writtenInput(json, 'message.content.*.input', index)
-      return [...this.#openBlock(index, block, given), ...this.#closeBlock(index)]
+    const blocks = content.flatMap((block, index) => {
+      const readInput = () => extractInput(json, 'message.content.*.input', index)
+      return [...this.#openBlock(index, block, readInput), ...this.#closeBlock(index)]
     })
-    return [counted, ...begun]
+    return [counted, ...blocks]
   }
 
-  #openBlock(block: number, start: ContentBlock, given: () => string): Frame[] {
+  #openBlock(block: number, start: ContentBlock, readInput: () => string): Frame[] {
     switch (start.type) {
       case 'thinking':
       case 'redacted_thinking':
         this.#thinking.add(block, start)
         return start.thinking ? [this.#chunks.reasoning(start.thinking)] : []
       case 'text':
-        return [...this.#proofs(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
+        return [...this.#flushThinking(), ...(start.text ? [this.#chunks.text(start.text)] : [])]
       case 'tool_use': {
         const index = this.#calls++
-        this.#openCalls.set(block, { index, given, hasArguments: false })
+        this.#openCalls.set(block, { index, readInput, hasArguments: false })
         const call = { index, id: start.id || newCallId(), name: start.name ?? '' }
-        return [...this.#proofs(), this.#chunks.toolCall(call)]
+        return [...this.#flushThinking(), this.#chunks.toolCall(call)]
       }
       default:
-        return this.#proofs()
+        return this.#flushThinking()
     }
   }
 
   #continueBlock(block: number, delta: Delta): Frame[] {
     switch (delta.type) {
       case 'text_delta':
-        // Some compatible servers open no blocks.
-        return delta.text ? [...this.#proofs(), this.#chunks.text(delta.text)] : []
+        // Some compatible servers send no `content_block_start`.
+        return delta.text ? [...this.#flushThinking(), this.#chunks.text(delta.text)] : []
       case 'thinking_delta':
         if (!delta.thinking) return []
         this.#thinking.add(block, { thinking: delta.thinking })
@@ -151,7 +151,7 @@ export class AnthropicFrames implements FrameDecoder {
         this.#thinking.add(block, { signature: delta.signature ?? '' })
         return []
       case 'input_json_delta': {
-        // Tools that run at the vendor have arguments too, but are no calls for the client.
+        // Tools that run at the vendor have arguments too, but are not calls for the client.
         const call = this.#openCalls.get(block)
         if (!call || !delta.partial_json) return []
         call.hasArguments = true
@@ -162,18 +162,18 @@ export class AnthropicFrames implements FrameDecoder {
     }
   }
 
-  /** The thinking that is complete, since what follows is none. */
-  #proofs(): Frame[] {
+  /** Emits the run of thinking blocks that a block of another type ends. */
+  #flushThinking(): Frame[] {
     const run = this.#thinking.interrupt()
     return run.length === 0 ? [] : [this.#chunks.thinking(run)]
   }
 
-  /** A call without fragments has the arguments that its block opened with. */
+  /** Emits the arguments from the start of the block for a call that got no fragments. */
   #closeBlock(block: number): Frame[] {
     const call = this.#openCalls.get(block)
     this.#openCalls.delete(block)
     if (!call || call.hasArguments) return []
-    return [this.#chunks.toolArguments(call.index, call.given())]
+    return [this.#chunks.toolArguments(call.index, call.readInput())]
   }
 
   #finish(): Frame[] {
@@ -185,21 +185,21 @@ export class AnthropicFrames implements FrameDecoder {
       ...(run.length > 0 ? [this.#chunks.thinking(run)] : []),
       ...(explanation ? [this.#chunks.refusal(explanation)] : []),
       ...this.#chunks.finish(
-        finishReasonOf(this.#stopReason, this.#calls > 0),
-        readAnthropicUsage(this.#usage),
+        mapFinishReason(this.#stopReason, this.#calls > 0),
+        parseUsage(this.#usage),
       ),
     ]
   }
 
-  /** Counters are running totals: a later one replaces an earlier one. */
-  #count(usage: unknown): void {
+  /** Counters are running totals, so a later one replaces an earlier one. */
+  #addUsage(usage: unknown): void {
     if (!isObject(usage)) return
     const given = Object.entries(usage).filter(([, count]) => count !== null)
-    // The runs of an earlier event do not add up to the counters of a later one.
+    // `iterations` of an earlier event would contradict the counters of a later one.
     this.#usage = { ...this.#usage, iterations: undefined, ...Object.fromEntries(given) }
   }
 
-  /** Made with the first content, when the message has told its id if it has one. */
+  /** Created with the first content, when `message_start` has given the message's id, if any. */
   get #chunks(): ChunkWriter {
     const { modelId: model, created } = this.#context
     this.#writer ??= new ChunkWriter({ id: this.#id || newCompletionId(), created, model })
@@ -211,7 +211,7 @@ function malformed(detail: string): Frame {
   return failedFrame({ kind: 'malformed', detail })
 }
 
-/** The arguments in the start of a block, or of one block of several. */
-function writtenInput(json: string, pattern: string, index = 0): string {
+/** Returns the JSON text at `pattern`, whose `*` stands for `index`. */
+function extractInput(json: string, pattern: string, index = 0): string {
   return normalizeArguments(extractTexts(json, pattern).get(pattern.replace('*', String(index))))
 }

@@ -3,36 +3,36 @@ import type { PastCall } from '../canonical/past-call.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
 import {
+  type Block,
+  type BlockOrMark,
   CacheMark,
-  type Markable,
-  markedBlocks,
-  marksOn,
-  settleMarks,
-  toolMarks,
+  placeMarks,
+  readMark,
+  readToolMark,
+  toMarkedBlocks,
 } from '../claude/cache-marks.ts'
-import { contentBlocks, markRules } from './blocks.ts'
-import type { Block } from './media.ts'
+import { contentParts, markRules } from './blocks.ts'
 
 export interface ToolFields {
   readonly tools?: readonly Block[]
   readonly tool_choice?: Block | undefined
 }
 
-/** The functions on offer and how they may be chosen. Without functions a choice is refused. */
-export function toolFields(request: CanonicalRequest, mayForce: boolean): ToolFields {
-  const offered = new Set(listOfferedTools(request, mayForce))
+/** Translates the offered functions and the choice among them. The API refuses a choice without tools. */
+export function toToolFields(request: CanonicalRequest, canForce: boolean): ToolFields {
+  const offered = new Set(listOfferedTools(request, canForce))
   if (offered.size === 0) return {}
   const tools = request.tools.flatMap((tool) => [
-    ...(offered.has(tool) ? [toolBlock(tool)] : []),
-    ...toolMarks(tool),
+    ...(offered.has(tool) ? [toToolBlock(tool)] : []),
+    ...readToolMark(tool),
   ])
   return {
-    tools: settleMarks([tools], markRules).flat(),
-    tool_choice: withParallel(choiceBlock(request, mayForce), request),
+    tools: placeMarks([tools], markRules).flat(),
+    tool_choice: limitParallelCalls(toToolChoice(request, canForce), request),
   }
 }
 
-function toolBlock({ name, description, parameters, strict }: FunctionTool): Block {
+function toToolBlock({ name, description, parameters, strict }: FunctionTool): Block {
   return {
     name,
     ...(description !== undefined && { description }),
@@ -43,8 +43,8 @@ function toolBlock({ name, description, parameters, strict }: FunctionTool): Blo
   }
 }
 
-function choiceBlock({ toolChoice }: CanonicalRequest, mayForce: boolean): Block | undefined {
-  const forced = (block: Block): Block => (mayForce ? block : { type: 'auto' })
+function toToolChoice({ toolChoice }: CanonicalRequest, canForce: boolean): Block | undefined {
+  const forced = (choice: Block): Block => (canForce ? choice : { type: 'auto' })
   switch (toolChoice?.kind) {
     case undefined:
     case 'custom':
@@ -63,8 +63,8 @@ function choiceBlock({ toolChoice }: CanonicalRequest, mayForce: boolean): Block
   }
 }
 
-/** One call at a time is a property of the choice, which alone must not force a call. */
-function withParallel(
+/** `disable_parallel_tool_use` is a member of the choice. Without a choice it joins `auto`, the default. */
+function limitParallelCalls(
   choice: Block | undefined,
   { parallelToolCalls }: CanonicalRequest,
 ): Block | undefined {
@@ -72,45 +72,45 @@ function withParallel(
   return { type: 'auto', ...choice, disable_parallel_tool_use: true }
 }
 
-export function toolUse(call: PastCall, ids: ToolIds): readonly Markable[] {
+export function toToolUse(call: PastCall, ids: ToolIds): readonly BlockOrMark[] {
   const block = {
     type: 'tool_use',
-    id: ids.opened(call.id),
+    id: ids.assign(call.id),
     name: call.name,
     input: call.object,
   }
-  return [block, ...marksOn(call.raw)]
+  return [block, ...readMark(call.raw)]
 }
 
-/** Marks inside of a result stay there; one before everything inside is a mark on the result. */
-export function toolResult(
+/** Marks inside of a result stay there. A mark without a block before it moves to the result itself. */
+export function toToolResult(
   message: CanonicalMessage & { readonly role: 'tool' },
   ids: ToolIds,
-): readonly Markable[] {
-  const own = marksOn(message.raw)
-  const inner = markedBlocks({ ...message, raw: {} }, contentBlocks)
-  const [blocks = []] = settleMarks([inner], markRules)
+): readonly BlockOrMark[] {
+  const own = readMark(message.raw)
+  const inner = toMarkedBlocks({ ...message, raw: {} }, contentParts)
+  const [blocks = []] = placeMarks([inner], markRules)
   const content = typeof message.content === 'string' ? blocks[0]?.['text'] : blocks
   const result = {
     type: 'tool_result',
-    tool_use_id: ids.answered(message.callId),
+    tool_use_id: ids.resolve(message.callId),
     ...(blocks.length > 0 && { content }),
   }
   return [result, ...own, ...inner.slice(0, 1).filter((item) => item instanceof CacheMark)]
 }
 
 /**
- * Ids of tool calls in the vendor's alphabet, each used once, although other vendors write
- * `functions.look:0` and some clients count from 0 in every turn.
+ * Ids of tool calls in the alphabet of the API, `^[a-zA-Z0-9_-]+$`, each used once. Other vendors
+ * write ids such as `functions.look:0`, and some clients count from 0 in every turn.
  */
 export class ToolIds {
   readonly #latest = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #copies = new Map<string, number>()
 
-  /** The id of a call. */
-  opened(id: string): string {
-    const plain = plainId(id)
+  /** Returns the id for a call that the client names `id`. */
+  assign(id: string): string {
+    const plain = toPlainId(id)
     let copies = this.#copies.get(plain) ?? 0
     let unique = plain
     while (this.#taken.has(unique)) unique = `${plain}_${++copies + 1}`
@@ -120,12 +120,12 @@ export class ToolIds {
     return unique
   }
 
-  /** The id of the call that a result answers: the latest one that the client calls so. */
-  answered(id: string): string {
-    return this.#latest.get(id) ?? plainId(id)
+  /** Returns the id of the latest call that the client names `id`, for the result that answers it. */
+  resolve(id: string): string {
+    return this.#latest.get(id) ?? toPlainId(id)
   }
 }
 
-function plainId(id: string): string {
+function toPlainId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, '_')
 }

@@ -2,32 +2,33 @@ import * as z from 'zod'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 
 /**
- * The vendor's counters in the meaning of the OpenAI API: its `input_tokens` leave out what was read
- * from and written to the cache. Undefined when one of them cannot be trusted.
+ * Converts the API's counters. Its `input_tokens` exclude the tokens that were read from or written
+ * to the cache; `promptTokens` includes them. Returns undefined if a counter is not a valid count.
+ * https://platform.claude.com/docs/en/api/messages
  */
-export function readAnthropicUsage(value: unknown): ReportedUsage | undefined {
+export function parseUsage(value: unknown): ReportedUsage | undefined {
   const { data: usage } = usageCounters.safeParse(value)
   if (!usage) return undefined
   const runs = usage.iterations?.length ? usage.iterations : [usage]
-  const input = sumOf(runs.map((run) => run.input_tokens))
-  const read = sumOf(runs.map((run) => run.cache_read_input_tokens))
-  const written = sumOf(runs.map((run) => run.cache_creation_input_tokens))
-  const writtenFor1h = sumOf(runs.map((run) => run.cache_creation?.ephemeral_1h_input_tokens))
+  const input = sum(runs.map((run) => run.input_tokens))
+  const read = sum(runs.map((run) => run.cache_read_input_tokens))
+  const written = sum(runs.map((run) => run.cache_creation_input_tokens))
+  const writtenFor1h = sum(runs.map((run) => run.cache_creation?.ephemeral_1h_input_tokens))
   const thinking = usage.output_tokens_details?.thinking_tokens
   const cached = (read ?? 0) + (written ?? 0)
   return {
     promptTokens: input === undefined ? undefined : input + cached,
-    completionTokens: sumOf(runs.map((run) => run.output_tokens)),
+    completionTokens: sum(runs.map((run) => run.output_tokens)),
     ...(cached > 0 && { cachedTokens: read, cacheWriteTokens: written }),
     ...(writtenFor1h && { cacheWrite1hTokens: writtenFor1h }),
     ...(isCount(thinking) && { reasoningTokens: thinking }),
   }
 }
 
-/** Undefined when none is given. */
-function sumOf(counts: readonly (number | null | undefined)[]): number | undefined {
-  const given = counts.filter((one) => typeof one === 'number')
-  return given.length > 0 ? given.reduce((sum, one) => sum + one) : undefined
+/** Adds up the counts that are present; undefined if all are absent. */
+function sum(counts: readonly (number | null | undefined)[]): number | undefined {
+  const given = counts.filter((count) => typeof count === 'number')
+  return given.length > 0 ? given.reduce((total, count) => total + count) : undefined
 }
 
 const count = z.custom<number>(isCount).nullish()
@@ -44,8 +45,8 @@ const usageCounters = z.object({
   ...counters.shape,
   output_tokens_details: z.object({ thinking_tokens: z.unknown() }).nullish().catch(undefined),
   /**
-   * Each run of the model, where the vendor made several: for tools of its own, or to compact the
-   * conversation. The counters beside them leave some of the runs out.
+   * The counters of each run of the model, if the API ran it several times for one answer, for
+   * example to compact the conversation. The counters beside them omit some of the runs.
    */
   iterations: z.array(counters).nullish().catch(undefined),
 })

@@ -11,28 +11,29 @@ import {
   type ToolCall,
 } from '../canonical/completion.ts'
 import type { JsonObject } from '../canonical/messages.ts'
-import { thinkingOf } from '../claude/thinking-blocks.ts'
-import { finishReasonOf } from './finish-reason.ts'
-import { converseUsage } from './usage.ts'
+import { collectThinking } from '../claude/thinking-blocks.ts'
+import { mapFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
-/** Reads an answer of Converse as a chat completion. */
-export function converseAnswer(body: Uint8Array, identity: StreamIdentity): ChatResult {
+/** Reads the answer of Converse. */
+export function parseConverseAnswer(body: Uint8Array, identity: StreamIdentity): ChatResult {
   const json = decoder.decode(body)
   const parsed = answer.safeParse(tryParseJson(json))
   if (!parsed.success) {
-    return { ok: false, failure: { kind: 'malformed', detail: 'the answer is none of Converse' } }
+    const detail = 'the answer is not a Converse response'
+    return { ok: false, failure: { kind: 'malformed', detail } }
   }
   const { output, stopReason, usage } = parsed.data
-  const message = messageOf(output.message.content, json)
-  const finishReason = finishReasonOf(stopReason, message.tool_calls !== undefined)
+  const message = toCompletionMessage(output.message.content, json)
+  const finishReason = mapFinishReason(stopReason, message.tool_calls !== undefined)
   return {
     ok: true,
     answer: createCompletionAnswer({
       ...identity,
       choices: [{ message, finishReason }],
-      usage: converseUsage(usage),
+      usage: parseUsage(usage),
     }),
   }
 }
@@ -53,8 +54,8 @@ const block = z.looseObject({
     .nullish(),
 })
 
-type Block = z.infer<typeof block>
-type Reasoning = NonNullable<Block['reasoningContent']>
+type ContentBlock = z.infer<typeof block>
+type ReasoningContent = NonNullable<ContentBlock['reasoningContent']>
 
 const answer = z.looseObject({
   output: z.looseObject({ message: z.looseObject({ content: z.array(block) }) }),
@@ -62,13 +63,13 @@ const answer = z.looseObject({
   usage: z.unknown().optional(),
 })
 
-function messageOf(blocks: readonly Block[], json: string): CompletionMessage {
-  const text = blocks.map(textOf).join('')
+function toCompletionMessage(blocks: readonly ContentBlock[], json: string): CompletionMessage {
+  const text = blocks.map(extractText).join('')
   const reasoning = blocks.map((b) => b.reasoningContent?.reasoningText?.text ?? '').join('')
-  const thinking = thinkingOf(blocks, ({ reasoningContent }) =>
-    reasoningContent ? thinkingIn(reasoningContent) : undefined,
+  const thinking = collectThinking(blocks, ({ reasoningContent }) =>
+    reasoningContent ? toThinking(reasoningContent) : undefined,
   )
-  const calls = callsOf(blocks, json)
+  const calls = toToolCalls(blocks, json)
   return {
     content: text === '' && calls.length > 0 ? null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
@@ -77,23 +78,25 @@ function messageOf(blocks: readonly Block[], json: string): CompletionMessage {
   }
 }
 
-function textOf({ text, citationsContent }: Block): string {
+/** Includes the cited texts. The citations themselves have no counterpart. */
+function extractText({ text, citationsContent }: ContentBlock): string {
   const cited = citationsContent?.content?.map((part) => part.text ?? '') ?? []
   return [text ?? '', ...cited].join('')
 }
 
-/** In the form of the Messages API, which clients know. */
-function thinkingIn({ reasoningText, redactedContent }: Reasoning): JsonObject {
+/** Converts reasoning into the members of a `thinking_blocks` entry, as the Messages API has them. */
+function toThinking({ reasoningText, redactedContent }: ReasoningContent): JsonObject {
   if (redactedContent) return { data: redactedContent }
   return { thinking: reasoningText?.text ?? '', signature: reasoningText?.signature ?? '' }
 }
 
-function callsOf(blocks: readonly Block[], json: string): ToolCall[] {
+/** Takes the arguments from the JSON text itself: parsing would round large integers. */
+function toToolCalls(blocks: readonly ContentBlock[], json: string): ToolCall[] {
   if (!blocks.some(({ toolUse }) => toolUse)) return []
   const inputs = extractTexts(json, 'output.message.content.*.toolUse.input')
-  return blocks.flatMap(({ toolUse }, place) => {
+  return blocks.flatMap(({ toolUse }, index) => {
     if (!toolUse) return []
-    const text = normalizeArguments(inputs.get(`output.message.content.${place}.toolUse.input`))
+    const text = normalizeArguments(inputs.get(`output.message.content.${index}.toolUse.input`))
     const called = { name: toolUse.name, arguments: text }
     return [{ id: toolUse.toolUseId || newCallId(), type: 'function', function: called }]
   })

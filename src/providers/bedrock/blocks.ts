@@ -1,10 +1,76 @@
-import type { JsonObject } from '../canonical/messages.ts'
-import type { CacheMark } from '../claude/cache-marks.ts'
+import { type CanonicalMessage, type JsonObject, unsupportedPart } from '../canonical/messages.ts'
+import type {
+  Block,
+  CacheMark,
+  MarkRules,
+  OtherPart,
+  PartTranslator,
+} from '../claude/cache-marks.ts'
+import { isTextDocument, type MediaBlocks } from './media.ts'
+import type { BedrockModel } from './models.ts'
 
-/** A piece of content as Converse has it. Members that are undefined do not reach the wire. */
-export type Block = JsonObject
+/** Fills content that Converse does not allow to be empty. */
+export const placeholder: Block = Object.freeze({ text: '.' })
 
-/** The cache point for a mark of the client's: a block of its own. */
-export function cachePoint({ control: { ttl } }: CacheMark): Block {
+/** For user messages and tool results, which may hold images and documents. */
+export function contentParts(media: MediaBlocks): PartTranslator {
+  return {
+    toTextBlock,
+    toOtherBlock(part, message) {
+      switch (part.type) {
+        case 'image':
+          return media.toImageBlock(part)
+        case 'file':
+          return media.toDocumentBlock(part)
+        case 'audio':
+        case 'other':
+          return rejectPart(part, message)
+        default:
+          return part satisfies never
+      }
+    },
+  }
+}
+
+/** For instructions and assistant messages, which take text only. */
+export const textParts: PartTranslator = { toTextBlock, toOtherBlock: rejectPart }
+
+/** Converse rejects blank texts. */
+function toTextBlock(text: string): Block | undefined {
+  return text.trim() === '' ? undefined : { text }
+}
+
+function rejectPart(part: OtherPart, message: CanonicalMessage): never {
+  throw unsupportedPart(part, 'bedrock', message)
+}
+
+/** Translates a proven block of `thinking_blocks`. */
+export function toReasoningBlock({ thinking, signature, data }: JsonObject): Block {
+  return {
+    reasoningContent:
+      data === undefined
+        ? { reasoningText: { text: thinking, signature } }
+        : { redactedContent: data },
+  }
+}
+
+/**
+ * A mark is a cache point behind its block. Reasoning must come back unchanged, and AWS rejects a
+ * cache point behind a text document.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
+export function messageMarkRules({ hasCachePoints }: BedrockModel): MarkRules {
+  return {
+    canCarry: (block) => !('reasoningContent' in block) && !isTextDocument(block),
+    apply: (block, mark) => (hasCachePoints ? [block, toCachePoint(mark)] : [block]),
+  }
+}
+
+export const toolMarkRules: MarkRules = {
+  canCarry: () => true,
+  apply: (tool, mark) => [tool, toCachePoint(mark)],
+}
+
+function toCachePoint({ control: { ttl } }: CacheMark): Block {
   return { cachePoint: { type: 'default', ttl: ttl === '5m' || ttl === '1h' ? ttl : undefined } }
 }

@@ -1,39 +1,41 @@
-import { thinks } from '../claude/reasoning.ts'
+import type { JsonObject } from '../canonical/messages.ts'
+import { isThinkingOn } from '../claude/reasoning.ts'
 import type { BedrockCondition, ConditionFlags } from '../translation/conditions.ts'
 import type { BedrockModel } from './models.ts'
-import type { Reasoning } from './reasoning.ts'
+import type { BedrockReasoning } from './reasoning.ts'
 
-/** The conditions of the table for one request to a model on Bedrock. */
+/** Returns which conditions of the translation table hold for one request to a model on Bedrock. */
 export function bedrockConditions(
   model: BedrockModel,
-  reasoning: Reasoning,
+  reasoning: BedrockReasoning,
 ): ConditionFlags<BedrockCondition> {
-  const { claude, takesSampling, choices } = model
+  const { claude, hasSampling, choices } = model
+  const { thinking, dropReason, isUnbounded } = reasoning
   return {
-    fixedSampling: !takesSampling || thinks(reasoning) || claude?.sampling === false,
+    fixedSampling: !hasSampling || isThinkingOn(thinking) || claude?.hasSampling === false,
     noReasoning: claude ? claude.thinking === 'none' : model.reasoning === undefined,
     noWordForNone: model.reasoning === 'reasoning_config',
-    thinkingMissing: reasoning.lost === 'missing',
-    noRoomToThink: reasoning.lost === 'no-room',
-    unboundedReasoning: reasoning.isUnbounded,
-    noSchemas: !model.takesSchemas,
-    noForcedCalls: !mayForce(model, reasoning),
+    thinkingMissing: dropReason === 'missing-blocks',
+    noRoomToThink: dropReason === 'no-room',
+    unboundedReasoning: isUnbounded,
+    noSchemas: !model.hasSchemas,
+    noForcedCalls: !canForceCalls(model, thinking),
     noAnyChoice: !choices.includes('any'),
     noNamedChoice: !choices.includes('tool'),
     noAutoChoice: !choices.includes('auto'),
     notClaude: claude === undefined,
-    noStops: !model.takesStops,
+    noStops: !model.hasStopSequences,
     noTopK: model.topK === undefined,
-    noThinkingBlocks: !model.takesReasoning,
-    noCacheMarks: !model.takesCachePoints,
+    noThinkingBlocks: !model.hasSignedReasoning,
+    noCacheMarks: !model.hasCachePoints,
   }
 }
 
-/** Some Claude models take no forced call, and none does while it thinks by budget. */
-export function mayForce(
-  { claude, forcesWithoutThinking }: BedrockModel,
-  reasoning: Pick<Reasoning, 'thinking'>,
+/** Some Claude models accept no forced call, and none does while it thinks on a budget. */
+export function canForceCalls(
+  { claude, mustDisableThinkingToForce }: BedrockModel,
+  thinking: JsonObject | undefined,
 ): boolean {
-  if (claude?.forcedTools === false) return false
-  return forcesWithoutThinking ? !thinks(reasoning) : reasoning.thinking?.['type'] !== 'enabled'
+  if (claude?.canForceCalls === false) return false
+  return mustDisableThinkingToForce ? !isThinkingOn(thinking) : thinking?.['type'] !== 'enabled'
 }

@@ -25,44 +25,45 @@ import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../shared/embed
 import { getSingleItem, listTexts } from '../shared/embed-input.ts'
 import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
-import { bedrockRefusal } from './errors.ts'
+import { parseBedrockError } from './errors.ts'
 import { bedrockUrl } from './url.ts'
 
-/** Embeddings on Bedrock: InvokeModel takes whatever the model's own vendor has made of it. */
+/** Embeddings through InvokeModel, which takes each model vendor's own body. */
 export function bedrockEmbed(target: DialectTarget): EmbedEndpoint {
   const { baseUrl, upstreamId, modelId, env, secret } = target
   const credential = readAwsSecret(secret ?? '', env)
-  const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  const url = bedrockUrl(place, 'invoke')
-  // The ARN of an inference profile tells nothing of its model; the client-facing id may.
-  const family = familyOf(`${upstreamId} ${modelId}`.toLowerCase())
+  const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
+  const url = bedrockUrl(location, 'invoke')
+  // The ARN of an inference profile does not name its model; the client-facing id may.
+  const family = findFamily(`${upstreamId} ${modelId}`.toLowerCase())
   return {
-    getLimits: () => ({ items: family.items }),
+    getLimits: () => ({ items: family.maxItems }),
     supportsTokenIds: false,
-    supportsImages: family.takesImages,
-    supportsDimensions: family.takesDimensions,
+    supportsImages: family.hasImages,
+    supportsDimensions: family.hasDimensions,
     ...(family.check && { check: family.check }),
     buildRequest: (batch) => ({
       url,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: encodeJsonBody(family.body(batch)),
+      body: encodeJsonBody(family.toBody(batch)),
     }),
-    parseAnswer: family.answer,
+    parseAnswer: family.parseAnswer,
     parseError: (status, body, header) =>
-      bedrockRefusal(status, maskCredential(body, credential), header),
+      parseBedrockError(status, maskCredential(body, credential), header),
   }
 }
 
 interface Family {
-  readonly items: number
-  readonly takesImages: boolean
-  readonly takesDimensions: boolean
+  /** Inputs per upstream request. */
+  readonly maxItems: number
+  readonly hasImages: boolean
+  readonly hasDimensions: boolean
   readonly check?: (call: EmbedCall) => void
-  readonly body: (batch: EmbedCall) => object
-  readonly answer: (body: unknown, header: HeaderReader) => EmbedResult
+  readonly toBody: (batch: EmbedCall) => object
+  readonly parseAnswer: (body: unknown, header: HeaderReader) => EmbedResult
 }
 
-function familyOf(model: string): Family {
+function findFamily(model: string): Family {
   if (model.includes('cohere.embed')) return model.includes('embed-v4') ? cohereV4 : cohereV3
   if (model.includes('titan-embed-image')) return titanImage
   if (model.includes('titan-embed-text-v1') || model.includes('titan-embed-g1')) return titanV1
@@ -70,37 +71,37 @@ function familyOf(model: string): Family {
 }
 
 const titanV1: Family = {
-  items: 1,
-  takesImages: false,
-  takesDimensions: false,
-  body: ({ input }) => ({ inputText: listTexts(input)[0] }),
-  answer: readTitan,
+  maxItems: 1,
+  hasImages: false,
+  hasDimensions: false,
+  toBody: ({ input }) => ({ inputText: listTexts(input)[0] }),
+  parseAnswer: parseTitanAnswer,
 }
 
 const titanV2: Family = {
   ...titanV1,
-  takesDimensions: true,
-  body: ({ input, dimensions }) => ({ inputText: listTexts(input)[0], dimensions }),
+  hasDimensions: true,
+  toBody: ({ input, dimensions }) => ({ inputText: listTexts(input)[0], dimensions }),
 }
 
 const titanImage: Family = {
   ...titanV2,
-  takesImages: true,
+  hasImages: true,
   check({ input }) {
     if (input.shape !== 'parts' || input.items.every((item) => listItemImages(item).length <= 1))
       return
     throw invalid('input: this model takes one image per item', 'input')
   },
-  body: (batch) => ({
-    ...titanParts(getSingleItem(batch.input)),
+  toBody: (batch) => ({
+    ...toTitanBody(getSingleItem(batch.input)),
     ...(batch.dimensions !== undefined && {
       embeddingConfig: { outputEmbeddingLength: batch.dimensions },
     }),
   }),
 }
 
-/** Text, an image, or both in one vector. */
-function titanParts(item: MixedItem): object {
+/** The model makes one vector of a text, an image, or both. */
+function toTitanBody(item: MixedItem): object {
   const parts = toEmbedParts(item)
   const texts = parts.flatMap((part) => (part.kind === 'text' ? part.text : []))
   const [image] = listItemImages(item)
@@ -115,40 +116,40 @@ const titanAnswer = z.looseObject({
   inputTextTokenCount: z.unknown().optional(),
 })
 
-function readTitan(body: unknown): EmbedResult {
+function parseTitanAnswer(body: unknown): EmbedResult {
   const parsed = titanAnswer.safeParse(body)
   if (!parsed.success) return toEmbedFailure(body)
   return toEmbedResult([parsed.data.embedding], parsed.data.inputTextTokenCount)
 }
 
 const cohereV3: Family = {
-  items: maxCohereItems,
-  takesImages: false,
-  takesDimensions: false,
+  maxItems: maxCohereItems,
+  hasImages: false,
+  hasDimensions: false,
   check: checkInputType,
-  body: (batch) => ({ texts: listTexts(batch.input), input_type: readCohereInputType(batch) }),
-  answer(body, header) {
+  toBody: (batch) => ({ texts: listTexts(batch.input), input_type: readCohereInputType(batch) }),
+  parseAnswer(body, header) {
     const parsed = z.looseObject({ embeddings: cohereEmbeddingsSchema }).safeParse(body)
     if (!parsed.success) return toEmbedFailure(body)
-    return toEmbedResult(selectCohereVectors(parsed.data.embeddings), countIn(header))
+    return toEmbedResult(selectCohereVectors(parsed.data.embeddings), readTokenCount(header))
   },
 }
 
 const cohereV4: Family = {
   ...cohereV3,
-  takesDimensions: true,
-  body: (batch) => ({
-    ...cohereV3.body(batch),
+  hasDimensions: true,
+  toBody: (batch) => ({
+    ...cohereV3.toBody(batch),
     embedding_types: ['float'],
     output_dimension: batch.dimensions,
   }),
 }
 
 const nova: Family = {
-  items: 1,
-  takesImages: false,
-  takesDimensions: true,
-  body: ({ input, dimensions }) => ({
+  maxItems: 1,
+  hasImages: false,
+  hasDimensions: true,
+  toBody: ({ input, dimensions }) => ({
     taskType: 'SINGLE_EMBEDDING',
     singleEmbeddingParams: {
       embeddingPurpose: 'GENERIC_INDEX',
@@ -156,12 +157,12 @@ const nova: Family = {
       text: { truncationMode: 'END', value: listTexts(input)[0] },
     },
   }),
-  answer(body, header) {
+  parseAnswer(body, header) {
     const parsed = novaAnswer.safeParse(body)
     if (!parsed.success) return toEmbedFailure(body)
     const { embeddings, inputTokenCount } = parsed.data
     const vectors = embeddings.map(({ embedding }) => embedding)
-    return toEmbedResult(vectors, inputTokenCount ?? countIn(header))
+    return toEmbedResult(vectors, inputTokenCount ?? readTokenCount(header))
   },
 }
 
@@ -170,6 +171,6 @@ const novaAnswer = z.looseObject({
   inputTokenCount: z.unknown().optional(),
 })
 
-function countIn(header: HeaderReader): number | undefined {
+function readTokenCount(header: HeaderReader): number | undefined {
   return parseCountHeader(header('x-amzn-bedrock-input-token-count'))
 }

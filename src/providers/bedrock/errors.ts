@@ -6,23 +6,27 @@ import { tryParseJson } from '../../wire/json.ts'
 import { extractMessage } from '../shared/error-message.ts'
 import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
-/** What a status outside 2xx means, by the type of the error where it tells one. */
-export function bedrockRefusal(status: number, body: string, header: HeaderReader): UpstreamError {
-  const error = parseError(body)
-  const type = bareType(header('x-amzn-errortype') ?? error['__type'] ?? error.code ?? '')
+/** Reads an answer with an error status. The type of the error, if given, decides about the status. */
+export function parseBedrockError(
+  status: number,
+  body: string,
+  header: HeaderReader,
+): UpstreamError {
+  const error = parseErrorBody(body)
+  const type = toBareType(header('x-amzn-errortype') ?? error['__type'] ?? error.code ?? '')
   const { message, vendor } = parseVendorError(body)
   return {
-    status: statusOf(type, error, status),
+    status: resolveStatus(type, error, status),
     message: extractMessage(error.Message) || message,
     vendor: { ...vendor, type: type || undefined },
   }
 }
 
 /**
- * The failure that a message of a stream tells of: an exception of the API, or an error that the
- * transport names in headers alone. Whatever does not blame the request may go better next time.
+ * Reads a failure inside a stream: an exception of the API, or an error of the transport, which has
+ * headers only. A failure with a status of 500 or above, or none, is a fault of the upstream.
  */
-export function streamFailure(
+export function parseStreamFailure(
   { headers, payload }: AwsMessage,
   mask: (text: string) => string,
 ): UpstreamFailure {
@@ -33,9 +37,9 @@ export function streamFailure(
     return { kind: 'error-frame', message, vendor: { code: headers.get(':error-code'), message } }
   }
   const body = mask(decoder.decode(payload))
-  const error = parseError(body)
+  const error = parseErrorBody(body)
   const message = extractMessage(error.message ?? error.originalMessage ?? exception)
-  const status = statusOf(capitalized(exception), error, 500)
+  const status = resolveStatus(capitalize(exception), error, 500)
   const vendor = { ...toVendorError(tryParseJson(body)), type: exception }
   return status < 500
     ? { kind: 'status', status, message, vendor }
@@ -50,24 +54,28 @@ const errorBody = z.looseObject({
   __type: optionalText,
   code: optionalText,
   message: optionalText,
-  Message: optionalText,
-  /** What the container of the model answered, and its text. */
+  CanonicalMessage: optionalText,
+  /** The status and the text with which the model itself answered. */
   originalStatusCode: z.number().optional().catch(undefined),
   originalMessage: optionalText,
 })
 
 type ErrorBody = z.infer<typeof errorBody>
 
-function parseError(body: string): ErrorBody {
+function parseErrorBody(body: string): ErrorBody {
   return errorBody.safeParse(tryParseJson(body)).data ?? {}
 }
 
-/** `com.amazon.coral#Type:http://internal/` is `Type`. */
-function bareType(type: string): string {
+/** Reduces `com.amazon.coral#Type:http://internal/` to `Type`. */
+function toBareType(type: string): string {
   return type.slice(type.lastIndexOf('#') + 1).split(':', 1)[0] ?? ''
 }
 
-/** The statuses of the service's own table, but 402 and 403 for all that its owner has to mend. */
+/**
+ * The statuses of AWS's own table, except for errors that only the owner of the account or the key can
+ * correct: those are 402 and 403 here.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
+ */
 const statusByType: ReadonlyMap<string, number> = new Map([
   ['ValidationException', 400],
   ['ValidationError', 400],
@@ -95,10 +103,11 @@ const statusByType: ReadonlyMap<string, number> = new Map([
   ['ServiceUnavailableException', 503],
 ])
 
-function statusOf(type: string, { originalStatusCode: original }: ErrorBody, told: number): number {
-  const status = statusByType.get(type) ?? told
+function resolveStatus(type: string, error: ErrorBody, received: number): number {
+  const { originalStatusCode: original } = error
+  const status = statusByType.get(type) ?? received
   if (status !== 424) return status
-  // A fault of the model behind the number of a client's mistake, unless the model blames the request.
+  // 424 reports a fault of the model, except where the model itself has rejected the request.
   const isClientFault =
     type === 'ModelErrorException' &&
     original !== undefined &&
@@ -108,7 +117,7 @@ function statusOf(type: string, { originalStatusCode: original }: ErrorBody, tol
   return isClientFault ? status : 500
 }
 
-/** In streams the types start in lower case. */
-function capitalized(type: string): string {
+/** Exception types of a stream start in lower case. */
+function capitalize(type: string): string {
   return type.charAt(0).toUpperCase() + type.slice(1)
 }

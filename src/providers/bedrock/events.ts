@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+/** The events that matter. `messageStart` has only the role. */
 export const eventTypes = [
   'contentBlockStart',
   'contentBlockDelta',
@@ -10,6 +11,7 @@ export const eventTypes = [
 
 const optionalText = z.string().nullish()
 
+/** The payload of any event of a stream; each type of event has some of the members. */
 export const event = z.object({
   contentBlockIndex: z.number().optional(),
   start: z

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 
-/** Every reason that is not here is `stop`. */
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
@@ -9,11 +9,13 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['guardrail_intervened', 'content_filter'],
 ])
 
-/** Some model families report `end_turn` although they have called a tool. */
-export function finishReasonOf(
+/**
+ * Maps a `stopReason`. Any other reason is `tool_calls` if the message has calls, else `stop`: some
+ * model families report `end_turn` after a call.
+ */
+export function mapFinishReason(
   stopReason: string | null | undefined,
   hasCalls: boolean,
 ): FinishReason {
-  const reason = finishReasons.get(stopReason ?? '') ?? 'stop'
-  return reason === 'stop' && hasCalls ? 'tool_calls' : reason
+  return finishReasons.get(stopReason ?? '') ?? (hasCalls ? 'tool_calls' : 'stop')
 }

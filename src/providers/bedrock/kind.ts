@@ -15,31 +15,31 @@ import { authorizeWithBearer } from '../shared/credentials.ts'
 import { estimateTranslatedOutput } from '../shared/output-bound.ts'
 import { probeRoot } from '../shared/probe.ts'
 import { encodeJsonBody } from '../shared/request.ts'
-import { converseAnswer } from './answer.ts'
+import { parseConverseAnswer } from './answer.ts'
 import {
-  ambientAwsSecret,
-  awsSecretProblem,
+  checkAwsSecret,
   maskCredential,
+  readAmbientSecret,
   readAwsSecret,
 } from './auth/credential.ts'
-import { awsSignature } from './auth/signature.ts'
+import { signRequest } from './auth/signature.ts'
 import { bedrockEmbed } from './embed.ts'
-import { bedrockRefusal } from './errors.ts'
-import { bedrockModel } from './models.ts'
-import { converseRequest } from './request.ts'
+import { parseBedrockError } from './errors.ts'
+import { findBedrockModel } from './models.ts'
+import { toConverseRequest } from './request.ts'
 import { bedrockRerank } from './rerank.ts'
 import { ConverseStream } from './stream.ts'
 import {
   bedrockBase,
   bedrockBaseUrl,
-  bedrockRegion,
   bedrockUrl,
+  configuredRegion,
+  extractModelId,
   hasAddress,
-  modelIdIn,
-  namedRegion,
+  resolveRegion,
 } from './url.ts'
 
-/** Amazon Bedrock, through Converse, which speaks to all of its models alike. */
+/** Amazon Bedrock, through the Converse API, which is the same for all of its models. */
 export const bedrock: ProviderKind = Object.freeze({
   name: 'bedrock',
   capabilities: ['chat', 'embed', 'rerank'],
@@ -47,26 +47,26 @@ export const bedrock: ProviderKind = Object.freeze({
   acceptsRegion: true,
   canFetchImages: false,
   createAuthorizer: authorizer,
-  checkSecret: awsSecretProblem,
-  findAmbientSecret: ambientAwsSecret,
+  checkSecret: checkAwsSecret,
+  findAmbientSecret: readAmbientSecret,
   findWarning: regionWarning,
   chat: bedrockChat,
   embed: bedrockEmbed,
   rerank: bedrockRerank,
-  // An address of the file is probed, and that is a URL or a region.
+  // Only a configured `base_url` is probed, which is a URL or a region.
   probe: (baseUrl) => probeRoot(bedrockBase(baseUrl, baseUrl)),
 } satisfies ProviderKind)
 
 const eventStream = 'application/vnd.amazon.eventstream'
 
 function bedrockChat(target: DialectTarget): ChatEndpoint {
-  const { baseUrl, upstreamId, modelId, maxOutputTokens: most, clock, env, secret } = target
-  const model = bedrockModel(upstreamId, modelId)
+  const { baseUrl, upstreamId, modelId, maxOutputTokens, clock, env, secret } = target
+  const model = findBedrockModel(upstreamId, modelId)
   const credential = readAwsSecret(secret ?? '', env)
-  const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  const wholeUrl = bedrockUrl(place, 'converse')
-  const streamUrl = bedrockUrl(place, 'converse-stream')
-  const translate = memoizePerCall((call) => converseRequest(call, { model, most }))
+  const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
+  const converseUrl = bedrockUrl(location, 'converse')
+  const streamUrl = bedrockUrl(location, 'converse-stream')
+  const translate = memoizePerCall((call) => toConverseRequest(call, { model, maxOutputTokens }))
   const mask = (text: string) => maskCredential(text, credential)
   const identity = (header: HeaderReader): StreamIdentity => {
     const requestId = header('x-amzn-requestid')
@@ -79,7 +79,7 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest: (call) => ({
-      url: call.stream ? streamUrl : wholeUrl,
+      url: call.stream ? streamUrl : converseUrl,
       headers: {
         'content-type': 'application/json',
         accept: call.stream ? eventStream : 'application/json',
@@ -87,31 +87,28 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
       body: encodeJsonBody(translate(call).body),
     }),
     estimateOutput: (call) =>
-      estimateTranslatedOutput(call, {
-        sentBound: translate(call).maxTokens,
-        maxOutputTokens: most,
-      }),
-    parseAnswer: (body, _, header) => converseAnswer(body, identity(header)),
+      estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
+    parseAnswer: (body, _, header) => parseConverseAnswer(body, identity(header)),
     createDecoder: (_, header) => new ConverseStream({ identity: identity(header), mask }),
     streamType: eventStream,
-    parseError: (status, body, header) => bedrockRefusal(status, mask(body), header),
+    parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
     isDoneOptional: false,
   }
 }
 
-/** A region that is guessed is wrong for most accounts, and AWS answers with an error about the key. */
+/** The default region is wrong for most accounts, and AWS then answers with an error about the key. */
 function regionWarning({ baseUrl, upstreamId, env, secret }: DialectTarget): string | undefined {
   const credential = readAwsSecret(secret ?? '', env)
-  const place = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  if (namedRegion(place) !== undefined) return undefined
-  const region = bedrockRegion(place)
-  const uses = hasAddress(place) ? [] : [`go to ${region}`]
+  const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
+  if (configuredRegion(location) !== undefined) return undefined
+  const region = resolveRegion(location)
+  const uses = hasAddress(location) ? [] : [`go to ${region}`]
   if (credential.kind === 'access-key') uses.push(`are signed for ${region}`)
   if (uses.length === 0) return undefined
-  return `no region is named in base_url, an ARN, the credential or AWS_REGION: requests ${uses.join(' and ')}`
+  return `no region in base_url, an ARN, the credential or AWS_REGION: requests ${uses.join(' and ')}`
 }
 
-/** API keys as they are; access keys by a signature of each request, which holds for five minutes. */
+/** Sends an API key as a bearer token. With an access key it signs each request; a signature is valid for five minutes. */
 function authorizer(context: CredentialContext): Authorizer {
   const { baseUrl, clock, env } = context
   const credential = readAwsSecret(context.secret, env)
@@ -120,15 +117,15 @@ function authorizer(context: CredentialContext): Authorizer {
       return authorizeWithBearer({ ...context, secret: credential.key })
     case 'access-key':
       return (request) =>
-        awsSignature(request, {
+        signRequest(request, {
           credential,
-          region: bedrockRegion({
+          region: resolveRegion({
             baseUrl,
-            modelId: modelIdIn(request.url),
+            modelId: extractModelId(request.url),
             credentialRegion: credential.region,
             env,
           }),
-          // Not the `bedrock-runtime` of the address.
+          // The signed name differs from the `bedrock-runtime` of the address.
           service: 'bedrock',
           now: clock.now(),
         })

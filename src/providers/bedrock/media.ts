@@ -1,11 +1,12 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
-import type { Block } from './blocks.ts'
+import type { Block } from '../claude/cache-marks.ts'
 
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpeg'],
-  // Not a media type, but often written.
+  // Not a media type, but clients often send it.
   ['image/jpg', 'jpeg'],
   ['image/png', 'png'],
   ['image/gif', 'gif'],
@@ -14,6 +15,7 @@ const imageFormats: ReadonlyMap<string, string> = new Map([
 
 const openXml = 'application/vnd.openxmlformats-officedocument'
 
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html */
 const documentFormats: ReadonlyMap<string, string> = new Map([
   ['application/pdf', 'pdf'],
   ['text/csv', 'csv'],
@@ -28,52 +30,52 @@ const documentFormats: ReadonlyMap<string, string> = new Map([
 
 const textFormats: ReadonlySet<unknown> = new Set(['csv', 'html', 'txt', 'md'])
 
-/** True for a document that is text, which no cache point may follow. */
+/** Whether a block is a text document, behind which AWS rejects a cache point. */
 export function isTextDocument({ document }: Block): boolean {
-  // Documents are written by this file alone.
+  // Only this file writes documents.
   return textFormats.has((document as JsonObject | undefined)?.['format'])
 }
 
-/** Turns inline data into image and document blocks, for one request: documents need names of their own. */
+/** Translates the images and files of one request, in which document names must be unique. */
 export class MediaBlocks {
   readonly #names = new Set<string>()
-  /** How often the translation has renamed each name. */
+  /** How many documents have been given each name. */
   readonly #copies = new Map<string, number>()
 
-  image({ url, path }: ImageUrlPart): Block {
-    const place = `${path}.image_url`
+  /** A document among the images becomes a document. */
+  toImageBlock({ url, path }: ImageUrlPart): Block {
+    const param = `${path}.image_url`
     const uri = parseDataUri(url)
-    if (!uri) throw new UntranslatableError(`${place}: must be a base64 data URI`, place)
+    if (!uri) throw new UntranslatableError(`${param}: must be a base64 data URI`, param)
     const { mediaType, payload } = uri
     const format = imageFormats.get(mediaType)
     if (format !== undefined) return { image: { format, source: { bytes: payload } } }
     const documentFormat = documentFormats.get(mediaType)
-    if (documentFormat !== undefined) return this.#document(documentFormat, payload, undefined)
+    if (documentFormat !== undefined) return this.#toDocument(documentFormat, payload, undefined)
     const rule = 'must hold a jpeg, png, gif or webp image, or a document'
-    throw new UntranslatableError(`${place}: ${rule}`, place)
+    throw new UntranslatableError(`${param}: ${rule}`, param)
   }
 
-  /** A file as a document. Converse has no access to stores of files. */
-  file({ data, name, path }: FilePart): Block {
+  /** Converse has no file store, so a file must come with its content. */
+  toDocumentBlock({ data, name, path }: FilePart): Block {
     if (data === undefined) {
       throw new UntranslatableError(`${path}: must be a file with its content in file_data`, path)
     }
-    const place = `${path}.file.file_data`
+    const param = `${path}.file.file_data`
     const uri = parseDataUri(data)
-    if (!uri) throw new UntranslatableError(`${place}: must be a base64 data URI`, place)
-    const format = documentFormats.get(uri.mediaType) ?? extensionOf(name)
-    if (format !== undefined) return this.#document(format, uri.payload, name)
+    if (!uri) throw new UntranslatableError(`${param}: must be a base64 data URI`, param)
+    const format = documentFormats.get(uri.mediaType) ?? findFormat(name)
+    if (format !== undefined) return this.#toDocument(format, uri.payload, name)
     const formats = [...documentFormats.values()].join(', ')
-    throw new UntranslatableError(`${place}: must be one of ${formats}`, place)
+    throw new UntranslatableError(`${param}: must be one of ${formats}`, param)
   }
 
-  #document(format: string, bytes: string, filename: string | undefined): Block {
-    return { document: { format, name: this.#newName(filename), source: { bytes } } }
+  #toDocument(format: string, bytes: string, filename: string | undefined): Block {
+    return { document: { format, name: this.#uniqueName(filename), source: { bytes } } }
   }
 
-  /** Names may not repeat. */
-  #newName(filename: string | undefined): string {
-    const name = plainName(filename ?? '') || `document-${this.#names.size + 1}`
+  #uniqueName(filename: string | undefined): string {
+    const name = toDocumentName(filename ?? '') || `document-${this.#names.size + 1}`
     let copies = this.#copies.get(name) ?? 1
     let unique = name
     while (this.#names.has(unique)) unique = `${name} (${++copies})`
@@ -83,20 +85,23 @@ export class MediaBlocks {
   }
 }
 
-/** Browsers that know no type for a file send it without one. */
-function extensionOf(filename: string | undefined): string | undefined {
+/** Finds the format by the extension: browsers send a file of unknown type without a media type. */
+function findFormat(filename: string | undefined): string | undefined {
   const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   return [...documentFormats.values()].find((format) => format === extension)
 }
 
-/** Nothing is read behind it but the extension. */
-const longestFilename = 1000
+/** Characters of a file name that are searched, so that a huge name costs no time. */
+const maxNameInput = 1000
 
-/** Without its extension, in the alphabet that Converse allows, with room for a number behind it. */
-function plainName(filename: string): string {
+/**
+ * Removes the extension and the characters that Converse rejects. 190 characters leave room for a
+ * number: Converse allows 200.
+ */
+function toDocumentName(filename: string): string {
   const end = filename.lastIndexOf('.')
   return filename
-    .slice(0, end < 0 ? longestFilename : Math.min(end, longestFilename))
+    .slice(0, end < 0 ? maxNameInput : Math.min(end, maxNameInput))
     .replace(/[^a-zA-Z0-9()[\]-]+/g, ' ')
     .slice(0, 190)
     .trim()

@@ -1,22 +1,22 @@
-import { type ClaudeModel, claudeModel } from '../claude/models.ts'
+import { type ClaudeModel, findClaudeModel } from '../claude/models.ts'
 
-export type ChoiceType = 'auto' | 'any' | 'tool'
+export type ToolChoiceType = 'auto' | 'any' | 'tool'
 
 /**
- * The ids of tool calls that a model takes: letters, digits, `_` and `-`; besides these `.` and `:`,
- * which its own ids have; or nine letters and digits.
+ * The form of tool call ids that a model accepts. `plain`: letters, digits, `_` and `-`; `dotted`: also
+ * `.` and `:`, which its own ids contain; `short`: nine letters or digits.
  */
-export type CallIds = 'plain' | 'dotted' | 'short'
+export type ToolUseIdForm = 'plain' | 'dotted' | 'short'
 
-/** What a model on Bedrock takes beyond what Converse makes of all of them. */
+/** What a model on Bedrock accepts, where the models that Converse serves differ. */
 export interface BedrockModel {
-  /** The rules of the Messages API, which hold for a Claude model here too. */
+  /** The rules of the Messages API for a Claude model, which also hold on Bedrock. */
   readonly claude: ClaudeModel | undefined
-  readonly takesSampling: boolean
-  readonly takesStops: boolean
-  /** Where `top_k` stands among the additional fields. */
+  readonly hasSampling: boolean
+  readonly hasStopSequences: boolean
+  /** The path of `top_k` in the additional fields. */
   readonly topK: 'top_k' | 'inferenceConfig.topK' | undefined
-  /** How it is told to reason. */
+  /** The name of its reasoning field, or the vendor whose fields it has. */
   readonly reasoning:
     | 'claude'
     | 'nova'
@@ -24,69 +24,73 @@ export interface BedrockModel {
     | 'reasoning'
     | 'reasoning_config'
     | undefined
-  /** The forms of `toolChoice` that it understands. */
-  readonly choices: readonly ChoiceType[]
-  /** JSON schemas for answers, and `strict` tools. */
-  readonly takesSchemas: boolean
-  readonly takesCachePoints: boolean
-  /** Signed reasoning may be handed back. */
-  readonly takesReasoning: boolean
-  readonly callIds: CallIds
-  /** A forced call is refused unless thinking is turned off in so many words. */
-  readonly forcesWithoutThinking: boolean
+  /** The types of `toolChoice` that it accepts. */
+  readonly choices: readonly ToolChoiceType[]
+  /** Whether it enforces JSON schemas for answers, and `strict` tools. */
+  readonly hasSchemas: boolean
+  readonly hasCachePoints: boolean
+  /** Whether it accepts its signed reasoning back. */
+  readonly hasSignedReasoning: boolean
+  readonly toolUseIds: ToolUseIdForm
+  /** Whether it rejects a forced call unless the request says `thinking: disabled`. */
+  readonly mustDisableThinkingToForce: boolean
 }
 
-type Facts = Omit<BedrockModel, 'claude' | 'forcesWithoutThinking'>
+type Facts = Omit<BedrockModel, 'claude' | 'mustDisableThinkingToForce'>
 
-const every: readonly ChoiceType[] = ['auto', 'any', 'tool']
+const allChoices: readonly ToolChoiceType[] = ['auto', 'any', 'tool']
 
 const plain: Facts = {
-  takesSampling: true,
-  takesStops: true,
+  hasSampling: true,
+  hasStopSequences: true,
   topK: undefined,
   reasoning: undefined,
   choices: [],
-  takesSchemas: false,
-  takesCachePoints: false,
-  takesReasoning: false,
-  callIds: 'plain',
+  hasSchemas: false,
+  hasCachePoints: false,
+  hasSignedReasoning: false,
+  toolUseIds: 'plain',
 }
 
 const claude: Facts = {
   ...plain,
   topK: 'top_k',
   reasoning: 'claude',
-  choices: every,
-  takesCachePoints: true,
-  takesReasoning: true,
+  choices: allChoices,
+  hasCachePoints: true,
+  hasSignedReasoning: true,
 }
 
 const nova: Facts = {
   ...plain,
   topK: 'inferenceConfig.topK',
-  choices: every,
-  takesCachePoints: true,
+  choices: allChoices,
+  hasCachePoints: true,
 }
 
 /**
- * An ARN that does not tell its model: an application profile, a provisioned or imported model.
- * What the client asks for is passed on, so that the service can judge it.
+ * A model behind an ARN that does not name it: of an application profile, a provisioned or an imported
+ * model. The request is passed on as it is, and the service accepts or rejects it.
  */
-const opaque: Facts = { ...plain, choices: every, takesSchemas: true, takesReasoning: true }
+const opaque: Facts = { ...plain, choices: allChoices, hasSchemas: true, hasSignedReasoning: true }
 
 interface Family extends Facts {
-  /** Any of these in the model's id makes it one of the family. */
+  /** A model belongs to the family if its id contains one of these. */
   readonly ids: readonly string[]
 }
 
-// By the user guide's pages on Converse, structured output and prompt caching, and by what
-// LangChain's client sends, as of November 2026. The first hit counts.
+/**
+ * The first match counts. As of November 2026, from what LangChain's client sends and from
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html,
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
 const families: readonly Family[] = [
   {
-    // Claude models newer than these refuse `textFormat`.
+    // Newer Claude models reject `textFormat`.
     ids: ['sonnet-4-5', 'haiku-4-5', 'opus-4-5', 'opus-4-6', 'sonnet-4-6'],
     ...claude,
-    takesSchemas: true,
+    hasSchemas: true,
   },
   { ids: ['anthropic.', 'claude'], ...claude },
   { ids: ['nova-2-'], ...nova, reasoning: 'nova' },
@@ -94,13 +98,13 @@ const families: readonly Family[] = [
   {
     ids: ['mistral-large-3'],
     ...plain,
-    callIds: 'short',
+    toolUseIds: 'short',
     choices: ['auto', 'any'],
-    takesSchemas: true,
+    hasSchemas: true,
   },
-  { ids: ['mistral-large'], ...plain, callIds: 'short', choices: ['auto', 'any'] },
-  { ids: ['magistral', 'ministral', 'voxtral'], ...plain, callIds: 'short', takesSchemas: true },
-  { ids: ['mistral.'], ...plain, callIds: 'short' },
+  { ids: ['mistral-large'], ...plain, toolUseIds: 'short', choices: ['auto', 'any'] },
+  { ids: ['magistral', 'ministral', 'voxtral'], ...plain, toolUseIds: 'short', hasSchemas: true },
+  { ids: ['mistral.'], ...plain, toolUseIds: 'short' },
   {
     ids: ['llama3-1', 'llama3-2-11b', 'llama3-2-90b', 'llama3-3', 'llama4'],
     ...plain,
@@ -109,43 +113,43 @@ const families: readonly Family[] = [
   {
     ids: ['gpt-oss'],
     ...plain,
-    takesStops: false,
+    hasStopSequences: false,
     reasoning: 'reasoning_effort',
-    takesSchemas: true,
+    hasSchemas: true,
   },
   {
     ids: ['openai.'],
     ...plain,
-    takesSampling: false,
-    takesStops: false,
+    hasSampling: false,
+    hasStopSequences: false,
     reasoning: 'reasoning',
-    takesSchemas: true,
+    hasSchemas: true,
   },
-  { ids: ['deepseek.v3'], ...plain, choices: ['any'], takesSchemas: true },
-  { ids: ['qwen3'], ...plain, reasoning: 'reasoning_config', takesSchemas: true },
-  // Its ids look like `functions.get_temperature:0`.
-  { ids: ['moonshot'], ...plain, callIds: 'dotted', takesSchemas: true },
+  { ids: ['deepseek.v3'], ...plain, choices: ['any'], hasSchemas: true },
+  { ids: ['qwen3'], ...plain, reasoning: 'reasoning_config', hasSchemas: true },
+  // Its own ids look like `functions.get_temperature:0`.
+  { ids: ['moonshot'], ...plain, toolUseIds: 'dotted', hasSchemas: true },
   {
     ids: ['qwen.', 'google.gemma', 'nvidia.nemotron', 'minimax.', 'zai.'],
     ...plain,
-    takesSchemas: true,
+    hasSchemas: true,
   },
 ]
 
-/** Judges a model by its id; where that is an ARN without the model's name, by the client-facing id. */
-export function bedrockModel(upstreamId: string, modelId: string): BedrockModel {
-  const known = familyOf(upstreamId)
+/** Finds a model by its id, or by the client-facing id where the id is an ARN that does not name it. */
+export function findBedrockModel(upstreamId: string, modelId: string): BedrockModel {
+  const known = findFamily(upstreamId)
   const isArn = upstreamId.startsWith('arn:')
-  const facts = known ?? (isArn ? (familyOf(modelId) ?? opaque) : plain)
+  const facts = known ?? (isArn ? (findFamily(modelId) ?? opaque) : plain)
   const name = known ? upstreamId : modelId
   return {
     ...facts,
-    claude: facts.reasoning === 'claude' ? claudeModel(name) : undefined,
-    forcesWithoutThinking: name.includes('sonnet-5'),
+    claude: facts.reasoning === 'claude' ? findClaudeModel(name) : undefined,
+    mustDisableThinkingToForce: name.includes('sonnet-5'),
   }
 }
 
-function familyOf(id: string): Family | undefined {
+function findFamily(id: string): Family | undefined {
   const name = id.toLowerCase()
   return families.find(({ ids }) => ids.some((part) => name.includes(part)))
 }

@@ -4,48 +4,46 @@ import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { thinkingBudget } from '../claude/max-tokens.ts'
 import type { ClaudeModel } from '../claude/models.ts'
-import { type ClaudeThinking, claudeThinking } from '../claude/reasoning.ts'
+import { type ClaudeThinking, resolveThinking } from '../claude/reasoning.ts'
 import { clampBound } from '../shared/output-bound.ts'
 import type { BedrockModel } from './models.ts'
 
-/** How a model is told to reason, and what follows from it. */
-export interface Reasoning {
+/** The reasoning fields of a request, and its output limit, which depends on them. */
+export interface BedrockReasoning {
   /** Members of `additionalModelRequestFields`. */
   readonly fields: object
-  /** Claude's `thinking`, which sampling and tool choice depend on. */
+  /** Claude's `thinking` field, on which sampling and tool choice depend. */
   readonly thinking?: JsonObject | undefined
-  /** The limit of the answer; undefined leaves it to the service. */
+  /** Undefined leaves the limit to the service. */
   readonly maxTokens: number | undefined
-  /** Why thinking that was asked for is left out. */
-  readonly lost?: ClaudeThinking['lost']
-  /** No limit may be set beside it. */
+  /** Why requested thinking is left out. */
+  readonly dropReason?: ClaudeThinking['dropReason']
+  /** Whether the model accepts no limit beside this effort. */
   readonly isUnbounded: boolean
 }
 
-export interface ReasoningParts {
+export interface ReasoningInput {
   readonly request: CanonicalRequest
   readonly model: BedrockModel
-  /** The configured bound of the model. */
-  readonly most: number | undefined
+  /** The model's configured limit. */
+  readonly maxOutputTokens: number | undefined
 }
 
-/** Each vendor has kept its own word for it, in the additional fields. */
-export function converseReasoning(parts: ReasoningParts): Reasoning {
-  const { request, model, most } = parts
-  if (model.claude) return thinkingOf(parts, model.claude)
+/** Translates the reasoning effort into the additional fields, which each model vendor names differently. */
+export function resolveReasoning(input: ReasoningInput): BedrockReasoning {
+  const { request, model, maxOutputTokens } = input
+  if (model.claude) return resolveClaudeReasoning(input, model.claude)
   const { reasoningEffort: effort } = request
-  const fields = effort === undefined ? {} : effortFields(effort, model)
-  // At its highest effort Nova refuses a limit.
-  const isUnbounded = model.reasoning === 'nova' && effort !== undefined && isHigh(effort)
-  const maxTokens = isUnbounded ? undefined : clampBound(most, request.maxTokens)
+  const fields = effort === undefined ? {} : toEffortFields(effort, model)
+  // At its highest effort Nova rejects a limit:
+  // https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html
+  const isUnbounded =
+    model.reasoning === 'nova' && effort !== undefined && threeLevels[effort] === 'high'
+  const maxTokens = isUnbounded ? undefined : clampBound(maxOutputTokens, request.maxTokens)
   return { fields, maxTokens, isUnbounded }
 }
 
-function isHigh(effort: ReasoningEffort): boolean {
-  return threeLevels[effort] === 'high'
-}
-
-function effortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): object {
+function toEffortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): object {
   const level = threeLevels[effort]
   switch (reasoning) {
     case 'reasoning_effort':
@@ -53,7 +51,7 @@ function effortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): obj
     case 'reasoning':
       return { reasoning: { effort } }
     case 'reasoning_config':
-      // There is no value for none.
+      // The field has no value for `none`.
       return effort === 'none' ? {} : { reasoning_config: level }
     case 'nova':
       return {
@@ -68,7 +66,7 @@ function effortFields(effort: ReasoningEffort, { reasoning }: BedrockModel): obj
   }
 }
 
-/** The nearest of three levels, for models that cannot do without reasoning. */
+/** The nearest of three levels. Models that cannot turn reasoning off take `none` as `low`. */
 const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> = {
   none: 'low',
   minimal: 'low',
@@ -79,23 +77,27 @@ const threeLevels: Readonly<Record<ReasoningEffort, 'low' | 'medium' | 'high'>> 
   max: 'high',
 }
 
-/** Room for the answer itself, where thinking has a budget and the client has set no limit. */
+/** Tokens for the answer itself, where thinking has a budget and the client has set no limit. */
 const answerTokens = 4096
 
-function thinkingOf({ request, most }: ReasoningParts, model: ClaudeModel): Reasoning {
-  const own = ownThinking(request)
-  const { thinking, effort, maxTokens, lost } = claudeThinking({
+function resolveClaudeReasoning(
+  { request, maxOutputTokens }: ReasoningInput,
+  model: ClaudeModel,
+): BedrockReasoning {
+  const clientThinking = readClientThinking(request)
+  const { thinking, effort, maxTokens, dropReason } = resolveThinking({
     request,
-    own,
+    clientThinking,
     model,
-    otherwise: (wanted) => (!own && thinkingBudget(wanted) > 0 ? answerTokens : undefined),
-    most,
+    defaultMaxTokens: (wanted) =>
+      !clientThinking && thinkingBudget(wanted) > 0 ? answerTokens : undefined,
+    maxOutputTokens,
   })
   const fields = { thinking, output_config: effort && { effort } }
-  return { fields, thinking, maxTokens, lost, isUnbounded: false }
+  return { fields, thinking, maxTokens, dropReason, isUnbounded: false }
 }
 
-function ownThinking({ raw }: CanonicalRequest): JsonObject | undefined {
+function readClientThinking({ raw }: CanonicalRequest): JsonObject | undefined {
   const { thinking } = raw
   if (thinking === undefined || thinking === null) return undefined
   if (!isObject(thinking)) throw new UntranslatableError('thinking: must be an object', 'thinking')

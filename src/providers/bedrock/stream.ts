@@ -5,28 +5,28 @@ import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
-import { streamFailure } from './errors.ts'
+import { parseStreamFailure } from './errors.ts'
 import { type Delta, event, eventTypes, type ReasoningDelta, type ToolUse } from './events.ts'
-import { finishReasonOf } from './finish-reason.ts'
-import { converseUsage } from './usage.ts'
+import { mapFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
 
 export interface StreamContext {
   readonly identity: StreamIdentity
-  /** Hides the credential in an error's text. */
+  /** Masks the credential in the text of an error. */
   readonly mask: (text: string) => string
 }
 
-/** Reads the events of ConverseStream as chunks of a chat completion. */
+/** Translates the events of ConverseStream into chunks, each as soon as it arrives. */
 export class ConverseStream implements FrameDecoder {
   readonly #splitter = new AwsEventStream()
   readonly #writer: ChunkWriter
   readonly #mask: (text: string) => string
-  /** By the index of their content block, which counts texts too. */
+  /** Keyed by the index of the content block, which counts blocks of every type. */
   readonly #calls = new Map<number, OpenCall>()
   readonly #thinking = new ThinkingRuns()
-  /** The answer is complete, except perhaps for its usage. */
+  /** Set when the answer is complete, except perhaps for its usage. */
   #stop: { readonly reason: string } | undefined
-  /** AWS sends it last, and proxies earlier. */
+  /** AWS sends it last; some proxies send it before the stop reason. */
   #metadata: { readonly usage: unknown } | undefined
 
   constructor({ identity, mask }: StreamContext) {
@@ -39,13 +39,13 @@ export class ConverseStream implements FrameDecoder {
     try {
       for (const message of this.#splitter.push(bytes)) frames.push(...this.#read(message))
     } catch (error) {
-      // What came before the broken message was whole, and goes out.
+      // The messages before the broken one were intact, so their frames go out.
       frames.push(failedFrame(failureOf(error)))
     }
     return frames
   }
 
-  /** A body that ends without its usage is complete; one that ends within a message is not. */
+  /** A body may end without its usage, but not within a message. */
   end(): Frame[] {
     return this.#stop && this.#splitter.isBetweenMessages ? this.#finish(this.#stop.reason) : []
   }
@@ -56,7 +56,7 @@ export class ConverseStream implements FrameDecoder {
         return this.#readEvent(message)
       case 'exception':
       case 'error':
-        return [failedFrame(streamFailure(message, this.#mask))]
+        return [failedFrame(parseStreamFailure(message, this.#mask))]
       default:
         return []
     }
@@ -64,13 +64,12 @@ export class ConverseStream implements FrameDecoder {
 
   #readEvent({ headers, payload }: AwsMessage): Frame[] {
     const type = eventTypes.find((known) => known === headers.get(':event-type'))
-    // The start of the message says nothing yet, and AWS may think of more events.
+    // `messageStart`, or an event that is newer than this code.
     if (type === undefined) return []
     const parsed = event.safeParse(tryParseJson(payload))
     if (!parsed.success) {
-      return [
-        failedFrame({ kind: 'malformed', detail: 'an event of the stream is none of Converse' }),
-      ]
+      const detail = 'an event of the stream is not a ConverseStream event'
+      return [failedFrame({ kind: 'malformed', detail })]
     }
     const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
     switch (type) {
@@ -94,12 +93,15 @@ export class ConverseStream implements FrameDecoder {
   #openCall(block: number, { toolUseId, name }: ToolUse): Frame[] {
     const index = this.#calls.size
     this.#calls.set(block, { index, hasArguments: false })
-    return [...this.#proofs(), this.#writer.toolCall({ index, id: toolUseId || newCallId(), name })]
+    return [
+      ...this.#flushThinking(),
+      this.#writer.toolCall({ index, id: toolUseId || newCallId(), name }),
+    ]
   }
 
-  /** Texts and reasoning open with their first delta. */
+  /** Texts and reasoning have no start event: they begin with their first delta. */
   #readDelta(block: number, { text, toolUse, reasoningContent }: Delta): Frame[] {
-    if (text) return [...this.#proofs(), this.#writer.text(text)]
+    if (text) return [...this.#flushThinking(), this.#writer.text(text)]
     if (reasoningContent) return this.#think(block, reasoningContent)
     const call = this.#calls.get(block)
     if (!call || !toolUse?.input) return []
@@ -114,13 +116,13 @@ export class ConverseStream implements FrameDecoder {
     return text ? [this.#writer.reasoning(text)] : []
   }
 
-  /** The reasoning that is complete, since what follows is none. */
-  #proofs(): Frame[] {
+  /** Emits the run of thinking blocks that a block of another type ends. */
+  #flushThinking(): Frame[] {
     const run = this.#thinking.interrupt()
     return run.length === 0 ? [] : [this.#writer.thinking(run)]
   }
 
-  /** A call without arguments has sent none, but is a call with an empty object. */
+  /** A call without arguments has no delta, so its empty object is written here. */
   #closeBlock(block: number): Frame[] {
     const call = this.#calls.get(block)
     if (!call || call.hasArguments) return []
@@ -130,15 +132,15 @@ export class ConverseStream implements FrameDecoder {
 
   #finish(stopReason: string): Frame[] {
     const run = this.#thinking.finish()
-    const reason = finishReasonOf(stopReason, this.#calls.size > 0)
+    const reason = mapFinishReason(stopReason, this.#calls.size > 0)
     return [
       ...(run.length > 0 ? [this.#writer.thinking(run)] : []),
-      ...this.#writer.finish(reason, converseUsage(this.#metadata?.usage)),
+      ...this.#writer.finish(reason, parseUsage(this.#metadata?.usage)),
     ]
   }
 }
 
-/** A tool call that is being streamed. */
+/** A call whose arguments have begun or may begin. */
 interface OpenCall {
   /** Its position among the calls of the message. */
   readonly index: number

@@ -3,55 +3,59 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
-import { settleMarks, toolMarks } from '../claude/cache-marks.ts'
-import { type Block, cachePoint } from './blocks.ts'
-import { mayForce } from './conditions.ts'
-import type { BedrockModel, CallIds, ChoiceType } from './models.ts'
+import { type Block, placeMarks, readToolMark } from '../claude/cache-marks.ts'
+import { toolMarkRules } from './blocks.ts'
+import { canForceCalls } from './conditions.ts'
+import type { BedrockModel, ToolChoiceType, ToolUseIdForm } from './models.ts'
 
-export interface ToolTranslation {
+export interface ToolFields {
+  /** The `toolConfig` of the body. */
   readonly config?: object
   /** Members of `additionalModelRequestFields`. */
-  readonly fields: object
+  readonly additional: object
 }
 
-export interface ToolContext {
+export interface ToolInput {
   readonly request: CanonicalRequest
   readonly model: BedrockModel
-  /** Claude's thinking, which not every choice goes with. */
+  /** Claude's `thinking` field, which rules out some choices. */
   readonly thinking: JsonObject | undefined
 }
 
-/** The functions on offer and how they may be chosen. */
-export function converseTools(context: ToolContext): ToolTranslation {
-  const { request, model } = context
-  const past = pastTools(request.messages)
-  const canForce = mayForce(model, context)
+/** Translates the offered functions and the choice among them. */
+export function toToolFields(input: ToolInput): ToolFields {
+  const { request, model, thinking } = input
+  const past = toPastToolSpecs(request.messages)
+  const canForce = canForceCalls(model, thinking)
   const offered = listOfferedTools(request, canForce)
   if (offered.length === 0 || request.toolChoice?.kind === 'none') {
-    if (past.length === 0) return { fields: {} }
-    // Without a toolConfig the calls in the history are refused; a model that sees tools may call.
-    return { config: { tools: offered.length > 0 ? specs(offered, context) : past }, fields: {} }
+    if (past.length === 0) return { additional: {} }
+    // Converse rejects a history of calls without `toolConfig`, although a model that gets tools may
+    // call them.
+    const tools = offered.length > 0 ? toMarkedSpecs(offered, input) : past
+    return { config: { tools }, additional: {} }
   }
-  const tools = specs(offered, context)
-  const choice = choiceOf(request, canForce)
-  const unthinking = choice !== undefined && choice.type !== 'auto' && model.forcesWithoutThinking
-  const fields = unthinking ? { thinking: { type: 'disabled' } } : {}
+  const tools = toMarkedSpecs(offered, input)
+  const choice = resolveChoice(request, canForce)
+  const isForced = choice !== undefined && choice.type !== 'auto'
+  const additional =
+    isForced && model.mustDisableThinkingToForce ? { thinking: { type: 'disabled' } } : {}
   if (request.parallelToolCalls !== false) {
-    return { config: { tools, toolChoice: toolChoice(choice, model) }, fields }
+    return { config: { tools, toolChoice: toToolChoice(choice, model) }, additional }
   }
-  // Converse has no word for it. Beside Claude's own choice there must be no other.
-  const own = { type: 'auto', ...choice, disable_parallel_tool_use: true }
-  return { config: { tools }, fields: { ...fields, tool_choice: own } }
+  // Converse has no such setting, so the choice goes to Claude itself, and only there.
+  const claudeChoice = { type: 'auto', ...choice, disable_parallel_tool_use: true }
+  return { config: { tools }, additional: { ...additional, tool_choice: claudeChoice } }
 }
 
 interface Choice {
-  readonly type: ChoiceType
+  readonly type: ToolChoiceType
   readonly name?: string
 }
 
-function choiceOf({ toolChoice: wish }: CanonicalRequest, canForce: boolean): Choice | undefined {
+function resolveChoice({ toolChoice }: CanonicalRequest, canForce: boolean): Choice | undefined {
   const forced = (choice: Choice): Choice => (canForce ? choice : { type: 'auto' })
-  switch (wish?.kind) {
+  switch (toolChoice?.kind) {
     case undefined:
     case 'none':
     case 'custom':
@@ -61,33 +65,30 @@ function choiceOf({ toolChoice: wish }: CanonicalRequest, canForce: boolean): Ch
     case 'required':
       return forced({ type: 'any' })
     case 'function':
-      return forced({ type: 'tool', name: wish.name })
+      return forced({ type: 'tool', name: toolChoice.name })
     case 'allowed':
-      return wish.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
+      return toolChoice.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
     default:
-      return wish satisfies never
+      return toolChoice satisfies never
   }
 }
 
-/** Without a choice the model decides. */
-function toolChoice(choice: Choice | undefined, { choices }: BedrockModel): object | undefined {
+/** Returns undefined for a choice that the model does not take: then the model decides. */
+function toToolChoice(choice: Choice | undefined, { choices }: BedrockModel): object | undefined {
   if (!choice || !choices.includes(choice.type)) return undefined
   return { [choice.type]: { name: choice.name } }
 }
 
-function specs(tools: readonly FunctionTool[], { request, model }: ToolContext): object[] {
+function toMarkedSpecs(tools: readonly FunctionTool[], { request, model }: ToolInput): object[] {
   const offered = new Set(tools)
   const marked = request.tools.flatMap((tool) => [
-    ...(offered.has(tool) ? [toolSpec(tool)] : []),
-    ...(model.claude ? toolMarks(tool) : []),
+    ...(offered.has(tool) ? [toToolSpec(tool)] : []),
+    ...(model.claude ? readToolMark(tool) : []),
   ])
-  return settleMarks([marked], {
-    carries: () => true,
-    marked: (spec, mark) => [spec, cachePoint(mark)],
-  }).flat()
+  return placeMarks([marked], toolMarkRules).flat()
 }
 
-function toolSpec({ name, description, parameters, strict }: FunctionTool): Block {
+function toToolSpec({ name, description, parameters, strict }: FunctionTool): Block {
   return {
     toolSpec: {
       name,
@@ -100,59 +101,60 @@ function toolSpec({ name, description, parameters, strict }: FunctionTool): Bloc
 
 const noParameters = { type: 'object', properties: {} }
 
-/** The tools that the conversation has called, as far as it tells of them: their names. */
-function pastTools(messages: readonly CanonicalMessage[]): object[] {
+/** Makes up the tools that the conversation has called. Only their names are known. */
+function toPastToolSpecs(messages: readonly CanonicalMessage[]): object[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
   const names = new Set(calls.map(({ name }) => name))
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: noParameters } } }))
 }
 
-const longest = 64
-/** Mistral models take no other length. */
-const mistralLength = 9
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html */
+const maxIdLength = 64
+/** Mistral models accept ids of exactly this length. */
+const shortIdLength = 9
 
 /**
- * Ids of tool calls as Converse takes them, each used once, although other vendors write
- * `functions.look:0` and some clients count from 0 in every turn.
+ * Ids of tool calls in the form that the model accepts, each used once. Other vendors write ids such
+ * as `functions.look:0`, and some clients count from 0 in every turn.
  */
 export class ToolUseIds {
-  readonly #form: CallIds
+  readonly #form: ToolUseIdForm
   readonly #latest = new Map<string, string>()
   readonly #taken = new Set<string>()
-  /** How often the translation has renamed each id of the client. */
+  /** How many ids each of the client's ids has been given. */
   readonly #copies = new Map<string, number>()
 
-  constructor(form: CallIds) {
+  constructor(form: ToolUseIdForm) {
     this.#form = form
   }
 
-  /** The id of a call. */
-  opened(id: string): string {
-    let legal = legalId(id, this.#form)
+  /** Returns the id for a call that the client names `id`. */
+  assign(id: string): string {
+    let unique = toValidId(id, this.#form)
     let copies = this.#copies.get(id) ?? 1
-    while (this.#taken.has(legal)) {
-      legal = digest(`${id} ${++copies}`, this.#form === 'short' ? mistralLength : longest)
+    while (this.#taken.has(unique)) {
+      unique = digest(`${id} ${++copies}`, this.#form === 'short' ? shortIdLength : maxIdLength)
     }
     this.#copies.set(id, copies)
-    this.#taken.add(legal)
-    this.#latest.set(id, legal)
-    return legal
+    this.#taken.add(unique)
+    this.#latest.set(id, unique)
+    return unique
   }
 
-  /** The id of the call that a result answers: the latest one that the client calls so. */
-  answered(id: string): string {
-    return this.#latest.get(id) ?? this.opened(id)
+  /** Returns the id of the latest call that the client names `id`, for the result that answers it. */
+  resolve(id: string): string {
+    return this.#latest.get(id) ?? this.assign(id)
   }
 }
 
-function legalId(id: string, form: CallIds): string {
-  if (form === 'short') return isShort(id) ? id : digest(id, mistralLength)
-  if (id.length > longest) return digest(id, longest)
+function toValidId(id: string, form: ToolUseIdForm): string {
+  if (form === 'short') return isShortId(id) ? id : digest(id, shortIdLength)
+  if (id.length > maxIdLength) return digest(id, maxIdLength)
   return id.replace(form === 'dotted' ? /[^a-zA-Z0-9_.:-]/g : /[^a-zA-Z0-9_-]/g, '_')
 }
 
-function isShort(id: string): boolean {
-  return id.length === mistralLength && /^[a-zA-Z0-9]+$/.test(id)
+function isShortId(id: string): boolean {
+  return id.length === shortIdLength && /^[a-zA-Z0-9]+$/.test(id)
 }
 
 function digest(text: string, length: number): string {

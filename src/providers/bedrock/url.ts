@@ -1,95 +1,96 @@
 import type { Environment } from '../../core/ports.ts'
 
-/** Stands for AWS's own address; the region is filled in. */
+/** AWS's own address, into which `bedrockBase` fills the region. */
 export const bedrockBaseUrl = 'https://bedrock-runtime.{region}.amazonaws.com'
 
 const defaultRegion = 'us-east-1'
 
-export interface BedrockPlace {
+/** All that decides about the region and the address of a request. */
+export interface BedrockLocation {
   /** A URL, a bare region, or `bedrockBaseUrl`. */
   readonly baseUrl: string
-  /** The configured model id: it may be an ARN, which names its region. */
+  /** The configured model id. An ARN names its region. */
   readonly modelId: string
-  /** The region that a JSON credential names. */
+  /** The region in a JSON credential. */
   readonly credentialRegion: string | undefined
   readonly env: Environment
 }
 
-/** The address of an operation on a model. The path of a configured address is kept. */
-export function bedrockUrl(place: BedrockPlace, operation: string): string {
-  const url = new URL(bedrockBase(place.baseUrl, bedrockRegion(place)))
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/model/${pathSegment(place.modelId)}/${operation}`
+/** Builds the address of an operation on a model. The path of a configured address is kept. */
+export function bedrockUrl(location: BedrockLocation, operation: string): string {
+  const url = new URL(bedrockBase(location.baseUrl, resolveRegion(location)))
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/model/${toPathSegment(location.modelId)}/${operation}`
   url.hash = ''
   return url.href
 }
 
-/** The region that requests go to, and that signatures are for. */
-export function bedrockRegion(place: BedrockPlace): string {
-  return namedRegion(place) ?? defaultRegion
+/** Returns the region of the requests and their signatures, `us-east-1` if none is configured. */
+export function resolveRegion(location: BedrockLocation): string {
+  return configuredRegion(location) ?? defaultRegion
 }
 
-/** The region that is named anywhere: the most explicit one counts. */
-export function namedRegion(place: BedrockPlace): string | undefined {
-  const { baseUrl, modelId, credentialRegion, env } = place
+/** Returns the most explicit region: of the address, the ARN, the credential or the environment. */
+export function configuredRegion(location: BedrockLocation): string | undefined {
+  const { baseUrl, modelId, credentialRegion, env } = location
   const candidates = [
-    regionInAddress(baseUrl),
-    regionInArn(modelId),
+    parseAddressRegion(baseUrl),
+    parseArnRegion(modelId),
     credentialRegion,
     env['AWS_REGION'],
     env['AWS_DEFAULT_REGION'],
   ]
-  return candidates.find((name) => name !== undefined && regionName.test(name))
+  return candidates.find((name) => name !== undefined && regionPattern.test(name))
 }
 
-/** True where the address is the user's own, and the region changes nothing of it. */
-export function hasAddress({ baseUrl }: Pick<BedrockPlace, 'baseUrl'>): boolean {
+/** Whether `base_url` is an address, which the region does not change. */
+export function hasAddress({ baseUrl }: Pick<BedrockLocation, 'baseUrl'>): boolean {
   return URL.canParse(baseUrl) && baseUrl !== bedrockBaseUrl
 }
 
-/** The address itself, or AWS's own in that region. */
+/** Returns the configured address, or AWS's own in that region. */
 export function bedrockBase(baseUrl: string, region: string): string {
   if (hasAddress({ baseUrl })) return baseUrl
-  return `https://bedrock-runtime.${region}.${domainOf(region)}`
+  return `https://bedrock-runtime.${region}.${findDomain(region)}`
 }
 
-/** The model id of an address that `bedrockUrl` has made. */
-export function modelIdIn(url: string): string {
+/** Reads the model id back from an address that `bedrockUrl` has built. */
+export function extractModelId(url: string): string {
   const [, segment = ''] = /\/model\/([^/]+)\//.exec(new URL(url).pathname) ?? []
   return decodeURIComponent(segment)
 }
 
-/** `eu-west-1`. A word alone is the name of a host, as in `bedrock-runtime.internal.example.com`. */
-const regionName = /^[a-z]{2,}(?:-[a-z\d]+)*-\d$/
+/** Matches `eu-west-1`, but not a host name such as `internal` in `bedrock-runtime.internal.example.com`. */
+const regionPattern = /^[a-z]{2,}(?:-[a-z\d]+)*-\d$/
 
-function regionInAddress(baseUrl: string): string | undefined {
-  if (regionName.test(baseUrl)) return baseUrl
+function parseAddressRegion(baseUrl: string): string | undefined {
+  if (regionPattern.test(baseUrl)) return baseUrl
   if (!URL.canParse(baseUrl)) return undefined
   const { hostname } = new URL(baseUrl)
   return /^(?:vpce-[^.]+\.)?bedrock-runtime(?:-fips)?\.([a-z\d-]+)\./.exec(hostname)?.[1]
 }
 
 /** `arn:partition:service:region:account:resource` */
-function regionInArn(modelId: string): string | undefined {
+function parseArnRegion(modelId: string): string | undefined {
   return modelId.startsWith('arn:') ? modelId.split(':')[3] : undefined
 }
 
-function domainOf(region: string): string {
+function findDomain(region: string): string {
   if (region.startsWith('cn-')) return 'amazonaws.com.cn'
   return region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com'
 }
 
 /**
- * The whole id, percent-encoded once, as the official client sends it: `:` and the `/` of an ARN
- * too. An id that is encoded already must not be encoded again.
+ * Percent-encodes the whole id, `:` and `/` of an ARN included, as the official client does. An id that
+ * is already encoded is not encoded again.
  */
-function pathSegment(modelId: string): string {
-  return encodeURIComponent(decoded(modelId)).replace(
+function toPathSegment(modelId: string): string {
+  return encodeURIComponent(decode(modelId)).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 }
 
-function decoded(modelId: string): string {
+function decode(modelId: string): string {
   try {
     return decodeURIComponent(modelId)
   } catch {

@@ -1,8 +1,12 @@
 import * as z from 'zod'
 import { isCount, type ReportedUsage } from '../../core/usage.ts'
 
-/** Converse leaves what the cache gave and took out of `inputTokens`. */
-export function converseUsage(value: unknown): ReportedUsage | undefined {
+/**
+ * Converts the counters of Converse. Its `inputTokens` exclude the tokens that were read from or
+ * written to the cache; `promptTokens` includes them.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
+ */
+export function parseUsage(value: unknown): ReportedUsage | undefined {
   const parsed = usageCounts.safeParse(value)
   if (!parsed.success) return undefined
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = parsed.data

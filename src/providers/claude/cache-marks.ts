@@ -8,9 +8,11 @@ import {
 } from '../canonical/messages.ts'
 import type { FunctionTool } from '../canonical/tools.ts'
 
-/** What a client has marked for the cache, up to here. It stands behind the block that it marks. */
+/** A content block in the vendor's own form. Members that are undefined do not reach the wire. */
+export type Block = JsonObject
+
+/** A client's `cache_control`. It follows the block that it marks, until `placeMarks` applies it. */
 export class CacheMark {
-  /** The client's `cache_control`. */
   readonly control: JsonObject
 
   constructor(control: JsonObject) {
@@ -18,99 +20,102 @@ export class CacheMark {
   }
 }
 
-/** A block of the vendor's, or a mark behind one. */
-export type Markable = JsonObject | CacheMark
+export type BlockOrMark = Block | CacheMark
 
-/** The mark on a part, a message, a call or a tool of the client's. */
-export function marksOn({ cache_control: control }: JsonObject): readonly CacheMark[] {
+/** Returns the mark on a part, a message, a call or a tool of the client, if it has one. */
+export function readMark({ cache_control: control }: JsonObject): readonly CacheMark[] {
   return isObject(control) ? [new CacheMark(control)] : none
 }
 
 const none: readonly CacheMark[] = []
 
-/** What the parts of a message become. */
-export interface PartBlocks {
-  /** Undefined for a text that says nothing. */
-  readonly text: (text: string) => JsonObject | undefined
-  /** Throws where the vendor takes no such part in this message. */
-  readonly other: (part: OtherPart, message: CanonicalMessage) => JsonObject
+/** How the parts of one message become blocks. */
+export interface PartTranslator {
+  /** Returns undefined for a blank text, which the vendors refuse. */
+  readonly toTextBlock: (text: string) => Block | undefined
+  /** Throws `UntranslatableError` for a part that this message cannot hold. */
+  readonly toOtherBlock: (part: OtherPart, message: CanonicalMessage) => Block
 }
 
 export type OtherPart = Exclude<CanonicalPart, TextPart>
 
 /**
- * The blocks of a message, its calls last, with every mark behind what it marks. The message's own mark
- * belongs to its text where that is one string, else to its end.
+ * Translates a message into blocks, its calls last, with each mark behind the block that it marks. A
+ * mark on the message itself marks its text if the content is a string, otherwise its last block.
  */
-export function markedBlocks(
+export function toMarkedBlocks(
   message: CanonicalMessage,
-  blocks: PartBlocks,
-  calls: readonly Markable[] = none,
-): readonly Markable[] {
+  translator: PartTranslator,
+  calls: readonly BlockOrMark[] = none,
+): readonly BlockOrMark[] {
   const { content, raw } = message
-  const own = marksOn(raw)
+  const own = readMark(raw)
   if (typeof content !== 'string') {
     return [
-      ...listParts(message).flatMap((part) => partBlock(part, message, blocks)),
+      ...listParts(message).flatMap((part) => translatePart(part, message, translator)),
       ...calls,
       ...own,
     ]
   }
-  const text = blocks.text(content)
+  const text = translator.toTextBlock(content)
   if (own.length === 0) return text ? [text, ...calls] : calls
   return text ? [text, ...own, ...calls] : [...calls, ...own]
 }
 
-function partBlock(
+function translatePart(
   part: CanonicalPart,
   message: CanonicalMessage,
-  { text, other }: PartBlocks,
-): Markable[] {
-  const block = part.type === 'text' ? text(part.text) : other(part, message)
-  return block ? [block, ...marksOn(part.raw)] : [...marksOn(part.raw)]
+  translator: PartTranslator,
+): BlockOrMark[] {
+  const block =
+    part.type === 'text'
+      ? translator.toTextBlock(part.text)
+      : translator.toOtherBlock(part, message)
+  return block ? [block, ...readMark(part.raw)] : [...readMark(part.raw)]
 }
 
-/** Clients mark a tool on either side of its definition. */
-export function toolMarks({ raw }: FunctionTool): readonly CacheMark[] {
+/** Returns the mark on a tool. Clients put it beside `function` or inside of it. */
+export function readToolMark({ raw }: FunctionTool): readonly CacheMark[] {
   const { function: definition } = raw
-  return [...marksOn(raw), ...(isObject(definition) ? marksOn(definition) : [])].slice(0, 1)
+  return [...readMark(raw), ...(isObject(definition) ? readMark(definition) : [])].slice(0, 1)
 }
 
+/** How a vendor marks a block. */
 export interface MarkRules {
-  /** A mark may stand behind this block. */
-  readonly carries: (block: JsonObject) => boolean
-  /** A block and the mark behind it, as the vendor has them. */
-  readonly marked: (block: JsonObject, mark: CacheMark) => readonly JsonObject[]
+  /** Whether the vendor accepts a mark on this block. */
+  readonly canCarry: (block: Block) => boolean
+  /** Returns the marked block, or the block and the cache point behind it. */
+  readonly apply: (block: Block, mark: CacheMark) => readonly Block[]
 }
 
 /**
- * Settles every mark on the nearest block before it that can carry one: its own may have been blank, or
- * of a type that takes none. The lists follow each other as the vendor reads them. Two marks in one
- * place are one; a mark before every block has no place.
+ * Applies each mark to the nearest block before it that can carry one: its own block may have been
+ * blank, or of a type that takes no mark. `lists` are in the order in which the vendor reads them. A
+ * block keeps the first of several marks; a mark without a block before it is left out.
  */
-export function settleMarks(
-  lists: readonly (readonly Markable[])[],
-  { carries, marked }: MarkRules,
-): readonly (readonly JsonObject[])[] {
-  if (isUnmarked(lists)) return lists
-  const marks = new Map<JsonObject, CacheMark>()
-  let carrier: JsonObject | undefined
+export function placeMarks(
+  lists: readonly (readonly BlockOrMark[])[],
+  { canCarry, apply }: MarkRules,
+): readonly (readonly Block[])[] {
+  if (hasNoMarks(lists)) return lists
+  const marks = new Map<Block, CacheMark>()
+  let carrier: Block | undefined
   for (const item of lists.flat()) {
-    if (!(item instanceof CacheMark)) carrier = carries(item) ? item : carrier
+    if (!(item instanceof CacheMark)) carrier = canCarry(item) ? item : carrier
     else if (carrier && !marks.has(carrier)) marks.set(carrier, item)
   }
   return lists.map((list) =>
     list.flatMap((item) => {
       if (item instanceof CacheMark) return []
       const mark = marks.get(item)
-      return mark ? marked(item, mark) : [item]
+      return mark ? apply(item, mark) : [item]
     }),
   )
 }
 
-/** True for most conversations. */
-function isUnmarked(
-  lists: readonly (readonly Markable[])[],
-): lists is readonly (readonly JsonObject[])[] {
+/** True for most conversations, which then need no copy of their lists. */
+function hasNoMarks(
+  lists: readonly (readonly BlockOrMark[])[],
+): lists is readonly (readonly Block[])[] {
   return lists.every((list) => list.every((item) => !(item instanceof CacheMark)))
 }

@@ -2,56 +2,59 @@ import { isCount } from '../../core/usage.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import { clampBound } from '../shared/output-bound.ts'
 
-/** How much a Claude model may write, its thinking included. */
-export interface ClaudeBound {
-  /** Undefined leaves it to the service. */
+/** The output limit of a request and the thinking that fits into it. */
+export interface OutputLimit {
+  /** Undefined leaves the limit to the service. */
   readonly maxTokens: number | undefined
-  /** The `thinking` field as it fits; undefined also where there is no room to think. */
+  /** The `thinking` field; undefined also where the limit leaves no room to think. */
   readonly thinking: JsonObject | undefined
 }
 
-export interface ClaudeBoundParts {
-  /** The client's bound. */
-  readonly asked: number | undefined
-  /** Stands in for the client's bound; undefined: nothing does. */
-  readonly otherwise: number | undefined
-  /** The model's own bound, which goes before `otherwise`. */
-  readonly most: number | undefined
+export interface OutputLimitInput {
+  /** The client's limit. */
+  readonly requested: number | undefined
+  /** Replaces a missing client's limit; undefined leaves the limit to the service. */
+  readonly fallback: number | undefined
+  /** The model's configured limit, which also replaces `fallback`. */
+  readonly maxOutputTokens: number | undefined
   readonly thinking: JsonObject | undefined
-  /** The client speaks of budgets itself, so its bound includes its thinking. */
-  readonly includesThinking: boolean
+  /** Whether the client's limit includes its thinking, because it has set the budget itself. */
+  readonly includesBudget: boolean
 }
 
-/** Thinking counts against the bound, so its budget comes on top of what the client wants to read. */
-export function claudeBound({
-  asked,
-  otherwise,
-  most,
+/** Adds the thinking budget to the client's limit, because thinking counts against `max_tokens`. */
+export function resolveOutputLimit({
+  requested,
+  fallback,
+  maxOutputTokens,
   thinking,
-  includesThinking,
-}: ClaudeBoundParts): ClaudeBound {
-  const text = asked ?? (otherwise === undefined ? undefined : (most ?? otherwise))
+  includesBudget,
+}: OutputLimitInput): OutputLimit {
+  const text = requested ?? (fallback === undefined ? undefined : (maxOutputTokens ?? fallback))
   if (text === undefined) return { maxTokens: undefined, thinking }
-  const isWhole = includesThinking && asked !== undefined
-  const wanted = isWhole ? text : text + thinkingBudget(thinking)
-  const maxTokens = clampBound(most, wanted) ?? wanted
-  return { maxTokens, thinking: maxTokens < wanted ? fitted(thinking, maxTokens) : thinking }
+  const isTotal = includesBudget && requested !== undefined
+  const total = isTotal ? text : text + thinkingBudget(thinking)
+  const maxTokens = clampBound(maxOutputTokens, total) ?? total
+  return { maxTokens, thinking: maxTokens < total ? fitBudget(thinking, maxTokens) : thinking }
 }
 
-/** The least that the vendor takes for a budget. */
-const leastBudget = 1024
+/**
+ * The vendor's minimum for `budget_tokens`:
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+ */
+const minBudget = 1024
 
-/** Of a bound that was lowered, thinking gets half at most: a budget has to stay below the bound. */
-function fitted(thinking: JsonObject | undefined, maxTokens: number): JsonObject | undefined {
+/** Gives thinking at most half of a lowered limit: the vendor requires a budget below the limit. */
+function fitBudget(thinking: JsonObject | undefined, maxTokens: number): JsonObject | undefined {
   const half = Math.floor(maxTokens / 2)
   if (thinkingBudget(thinking) <= half) return thinking
-  if (maxTokens <= leastBudget) return undefined
-  return { ...thinking, budget_tokens: Math.max(leastBudget, half) }
+  if (maxTokens <= minBudget) return undefined
+  return { ...thinking, budget_tokens: Math.max(minBudget, half) }
 }
 
-/** The tokens set apart for thinking: they count against the limit of the answer. */
+/** Returns the tokens of the thinking budget, 0 if there is none. */
 export function thinkingBudget(thinking: JsonObject | undefined): number {
   const budget = thinking?.['type'] === 'enabled' ? thinking['budget_tokens'] : 0
-  // The client may have written anything; what is no count is for the vendor to refuse.
+  // The client's own object may hold any value. The vendor rejects an invalid one.
   return isCount(budget) ? budget : 0
 }

@@ -1,81 +1,87 @@
-/** What a Claude model accepts and refuses. */
+/** What a Claude model accepts. */
 export interface ClaudeModel {
-  /** `temperature`, `top_p` and `top_k` may differ from their defaults. */
-  readonly sampling: boolean
-  /** `budget`: thinks for a number of tokens on demand; `adaptive`: judges for itself how long. */
+  /** Whether `temperature`, `top_p` and `top_k` may differ from their defaults. */
+  readonly hasSampling: boolean
+  /** `budget`: thinks for a given number of tokens; `adaptive`: decides itself how long to think. */
   readonly thinking: 'adaptive' | 'budget' | 'none'
-  /** What is left of thinking when none is wanted; `low`: it cannot be turned off. */
+  /** How the effort `none` is sent: a type of `thinking`, or the lowest effort if it cannot be off. */
   readonly thinkingOff: 'disabled' | 'between_tools' | 'low'
-  /** The levels of `output_config.effort`, where that field exists. */
+  /** The levels of `output_config.effort`; empty if the model does not have that field. */
   readonly efforts: readonly ClaudeEffort[]
-  /** `tool_choice` may force a call. */
-  readonly forcedTools: boolean
-  /** JSON schemas for answers, and `strict` tools. */
-  readonly schemas: boolean
-  /** Stands in for a limit that the client did not set: the Messages API requires one. */
+  /** Whether `tool_choice` may force a call. */
+  readonly canForceCalls: boolean
+  /** Whether it enforces JSON schemas for answers, and `strict` tools. */
+  readonly hasSchemas: boolean
+  /** The `max_tokens` of a request without a limit, because the Messages API requires one. */
   readonly maxTokens: number
 }
 
 export type ClaudeEffort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 const adaptive: ClaudeModel = {
-  sampling: false,
+  hasSampling: false,
   thinking: 'adaptive',
   thinkingOff: 'disabled',
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
-  forcedTools: true,
-  schemas: true,
+  canForceCalls: true,
+  hasSchemas: true,
   maxTokens: 16384,
 }
 
 const budget: ClaudeModel = {
-  sampling: true,
+  hasSampling: true,
   thinking: 'budget',
   thinkingOff: 'disabled',
   efforts: [],
-  forcedTools: true,
-  schemas: false,
+  canForceCalls: true,
+  hasSchemas: false,
   maxTokens: 16384,
 }
 
-/** The oldest models, and whatever else a compatible server calls its own. */
+/** The oldest Claude models, and every model of a compatible server that is not Claude. */
 const plain: ClaudeModel = { ...budget, thinking: 'none', maxTokens: 4096 }
 
 interface Family extends ClaudeModel {
-  /** Any of these in the model's id makes it one of the family. */
+  /** A model belongs to the family if its id contains one of these. */
   readonly ids: readonly string[]
 }
 
-// By the vendor's model and migration pages, as of November 2026. The first hit counts.
+/**
+ * The first match counts. As of November 2026, from
+ * https://platform.claude.com/docs/en/about-claude/models/overview,
+ * https://platform.claude.com/docs/en/about-claude/models/migration-guide,
+ * https://platform.claude.com/docs/en/build-with-claude/effort and
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+ */
 const families: readonly Family[] = [
-  { ids: ['sonnet-5-5'], ...adaptive, thinkingOff: 'between_tools', forcedTools: false },
-  { ids: ['opus-5-5'], ...adaptive, thinkingOff: 'low', forcedTools: false },
+  { ids: ['sonnet-5-5'], ...adaptive, thinkingOff: 'between_tools', canForceCalls: false },
+  { ids: ['opus-5-5'], ...adaptive, thinkingOff: 'low', canForceCalls: false },
   { ids: ['haiku-5-5'], ...adaptive },
   {
     ids: ['fable-5-1', 'fable-5-2', 'mythos-5-1', 'mythos-5-2'],
     ...adaptive,
     thinkingOff: 'low',
-    forcedTools: false,
+    canForceCalls: false,
   },
   { ids: ['fable-5', 'mythos-5'], ...adaptive, thinkingOff: 'low' },
   { ids: ['opus-5', 'opus-4-7', 'opus-4-8', 'sonnet-5'], ...adaptive },
   {
     ids: ['opus-4-6', 'sonnet-4-6'],
     ...adaptive,
-    sampling: true,
+    hasSampling: true,
     efforts: ['low', 'medium', 'high', 'max'],
   },
-  { ids: ['opus-4-5'], ...budget, efforts: ['low', 'medium', 'high'], schemas: true },
-  { ids: ['sonnet-4-5', 'haiku-4-5', 'opus-4-1'], ...budget, schemas: true },
+  { ids: ['opus-4-5'], ...budget, efforts: ['low', 'medium', 'high'], hasSchemas: true },
+  { ids: ['sonnet-4-5', 'haiku-4-5', 'opus-4-1'], ...budget, hasSchemas: true },
   { ids: ['sonnet-4', 'opus-4', 'claude-3-7'], ...budget },
   { ids: ['claude-3', 'claude-2', 'claude-instant'], ...plain },
-  // A model newer than this table behaves like the newest of it.
+  // A Claude model newer than this table is treated like the newest in it.
   { ids: ['claude-'], ...adaptive, thinkingOff: 'low' },
 ]
 
-/** The facts of a model by its id, with whatever prefix and date a cloud or a gateway adds. */
-export function claudeModel(id: string): ClaudeModel {
-  // Some gateways write versions with dots.
+/** Finds a model by its id, which may have any prefix and date that a cloud or a gateway adds. */
+export function findClaudeModel(id: string): ClaudeModel {
+  // Some gateways write versions with dots: `claude-sonnet-4.5`.
   const name = id.toLowerCase().replaceAll('.', '-')
   return families.find(({ ids }) => ids.some((part) => name.includes(part))) ?? plain
 }

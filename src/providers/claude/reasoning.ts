@@ -1,22 +1,22 @@
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
-import { claudeBound } from './max-tokens.ts'
+import { resolveOutputLimit } from './max-tokens.ts'
 import type { ClaudeEffort, ClaudeModel } from './models.ts'
 import { lacksThinking } from './thinking-blocks.ts'
 
-/** How a Claude model is told to think, and how much it may write. */
+/** The reasoning fields of a request, and its output limit, which depends on them. */
 export interface ClaudeThinking {
   /** The `thinking` field. */
   readonly thinking: JsonObject | undefined
   /** The level for `output_config.effort`. */
   readonly effort: ClaudeEffort | undefined
-  /** Undefined leaves it to the service. */
+  /** Undefined leaves the limit to the service. */
   readonly maxTokens: number | undefined
-  /** Why thinking that was asked for is left out. */
-  readonly lost: 'missing' | 'no-room' | undefined
+  /** Why requested thinking is left out: earlier thinking is missing, or the limit is too low. */
+  readonly dropReason: 'missing-blocks' | 'no-room' | undefined
 }
 
-/** Tokens to think with, by effort: those that LiteLLM uses, continued upwards. */
+/** Thinking budgets in tokens: those of LiteLLM for `low` to `high`, doubled for each level above. */
 const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
   minimal: 1024,
   low: 1024,
@@ -26,44 +26,45 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
   max: 16384,
 }
 
-export interface ThinkingWish {
+export interface ThinkingInput {
   readonly request: CanonicalRequest
-  /** The client's own `thinking`, verbatim: it says more than an effort can. */
-  readonly own: JsonObject | undefined
+  /** The client's own `thinking` object. It is sent verbatim and wins over the effort. */
+  readonly clientThinking: JsonObject | undefined
   readonly model: ClaudeModel
-  /** The bound where the client sets none, by how the model thinks; undefined: none. */
-  readonly otherwise: (thinking: JsonObject | undefined) => number | undefined
-  /** The configured bound of the model. */
-  readonly most: number | undefined
+  /** Returns the limit for a request without one; undefined leaves it to the service. */
+  readonly defaultMaxTokens: (thinking: JsonObject | undefined) => number | undefined
+  /** The model's configured limit. */
+  readonly maxOutputTokens: number | undefined
 }
 
 /**
- * How a model is to think. Thinking by budget is left out where the latest calls lack theirs, since
- * the vendor would refuse it.
+ * Decides how the model thinks. A thinking budget is left out where the latest calls came back
+ * without their thinking, because the vendor would refuse the request.
  */
-export function claudeThinking(wish: ThinkingWish): ClaudeThinking {
-  const { request, own, model, otherwise, most } = wish
-  const meant = meaningOf(request.reasoningEffort, model)
-  // Servers that are merely compatible sign nothing, and miss nothing.
+export function resolveThinking(input: ThinkingInput): ClaudeThinking {
+  const { request, clientThinking, model, defaultMaxTokens, maxOutputTokens } = input
+  const translated = translateEffort(request.reasoningEffort, model)
+  // Models of compatible servers sign nothing, so they miss nothing.
   const isRefused = (thinking: JsonObject | undefined) =>
     thinking?.['type'] === 'enabled' && model.thinking !== 'none' && lacksThinking(request.messages)
-  const isOwn = own !== undefined && !isRefused(own)
-  const isMissing = isRefused(own) || (!isOwn && isRefused(meant.thinking))
-  const meaning = isOwn || !isRefused(meant.thinking) ? meant : {}
-  const wanted = isOwn ? own : meaning.thinking
-  const { maxTokens, thinking } = claudeBound({
-    asked: request.maxTokens,
-    otherwise: otherwise(wanted),
-    most,
+  const isClientThinking = clientThinking !== undefined && !isRefused(clientThinking)
+  const isTranslatedRefused = isRefused(translated.thinking)
+  const isMissing = isRefused(clientThinking) || (!isClientThinking && isTranslatedRefused)
+  const fromEffort = isClientThinking || !isTranslatedRefused ? translated : {}
+  const wanted = isClientThinking ? clientThinking : fromEffort.thinking
+  const { maxTokens, thinking } = resolveOutputLimit({
+    requested: request.maxTokens,
+    fallback: defaultMaxTokens(wanted),
+    maxOutputTokens,
     thinking: wanted,
-    includesThinking: own !== undefined,
+    includesBudget: clientThinking !== undefined,
   })
-  const lost = isMissing ? 'missing' : wanted && !thinking ? 'no-room' : undefined
-  return { thinking, effort: meaning.effort, maxTokens, lost }
+  const dropReason = isMissing ? 'missing-blocks' : wanted && !thinking ? 'no-room' : undefined
+  return { thinking, effort: fromEffort.effort, maxTokens, dropReason }
 }
 
-/** What an effort means for a model; nothing when the model does not reason. */
-function meaningOf(
+/** Translates an effort into the fields that the model understands; none if it does not reason. */
+function translateEffort(
   effort: ReasoningEffort | undefined,
   model: ClaudeModel,
 ): { readonly thinking?: JsonObject; readonly effort?: ClaudeEffort } {
@@ -72,19 +73,19 @@ function meaningOf(
     if (model.thinkingOff === 'low') return { effort: 'low' }
     return { thinking: { type: model.thinkingOff } }
   }
-  const level = levelOf(effort, model)
+  const level = nearestEffort(effort, model)
   return {
     thinking:
       model.thinking === 'adaptive'
-        ? // Newer models leave the text of their thinking out unless they are asked for it.
+        ? // Newer models omit the text of their thinking unless the request asks for it.
           { type: 'adaptive', display: 'summarized' }
         : { type: 'enabled', budget_tokens: budgets[effort] },
     ...(level !== undefined && { effort: level }),
   }
 }
 
-/** The effort in the model's own levels: the one of that name, else `high` for what lies above it. */
-function levelOf(
+/** Returns the model's level of the same name, or `high` for an effort above its levels. */
+function nearestEffort(
   effort: Exclude<ReasoningEffort, 'none'>,
   { efforts }: ClaudeModel,
 ): ClaudeEffort | undefined {
@@ -93,7 +94,7 @@ function levelOf(
   return efforts.includes(wanted) ? wanted : 'high'
 }
 
-/** Thinking is asked for in whatever form. */
-export function thinks({ thinking }: { readonly thinking?: JsonObject | undefined }): boolean {
+/** Whether a `thinking` field turns thinking on, in any of its forms. */
+export function isThinkingOn(thinking: JsonObject | undefined): boolean {
   return thinking !== undefined && thinking['type'] !== 'disabled'
 }

@@ -2,20 +2,21 @@ import { isObject } from '../../wire/json.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 
 /**
- * A JSON schema in the subset that Claude models hold their answers to. Every object is closed,
- * `oneOf` becomes `anyOf`, and constraints that cannot be held move into the description, as the
- * official SDK does, so that the model still reads them.
+ * Converts a JSON schema into the subset that Claude models enforce. As in the official SDK, every
+ * object is closed, `oneOf` becomes `anyOf`, and other constraints move into the description, where
+ * the model still reads them.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
-export function claudeSchema(schema: unknown): unknown {
+export function toClaudeSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const kept: [string, unknown][] = []
   const moved: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
-    const translate = keywords.get(keyword)
-    if (translate) kept.push([keyword, translate(value)])
-    else if (isHeld(keyword, value)) kept.push([keyword, value])
-    else if (keyword === 'oneOf' && !schema['anyOf']) kept.push(['anyOf', listOf(value)])
-    else if (!settled.has(keyword)) moved.push(`${keyword}: ${JSON.stringify(value)}`)
+    const convert = keywords.get(keyword)
+    if (convert) kept.push([keyword, convert(value)])
+    else if (isEnforced(keyword, value)) kept.push([keyword, value])
+    else if (keyword === 'oneOf' && !schema['anyOf']) kept.push(['anyOf', convertList(value)])
+    else if (!rewritten.has(keyword)) moved.push(`${keyword}: ${JSON.stringify(value)}`)
   }
   const texts = [schema['description'] ?? '', moved.join(', ')].filter((text) => text !== '')
   if (texts.length > 0) kept.push(['description', texts.join('\n\n')])
@@ -23,26 +24,26 @@ export function claudeSchema(schema: unknown): unknown {
   return Object.fromEntries(kept)
 }
 
-const asIs = (value: unknown) => value
+const keep = (value: unknown) => value
 
-/** What becomes of the keywords that stay. */
+/** The supported keywords, each with the conversion of its value. */
 const keywords: ReadonlyMap<string, (value: unknown) => unknown> = new Map([
-  ['type', asIs],
-  ['required', asIs],
-  ['enum', asIs],
-  ['const', asIs],
-  ['$ref', asIs],
-  ['title', asIs],
-  ['default', asIs],
-  ['items', claudeSchema],
-  ['anyOf', listOf],
-  ['allOf', listOf],
-  ['properties', namedOf],
-  ['$defs', namedOf],
+  ['type', keep],
+  ['required', keep],
+  ['enum', keep],
+  ['const', keep],
+  ['$ref', keep],
+  ['title', keep],
+  ['default', keep],
+  ['items', toClaudeSchema],
+  ['anyOf', convertList],
+  ['allOf', convertList],
+  ['properties', convertMembers],
+  ['$defs', convertMembers],
 ])
 
-/** Keywords that are written at the end, or say nothing that is not said anyway. */
-const settled: ReadonlySet<string> = new Set(['description', 'additionalProperties', '$schema'])
+/** The keywords that the loop leaves out: two are written after it, `$schema` means nothing here. */
+const rewritten: ReadonlySet<string> = new Set(['description', 'additionalProperties', '$schema'])
 
 const formats: ReadonlySet<unknown> = new Set([
   'date-time',
@@ -57,19 +58,20 @@ const formats: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-function isHeld(keyword: string, value: unknown): boolean {
+/** Whether the vendor enforces a keyword that it supports with some values only. */
+function isEnforced(keyword: string, value: unknown): boolean {
   if (keyword === 'format') return formats.has(value)
   return keyword === 'minItems' && (value === 0 || value === 1)
 }
 
-function listOf(schemas: unknown): unknown {
-  return Array.isArray(schemas) ? schemas.map(claudeSchema) : schemas
+function convertList(schemas: unknown): unknown {
+  return Array.isArray(schemas) ? schemas.map(toClaudeSchema) : schemas
 }
 
-function namedOf(schemas: unknown): unknown {
+function convertMembers(schemas: unknown): unknown {
   if (!isObject(schemas)) return schemas
   const entries = Object.entries(schemas)
-  return Object.fromEntries(entries.map(([name, schema]) => [name, claudeSchema(schema)]))
+  return Object.fromEntries(entries.map(([name, schema]) => [name, toClaudeSchema(schema)]))
 }
 
 function isObjectSchema({ type, properties }: JsonObject): boolean {

@@ -2,23 +2,26 @@ import { isObject } from '../../wire/json.ts'
 import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 
 /*
- * Thinking goes to the client and comes back in `thinking_blocks`, in the form of the Messages API:
- * block by block, each with the signature or the hidden data that proves it. The vendor wants it back
- * unchanged and in its place, which is before everything else. Blocks that followed text or a call
- * cannot return to theirs, since a message of the OpenAI API has one text; those carry `index`, their
- * place in the vendor's content, and a message that has any goes back without thinking.
+ * Thinking reaches the client and comes back in `thinking_blocks`, in the form of the Messages API: a
+ * list of blocks, each with the signature or the redacted data that proves its origin. The vendor
+ * accepts it only unchanged and in its place. Blocks that lead the answer go back in front of it.
+ * Blocks after a text or a call cannot go back, because a message of the OpenAI API has one text.
+ * They carry `index`, their position in the vendor's content, and a message that has such a block goes
+ * back without thinking.
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  */
 
 /**
- * Collects the thinking of one answer in runs of neighbouring blocks. A run is one list: SDKs that
- * merge deltas may keep only the last list that they have read.
+ * Collects the thinking of one answer in runs of neighbouring blocks. Each run becomes one list in
+ * one chunk: SDKs that merge deltas may keep only the last list of a message.
  */
 export class ThinkingRuns {
   #open: { readonly index: number; readonly block: Record<string, unknown> } | undefined
   #run: JsonObject[] = []
+  /** Whether only thinking has come so far. */
   #leads = true
 
-  /** The block at this place of the vendor's content opens or goes on: its texts add up. */
+  /** Adds a piece of the block at `index`: texts are appended, other members replaced. */
   add(index: number, piece: JsonObject): void {
     if (this.#open?.index !== index) this.end()
     this.#open ??= { index, block: {} }
@@ -29,7 +32,7 @@ export class ThinkingRuns {
     }
   }
 
-  /** The open block is complete. Without a proof it is of no use to the client. */
+  /** Completes the open block. A block without proof is left out, as it could not be sent back. */
   end(): void {
     if (!this.#open) return
     const { index, block } = this.#open
@@ -38,14 +41,14 @@ export class ThinkingRuns {
     if (isProven(typed)) this.#run.push(this.#leads ? typed : { ...typed, index })
   }
 
-  /** A block of another type follows. Returns the run before it. */
+  /** Returns the run that a block of another type ends. */
   interrupt(): readonly JsonObject[] {
     const run = this.finish()
     this.#leads = false
     return run
   }
 
-  /** The run that nothing follows. */
+  /** Returns the run at the end of the answer. */
   finish(): readonly JsonObject[] {
     this.end()
     const run = this.#run
@@ -54,41 +57,42 @@ export class ThinkingRuns {
   }
 }
 
-/** The `thinking_blocks` of a whole answer; `thinkingIn` reads a block of the vendor's as thinking. */
-export function thinkingOf<Block>(
+/** Returns the `thinking_blocks` of an answer. `toThinking` reads the vendor's block if it is thinking. */
+export function collectThinking<Block>(
   content: readonly Block[],
-  thinkingIn: (block: Block) => JsonObject | undefined,
+  toThinking: (block: Block) => JsonObject | undefined,
 ): readonly JsonObject[] {
   const runs = new ThinkingRuns()
-  const before = content.flatMap((block, index) => {
-    const thinking = thinkingIn(block)
+  const earlier = content.flatMap((block, index) => {
+    const thinking = toThinking(block)
     if (!thinking) return runs.interrupt()
     runs.add(index, thinking)
     return []
   })
-  return [...before, ...runs.finish()]
+  return [...earlier, ...runs.finish()]
 }
 
-/** The thinking that goes back with an assistant message: all of it, unchanged, or none. */
-export function thinkingBlocks({ raw }: CanonicalMessage): readonly JsonObject[] {
+/** Returns the thinking that goes back with an assistant message: all of it unchanged, or none. */
+export function readThinkingBlocks({ raw }: CanonicalMessage): readonly JsonObject[] {
   const given = raw['thinking_blocks']
   const blocks = Array.isArray(given) ? given.filter(isObject).filter(isProven) : []
   return blocks.some((block) => 'index' in block) ? [] : blocks
 }
 
-/** The vendor refuses a block without its signature. */
+/** Whether a block has the signature or the data without which the vendor rejects it. */
 function isProven({ type, signature, data }: JsonObject): boolean {
   const proof = type === 'thinking' ? signature : type === 'redacted_thinking' ? data : undefined
   return typeof proof === 'string' && proof !== ''
 }
 
 /**
- * True when the latest tool calls of the conversation come without the thinking that led to them.
- * Thinking by budget is then refused with "Expected `thinking`, but found `tool_use`".
+ * Whether the latest tool calls of the conversation lack the thinking that led to them. A request
+ * that thinks on a budget is then refused: "Expected `thinking` or `redacted_thinking`, but found
+ * `tool_use`". https://github.com/anomalyco/opencode/issues/3077
  */
 export function lacksThinking(messages: readonly CanonicalMessage[]): boolean {
   const latest = messages.findLast(
     (message) => message.role === 'assistant' && message.calls.length > 0,
   )
-  return latest !== undefined && thinkingBlocks(latest).length === 0
+  return latest !== undefined && readThinkingBlocks(latest).length === 0
 }

@@ -94,8 +94,7 @@ describe('a private name is not taken for a region', () => {
 
 describe('a region that is named nowhere is a warning at the start', () => {
   const accessKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY'
-  const rule =
-    'provider p: no region is named in base_url, an ARN, the credential or AWS_REGION: requests'
+  const rule = 'provider p: no region in base_url, an ARN, the credential or AWS_REGION: requests'
   const both = `${rule} go to us-east-1 and are signed for us-east-1`
   const proxy = base('https://bedrock-runtime.internal.example.com')
   const privateArn = 'arn:aws:bedrock:eu-central-1:1:inference-profile/x'

@@ -1,6 +1,6 @@
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
 import { describe, expect, test } from 'vitest'
-import { claudeSchema } from '../../../src/providers/claude/schema.ts'
+import { toClaudeSchema } from '../../../src/providers/claude/schema.ts'
 
 describe('a schema that answers are held to', () => {
   test.each([
@@ -26,20 +26,20 @@ describe('a schema that answers are held to', () => {
     ['a title and a description', { type: 'string', title: 'T', description: 'D' }],
     ['the dialect', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'string' }],
   ])('%s, as the official SDK has it', (_, schema) => {
-    expect(claudeSchema(schema)).toEqual(transformJSONSchema(schema))
+    expect(toClaudeSchema(schema)).toEqual(transformJSONSchema(schema))
   })
 
   test('constraints that cannot be held are told in words', () => {
     const schema = { type: 'integer', minimum: 1, maximum: 9, description: 'A digit.' }
-    expect(claudeSchema(schema)).toEqual({
+    expect(toClaudeSchema(schema)).toEqual({
       type: 'integer',
       description: 'A digit.\n\nminimum: 1, maximum: 9',
     })
-    expect(claudeSchema({ type: 'array', minItems: 2 })).toEqual({
+    expect(toClaudeSchema({ type: 'array', minItems: 2 })).toEqual({
       type: 'array',
       description: 'minItems: 2',
     })
-    expect(claudeSchema({ type: 'string', format: 'regex', pattern: '^a$' })).toEqual({
+    expect(toClaudeSchema({ type: 'string', format: 'regex', pattern: '^a$' })).toEqual({
       type: 'string',
       description: 'format: "regex", pattern: "^a$"',
     })
@@ -47,8 +47,8 @@ describe('a schema that answers are held to', () => {
 
   test('an object that may be null is closed too', () => {
     const schema = { type: ['object', 'null'], properties: {} }
-    expect(claudeSchema(schema)).toEqual({ ...schema, additionalProperties: false })
-    expect(claudeSchema({ properties: {} })).toEqual({
+    expect(toClaudeSchema(schema)).toEqual({ ...schema, additionalProperties: false })
+    expect(toClaudeSchema({ properties: {} })).toEqual({
       properties: {},
       additionalProperties: false,
     })
@@ -56,7 +56,7 @@ describe('a schema that answers are held to', () => {
 
   test('of two lists of branches the one that can be held is kept', () => {
     const schema = { anyOf: [{ type: 'string' }], oneOf: [{ type: 'null' }] }
-    expect(claudeSchema(schema)).toEqual({
+    expect(toClaudeSchema(schema)).toEqual({
       anyOf: [{ type: 'string' }],
       description: 'oneOf: [{"type":"null"}]',
     })
@@ -65,20 +65,20 @@ describe('a schema that answers are held to', () => {
   test('properties may have the names of keywords, and worse', () => {
     const names = '{"minimum":{"type":"string"},"__proto__":{"type":"object"},"constructor":{}}'
     const schema = JSON.parse(`{"type":"object","properties":${names}}`)
-    expect(JSON.stringify(claudeSchema(schema))).toBe(
+    expect(JSON.stringify(toClaudeSchema(schema))).toBe(
       '{"type":"object","properties":{"minimum":{"type":"string"},"__proto__":{"type":"object","additionalProperties":false},"constructor":{}},"additionalProperties":false}',
     )
   })
 
   test('what is no schema passes', () => {
-    expect(claudeSchema({ type: 'array', items: true })).toEqual({ type: 'array', items: true })
-    expect(claudeSchema({ anyOf: 5 })).toEqual({ anyOf: 5 })
+    expect(toClaudeSchema({ type: 'array', items: true })).toEqual({ type: 'array', items: true })
+    expect(toClaudeSchema({ anyOf: 5 })).toEqual({ anyOf: 5 })
   })
 
   test('the client’s own schema is not changed', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', minLength: 1 } } }
     const before = structuredClone(schema)
-    claudeSchema(schema)
+    toClaudeSchema(schema)
     expect(schema).toEqual(before)
   })
 })

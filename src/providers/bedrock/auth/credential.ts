@@ -4,7 +4,7 @@ import { findHeaderTextProblem } from '../../../wire/header-text.ts'
 import { tryParseJson } from '../../../wire/json.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 
-/** What the one secret of an AWS provider holds. */
+/** The credential in the one secret of an AWS provider. */
 export type AwsCredential =
   | { readonly kind: 'api-key'; readonly key: string; readonly region?: string | undefined }
   | {
@@ -16,46 +16,47 @@ export type AwsCredential =
     }
   | { readonly kind: 'unusable'; readonly reason: string; readonly region?: undefined }
 
-/** Long-term access key ids start with AKIA, temporary ones with ASIA. */
+/** Ids of long-term access keys start with AKIA, those of temporary ones with ASIA. */
 const accessKeyId = /^(?:AKIA|ASIA)[A-Z0-9]{12,124}$/
-/** None of the three contains a colon. */
+/** `id:secret` or `id:secret:sessionToken`; the id and the secret contain no colon. */
 const accessKeyTriple = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([^:]+)(?::(.+))?$/s
 
 /**
- * Reads a secret: JSON, `id:secret`, `id:secret:sessionToken`, an access key id whose other half
- * stands in the environment, or else a Bedrock API key.
+ * Reads a secret: JSON, `id:secret`, `id:secret:sessionToken`, an access key id whose secret is in the
+ * environment, or else a Bedrock API key.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html
  */
 export function readAwsSecret(value: string, env: Environment): AwsCredential {
   const text = value.trim()
-  if (text.startsWith('{')) return readJson(text)
+  if (text.startsWith('{')) return parseJsonSecret(text)
   const [, id, secret, sessionToken] = accessKeyTriple.exec(text) ?? []
   if (id !== undefined && secret !== undefined) {
     return { kind: 'access-key', id, secret, sessionToken }
   }
-  if (accessKeyId.test(text)) return withEnvironment(text, env)
+  if (accessKeyId.test(text)) return completeFromEnvironment(text, env)
   return { kind: 'api-key', key: text }
 }
 
 /**
- * The credential in the variables that AWS's own tools read; an API key comes first, as it does
- * there. Undefined when there is none.
+ * Returns the credential in the environment variables of AWS's own tools, as JSON. An API key has
+ * precedence, as in those tools.
  */
-export function ambientAwsSecret(env: Environment): string | undefined {
-  const apiKey = valueIn(env, 'AWS_BEARER_TOKEN_BEDROCK')
+export function readAmbientSecret(env: Environment): string | undefined {
+  const apiKey = readVariable(env, 'AWS_BEARER_TOKEN_BEDROCK')
   if (apiKey) return JSON.stringify({ api_key: apiKey })
-  const id = valueIn(env, 'AWS_ACCESS_KEY_ID')
-  const secret = valueIn(env, 'AWS_SECRET_ACCESS_KEY')
+  const id = readVariable(env, 'AWS_ACCESS_KEY_ID')
+  const secret = readVariable(env, 'AWS_SECRET_ACCESS_KEY')
   if (!id || !secret) return undefined
-  const token = valueIn(env, 'AWS_SESSION_TOKEN')
+  const token = readVariable(env, 'AWS_SESSION_TOKEN')
   return JSON.stringify({ access_key_id: id, secret_access_key: secret, session_token: token })
 }
 
-function valueIn(env: Environment, name: string): string | undefined {
+function readVariable(env: Environment, name: string): string | undefined {
   return env[name]?.trim() || undefined
 }
 
-/** Why requests cannot use a secret, without quoting it; undefined when they can. */
-export function awsSecretProblem(value: string, env: Environment): string | undefined {
+/** Returns why a secret is unusable, without quoting it; undefined if it is usable. */
+export function checkAwsSecret(value: string, env: Environment): string | undefined {
   const credential = readAwsSecret(value, env)
   switch (credential.kind) {
     case 'api-key':
@@ -69,7 +70,7 @@ export function awsSecretProblem(value: string, env: Environment): string | unde
   }
 }
 
-/** Hides what is secret of a credential: AWS quotes session tokens in its signature errors. */
+/** Masks the secret parts of a credential: AWS quotes session tokens in its signature errors. */
 export function maskCredential(text: string, credential: AwsCredential): string {
   switch (credential.kind) {
     case 'api-key':
@@ -85,7 +86,7 @@ export function maskCredential(text: string, credential: AwsCredential): string 
 
 const field = z.string().min(1).nullish()
 
-/** Our own spelling, and the one that AWS's tools write. */
+/** The gateway's own member names, and those that AWS's tools write. */
 const storedSecret = z.looseObject({
   api_key: field,
   access_key_id: field,
@@ -97,10 +98,10 @@ const storedSecret = z.looseObject({
   SessionToken: field,
 })
 
-function readJson(text: string): AwsCredential {
+function parseJsonSecret(text: string): AwsCredential {
   const parsed = storedSecret.safeParse(tryParseJson(text))
   if (!parsed.success) {
-    return { kind: 'unusable', reason: 'it starts like JSON and is no valid object' }
+    return { kind: 'unusable', reason: 'it starts with { but is not a valid JSON object' }
   }
   const fields = parsed.data
   const region = fields.region ?? undefined
@@ -115,10 +116,10 @@ function readJson(text: string): AwsCredential {
   }
 }
 
-function withEnvironment(id: string, env: Environment): AwsCredential {
-  const secret = valueIn(env, 'AWS_SECRET_ACCESS_KEY')
+function completeFromEnvironment(id: string, env: Environment): AwsCredential {
+  const secret = readVariable(env, 'AWS_SECRET_ACCESS_KEY')
   if (secret) {
-    return { kind: 'access-key', id, secret, sessionToken: valueIn(env, 'AWS_SESSION_TOKEN') }
+    return { kind: 'access-key', id, secret, sessionToken: readVariable(env, 'AWS_SESSION_TOKEN') }
   }
   return { kind: 'unusable', reason: 'an access key id alone needs AWS_SECRET_ACCESS_KEY' }
 }

@@ -4,7 +4,7 @@ import type { Millis } from '../../../core/ids.ts'
 import type { DialectRequest, RequestHeaders } from '../../../core/provider.ts'
 import type { AwsCredential } from './credential.ts'
 
-export interface Signing {
+export interface SigningContext {
   readonly credential: AwsCredential & { readonly kind: 'access-key' }
   readonly region: string
   readonly service: string
@@ -12,12 +12,12 @@ export interface Signing {
 }
 
 /**
- * Signature Version 4 of a POST request. It covers the address, the body, and of the headers only
- * `content-type`: what an HTTP client may rewrite on its way must not be signed.
+ * Returns the headers that sign a POST request with Signature Version 4. Of the request's headers the
+ * signature covers `content-type` only, because an HTTP client may rewrite others.
  */
-export async function awsSignature(
+export async function signRequest(
   request: DialectRequest,
-  { credential, region, service, now }: Signing,
+  { credential, region, service, now }: SigningContext,
 ): Promise<RequestHeaders> {
   const type = request.headers['content-type']
   const { id, secret, sessionToken } = credential
@@ -31,7 +31,7 @@ export async function awsSignature(
     accessKeyId: id,
     secretAccessKey: secret,
     ...(sessionToken !== undefined && { sessionToken }),
-    // Without a name the signer takes the one in the host, which is not the one AWS expects.
+    // By default the signer takes the name from the host, which AWS does not accept.
     service,
     region,
     datetime: new Date(now).toISOString().replace(/[:-]|\.\d+/g, ''),
@@ -42,7 +42,7 @@ export async function awsSignature(
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
-  // No body lies in shared memory, which the digest would refuse.
+  // No body is in shared memory, which the digest would reject.
   const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)
   return bytesToHex(new Uint8Array(digest))
 }

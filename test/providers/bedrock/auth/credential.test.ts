@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  ambientAwsSecret,
+  readAmbientSecret,
   readAwsSecret,
 } from '../../../../src/providers/bedrock/auth/credential.ts'
 import { errorOf, testGateway } from '../../../support/gateway.ts'
@@ -59,7 +59,7 @@ describe('the environment', () => {
     ['an API key', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, { kind: 'api-key', key: 'k' }],
     ['both', { ...pair, AWS_BEARER_TOKEN_BEDROCK: 'k' }, { kind: 'api-key', key: 'k' }],
   ])('with %s', (_, env, expected) => {
-    const secret = ambientAwsSecret(env)
+    const secret = readAmbientSecret(env)
     if (expected === undefined) expect(secret).toBeUndefined()
     else expect(readAwsSecret(secret ?? '', env)).toMatchObject(expected)
   })
@@ -81,7 +81,7 @@ describe('the environment', () => {
 describe('a credential that is of no use', () => {
   test.each([
     ['half a key', id, /an access key id alone needs AWS_SECRET_ACCESS_KEY$/],
-    ['broken JSON', '{"a":', /it starts like JSON and is no valid object$/],
+    ['broken JSON', '{"a":', /it starts with \{ but is not a valid JSON object$/],
   ])('(%s) fails the request without a call, and without being shown', async (_, secret, why) => {
     const gateway = await bedrockGateway({ secret })
     const response = await patiently(gateway, gateway.chat(asking()))

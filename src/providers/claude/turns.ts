@@ -1,0 +1,62 @@
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { Block } from './cache-marks.ts'
+
+/** A message in the vendor's form. */
+export interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly content: readonly Block[]
+}
+
+export interface TurnRules<Each extends Turn> {
+  /** Orders the blocks of one turn as the vendor requires. */
+  readonly arrange: (blocks: readonly Block[]) => readonly Block[]
+  /** The user turn in front of a conversation that the assistant opens. */
+  readonly opening: Each
+}
+
+/**
+ * Brings turns into the form that both vendors require: none is empty, roles alternate, the user
+ * opens, and a prefill does not end in white space. Throws `UntranslatableError` when every turn is empty.
+ */
+export function alternateTurns<Each extends Turn>(
+  turns: readonly Each[],
+  { arrange, opening }: TurnRules<Each>,
+): readonly Each[] {
+  const merged = groupByRole(turns.filter(({ content }) => content.length > 0)).map(
+    ([first, ...others]) => ({
+      ...first,
+      content: arrange([first, ...others].flatMap(({ content }) => content)),
+    }),
+  )
+  const first = merged[0]
+  if (!first) {
+    throw new UntranslatableError(
+      'messages must contain at least one non-empty message',
+      'messages',
+    )
+  }
+  const opened = first.role === 'user' ? merged : [opening, ...merged]
+  return [...opened.slice(0, -1), ...opened.slice(-1).map(trimPrefill)]
+}
+
+/** Groups neighbours of the same role: the results of parallel calls must be in one message. */
+function groupByRole<Each extends Turn>(turns: readonly Each[]): [Each, ...Each[]][] {
+  const groups: [Each, ...Each[]][] = []
+  for (const turn of turns) {
+    const group = groups.at(-1)
+    if (group?.[0].role === turn.role) group.push(turn)
+    else groups.push([turn])
+  }
+  return groups
+}
+
+/**
+ * "final assistant content cannot end with trailing whitespace":
+ * https://github.com/tailcallhq/forgecode/issues/1872
+ */
+function trimPrefill<Each extends Turn>(turn: Each): Each {
+  const last = turn.content.at(-1)
+  const text = last?.['text']
+  if (turn.role !== 'assistant' || typeof text !== 'string') return turn
+  return { ...turn, content: [...turn.content.slice(0, -1), { ...last, text: text.trimEnd() }] }
+}
