@@ -1,6 +1,6 @@
 import { defineConfig } from 'drizzle-kit'
 
-/** Writes the migrations: `npm run migrations` compares the schema with the last of them. */
+/** `npm run migrations` compares the schema with the last migration and writes the next one. */
 export default defineConfig({
   dialect: 'sqlite',
   schema: './src/store/schema.ts',

@@ -7,25 +7,24 @@ import type { BudgetObserver, BudgetSubject } from './budget-observer.ts'
 
 export interface BudgetAlertOptions {
   readonly clock: Clock
-  /** The percentages of the moment, ascending, each from 1 to 100. */
+  /** The percentages in force, ascending, each from 1 to 100. */
   readonly percentages: () => readonly number[]
   readonly notify: Notify
 }
 
-/** Exhaustion that an admitted request has armed again fires no sooner after the last event. */
+/** The minimum time between two `budget.exhausted` events for the same cap, in milliseconds. */
 const minExhaustedPause = 60_000
 
 /**
- * Turns what becomes of budgets into events, each once in an epoch: a percentage that has been
- * passed stays silent until a higher cap puts it out of reach again. Exhaustion stays silent until a
- * higher cap gives headroom, or until a request has been admitted and a minute is over: a single
- * request that was too large must not hide the day on which the budget is really spent. A cap that
- * is lowered begins no epoch, and settles nothing by itself: what it puts behind the subject is told
- * by the next charge.
+ * Turns changes of budgets into events, and fires each of them once. A percentage that has fired is
+ * armed again when a higher cap puts the spend below it. Exhaustion is armed again when a higher cap
+ * gives headroom, or when a request has been admitted and a minute has passed: a single request that
+ * was too large must not hide the day on which the budget is really spent. Lowering a cap arms and
+ * fires nothing by itself; percentages that it puts behind the spend fire on the next charge.
  */
 export class BudgetAlerts implements BudgetObserver {
   readonly #options: BudgetAlertOptions
-  /** Only of subjects to which something has happened that must not be told again. */
+  /** Only for subjects with alerts that have already fired. */
   readonly #states: Readonly<Record<BudgetScope, Map<string, AlertState>>> = {
     key: new Map(),
     group: new Map(),
@@ -52,10 +51,10 @@ export class BudgetAlerts implements BudgetObserver {
   refused(subject: BudgetSubject): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
-    const epoch = this.#getOrCreateState(subject, budgetMax)
+    const state = this.#getOrCreateState(subject, budgetMax)
     const now = this.#options.clock.elapsed()
-    if (epoch.exhausted && !isArmed(epoch.exhausted, now)) return
-    epoch.exhausted = { at: now, isAdmittedSince: false }
+    if (state.exhausted && !isArmed(state.exhausted, now)) return
+    state.exhausted = { at: now, isAdmittedSince: false }
     this.#fire('budget.exhausted', subject, null)
   }
 
@@ -65,15 +64,15 @@ export class BudgetAlerts implements BudgetObserver {
   }
 
   changed(subject: BudgetSubject): void {
-    const epoch = this.#findState(subject)
-    if (!epoch) return
+    const state = this.#findState(subject)
+    if (!state) return
     const { id, budgetMax } = subject.record
-    const isRaised = budgetMax !== null && budgetMax > epoch.budgetMax
+    const isRaised = budgetMax !== null && budgetMax > state.budgetMax
     const passed = isRaised
-      ? Math.min(epoch.passed, toPercent(subject.spent, budgetMax))
-      : epoch.passed
+      ? Math.min(state.passed, toPercent(subject.spent, budgetMax))
+      : state.passed
     const hasHeadroom = isRaised && subject.spent < budgetMax
-    const exhausted = hasHeadroom ? undefined : epoch.exhausted
+    const exhausted = hasHeadroom ? undefined : state.exhausted
     if (budgetMax === null || (passed === 0 && !exhausted)) {
       this.#states[subject.scope].delete(id)
     } else {
@@ -81,7 +80,7 @@ export class BudgetAlerts implements BudgetObserver {
     }
   }
 
-  /** What had been passed by the last flush is taken as told. */
+  /** Percentages that the stored spend has reached count as fired. */
   loaded(subject: BudgetSubject): void {
     const { budgetMax } = subject.record
     if (budgetMax === null) return
@@ -96,9 +95,9 @@ export class BudgetAlerts implements BudgetObserver {
   #getOrCreateState(subject: BudgetSubject, budgetMax: NanoUsd): AlertState {
     const known = this.#findState(subject)
     if (known) return known
-    const epoch = { budgetMax, passed: 0, exhausted: undefined }
-    this.#states[subject.scope].set(subject.record.id, epoch)
-    return epoch
+    const state = { budgetMax, passed: 0, exhausted: undefined }
+    this.#states[subject.scope].set(subject.record.id, state)
+    return state
   }
 
   #fire(type: AccountEventType, subject: BudgetSubject, threshold: number | null): void {
@@ -110,20 +109,20 @@ export class BudgetAlerts implements BudgetObserver {
   }
 }
 
-/** A stretch in which nothing is told twice. */
+/** The alerts of a subject that have fired under its present cap. */
 interface AlertState {
-  /** The cap, to know a higher one by. */
+  /** The cap; a higher one arms alerts again. */
   readonly budgetMax: NanoUsd
-  /** The highest whole percent that has been reached; percentages up to it have been told. */
+  /** The highest whole percent that spend has reached; percentages up to it have fired. */
   passed: number
-  /** The latest `budget.exhausted`. */
+  /** The latest `budget.exhausted`; undefined when none has fired. */
   exhausted: Exhaustion | undefined
 }
 
 interface Exhaustion {
-  /** On the clock that never jumps. */
+  /** By the monotonic clock. */
   readonly at: Millis
-  /** A request has been admitted since. */
+  /** A request has been admitted since then. */
   isAdmittedSince: boolean
 }
 
@@ -132,8 +131,8 @@ function isArmed({ at, isAdmittedSince }: Exhaustion, now: Millis): boolean {
 }
 
 /**
- * The whole percents that are spent, 0 to 100. Rounded down, so that a percentage counts from the
- * very nano-dollar on that reaches it. Of a cap of 0 the first nano-dollar is all.
+ * Returns the spend in whole percent of the cap, 0 to 100. It is rounded down, so a percentage is
+ * reached by the exact nano-dollar. With a cap of 0, the first nano-dollar is 100 percent.
  */
 function toPercent(spent: NanoUsd, max: NanoUsd): number {
   if (spent <= 0n) return 0

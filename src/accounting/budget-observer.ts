@@ -1,7 +1,7 @@
 import type { BudgetScope } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 
-/** A key or a group, read when something happens to its budget. */
+/** A key or a group at the moment of an event on its budget. */
 export interface BudgetSubject {
   readonly scope: BudgetScope
   readonly record: {
@@ -14,18 +14,18 @@ export interface BudgetSubject {
 }
 
 /**
- * Someone who follows what becomes of the budgets. Told at once and in order, on the request path:
- * it must be quick and never throw.
+ * Receives the events of all budgets, synchronously and in order. It runs on the request path, so it
+ * must be quick and never throw.
  */
 export interface BudgetObserver {
-  /** What the subject has spent has changed. */
+  /** The spend of the subject has changed. */
   charged(subject: BudgetSubject): void
   /** A request was refused with LM-4001 because of this subject. */
   refused(subject: BudgetSubject): void
-  /** A request was admitted that this subject may be charged for. */
+  /** A request that may be charged to this subject was admitted. */
   admitted(subject: BudgetSubject): void
-  /** The subject's record was replaced: perhaps its name or its cap is another one. */
+  /** The record of the subject was replaced; its name and its cap may be new. */
   changed(subject: BudgetSubject): void
-  /** The subject is new here: read from the database, or just created. */
+  /** The subject was added to the registry: read from the database, or just created. */
   loaded(subject: BudgetSubject): void
 }

@@ -3,14 +3,14 @@ import type { NanoUsd } from '../core/ids.ts'
 import type { BudgetSubject } from './budget-observer.ts'
 import { MinuteWindow } from './window.ts'
 
-/** What a budget begins with. */
+/** The initial state of a budget. */
 export interface BudgetStart<Record> {
   readonly scope: BudgetScope
   readonly record: Record
   readonly spent: NanoUsd
 }
 
-/** A key or a group as it stands now. Its record is replaced; what it has spent and reserved stays. */
+/** The live budget of a key or a group. Its record can be replaced; spend and reservations stay. */
 export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup>
   implements AccountState<Record>, BudgetSubject
 {
@@ -38,7 +38,7 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
     return this.#reserved as NanoUsd
   }
 
-  /** What may still be promised to requests; undefined without a cap. */
+  /** The amount that new requests can still reserve; undefined without a cap. */
   get headroom(): bigint | undefined {
     const { budgetMax } = this.#record
     return budgetMax === null ? undefined : budgetMax - this.#spent - this.#reserved
@@ -56,7 +56,7 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
     this.#reserved -= amount
   }
 
-  /** Adds to what is spent; a negative amount takes away. */
+  /** Adds to the spend; a negative amount is a refund. */
   charge(amount: bigint): void {
     this.#spent += amount
   }
@@ -64,7 +64,7 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
 
 export type GroupEntry = Budget<BudgetGroup>
 
-/** A key with its budget and with its counts of this minute. */
+/** A key with its budget and with its counts for the current minute. */
 export class KeyEntry extends Budget<VirtualKey> {
   readonly requests = new MinuteWindow()
   readonly tokens = new MinuteWindow()

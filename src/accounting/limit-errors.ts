@@ -4,41 +4,44 @@ import type { Millis, NanoUsd } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { HeaderList } from '../core/ports.ts'
 
+/** A rate limit that a request exceeds. */
 export interface ExceededRate {
+  /** Per minute. */
   readonly limit: number
   readonly retryAfter: Millis
   readonly headers: HeaderList
 }
 
-/** LM-4002. A limit of 0 admits nothing, however long the client waits. */
+/** LM-4002. With a limit of 0, clients are asked not to retry. */
 export function tooManyRequests({ limit, retryAfter, headers }: ExceededRate): GatewayError {
   if (limit > 0) {
-    const message = `the key's limit of ${limit} requests a minute is reached`
+    const message = `the key's limit of ${limit} requests per minute is reached`
     return new GatewayError('LM-4002', message, { retryAfter, headers })
   }
-  const message = 'one request is over the whole limit of the key, which is 0 requests a minute'
+  const message = "the key's request limit is 0: every request is refused"
   return new GatewayError('LM-4002', message, {
     retryAfter,
     headers: [...headers, ...noRetryHeader],
   })
 }
 
-/** LM-4003. A request over the whole limit by itself is told so: waiting does not help it. */
+/** LM-4003. When the request alone exceeds the limit, clients are asked not to retry. */
 export function tooManyTokens(
   needed: number,
   { limit, retryAfter, headers }: ExceededRate,
 ): GatewayError {
   if (needed <= limit) {
-    const message = `the key's limit of ${limit} tokens a minute is reached: this request needs ${needed}`
+    const message = `the key's limit of ${limit} tokens per minute is reached: this request needs ${needed}`
     return new GatewayError('LM-4003', message, { retryAfter, headers })
   }
-  const message = `this request needs ${needed} tokens, which is over the whole limit of the key: ${limit} tokens a minute`
+  const message = `this request needs ${needed} tokens; the key allows ${limit} per minute`
   return new GatewayError('LM-4003', message, {
     retryAfter,
     headers: [...headers, ...noRetryHeader],
   })
 }
 
+/** A budget that does not cover a request. */
 export interface ExceededBudget {
   readonly scope: BudgetScope
   readonly budgetMax: NanoUsd
@@ -46,17 +49,17 @@ export interface ExceededBudget {
   readonly reserved: NanoUsd
 }
 
-/** LM-4001, for a request that may cost `needed`. */
-export function overBudget(needed: bigint, refusal: ExceededBudget): GatewayError {
-  const { scope, budgetMax, budgetSpent, reserved } = refusal
-  const left = budgetMax - budgetSpent - reserved
-  const rule =
-    left <= 0n
-      ? 'is exhausted'
+/** LM-4001, for a request with an estimated cost of `needed`. */
+export function overBudget(needed: bigint, exceeded: ExceededBudget): GatewayError {
+  const { scope, budgetMax, budgetSpent, reserved } = exceeded
+  const remaining = budgetMax - budgetSpent - reserved
+  const message =
+    remaining <= 0n
+      ? `the ${scope}'s budget is exhausted`
       : needed > budgetMax
-        ? 'is less than this request alone may cost'
-        : 'has less left than this request may cost'
-  return new GatewayError('LM-4001', `the ${scope}'s budget ${rule}`, {
+        ? `the ${scope}'s budget is below the estimated cost of this request`
+        : `the ${scope}'s remaining budget is below the estimated cost of this request`
+  return new GatewayError('LM-4001', message, {
     fields: {
       scope,
       budget_max: toUsd(budgetMax),

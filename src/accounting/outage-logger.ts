@@ -4,11 +4,13 @@ import { StoreFault } from '../store/index.ts'
 
 export interface OutageLoggerOptions {
   readonly log: Log
+  /** The message of the first failure. */
   readonly failing: string
+  /** The message of the first success after it. */
   readonly recovered: string
 }
 
-/** One line when something begins to fail and one when it works again, however often it is tried. */
+/** Logs one line when an operation begins to fail and one when it works again. */
 export class OutageLogger {
   readonly #options: OutageLoggerOptions
   #isFailing = false
@@ -30,7 +32,7 @@ export class OutageLogger {
   }
 }
 
-/** A fault of the database has a message for operators; other errors may hold what is not for logs. */
+/** The message of a `StoreFault` is written for operators; other messages may hold secrets. */
 function toLogFields(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof StoreFault)) return errorFields(error)
   return { reason: error.message, code: error.code }

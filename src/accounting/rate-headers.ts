@@ -2,7 +2,7 @@ import type { Millis } from '../core/ids.ts'
 import type { HeaderList } from '../core/ports.ts'
 import type { KeyEntry } from './budget.ts'
 
-/** What is left of the limits of a key in this minute. A limit that is not set has no headers. */
+/** Builds the headers for the limits of a key in the current minute. An unset limit has none. */
 export function buildRateHeaders({ record, requests, tokens }: KeyEntry, now: Millis): HeaderList {
   const { rpmLimit, tpmLimit } = record
   const headers: string[] = []
@@ -19,7 +19,7 @@ export function buildRateHeaders({ record, requests, tokens }: KeyEntry, now: Mi
   return headers
 }
 
-/** An answer may have used more than its request asked for. */
+/** Never below 0, although a response may use more tokens than its request was estimated to need. */
 function formatRemaining(limit: number, used: number): string {
   return String(Math.max(0, limit - used))
 }

@@ -7,17 +7,17 @@ export interface RetentionOptions {
   readonly store: Pick<Store, 'purgeUsage'>
   readonly clock: Clock
   readonly log: Log
-  /** How long rows of the usage log are kept; 0: for ever. */
+  /** The age at which rows of the usage log are purged; 0: never. */
   readonly days: number
 }
 
 const secondsPerDay = 86_400
 const hourMs = 3_600_000
-/** Rows in one go, and the pause after it, in which other calls of the database get their turn. */
+/** Rows per call, and the pause after each call, in which other calls reach the database. */
 const sliceRows = 2_000
 const pauseMs = 50
 
-/** Purges the usage log of old rows: at once, then hourly. */
+/** Purges old rows of the usage log: at once, then every hour. */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #outage: OutageLogger
@@ -31,13 +31,13 @@ export class Retention {
     this.#days = options.days
     this.#outage = new OutageLogger({
       log: options.log,
-      failing: 'old usage rows cannot be purged, it is tried again every hour',
-      recovered: 'old usage rows are purged again',
+      failing: 'cannot purge old usage rows; retrying every hour',
+      recovered: 'purging old usage rows works again',
     })
     void this.#purge()
   }
 
-  /** Keeps rows for another time from now on. */
+  /** Changes the retention and applies it at once. */
   setDays(days: number): void {
     if (days === this.#days) return
     this.#days = days
@@ -50,7 +50,7 @@ export class Retention {
     this.#timer?.cancel()
   }
 
-  /** Purges one slice, and sees to what comes next. */
+  /** Purges one slice and schedules the next. */
   async #purge(): Promise<void> {
     const days = this.#days
     if (days === 0 || this.#isClosed) return
@@ -62,7 +62,7 @@ export class Retention {
     this.#timer = this.#options.clock.schedule(wait, () => void this.#purge())
   }
 
-  /** True when no more is to be done now. */
+  /** Resolves to whether no more rows have to be purged now. */
   async #purgeSlice(days: number): Promise<boolean> {
     const { store, clock } = this.#options
     const before = unixSeconds(clock) - days * secondsPerDay

@@ -12,13 +12,12 @@ export interface SpendFlusherOptions {
   readonly usageLog: Pick<UsageLog, 'flush' | 'close'>
 }
 
-/** Additions in one transaction: other calls of the database get their turn in between. */
+/** Additions per transaction; other calls reach the database in between. */
 const maxAdditions = 1_000
 
 /**
- * Sees to it that spend is saved at every interval. The usage rows carry what they cost, so it makes
- * them leave; only what has no row it writes by itself. Nothing is lost or written twice when that
- * fails.
+ * Saves spend at every interval. Usage rows carry their cost, so a flush writes the rows; only the
+ * spend of dropped rows is written by itself. A failed flush loses nothing and writes nothing twice.
  */
 export class SpendFlusher {
   readonly #options: SpendFlusherOptions
@@ -26,9 +25,9 @@ export class SpendFlusher {
   #interval: Millis
   #timer: Timer | undefined
   #isClosed = false
-  /** What dropped rows have cost. */
+  /** The spend of dropped rows. */
   #dropped = new SpendSums()
-  /** Taken and not yet known to be saved. While the first of them fails, no more is taken. */
+  /** Flushes not yet confirmed. While the first of them fails, no new one is made. */
   #pending: SpendFlush[] = []
   #lastFlush: Promise<void> = Promise.resolve()
   #nextFlush: Promise<void> | undefined
@@ -38,32 +37,29 @@ export class SpendFlusher {
     this.#interval = options.interval
     this.#outage = new OutageLogger({
       log: options.log,
-      failing: 'the spend of dropped rows cannot be saved, it is kept in memory and tried again',
-      recovered: 'the spend of dropped rows is saved again',
+      failing: 'cannot save the spend of dropped usage rows; keeping it in memory and retrying',
+      recovered: 'saving the spend of dropped usage rows works again',
     })
     this.#arm()
   }
 
-  /** From now on this much time lies between two flushes. */
+  /** Changes the time between two flushes. */
   setInterval(interval: Millis): void {
-    // A reload that changes nothing must not put the next flush off.
+    // A reload that changes nothing must not postpone the next flush.
     if (interval === this.#interval) return
     this.#interval = interval
     this.#arm()
   }
 
-  /** The row was dropped; what it has cost is saved without it. */
+  /** Saves the cost of a dropped row with the next flush. */
   addDropped({ keyId, groupId, cost }: Pick<NewUsageRow, 'keyId' | 'groupId' | 'cost'>): void {
     this.#dropped.add('key', keyId, cost)
     if (groupId !== null) this.#dropped.add('group', groupId, cost)
   }
 
-  /**
-   * Saves what was spent until now. Resolves when that is done or has failed; a failure is made good
-   * by a later flush.
-   */
+  /** Saves the spend so far. Resolves when that is done or has failed; a later flush retries. */
   flush(): Promise<void> {
-    // One flush that has not yet begun is enough for all who wait.
+    // All callers share one flush that has not begun yet.
     this.#nextFlush ??= this.#lastFlush.then(() => {
       this.#nextFlush = undefined
       return this.#save()
@@ -72,7 +68,7 @@ export class SpendFlusher {
     return this.#nextFlush
   }
 
-  /** Flushes a last time. Resolves to what could not be saved. */
+  /** Flushes for the last time. Resolves to the rows and the spend that could not be saved. */
   async close(): Promise<Unsaved> {
     this.#isClosed = true
     this.#timer?.cancel()
@@ -99,7 +95,7 @@ export class SpendFlusher {
     await this.#send()
   }
 
-  /** Sends what is pending; false when it could not be sent to the end. */
+  /** Sends the pending flushes; resolves to false when one of them failed. */
   async #send(): Promise<boolean> {
     try {
       for (let first = this.#pending[0]; first; first = this.#pending[0]) {

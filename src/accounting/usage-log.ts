@@ -7,37 +7,37 @@ export interface UsageLogOptions {
   readonly store: Pick<Store, 'addUsage'>
   readonly clock: Clock
   readonly log: Log
-  /** Rows that may wait, those included that are just being written. */
+  /** The maximum of waiting rows, including those that are being written. */
   readonly capacity: number
   readonly batchMax: number
-  /** How long a row waits at most for others to be written with. */
+  /** The maximum time that a row waits for others to fill its batch. */
   readonly flushAfter: Millis
-  /** There is no room for a row: too many wait, or the log is closed. */
+  /** Called with a row that was dropped: too many wait, or the log is closed. */
   readonly dropped: (row: NewUsageRow) => void
 }
 
-/** What could not be saved before the end. */
+/** The rows and the spend that could not be saved before the end. */
 export interface Unsaved {
   readonly rows: number
   readonly spend: NanoUsd
 }
 
-/** A database that fails is given this much time, however short the rows are to wait. */
+/** The minimum pause after a failed write, even with a shorter `flushAfter`. */
 const minPauseMs = 500
 
 /**
- * Rows on their way to the usage log: many at a time, one batch after the other. What they cost is
- * charged in the database when they are written, and not before.
+ * Writes rows to the usage log in batches, one batch at a time. The database charges their cost in
+ * the same transaction.
  */
 export class UsageLog {
   readonly #options: UsageLogOptions
   readonly #outage: OutageLogger
-  /** To be written. The first one is just being written, or is sent again after a failure. */
+  /** Full batches. The first is being written, or waits for another try after a failure. */
   readonly #due: UsageBatchBuilder[] = []
-  /** Still has room. */
+  /** The batch that still has room. */
   #open: UsageBatchBuilder | undefined
-  /** How many rows there are in all of them. */
-  #held = 0
+  /** The number of rows in all batches. */
+  #rowCount = 0
   #isFailing = false
   #writing: Promise<void> | undefined
   #timer: Timer | undefined
@@ -47,43 +47,43 @@ export class UsageLog {
     this.#options = options
     this.#outage = new OutageLogger({
       log: options.log,
-      failing: 'usage rows and spend cannot be saved, they are kept in memory and tried again',
-      recovered: 'usage rows and spend are saved again',
+      failing: 'cannot save usage rows and spend; keeping them in memory and retrying',
+      recovered: 'saving usage rows and spend works again',
     })
   }
 
-  /** Takes a row, at once and without ever failing. */
+  /** Accepts a row. Returns at once and never throws. */
   add(row: NewUsageRow): void {
     const { capacity, batchMax, flushAfter, dropped } = this.#options
-    if (this.#isClosed || this.#held >= capacity) return dropped(row)
+    if (this.#isClosed || this.#rowCount >= capacity) return dropped(row)
     this.#open ??= new UsageBatchBuilder(crypto.randomUUID())
     this.#open.add(row)
-    this.#held++
+    this.#rowCount++
     if (this.#open.length >= batchMax) this.#closeBatch()
-    // The end of a batch, or of the pause after a failure, decides what comes next.
+    // Otherwise the end of the running write, or of the pause after a failure, starts the next one.
     if (this.#writing || this.#isFailing) return
     if (this.#due.length > 0) void this.#startWriting()
     else this.#timer ??= this.#scheduleWriting(flushAfter)
   }
 
-  /** Writes all that waits. Resolves when that is done or has failed. */
+  /** Writes all waiting rows. Resolves when that is done or has failed. */
   async flush(): Promise<void> {
     while (this.#writing) await this.#writing
     this.#closeBatch()
     if (this.#due.length > 0) await this.#startWriting()
   }
 
-  /** Writes what waits. Resolves to what could not be written. */
+  /** Writes all waiting rows for the last time. Resolves to those that could not be written. */
   async close(): Promise<Unsaved> {
     this.#isClosed = true
     this.#timer?.cancel()
     await this.flush()
     const costs = this.#due.map(({ cost }) => cost)
     // A sum of nano-dollars.
-    return { rows: this.#held, spend: costs.reduce((sum, cost) => sum + cost, 0n) as NanoUsd }
+    return { rows: this.#rowCount, spend: costs.reduce((sum, cost) => sum + cost, 0n) as NanoUsd }
   }
 
-  /** The rows that wait for company wait no longer. */
+  /** Moves the open batch to those that are due. */
   #closeBatch(): void {
     if (this.#open) this.#due.push(this.#open)
     this.#open = undefined
@@ -114,7 +114,7 @@ export class UsageLog {
       for (let batch = this.#due[0]; batch; batch = this.#due[0]) {
         await this.#options.store.addUsage(batch)
         this.#due.shift()
-        this.#held -= batch.length
+        this.#rowCount -= batch.length
         this.#isFailing = false
         this.#outage.recordSuccess()
       }

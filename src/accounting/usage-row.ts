@@ -6,7 +6,7 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import type { NewUsageRow } from '../store/index.ts'
 import type { UsageLog } from './usage-log.ts'
 
-/** Writes a row for every request that somebody is accountable for. */
+/** Returns a sink that adds a usage row for every request with an account. */
 export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSink {
   return (record) => {
     const { account, model } = record
@@ -17,7 +17,7 @@ export function usageLogSink(log: Pick<UsageLog, 'add'>, clock: Clock): RecordSi
 
 interface RowContext {
   readonly account: Account
-  /** As asked for. */
+  /** The model that the client asked for. */
   readonly model: Model
   /** When the request ended, unix seconds. */
   readonly ts: number
@@ -55,7 +55,7 @@ function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): 
   }
 }
 
-/** The sum of what several upstream calls claim may be more than the database can take. */
+/** Clamps a count: the sum over several upstream calls can exceed what a column holds. */
 function clampCount(count = 0): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER)
 }

@@ -2,24 +2,24 @@ import type { Millis } from '../core/ids.ts'
 
 const minute = 60_000
 
-/** What `add` has added, so that it can be corrected. */
+/** The result of `add`, with which the amount can be adjusted later. */
 export interface WindowDebit {
   readonly window: number
   readonly amount: number
 }
 
-/** A count that begins anew with every minute of the wall clock. */
+/** A counter that starts at 0 in every minute of the wall clock. */
 export class MinuteWindow {
   #minute = -1
-  /** Tells windows apart: after a jump of the clock the same minute may come again. */
+  /** A serial number of windows, because a clock that is set back repeats minutes. */
   #window = 0
   #used = 0
 
-  /** What has been counted in the window of `now`. */
+  /** Returns the count in the window of `now`. */
   used(now: Millis): number {
     const current = Math.floor(now / minute)
-    // A clock that is set back a little stays in its window, or each side of the step would have
-    // its own count. One that is set back far must not keep the window for so long.
+    // When the clock is set back by up to a minute, the window stays, so that one count covers both
+    // sides of the step. When it is set back further, a new window begins.
     if (current !== this.#minute && current !== this.#minute - 1) {
       this.#minute = current
       this.#window++
@@ -33,7 +33,7 @@ export class MinuteWindow {
     return { window: this.#window, amount }
   }
 
-  /** Puts another amount in the place of what was added, if the window still lasts. */
+  /** Replaces an added amount by the actual one, if its window has not ended. */
   adjust({ window, amount }: WindowDebit, actual: number): void {
     if (window === this.#window) this.#used += actual - amount
   }

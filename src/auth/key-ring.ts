@@ -5,24 +5,24 @@ import type { Fingerprint } from '../core/ports.ts'
 import { digestKey, isKeyFormat } from './mint.ts'
 
 /**
- * The keys that open the data plane, by the digest of their secret. A holder is whoever a secret
- * stands for; its record is read anew for each request, so a change counts from the next one on.
- * The digest is a slow one: what was let in once is recognized by its fingerprint.
+ * The virtual keys that give access to the data plane, by the digest of their secret. Each request
+ * reads the record of its entry anew, so a change applies from the next request on. The digest is
+ * slow, so credentials that were accepted before are recognized by their fingerprint.
  */
-export class KeyRing<Holder extends { readonly record: VirtualKey }> {
-  readonly #entries = new Map<string, Holder>()
+export class KeyRing<Entry extends { readonly record: VirtualKey }> {
+  readonly #entries = new Map<string, Entry>()
   readonly #digests = new Map<KeyId, string>()
   readonly #fingerprint: Fingerprint
-  /** The digests of what was let in, by fingerprint. All of them are on the ring. */
+  /** The digests of accepted credentials, by fingerprint. Each of them is in `#entries`. */
   readonly #digestsByFingerprint = new Map<string, string>()
 
   constructor(fingerprint: Fingerprint = digestKey) {
     this.#fingerprint = fingerprint
   }
 
-  /** Makes `digest` the only secret of the holder; a tombstone has none. */
-  put(digest: string, holder: Holder): void {
-    const { id, deletedAt } = holder.record
+  /** Makes `digest` the only secret of the entry. A deleted key has none: this is how it is revoked. */
+  put(digest: string, entry: Entry): void {
+    const { id, deletedAt } = entry.record
     const former = this.#digests.get(id)
     if (former !== undefined) {
       this.#entries.delete(former)
@@ -30,48 +30,50 @@ export class KeyRing<Holder extends { readonly record: VirtualKey }> {
     }
     if (deletedAt === null) {
       this.#digests.set(id, digest)
-      this.#entries.set(digest, holder)
+      this.#entries.set(digest, entry)
     } else {
       this.#digests.delete(id)
     }
   }
 
   /**
-   * The holder of the key that the headers show. Throws LM-4004, always the same one and after the
-   * same work, when they show none that is in force. `now`: unix seconds.
+   * Returns the entry of the key in the headers. Throws LM-4004 without an active key, always the
+   * same error and after the same work. `now`: unix seconds.
    */
-  authenticate(headers: Headers, now: number): Holder {
+  authenticate(headers: Headers, now: number): Entry {
     const credential = readCredential(headers)
     const fingerprint = this.#fingerprint(credential)
-    // What is not known is looked up as well, so that it takes no less.
+    // A miss does the same lookups as a hit, so timing reveals nothing.
     const known = this.#entries.get(this.#digestsByFingerprint.get(fingerprint) ?? fingerprint)
     if (known && isActive(known.record, now)) return known
-    // Also where nothing can come of it, or the time would tell a former key from no key.
+    // Hash even when no key can match: otherwise timing would tell a former key from an unknown one.
     const secret = readKey(headers) ?? dummyKey
     const digest = digestKey(secret)
-    const holder = this.#entries.get(digest)
-    if (!holder || !isActive(holder.record, now)) {
+    const entry = this.#entries.get(digest)
+    if (!entry || !isActive(entry.record, now)) {
       throw new GatewayError('LM-4004', 'the API key is missing or not valid', {
         headers: challenge,
       })
     }
     if (credential === formatCredential(secret)) this.#digestsByFingerprint.set(fingerprint, digest)
-    return holder
+    return entry
   }
 }
 
-/** As long as a key, and none: what cannot be a key is not told from an unknown one by its time. */
+/**
+ * A dummy key of the right length: malformed credentials take as long to reject as unknown keys.
+ */
 const dummyKey = `sk-gw-${'-'.repeat(64)}`
 const dummyCredential = formatCredential(dummyKey)
 
-/** A secret as nearly all clients show it. */
+/** Formats a secret as nearly all clients send it. */
 function formatCredential(secret: string): string {
   return `Bearer ${secret}`
 }
 
 /**
- * What the headers show, without a look into it; where it is not as long as a key that is shown in
- * the usual way, the decoy. Only that way is remembered: a client could find thousands of others.
+ * Returns the credential of the headers without parsing it; the dummy unless it is as long as a key
+ * in its usual form. Only that form is remembered: a client could write it in thousands of others.
  */
 function readCredential(headers: Headers): string {
   const shown = headers.get('authorization') ?? formatCredential(headers.get('x-api-key') ?? '')

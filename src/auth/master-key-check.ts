@@ -3,24 +3,21 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import type { Store } from '../store/index.ts'
 import { SealError, type Sealer } from '../wire/seal.ts'
 
-/** The database belongs to another master key. */
+/** The sealed values of the database were written with another master key. */
 export class MasterKeyMismatchError extends Error {
   override readonly name = 'MasterKeyMismatchError'
 
   constructor() {
     super(
-      'the database was made with another master key: set GATEWAY_MASTER_KEY to that one, ' +
+      'the database was created with another master key: set GATEWAY_MASTER_KEY to that key, ' +
         'or use a new database',
     )
   }
 }
 
-const label = { purpose: 'canary', name: 'master-key' } as const
-const plaintext = 'the master key of this database'
-
 /**
- * Rejects with a `ForeignMasterKey` when what is sealed in the database cannot be opened. A fresh
- * database is marked as belonging to this master key.
+ * Rejects with a `MasterKeyMismatchError` when the database was created with another master key.
+ * Binds a new database to this one.
  */
 export async function checkMasterKey(
   store: Pick<Store, 'readSealed' | 'putSealed'>,
@@ -35,3 +32,7 @@ export async function checkMasterKey(
     throw error instanceof SealError ? new MasterKeyMismatchError() : error
   })
 }
+
+/** Every database holds this text sealed. Label and text are part of the stored format. */
+const label = { purpose: 'canary', name: 'master-key' } as const
+const plaintext = 'the master key of this database'

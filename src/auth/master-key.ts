@@ -3,25 +3,25 @@ import { constantTimeEqual, sha256 } from '../wire/digest.ts'
 import { Sealer } from '../wire/seal.ts'
 import { bearerToken } from './key-ring.ts'
 
-/** What the master key is good for. The key itself is not kept. */
+/** The two uses of the master key. The key itself is not kept. */
 export interface MasterKey {
-  /** Whether the headers show the master key; takes the same time whatever else they show. */
+  /** Whether the headers carry the master key. Takes the same time for every other credential. */
   isPresentedIn(headers: Headers): Promise<boolean>
   readonly sealer: Sealer
 }
 
-/** `GATEWAY_MASTER_KEY` cannot be used. The message never shows its value. */
+/** The value of `GATEWAY_MASTER_KEY` is unusable. The message never contains it. */
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError'
 }
 
-/** Reads the value of `GATEWAY_MASTER_KEY`; rejects with a `MasterKeyError` when it is no master key. */
+/** Opens the value of `GATEWAY_MASTER_KEY`. Rejects with a `MasterKeyError` when it is not a key. */
 export async function openMasterKey(value: string | undefined): Promise<MasterKey> {
   if (value === undefined || value === '') {
     throw new MasterKeyError(`GATEWAY_MASTER_KEY: is not set; with auth on it ${rule}`)
   }
   if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new MasterKeyError(`GATEWAY_MASTER_KEY: ${rule}`)
-  // Bearer and sealing do not share bytes: one uses a digest of the text, the other derived keys.
+  // Bearer and sealing share no bytes: one uses a digest of the text, the other derived keys.
   const digest = await sha256(value)
   return {
     isPresentedIn: async (headers) =>

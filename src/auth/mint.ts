@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import type { GroupId, KeyId } from '../core/ids.ts'
 import { blake3Hex } from '../wire/digest.ts'
 
-/** A new secret, to be shown once, with the digest that is kept in its place. */
+/** A new secret, which is shown once, and the digest that is stored in its place. */
 export interface MintedKey {
   readonly plaintext: string
   readonly digest: string
@@ -17,18 +17,18 @@ export function mintKey(): MintedKey {
   return { plaintext, digest: digestKey(plaintext) }
 }
 
-/** What is stored of a secret. */
+/** Returns the BLAKE3 digest of a secret, the only form in which it is stored. */
 export function digestKey(plaintext: string): string {
   return blake3Hex(plaintext)
 }
 
-/** Whether a text is written as the secret of a virtual key is. */
+/** Whether a text has the format of a virtual key's secret. */
 export function isKeyFormat(text: string): boolean {
   return keyPattern.test(text)
 }
 
 export function newKeyId(): KeyId {
-  // Hex digits of the right number are what the brand stands for.
+  // 32 hex digits are the format of the branded ids.
   return randomHex(16) as KeyId
 }
 
@@ -36,12 +36,12 @@ export function newGroupId(): GroupId {
   return randomHex(16) as GroupId
 }
 
-/** The id that a client has written; undefined when no key can have it. */
+/** Parses the id of a key; undefined when no key can have it. */
 export function parseKeyId(text: string): KeyId | undefined {
   return idPattern.test(text) ? (text as KeyId) : undefined
 }
 
-/** The id that a client has written; undefined when no group can have it. */
+/** Parses the id of a group; undefined when no group can have it. */
 export function parseGroupId(text: string): GroupId | undefined {
   return idPattern.test(text) ? (text as GroupId) : undefined
 }

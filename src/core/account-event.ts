@@ -11,7 +11,7 @@ export const accountEventTypes = [
 
 export type AccountEventType = (typeof accountEventTypes)[number]
 
-/** Something that happened to a key or a group, as its owner may want to be told. */
+/** An event on a key or a group, delivered to the webhook receiver. */
 export interface AccountEvent {
   readonly type: AccountEventType
   readonly scope: BudgetScope
@@ -19,11 +19,11 @@ export interface AccountEvent {
   readonly name: string
   readonly budgetMax: NanoUsd | null
   readonly budgetSpent: NanoUsd
-  /** The percentage that was crossed; null for all but `budget.threshold`. */
+  /** The percentage that spend has reached; null for all types but `budget.threshold`. */
   readonly threshold: number | null
   /** Unix seconds. */
   readonly timestamp: number
 }
 
-/** Takes an event, at once and without ever failing. */
+/** Accepts an event. Returns at once and never throws. */
 export type Notify = (event: AccountEvent) => void

@@ -1,44 +1,44 @@
 import type { GroupId, KeyId, NanoUsd } from './ids.ts'
 
-/** A virtual key without its secret and without what it has spent. Times are unix seconds. */
+/** A virtual key without its secret and its spend. Times are unix seconds. */
 export interface VirtualKey {
   readonly id: KeyId
   readonly name: string
-  /** The group whose pool it draws on as well; at most one. */
+  /** The group whose budget also covers this key; null without one. */
   readonly groupId: GroupId | null
   /** Null: no cap. */
   readonly budgetMax: NanoUsd | null
-  /** Requests a minute; null: no limit. */
+  /** Requests per minute; null: no limit. */
   readonly rpmLimit: number | null
-  /** Tokens a minute; null: no limit. */
+  /** Tokens per minute; null: no limit. */
   readonly tpmLimit: number | null
   readonly expiresAt: number | null
   readonly disabled: boolean
   readonly createdAt: number
-  /** Set on a tombstone: the key is gone, what it spent stays attributed to it. */
+  /** Set on a tombstone: the key is deleted, but its spend stays attributed to it. */
   readonly deletedAt: number | null
 }
 
-/** A pool that the keys of a group share. It has a budget and nothing else. */
+/** A group of keys with a shared budget. It sets no other limit. */
 export interface BudgetGroup {
   readonly id: GroupId
   readonly name: string
-  /** Null: no cap, the group only attributes. */
+  /** Null: no cap; the group only adds up the spend of its keys. */
   readonly budgetMax: NanoUsd | null
   readonly createdAt: number
   readonly deletedAt: number | null
 }
 
-/** Whose budget it is. */
+/** The kind of subject that a budget belongs to. */
 export type BudgetScope = 'key' | 'group'
 
-/** Who is charged for a request: settled when it is admitted, whatever changes meanwhile. */
+/** The key and the group that a request is charged to. Fixed when the request is admitted. */
 export interface Account {
   readonly keyId: KeyId
   readonly groupId: GroupId | null
 }
 
-/** A key or a group with what it has spent, and what its running requests may still spend. */
+/** A key or a group with its spend and with the amount reserved for its running requests. */
 export interface AccountState<Record> {
   readonly record: Record
   readonly spent: NanoUsd

@@ -25,7 +25,9 @@ describe("a key's budget", () => {
     expect(entry).toMatchObject({ spent: 0n, reserved: usd(0.6) })
     const error = refusal(() => ask(accounts, 0.5 * million))
     expect(error).toMatchObject({ code: 'LM-4001', status: 402 })
-    expect(error.message).toBe("the key's budget has less left than this request may cost")
+    expect(error.message).toBe(
+      "the key's remaining budget is below the estimated cost of this request",
+    )
     expect(error.detail.retryAfter).toBeUndefined()
     ask(accounts, 0.4 * million)
     expect(entry.reserved).toBe(usd(1))
@@ -40,7 +42,7 @@ describe("a key's budget", () => {
   test('tells a request that alone is dearer than the whole budget', () => {
     const { accounts } = registryWith({ budgetMax: usd(1) })
     const error = refusal(() => ask(accounts, 2 * million))
-    expect(error.message).toBe("the key's budget is less than this request alone may cost")
+    expect(error.message).toBe("the key's budget is below the estimated cost of this request")
   })
 
   test('admits what it has exactly enough for', () => {
@@ -56,7 +58,7 @@ describe("a key's budget", () => {
       error: {
         code: 'LM-4001',
         type: 'invalid_request',
-        message: "the key's budget has less left than this request may cost",
+        message: "the key's remaining budget is below the estimated cost of this request",
         param: null,
         request_id: 'r',
         scope: 'key',
@@ -91,7 +93,9 @@ describe("a group's budget", () => {
     ask(accounts, 0.6 * million)
     const error = refusal(() => ask(accounts, 0.5 * million, { id: other }))
     expect(error).toMatchObject({ code: 'LM-4001' })
-    expect(error.message).toBe("the group's budget has less left than this request may cost")
+    expect(error.message).toBe(
+      "the group's remaining budget is below the estimated cost of this request",
+    )
     expect(error.detail.fields).toMatchObject({ scope: 'group', budget_max: 1, reserved: 0.6 })
     expect(group?.reserved).toBe(usd(0.6))
   })

@@ -22,7 +22,7 @@ describe('requests a minute', () => {
     ask(accounts, 1)
     const error = refusal(() => ask(accounts, 1))
     expect(error).toMatchObject({ code: 'LM-4002', status: 429 })
-    expect(error.message).toBe("the key's limit of 2 requests a minute is reached")
+    expect(error.message).toBe("the key's limit of 2 requests per minute is reached")
     expect(error.detail.retryAfter).toBe(minute - (clock.now() % minute))
     await clock.advance(error.detail.retryAfter ?? 0)
     expect(() => ask(accounts, 1)).not.toThrow()
@@ -41,9 +41,7 @@ describe('requests a minute', () => {
   test('a limit of 0 admits nothing, and says that waiting does not help', () => {
     const { accounts } = registryWith({ rpmLimit: 0 })
     const error = refusal(() => ask(accounts, 1))
-    expect(error.message).toBe(
-      'one request is over the whole limit of the key, which is 0 requests a minute',
-    )
+    expect(error.message).toBe("the key's request limit is 0: every request is refused")
     expect(error.detail.retryAfter).toBeGreaterThan(0)
     expect(named(error.detail.headers)).toMatchObject({ 'x-should-retry': 'false' })
   })
@@ -73,7 +71,7 @@ describe('tokens a minute', () => {
     const error = refusal(() => ask(accounts, 31))
     expect(error).toMatchObject({ code: 'LM-4003', status: 429 })
     expect(error.message).toBe(
-      "the key's limit of 100 tokens a minute is reached: this request needs 31",
+      "the key's limit of 100 tokens per minute is reached: this request needs 31",
     )
     expect(error.detail.retryAfter).toBeGreaterThan(0)
     ask(accounts, 30)
@@ -88,9 +86,7 @@ describe('tokens a minute', () => {
   test('a request over the whole limit by itself is told so', () => {
     const { accounts } = registryWith({ tpmLimit: 100 })
     const error = refusal(() => ask(accounts, 101))
-    expect(error.message).toBe(
-      'this request needs 101 tokens, which is over the whole limit of the key: 100 tokens a minute',
-    )
+    expect(error.message).toBe('this request needs 101 tokens; the key allows 100 per minute')
     expect(named(error.detail.headers)).toMatchObject({ 'x-should-retry': 'false' })
     expect(refusal(() => ask(accounts, Number.MAX_SAFE_INTEGER)).code).toBe('LM-4003')
   })

@@ -86,8 +86,8 @@ test('a failure is told once, and purging goes on when the database does', async
   await clock.advance(hour)
   expect(left()).toEqual([])
   expect(log.lines.map(({ message }) => message)).toEqual([
-    'old usage rows cannot be purged, it is tried again every hour',
-    'old usage rows are purged again',
+    'cannot purge old usage rows; retrying every hour',
+    'purging old usage rows works again',
   ])
 })
 

@@ -125,8 +125,8 @@ test('one line tells that saving fails, and one that it works again', async () =
   owe(6)
   await clock.advance(interval)
   expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-    ['warn', 'the spend of dropped rows cannot be saved, it is kept in memory and tried again'],
-    ['warn', 'the spend of dropped rows is saved again'],
+    ['warn', 'cannot save the spend of dropped usage rows; keeping it in memory and retrying'],
+    ['warn', 'saving the spend of dropped usage rows works again'],
   ])
   expect(log.lines[0]?.fields).toMatchObject({ reason: 'the database is out' })
 })

@@ -231,8 +231,8 @@ describe('rows', () => {
     store.trouble = 'none'
     await clock.advance(20_000)
     expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-      ['warn', 'usage rows and spend cannot be saved, they are kept in memory and tried again'],
-      ['warn', 'usage rows and spend are saved again'],
+      ['warn', 'cannot save usage rows and spend; keeping them in memory and retrying'],
+      ['warn', 'saving usage rows and spend works again'],
     ])
   })
 })

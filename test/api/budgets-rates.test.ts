@@ -56,7 +56,7 @@ describe('requests per minute', () => {
     expect(errorIn(refused)).toEqual({
       code: 'LM-4002',
       type: 'invalid_request',
-      message: "the key's limit of 1 requests a minute is reached",
+      message: "the key's limit of 1 requests per minute is reached",
       param: null,
       request_id: expect.any(String),
       retry_after: 46,
@@ -73,7 +73,9 @@ describe('requests per minute', () => {
     const { key, ask } = await keyedGateway()
     const refused = await ask(await key({ rpm_limit: 0 }), prompt())
     expect(refused.headers.get('x-should-retry')).toBe('false')
-    expect(errorIn(refused)).toMatchObject({ message: expect.stringContaining('0 requests') })
+    expect(errorIn(refused)).toMatchObject({
+      message: "the key's request limit is 0: every request is refused",
+    })
   })
 
   test('requests for models count; lists and refused requests do not', async () => {
@@ -140,7 +142,7 @@ describe('tokens per minute', () => {
     expect(refused.headers.get('retry-after')).toBe('59')
     expect(errorIn(refused)).toMatchObject({
       code: 'LM-4003',
-      message: "the key's limit of 100 tokens a minute is reached: this request needs 30",
+      message: "the key's limit of 100 tokens per minute is reached: this request needs 30",
       retry_after: 59,
     })
     // The request that was refused is not one of the nine.
@@ -156,8 +158,7 @@ describe('tokens per minute', () => {
     expect(refused.headers.get('x-should-retry')).toBe('false')
     expect(errorIn(refused)).toMatchObject({
       code: 'LM-4003',
-      message:
-        'this request needs 101 tokens, which is over the whole limit of the key: 100 tokens a minute',
+      message: 'this request needs 101 tokens; the key allows 100 per minute',
     })
   })
 })

@@ -277,7 +277,7 @@ describe('budget refusals', () => {
     expect(errorIn(refused)).toEqual({
       code: 'LM-4001',
       type: 'invalid_request',
-      message: `the ${scope}'s budget has less left than this request may cost`,
+      message: `the ${scope}'s remaining budget is below the estimated cost of this request`,
       param: null,
       request_id: expect.any(String),
       scope,

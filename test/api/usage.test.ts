@@ -267,7 +267,7 @@ describe('spend', () => {
       expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), 402, 402])
       const warnings = gateway.log.filter(({ level }) => level === 'warn')
       expect(warnings.map(({ message }) => message)).toEqual([
-        'usage rows and spend cannot be saved, they are kept in memory and tried again',
+        'cannot save usage rows and spend; keeping them in memory and retrying',
       ])
       store.trouble = 'none'
       await clock.advance(20_000)

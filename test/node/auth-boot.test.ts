@@ -103,7 +103,7 @@ describe('the master key', () => {
     expect(await first.stop()).toMatchObject({ code: 0 })
     const other = await finished(start({ path, env: { GATEWAY_MASTER_KEY: '7'.repeat(64) } }))
     expect(other).toMatchObject({ code: 1 })
-    expect(other.stderr).toMatch(/^the database was made with another master key.*\n$/)
+    expect(other.stderr).toMatch(/^the database was created with another master key.*\n$/)
     const again = await running({ path })
     expect((await again.chat(key)).status).toBe(200)
   })
