@@ -66,7 +66,7 @@ describe('keys from the environment', () => {
     ['bedrock', 'canary\u007fcanary', control],
     ['bedrock', '{"api_key":', 'it starts with { but is not a valid JSON object'],
     ['vertex_ai', '{"type":', 'the credentials are not valid JSON'],
-    ['vertex_ai', 'canary\ncanary', 'it is neither JSON, a path, a key nor a token'],
+    ['vertex_ai', 'canary\ncanary', 'it is not JSON, a file path, an API key or an access token'],
   ])(
     'an unusable key of %s (%j) is named, and neither shown nor sent',
     async (kind, key, problem) => {

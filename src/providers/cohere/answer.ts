@@ -9,11 +9,11 @@ import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
-/** What an answer is made for. */
+/** The facts of a call that its answer needs. */
 export interface AnswerContext extends Pick<ChatCall, 'wantsLogprobs'> {
   /** The client-facing id of the model. */
   readonly model: string
-  /** Unix seconds. */
+  /** Start of the answer, in Unix seconds. */
   readonly created: number
 }
 
@@ -41,27 +41,31 @@ const answer = z.looseObject({
   logprobs: z.unknown().optional(),
 })
 
-/** Reads a whole answer of `POST /v2/chat`. */
+/**
+ * Parses an answer of `POST /v2/chat` that is not streamed.
+ * https://docs.cohere.com/reference/chat
+ */
 export function parseAnswer(body: Uint8Array, context: AnswerContext): ChatResult {
   const parsed = answer.safeParse(tryParseJson(body))
   if (!parsed.success || !parsed.data.message) {
-    return failed({ kind: 'malformed', detail: 'the answer holds no message of the cohere API' })
+    return failed({ kind: 'malformed', detail: 'the answer is not a Cohere chat response' })
   }
-  const { id, finish_reason: reason, message: said, usage, logprobs } = parsed.data
+  const { id, finish_reason: reason, message: answered, usage, logprobs } = parsed.data
   const status = mapFailureStatus(reason)
   if (status !== undefined) {
-    const told = `the answer ended in ${reason}`
-    return failed({ kind: 'status', status, message: told, vendor: { code: reason ?? undefined } })
+    const detail = `the answer ended with finish_reason ${reason}`
+    const vendor = { code: reason ?? undefined }
+    return failed({ kind: 'status', status, message: detail, vendor })
   }
-  const calls = (said.tool_calls ?? []).map(toOpenAiToolCall)
-  const texts = said.content?.map((part) => part.text ?? '') ?? []
+  const calls = (answered.tool_calls ?? []).map(toOpenAiToolCall)
+  const texts = answered.content?.map((part) => part.text ?? '') ?? []
   const content = texts.join('')
-  const annotations = (said.citations ?? []).flatMap((cited) =>
+  const annotations = (answered.citations ?? []).flatMap((cited) =>
     toAnnotations(cited, measureStarts(texts)),
   )
-  const thought = joinTexts(said.content?.map((part) => part.thinking))
-  // The plan is a thought about the calls: it must not pass for the answer.
-  const reasoning = [thought, said.tool_plan].filter(Boolean).join('\n')
+  const thought = joinTexts(answered.content?.map((part) => part.thinking))
+  // The plan is reasoning about the calls, not part of the answer.
+  const reasoning = [thought, answered.tool_plan].filter(Boolean).join('\n')
   return {
     ok: true,
     answer: createCompletionAnswer({
@@ -90,7 +94,7 @@ function toOpenAiToolCall({ id, function: called }: z.infer<typeof toolCallSchem
   return {
     id: id || newCallId(),
     type: 'function',
-    // A function without parameters is called with no text, or with the text `null`.
+    // For a function without parameters, the arguments are empty or `null`.
     function: { name: called?.name ?? '', arguments: isEmptyArguments(given) ? '{}' : given },
   }
 }
@@ -99,12 +103,12 @@ function isEmptyArguments(given: string): boolean {
   return given.trim() === '' || given.trim() === 'null'
 }
 
-/** Where each block begins in the text of all of them, in characters. */
+/** Returns the start of each block in the joined text, in characters. */
 function measureStarts(texts: readonly string[]): number[] {
   let length = 0
-  return texts.map((said) => {
+  return texts.map((piece) => {
     const start = length
-    length += [...said].length
+    length += [...piece].length
     return start
   })
 }
@@ -117,7 +121,10 @@ const logprobItems = z.array(z.looseObject({ text: z.string(), logprobs: z.array
 
 const encoder = new TextEncoder()
 
-/** Log probabilities in OpenAI's shape. An item covers a piece of text, which may be several tokens. */
+/**
+ * Log probabilities in OpenAI's shape. One item may cover several tokens: their log probabilities
+ * add up.
+ */
 export function toOpenAiLogprobs(value: unknown): object | undefined {
   const items = logprobItems.safeParse(value)
   if (!items.success) return undefined

@@ -24,11 +24,11 @@ export const citationSchema = z.looseObject({
 export type Citation = z.infer<typeof citationSchema>
 
 /**
- * What a citation says of the answer, a source each. `starts` tells where each block of text begins
- * in the answer, whose joined text is what the client counts by.
+ * Translates a citation into one annotation per source. `starts` holds the start of each block in
+ * the joined text of the answer, by which the client counts.
  */
 export function toAnnotations(citation: Citation, starts: readonly number[]): Annotation[] {
-  // Plans and thoughts are cited as well, and are no part of the text.
+  // Citations of plans and thoughts are left out: they are not part of the text.
   if (citation.type && citation.type !== 'TEXT_CONTENT') return []
   const offset = starts[citation.content_index ?? 0] ?? 0
   return (citation.sources ?? []).map(({ id, document, tool_output: output }) => {

@@ -17,7 +17,7 @@ import { encodeJsonBody } from '../shared/request.ts'
 import { cohereErrorParser } from './errors.ts'
 import { cohereUrl } from './url.ts'
 
-/** Embeddings in the schema of Cohere's API v2. */
+/** Embeddings in the schema of Cohere's API v2: https://docs.cohere.com/reference/embed */
 export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): EmbedEndpoint {
   const url = cohereUrl(baseUrl, 'embed')
   return {
@@ -47,7 +47,7 @@ export function cohereEmbed({ baseUrl, upstreamId, clock }: DialectTarget): Embe
   }
 }
 
-/** Texts or inputs of one call. */
+/** Maximum number of texts or inputs in one call: https://docs.cohere.com/reference/embed */
 export const maxCohereItems = 96
 
 const inputTypes: readonly unknown[] = [
@@ -57,18 +57,18 @@ const inputTypes: readonly unknown[] = [
   'clustering',
 ]
 
-/** LM-1001 for an `input_type` that is none of the four. */
+/** Throws LM-1001 for an unknown `input_type`. */
 export function checkInputType({ inputType }: EmbedCall): void {
   if (inputType === undefined || inputTypes.includes(inputType)) return
   throw invalid(`input_type: must be one of ${inputTypes.join(', ')}`, 'input_type')
 }
 
-/** Cohere's newer models need one. */
+/** Returns the `input_type`, which newer models require. */
 export function readCohereInputType({ inputType }: EmbedCall): unknown {
   return inputType ?? 'search_document'
 }
 
-/** Older models know texts only, so anything else is sent just where there is an image. */
+/** Older models accept only `texts`, so `inputs` is used only when there is an image. */
 function toInputMembers(input: EmbedInput): object {
   if (isTokenInput(input) || iterateImages(input).next().done) return { texts: listTexts(input) }
   return {
@@ -82,7 +82,7 @@ function toContentBlock(part: EmbedPart): object {
     : { type: 'image_url', image_url: { url: part.image.url } }
 }
 
-/** By type, as asked for; API v1 and Bedrock have a bare list. */
+/** Embeddings by type, as requested; API v1 and Bedrock return a bare list. */
 export const cohereEmbeddingsSchema = z.union([
   z.looseObject({ float: z.array(vectorValue) }),
   z.array(vectorValue),

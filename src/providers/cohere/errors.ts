@@ -4,21 +4,24 @@ import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
 import { parseVendorError } from '../shared/vendor-error.ts'
 
 /**
- * What a refused request means. 498 (the text holds something that the vendor blocks) and 499 (the
- * request was cancelled) are the client's to see, like every 4xx that blames the request.
+ * Returns a function that parses an answer outside 2xx. 498 (the vendor blocks the text) and 499
+ * (the request was cancelled) reach the client, like every 4xx that blames the request.
+ * https://docs.cohere.com/errors-reference
  */
 export function cohereErrorParser(clock: Clock) {
   return (status: number, body: string, header: HeaderReader): UpstreamError => {
     const { message, vendor } = parseVendorError(body)
-    // These hosts answer 405 where the path is wrong. Like a refused key, that is no fault of the
-    // request but of the provider's settings, so it counts as one.
-    if (status === 405)
-      return { status: 403, message: `405, is base_url right? ${message}`, vendor }
+    // Cohere's hosts answer 405 for a wrong path. The provider's settings are at fault, as with a
+    // refused key, so the status becomes 403.
+    if (status === 405) return { status: 403, message: `405, check base_url: ${message}`, vendor }
     return { status, message, vendor, retryAfter: readResetDelay(header, clock) }
   }
 }
 
-/** The wait of a rate limit without `Retry-After`, as the vendor's SDK reads it: to a unix second. */
+/**
+ * Returns the delay of a rate limit without `Retry-After`, in milliseconds. Like the vendor's SDK,
+ * it reads `x-ratelimit-reset` as a Unix time in seconds.
+ */
 function readResetDelay(header: HeaderReader, clock: Clock): Millis | undefined {
   const reset = header('x-ratelimit-reset')
   if (reset === undefined || !/^\d{9,12}$/.test(reset)) return undefined

@@ -10,10 +10,13 @@ import { cohereEmbed } from './embed.ts'
 import { cohereErrorParser } from './errors.ts'
 import { toCohereRequest } from './request.ts'
 import { cohereRerank } from './rerank.ts'
-import { cohereFrames } from './stream.ts'
+import { createCohereDecoder } from './stream.ts'
 import { cohereUrl } from './url.ts'
 
-/** Cohere's API v2, at the vendor or in a private deployment. */
+/**
+ * Cohere's API v2, at the vendor or in a private deployment.
+ * https://docs.cohere.com/reference/about
+ */
 export const cohere: ProviderKind = Object.freeze({
   name: 'cohere',
   capabilities: ['chat', 'embed', 'rerank'],
@@ -25,12 +28,12 @@ export const cohere: ProviderKind = Object.freeze({
   rerank: cohereRerank,
 } satisfies ProviderKind)
 
-/** Chat in the schema of Cohere's API v2. */
+/** Chat in the schema of Cohere's API v2: https://docs.cohere.com/reference/chat */
 function cohereChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target
   const url = cohereUrl(baseUrl, 'chat')
   const translate = memoizePerCall((call) => toCohereRequest(call, { upstreamId, maxOutputTokens }))
-  // Not the call itself: a stream would keep its body for as long as it lasts.
+  // Without the call itself: a stream would keep the request body in memory until it ends.
   const toContext = ({ wantsLogprobs }: ChatCall): AnswerContext => ({
     wantsLogprobs,
     model: modelId,
@@ -49,7 +52,7 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
         maxOutputTokens: maxOutputTokens,
       }),
     parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
-    createDecoder: (call) => cohereFrames(toContext(call)),
+    createDecoder: (call) => createCohereDecoder(toContext(call)),
     parseError: cohereErrorParser(clock),
     isDoneOptional: false,
   }

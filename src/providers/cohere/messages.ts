@@ -7,7 +7,7 @@ import {
 import type { PastCall } from '../canonical/past-call.ts'
 import { isKnownDetail } from '../translation/media-uses.ts'
 
-/** The messages in Cohere's shape, in their order; none are merged. Names are left out. */
+/** Translates the messages in order, without merging any. Names are left out. */
 export function toCohereMessages(messages: readonly CanonicalMessage[]): object[] {
   return messages.map((message) => {
     switch (message.role) {
@@ -27,7 +27,7 @@ export function toCohereMessages(messages: readonly CanonicalMessage[]): object[
 
 type AssistantMessage = CanonicalMessage & { role: 'assistant' }
 
-/** Earlier reasoning has no place beside an answer, and is left out. */
+/** The reasoning of an earlier answer is left out: Cohere has no field for it. */
 function toAssistantText(message: AssistantMessage): object {
   return {
     role: 'assistant',
@@ -35,17 +35,20 @@ function toAssistantText(message: AssistantMessage): object {
   }
 }
 
-/** Beside calls `content` is a 400, and the vendor's message points to the plan as the place for it. */
+/**
+ * Puts text and reasoning into `tool_plan`. Cohere answers 400 to `content` beside calls, with a
+ * message that refers to the plan.
+ */
 function toAssistantCalls(message: AssistantMessage): object {
-  const said = [message.reasoning, joinText(message)].filter(Boolean)
+  const plan = [message.reasoning, joinText(message)].filter(Boolean)
   return {
     role: 'assistant',
-    ...(said.length > 0 && { tool_plan: said.join('\n') }),
+    ...(plan.length > 0 && { tool_plan: plan.join('\n') }),
     tool_calls: message.calls.map(toCohereToolCall),
   }
 }
 
-/** The vendor's own members only: clients send calls back with more than they were given. */
+/** Copies the vendor's own fields only: clients return calls with further ones. */
 function toCohereToolCall({ id, name, arguments: text }: PastCall): object {
   return { id, type: 'function', function: { name, arguments: text.trim() === '' ? '{}' : text } }
 }

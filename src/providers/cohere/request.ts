@@ -6,28 +6,28 @@ import { toCohereMessages } from './messages.ts'
 import { toToolFields } from './tools.ts'
 
 /*
- * Unknown fields are a 400 on some deployments, so a body is built up from what the vendor's
- * OpenAPI document lists; nothing of the client's is copied through.
+ * Some deployments answer 400 to unknown fields. The body therefore has only fields of the vendor's
+ * OpenAPI document, and no client object is copied into it.
  */
 
-/** Whom a request is for. */
+/** The model that a request is translated for. */
 export interface CohereTarget {
   readonly upstreamId: string
-  /** The configured bound of the model. */
+  /** The configured output limit of the model, in tokens. */
   readonly maxOutputTokens: number | undefined
 }
 
-/** A request in the words of `POST /v2/chat`. */
+/** A request to `POST /v2/chat`: https://docs.cohere.com/reference/chat */
 export interface Translation {
   readonly body: object
-  /** The paths of everything that was left out although it asks for something. */
+  /** The paths of all fields that were dropped because Cohere has no counterpart. */
   readonly dropped: readonly string[]
 }
 
-/** Translates a request. Throws `UntranslatableError` when it has no form here. */
-export function toCohereRequest(call: ChatCall, addressee: CohereTarget): Translation {
+/** Translates a request. Throws `UntranslatableError` when Cohere cannot express it. */
+export function toCohereRequest(call: ChatCall, target: CohereTarget): Translation {
   const { request, dropped } = filterUnsupported(readRequest(call), 'cohere', {})
-  return { body: toBody(request, call, addressee), dropped }
+  return { body: toBody(request, call, target), dropped }
 }
 
 function toBody(
@@ -38,7 +38,7 @@ function toBody(
   return {
     model: upstreamId,
     messages: toCohereMessages(request.messages),
-    // The schema requires it, streamed or not.
+    // Cohere requires the field in either case.
     stream: call.stream,
     ...toToolFields(request),
     ...toFormatFields(request),
@@ -59,7 +59,7 @@ function toSamplingFields(request: CanonicalRequest, maxOutputTokens: number | u
   const maxTokens = clampBound(maxOutputTokens, request.maxTokens)
   return {
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    // Above 1 the vendor answers 400, which tells the client more than a value in its place would.
+    // Not reduced: Cohere answers 400 above 1, which is clearer for the client than another value.
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && topP !== 1 && { p: Math.min(Math.max(topP, 0.01), 0.99) }),
     ...(topK !== undefined && { k: topK }),
@@ -72,7 +72,7 @@ function toSamplingFields(request: CanonicalRequest, maxOutputTokens: number | u
 }
 
 function toThinkingFields({ reasoningEffort }: CanonicalRequest): object {
-  // The vendor's own OpenAI layer takes `none` and `high`, and no other value.
+  // The vendor's own OpenAI-compatible API accepts only `none` and `high`.
   if (reasoningEffort === undefined) return {}
   return { thinking: { type: reasoningEffort === 'none' ? 'disabled' : 'enabled' } }
 }

@@ -5,7 +5,10 @@ import { relevanceEntry, toRerankFailure, toRerankResult } from '../shared/reran
 import { cohereErrorParser } from './errors.ts'
 import { rerankUrl } from './url.ts'
 
-/** Rerank in the schema of Cohere's API v2, which neither chooses fields nor echoes documents. */
+/**
+ * Rerank in the schema of Cohere's API v2, which neither selects fields of documents nor returns
+ * the documents.
+ */
 export function cohereRerank({ baseUrl, upstreamId, clock }: DialectTarget): RerankEndpoint {
   const url = rerankUrl(baseUrl)
   return {
@@ -29,7 +32,7 @@ const cohereAnswer = z.looseObject({
     .catch(undefined),
 })
 
-/** Reads the answer of either version, wherever the model is sold. */
+/** Parses the answer of either API version, at Cohere and at the clouds that host its models. */
 export function parseCohereRanking(body: unknown): RerankResult {
   const parsed = cohereAnswer.safeParse(body)
   if (!parsed.success) return toRerankFailure(body)

@@ -14,28 +14,31 @@ import { citationSchema, toAnnotations } from './citations.ts'
 import { mapFailureStatus, mapFinishReason } from './finish-reason.ts'
 import { parseUsage } from './usage.ts'
 
-/** Reads an event stream of `POST /v2/chat`. Nothing but its `message-end` is an end. */
-export function cohereFrames(context: AnswerContext): FrameDecoder {
+/**
+ * Creates the decoder for a stream of `POST /v2/chat`. Only `message-end` completes the stream.
+ * https://docs.cohere.com/reference/chat-stream
+ */
+export function createCohereDecoder(context: AnswerContext): FrameDecoder {
   const splitter = new SseSplitter()
   const events = new EventReader(context)
   return {
     push: (bytes) => framesOf(splitter.push(bytes), ({ data = '' }) => events.read(data)),
-    // What is no JSON here was cut off, and the missing end tells of that.
+    // Data that is not JSON was cut off here. The missing `message-end` reports that.
     end: () =>
       splitter.end().flatMap(({ data = '' }) => (tryParseJson(data) ? events.read(data) : [])),
   }
 }
 
 const text = z.string().nullish()
-/** The number of a content block or call in the vendor's stream: no choice of ours. */
+/** The vendor's index of a content block or call, not the index of a choice. */
 const number = z.number().nullish()
 
 function inMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ message: z.object(shape).nullish() }).nullish()
 }
 
-// The type stands in the data as well as in the `event:` line; only the data counts.
-const event = z.discriminatedUnion('type', [
+// Both the data and the `event:` line have the type; the decoder reads it from the data.
+const eventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message-start'), id: text }),
   z.object({
     type: z.literal(['content-start', 'content-delta']),
@@ -50,13 +53,13 @@ const event = z.discriminatedUnion('type', [
   z.object({
     type: z.literal(['tool-call-start', 'tool-call-delta']),
     index: number,
-    // Named like a list, yet one object.
+    // One object, in spite of the plural name.
     delta: inMessage({ tool_calls: z.union([z.array(toolCallSchema), toolCallSchema]).nullish() }),
   }),
   z.object({ type: z.literal('tool-call-end'), index: number }),
   z.object({
     type: z.literal('citation-start'),
-    // Named like a list, yet one object.
+    // One object, in spite of the plural name.
     delta: inMessage({ citations: citationSchema.nullish().catch(undefined) }),
   }),
   z.object({
@@ -71,18 +74,18 @@ const event = z.discriminatedUnion('type', [
   }),
 ])
 
-type EventOf<Type> = Extract<z.infer<typeof event>, { type: Type }>
+type EventOf<Type> = Extract<z.infer<typeof eventSchema>, { type: Type }>
 
 const knownTypes: ReadonlySet<unknown> = new Set(
-  event.options.flatMap(({ shape }) => [...shape.type.values]),
+  eventSchema.options.flatMap(({ shape }) => [...shape.type.values]),
 )
 
-/** A call whose arguments are being told. */
+/** A call whose arguments are being streamed. */
 interface OpenCall {
   readonly vendorIndex: number | undefined
-  /** Its place among the calls of the message. */
+  /** Its index among the calls of the message. */
   readonly index: number
-  /** The beginning of the arguments while it may still become `null`; then undefined. */
+  /** The start of the arguments while it is a prefix of `null`; undefined once it was sent. */
   held: string | undefined
 }
 
@@ -91,11 +94,11 @@ class EventReader {
   #id: string | undefined
   #writer: ChunkWriter | undefined
   readonly #calls: OpenCall[] = []
-  /** Where each block begins in the text so far, and how long that is, in characters. */
+  /** The start of each block in the text so far, and the length of that text, in characters. */
   readonly #blockStarts: number[] = []
   #length = 0
   #annotationCount = 0
-  /** What the reasoning so far was: plans follow thoughts on a line of their own. */
+  /** The last kind of reasoning: a plan after thoughts begins on a new line. */
   #reasoning: 'none' | 'thoughts' | 'plan' = 'none'
 
   constructor(context: AnswerContext) {
@@ -103,39 +106,39 @@ class EventReader {
   }
 
   read(data: string): Frame[] {
-    // Comments have no data, and some deployments add `[DONE]` after the end.
+    // Comments have no data. Some deployments send `[DONE]` after `message-end`.
     if (data === '' || data.startsWith('[DONE]')) return []
     const value = tryParseJson(data)
-    const told = event.safeParse(value)
-    if (!told.success) return isOfUnknownType(value) ? [] : [failedFrame(malformed)]
-    return this.#translate(told.data)
+    const { success, data: event } = eventSchema.safeParse(value)
+    if (!success) return hasUnknownType(value) ? [] : [failedFrame(malformed)]
+    return this.#translate(event)
   }
 
-  #translate(told: z.infer<typeof event>): Frame[] {
-    switch (told.type) {
+  #translate(event: z.infer<typeof eventSchema>): Frame[] {
+    switch (event.type) {
       case 'message-start':
-        this.#id = told.id ?? undefined
+        this.#id = event.id ?? undefined
         return []
       case 'content-start':
       case 'content-delta':
-        return this.#writeContent(told)
+        return this.#writeContent(event)
       case 'tool-plan-delta':
-        return this.#writePlan(told.delta?.message?.tool_plan ?? '')
+        return this.#writePlan(event.delta?.message?.tool_plan ?? '')
       case 'tool-call-start':
-        return this.#startCall(told)
+        return this.#startCall(event)
       case 'tool-call-delta':
         return this.#addArguments(
-          this.#callAt(told.index),
-          callInEvent(told)?.function?.arguments ?? '',
+          this.#callAt(event.index),
+          callInEvent(event)?.function?.arguments ?? '',
         )
       case 'tool-call-end':
-        return this.#endCall(this.#callAt(told.index))
+        return this.#endCall(this.#callAt(event.index))
       case 'citation-start':
-        return this.#writeCitation(told)
+        return this.#writeCitation(event)
       case 'message-end':
-        return this.#finish(told)
+        return this.#finish(event)
       default:
-        return told satisfies never
+        return event satisfies never
     }
   }
 
@@ -151,17 +154,17 @@ class EventReader {
   }
 
   #writeContent({ index, delta, logprobs }: EventOf<'content-start' | 'content-delta'>): Frame[] {
-    const { text: said, thinking } = delta?.message?.content ?? {}
+    const { text: content, thinking } = delta?.message?.content ?? {}
     const frames: Frame[] = []
     if (thinking) {
       this.#reasoning = 'thoughts'
       frames.push(this.#out.reasoning(thinking))
     }
     this.#blockStarts[index ?? 0] ??= this.#length
-    if (said) {
-      this.#length += [...said].length
-      const asked = this.#context.wantsLogprobs
-      frames.push(this.#out.text(said, asked ? toOpenAiLogprobs([logprobs]) : undefined))
+    if (content) {
+      this.#length += [...content].length
+      const { wantsLogprobs } = this.#context
+      frames.push(this.#out.text(content, wantsLogprobs ? toOpenAiLogprobs([logprobs]) : undefined))
     }
     return frames
   }
@@ -182,10 +185,10 @@ class EventReader {
     return [this.#out.delta({ annotations: addIndexes(annotations, from) })]
   }
 
-  #startCall(told: EventOf<'tool-call-start' | 'tool-call-delta'>): Frame[] {
-    const started = callInEvent(told)
+  #startCall(event: EventOf<'tool-call-start' | 'tool-call-delta'>): Frame[] {
+    const started = callInEvent(event)
     const index = this.#calls.length
-    const call: OpenCall = { vendorIndex: told.index ?? undefined, index, held: '' }
+    const call: OpenCall = { vendorIndex: event.index ?? undefined, index, held: '' }
     this.#calls.push(call)
     const id = started?.id || newCallId()
     const name = started?.function?.name ?? ''
@@ -193,12 +196,9 @@ class EventReader {
     return [opened, ...this.#addArguments(call, started?.function?.arguments ?? '')]
   }
 
-  /** The call that a further event belongs to. Where only one is made, its number may be missing. */
+  /** Returns the call of an event. The vendor may leave out the index of the only call. */
   #callAt(index: number | null | undefined): OpenCall | undefined {
-    return (
-      this.#calls.findLast(({ vendorIndex: theirIndex }) => theirIndex === index) ??
-      this.#calls.at(-1)
-    )
+    return this.#calls.findLast(({ vendorIndex }) => vendorIndex === index) ?? this.#calls.at(-1)
   }
 
   #addArguments(call: OpenCall | undefined, piece: string): Frame[] {
@@ -212,7 +212,7 @@ class EventReader {
     return [this.#out.toolArguments(call.index, soFar)]
   }
 
-  /** No arguments, or `null`: the function takes none, and clients expect an object. */
+  /** Sends `{}` for empty or `null` arguments, because clients expect an object. */
   #endCall(call: OpenCall | undefined): Frame[] {
     if (call?.held === undefined) return []
     const { held, index } = call
@@ -223,7 +223,9 @@ class EventReader {
   #finish({ delta }: EventOf<'message-end'>): Frame[] {
     const { finish_reason: reason, error, usage } = delta ?? {}
     if (error || mapFailureStatus(reason) !== undefined) {
-      const message = error ? extractMessage(error) : `the answer ended in ${reason}`
+      const message = error
+        ? extractMessage(error)
+        : `the answer ended with finish_reason ${reason}`
       const vendor = { code: reason ?? undefined, ...(error ? toVendorError(error) : {}) }
       return [failedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
     }
@@ -238,12 +240,12 @@ function callInEvent({ delta }: EventOf<'tool-call-start' | 'tool-call-delta'>) 
   return Array.isArray(calls) ? calls[0] : calls
 }
 
-/** An event of a type that is not known here: the vendor adds some from time to time. */
-function isOfUnknownType(value: unknown): boolean {
+/** Whether an event has an unknown type: the vendor adds types from time to time. */
+function hasUnknownType(value: unknown): boolean {
   return isObject(value) && !knownTypes.has(value['type'])
 }
 
 const malformed: UpstreamFailure = {
   kind: 'malformed',
-  detail: 'an event of the stream cannot be read',
+  detail: 'a stream event is not a Cohere chat event',
 }

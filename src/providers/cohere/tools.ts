@@ -27,10 +27,10 @@ function isEmpty(parameters: JsonObject | undefined): boolean {
   return parameters === undefined || Object.keys(parameters).length === 0
 }
 
-/** The field is required, also for a function that takes nothing. */
+/** Cohere requires the field, also for a function without parameters. */
 const noParameters = { type: 'object', properties: {} }
 
-/** There is no way to name a tool: what the table leaves of a choice is one of two words. */
+/** Cohere cannot force a particular tool. The translation table leaves only these two choices. */
 function toToolChoice({ toolChoice: choice }: CanonicalRequest): 'NONE' | 'REQUIRED' | undefined {
   if (choice?.kind === 'none') return 'NONE'
   return choice?.kind === 'required' ? 'REQUIRED' : undefined

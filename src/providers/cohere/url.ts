@@ -1,6 +1,9 @@
 import { getBasePath } from '../shared/request.ts'
 
-/** Where an operation of the v2 API lives, whichever version or pasted address `base` ends in. */
+/**
+ * Returns the address of a v2 operation. A version or an operation at the end of `base` is
+ * replaced.
+ */
 export function cohereUrl(base: string, operation: 'chat' | 'embed' | 'rerank'): string {
   const url = new URL(base)
   const prefix = getBasePath(url).replace(versionPath, '')
@@ -11,7 +14,7 @@ export function cohereUrl(base: string, operation: 'chat' | 'embed' | 'rerank'):
 
 const versionPath = /\/(compatibility\/v1|v[12](\/(chat|embed|rerank))?)$/i
 
-/** Clouds that sell these models have a whole address for each, of either version. */
+/** Clouds that host these models have a full address for each: it is used unchanged. */
 export function rerankUrl(baseUrl: string): string {
   return /\/rerank\/*$/i.test(new URL(baseUrl).pathname) ? baseUrl : cohereUrl(baseUrl, 'rerank')
 }

@@ -2,8 +2,10 @@ import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.t
 import { isObject } from '../../wire/json.ts'
 
 /**
- * The token counts. `tokens` are what the model has read and written, the vendor's prompt template
- * included; `billed_units`, which are fewer, stand in where they are missing. Never one of each.
+ * Parses the token counts. `tokens` counts all that the model read and wrote, including the
+ * vendor's prompt template; `billed_units`, which are fewer, are the fallback. Both counts come
+ * from one group.
+ * https://docs.cohere.com/reference/chat
  */
 export function parseUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
@@ -26,7 +28,7 @@ function parseGroup(group: unknown): ReportedUsage | undefined {
   return { promptTokens, completionTokens }
 }
 
-/** The vendor declares its counts as floats. */
+/** Rounds a count: the vendor declares its counts as floats. */
 function roundCount(value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value) : (value ?? undefined)
 }

@@ -1,29 +1,32 @@
 import type { GeminiPart } from './response.ts'
 import { signatureFields } from './signatures.ts'
 
-/* Media that the model makes: `images` and `audio` of a message. */
+/* Media that the model generates: `images` and `audio` of an assistant message. */
 
-/** An image that the model has made, in the form that other gateways have made usual. */
+/**
+ * A generated image as an `image_url` part, the form that other gateways use; undefined for any
+ * other part.
+ */
 export function toOpenAiImage({
   inlineData,
   thought,
   thoughtSignature,
 }: GeminiPart): object | undefined {
   const { mimeType, data } = inlineData ?? {}
-  // Image models think in drafts, which are not the picture.
+  // Image models think in drafts, which are not part of the answer.
   if (thought || !data || !mimeType?.startsWith('image/')) return undefined
   const url = `data:${mimeType};base64,${data}`
   return { type: 'image_url', image_url: { url }, ...signatureFields(thoughtSignature) }
 }
 
-/** A piece of sound that the model has made. */
+/** A chunk of generated audio. */
 export interface AudioChunk {
   /** For example `audio/L16;codec=pcm;rate=24000`. */
   readonly mimeType: string
   readonly base64: string
 }
 
-/** The sound in these parts, in order. */
+/** Returns the audio of these parts, in order. */
 export function findAudio(parts: readonly GeminiPart[]): AudioChunk[] {
   return parts.flatMap(({ inlineData, thought }) => {
     const { mimeType, data } = inlineData ?? {}
@@ -32,21 +35,21 @@ export function findAudio(parts: readonly GeminiPart[]): AudioChunk[] {
 }
 
 /**
- * The `audio` of a whole message: the OpenAI API's, and the media type, without which the bytes of
- * a vendor that takes no wish of a format mean nothing.
+ * The `audio` of a whole message, in OpenAI's shape plus `mime_type`. Gemini lets no client choose
+ * the audio format, so the client needs the media type to play the bytes.
  */
 export function toOpenAiAudio(sounds: readonly AudioChunk[], created: number): object {
   const [first] = sounds
   return { ...audioMetadata(first?.mimeType ?? '', created), data: joinBase64(sounds) }
 }
 
-/** What the first chunk of a stream says of the sound besides its bytes. */
+/** The fields of `audio` other than its bytes; a stream sends them in its first audio chunk. */
 export function audioMetadata(mimeType: string, created: number): object {
   const id = `audio_${crypto.randomUUID().replaceAll('-', '')}`
   return { id, expires_at: created, transcript: '', mime_type: mimeType }
 }
 
-/** Base64 can only be strung together where no piece but the last is padded. */
+/** Joins base64 texts. Texts with padding before the end must be decoded first. */
 function joinBase64(sounds: readonly AudioChunk[]): string {
   const texts = sounds.map(({ base64 }) => base64)
   if (!texts.slice(0, -1).some((text) => text.endsWith('='))) return texts.join('')

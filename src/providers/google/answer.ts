@@ -15,7 +15,7 @@ import {
   type IndexedCandidate,
   type LogprobsResult,
   listCandidates,
-  parseResponse,
+  parseGeminiResponse,
   type TokenLogprob,
 } from './response.ts'
 import { signatureFields, textSignature } from './signatures.ts'
@@ -24,14 +24,14 @@ import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
-/** Reads a 2xx answer that is not streamed. */
+/** Parses a 2xx answer that is not streamed. */
 export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget): ChatResult {
   const json = decoder.decode(body)
   const value = tryParseJson(json)
   const failure = parseFailure(value)
   if (failure) return { ok: false, failure }
-  const answer = parseResponse(json, value)
-  if (!answer) return malformed('the answer is no GenerateContentResponse')
+  const answer = parseGeminiResponse(json, value)
+  if (!answer) return malformed('the answer is not a GenerateContentResponse')
   const candidates = listCandidates(answer)
   if (candidates.length === 0) return malformed('the answer has no candidates')
   const created = unixSeconds(clock)
@@ -50,7 +50,7 @@ export function parseAnswer(body: Uint8Array, { modelId, clock }: DialectTarget)
 function toChoice(candidate: IndexedCandidate, created: number): CompletionChoice {
   const { content, finishReason, logprobsResult: tokens, refusal } = candidate
   if (refusal !== undefined) {
-    // The service's words, which no model has generated and nobody pays for.
+    // The service wrote the refusal, not the model: it must not count as generated output.
     const message = { content: null, refusal }
     return { message, generated: '', finishReason: mapFinishReason(finishReason, false) }
   }
@@ -64,22 +64,22 @@ function toChoice(candidate: IndexedCandidate, created: number): CompletionChoic
 }
 
 function toMessage(parts: readonly GeminiPart[], created: number): CompletionMessage {
-  const spoken = parts.filter(({ thought }) => thought !== true)
-  const text = joinTexts(spoken)
+  const shown = parts.filter(({ thought }) => thought !== true)
+  const text = joinTexts(shown)
   const reasoning = joinTexts(parts.filter(({ thought }) => thought === true))
-  const calls = spoken.flatMap(({ functionCall, thoughtSignature }) =>
+  const calls = shown.flatMap(({ functionCall, thoughtSignature }) =>
     functionCall ? toOpenAiToolCall(functionCall, thoughtSignature) : [],
   )
-  const images = spoken.flatMap((found) => toOpenAiImage(found) ?? [])
-  const sounds = findAudio(spoken)
-  const isMute = text === '' && (calls.length > 0 || sounds.length > 0)
+  const images = shown.flatMap((found) => toOpenAiImage(found) ?? [])
+  const audio = findAudio(shown)
+  const hasNoText = text === '' && (calls.length > 0 || audio.length > 0)
   return {
-    content: isMute ? null : text,
+    content: hasNoText ? null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(images.length > 0 && { images }),
-    ...(sounds.length > 0 && { audio: toOpenAiAudio(sounds, created) }),
-    ...signatureFields(spoken.map(textSignature).findLast((signature) => signature !== undefined)),
+    ...(audio.length > 0 && { audio: toOpenAiAudio(audio, created) }),
+    ...signatureFields(shown.map(textSignature).findLast((signature) => signature !== undefined)),
   }
 }
 
@@ -91,7 +91,7 @@ function malformed(detail: string): ChatResult {
   return { ok: false, failure: { kind: 'malformed', detail } }
 }
 
-/** The log probabilities of a candidate as the OpenAI API writes them. A zero is left out upstream. */
+/** Log probabilities in OpenAI's shape. Gemini leaves out a log probability of zero. */
 export function toOpenAiLogprobs({ chosenCandidates, topCandidates }: LogprobsResult): object {
   const content = (chosenCandidates ?? []).map((chosen, position) => ({
     ...toTokenLogprob(chosen),

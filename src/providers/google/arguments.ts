@@ -2,29 +2,29 @@ import { RawJson, stringifyJson } from '../../wire/raw-json.ts'
 import type { PartialArg } from './response.ts'
 
 /**
- * The arguments of a call that comes in pieces. Each piece names its place by a JSONPath of members
- * and indexes; a text may come in several.
+ * Assembles the arguments of a streamed call. Each piece has a value and its JSONPath of members
+ * and indexes; a string may be spread over several pieces.
  * https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
  */
 export class PartialArguments {
-  // Without a prototype, so that no member of it has a meaning.
+  // Without a prototype, so that an argument may be called `__proto__`.
   readonly #root: Container = Object.create(null)
 
   add(piece: PartialArg): void {
     const steps = parseJsonPath(piece.jsonPath)
-    let place = this.#root
-    for (const [at, step] of steps.entries()) {
-      if (!canHold(place, step)) return
-      const next = steps[at + 1]
+    let container = this.#root
+    for (const [position, step] of steps.entries()) {
+      if (!canHold(container, step)) return
+      const next = steps[position + 1]
       if (next === undefined) {
-        place[step] = extendValue(place[step], piece)
+        container[step] = extendValue(container[step], piece)
         return
       }
-      place[step] ??= typeof next === 'number' ? [] : Object.create(null)
-      const inner = place[step]
+      container[step] ??= typeof next === 'number' ? [] : Object.create(null)
+      const inner = container[step]
       if (typeof inner !== 'object' || inner === null || inner instanceof RawJson) return
-      // Made here, as an earlier or as this piece named it.
-      place = inner as Container
+      // Safe: only this class creates the objects and lists in it, for this or an earlier piece.
+      container = inner as Container
     }
   }
 
@@ -33,7 +33,7 @@ export class PartialArguments {
   }
 }
 
-/** The value that a piece brings, or brings more of. */
+/** Returns the value of a piece, appended to the former value when both are strings. */
 function extendValue(
   former: unknown,
   { stringValue, numberValue, boolValue }: PartialArg,
@@ -45,12 +45,14 @@ function extendValue(
 type Step = string | number
 type Container = Record<Step, unknown>
 
-/** A list grows by one place at a time: an index from the wire must not make it sparse. */
-function canHold(place: Container, step: Step): boolean {
-  return !Array.isArray(place) || (typeof step === 'number' && step <= place.length)
+/**
+ * Whether a container can hold this step. A list grows by one item at a time and is never sparse.
+ */
+function canHold(container: Container, step: Step): boolean {
+  return !Array.isArray(container) || (typeof step === 'number' && step <= container.length)
 }
 
-/** `$.a[0]['b c']` as `a`, 0, `b c`. */
+/** Splits `$.a[0]['b c']` into `a`, 0 and `b c`. */
 function parseJsonPath(jsonPath: string): Step[] {
   return [...jsonPath.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g)].map(
     ([, name, index, quoted]) =>

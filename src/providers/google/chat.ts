@@ -11,18 +11,23 @@ import { methodUrl } from './url.ts'
 
 export interface GeminiChatOptions {
   readonly target: DialectTarget
-  /** The address of the model, to which `:generateContent` is added. Its query is kept. */
+  /** The address of the model. `:generateContent` is appended to its path; its query is kept. */
   readonly modelUrl: URL
   readonly dialect: GeminiDialect
 }
 
-/** Chat with a Gemini model, on whichever of Google's services. */
+/** Chat with a Gemini model, on the Gemini API or on Vertex AI. */
 export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): ChatEndpoint {
-  const { upstreamId, maxOutputTokens, forwardsMediaUrls: passesAddresses } = target
-  const geminiTarget = { model: geminiModel(upstreamId), dialect, maxOutputTokens, passesAddresses }
+  const { upstreamId, maxOutputTokens, forwardsMediaUrls } = target
+  const geminiTarget = {
+    model: geminiModel(upstreamId),
+    dialect,
+    maxOutputTokens,
+    forwardsMediaUrls,
+  }
   const answerUrl = methodUrl(modelUrl, 'generateContent')
   const streamUrl = methodUrl(modelUrl, 'streamGenerateContent')
-  // Without it a stream comes as one JSON list.
+  // Without `alt=sse` the stream is one JSON list instead of server-sent events.
   streamUrl.searchParams.set('alt', 'sse')
   const translate = memoizePerCall((call) => toGeminiRequest(readRequest(call), geminiTarget))
   return {

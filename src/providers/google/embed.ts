@@ -13,10 +13,10 @@ import { encodeJsonBody } from '../shared/request.ts'
 import { parseError } from './errors.ts'
 import { methodUrl } from './url.ts'
 
-/** Embeddings of the Gemini API. `modelUrl` is the address of the model, its query is kept. */
+/** Embeddings on the Gemini API. `modelUrl` is the address of the model; its query is kept. */
 export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
   const { href: url } = methodUrl(modelUrl, 'batchEmbedContents')
-  // Each request of the batch repeats the name in the address.
+  // Each request of the batch repeats the model's name from the address.
   const [model = ''] = /(?:models|tunedModels)\/[^/]+$/.exec(modelUrl.pathname) ?? []
   return {
     getLimits: () => ({ items: 100 }),
@@ -45,12 +45,12 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
   }
 }
 
-/** The first generation knows text only. */
+/** Whether the model embeds images. `gemini-embedding-001` and older models embed text only. */
 export function canEmbedImages(model: string): boolean {
   return /gemini-embedding-(?!001)/i.test(model)
 }
 
-/** One item. Several in one content would be fused into one vector. */
+/** The content of one item. The service fuses all parts of a content into one vector. */
 export function toContent(item: MixedItem): object {
   return { parts: toEmbedParts(item).map(toPart) }
 }
@@ -61,7 +61,7 @@ function toPart(part: EmbedPart): object {
   return { inlineData: { mimeType: uri?.mediaType, data: uri?.payload } }
 }
 
-/** Newer models report it, though no type of the vendor's declares it. */
+/** Newer models report their usage, although the vendor's types do not declare it. */
 export const embedUsage = z
   .looseObject({ promptTokenCount: z.unknown().optional() })
   .nullish()

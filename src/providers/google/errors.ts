@@ -6,8 +6,9 @@ import { extractMessage } from '../shared/error-message.ts'
 import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
 /*
- * Google's APIs answer errors as google.rpc.Status: `code` repeats the HTTP status, `details` are
- * told apart by `@type`. A stream wraps the object in a list.
+ * Google's APIs report errors as google.rpc.Status: `code` repeats the HTTP status, and each of the
+ * `details` has an `@type`. A stream wraps the object in a list.
+ * https://ai.google.dev/gemini-api/docs/troubleshooting
  */
 
 const detail = z.looseObject({
@@ -25,7 +26,7 @@ const errorBody = z.looseObject({
 
 type GoogleError = z.infer<typeof errorBody>['error']
 
-/** What a status outside 2xx means, by its body where that is one of Google's. */
+/** Parses an answer outside 2xx. A body that is not Google's error object keeps the HTTP status. */
 export function parseError(status: number, body: string): UpstreamError {
   const error = parseErrorObject(tryParseJson(body))
   return {
@@ -35,7 +36,7 @@ export function parseError(status: number, body: string): UpstreamError {
   }
 }
 
-/** The failure that an error object inside a 200 answer tells of; undefined when it is none. */
+/** Parses an error object inside a 200 answer; undefined when the value is not an error object. */
 export function parseFailure(value: unknown): UpstreamFailure | undefined {
   const error = parseErrorObject(value)
   if (!error) return undefined
@@ -69,12 +70,14 @@ const statusByName: ReadonlyMap<string, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ])
 
-/** A wrong API key is a 400 here, although no client's mistake. */
+/** Turns the 400 for a wrong API key into 401: the operator set the key, not the client. */
 function correctStatus({ details }: GoogleError, status: number): number {
   return details?.some(({ reason }) => reason === 'API_KEY_INVALID') ? 401 : status
 }
 
-/** `google.rpc.RetryInfo` names a protobuf duration: seconds with up to nine decimals and an `s`. */
+/**
+ * Reads `google.rpc.RetryInfo`, a protobuf duration: seconds with up to nine decimals and an `s`.
+ */
 function parseRetryDelay({ details }: GoogleError): number | undefined {
   for (const { retryDelay } of details ?? []) {
     const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(retryDelay ?? '') ?? []
@@ -85,7 +88,7 @@ function parseRetryDelay({ details }: GoogleError): number | undefined {
 
 function parseErrorObject(value: unknown): GoogleError | undefined {
   const found = Array.isArray(value) ? value[0] : value
-  // Every event of a stream comes here, and to fail in a schema costs more than all the rest of it.
+  // Runs for every stream event: a failed schema would cost more than the rest of the event.
   if (!isObject(found) || found['error'] === undefined) return undefined
   return errorBody.safeParse(found).data?.error
 }

@@ -1,10 +1,11 @@
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 import type { GeminiCandidate } from './response.ts'
 
+/** Values of `FinishReason`: https://ai.google.dev/api/generate-content */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
-  // A cap on one request was reached; the gateway does not go on by itself.
+  // The service reached its output limit for one request; the gateway does not continue the answer.
   ['CONTINUATION', 'length'],
   ['SAFETY', 'content_filter'],
   ['RECITATION', 'content_filter'],
@@ -19,20 +20,26 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['MODEL_ARMOR', 'content_filter'],
 ])
 
-/** `STOP`, whatever is unknown, and failed calls alike are the plain end: of a turn, or of calls. */
-export function mapFinishReason(reason: string | null | undefined, called: boolean): FinishReason {
+/**
+ * Maps a reason to OpenAI's. `STOP`, unknown reasons and malformed calls map to `stop`, or to
+ * `tool_calls` when the candidate has calls.
+ */
+export function mapFinishReason(
+  reason: string | null | undefined,
+  hasCalls: boolean,
+): FinishReason {
   const known = finishReasons.get(reason ?? 'STOP') ?? 'stop'
-  return known === 'stop' && called ? 'tool_calls' : known
+  return known === 'stop' && hasCalls ? 'tool_calls' : known
 }
 
-/** True for the value that stands for no reason at all. */
+/** Whether this is the enum's default value, which states no reason. */
 export function isUnspecified(reason: string): boolean {
   return reason === 'FINISH_REASON_UNSPECIFIED'
 }
 
 /**
- * The vendor's own reason, for an answer that was broken off in a way that the OpenAI API has no
- * word for, such as `MALFORMED_FUNCTION_CALL`. Members of a choice, named as OpenRouter names them.
+ * The vendor's own reason, as further fields of a choice, where OpenAI has no counterpart, such as
+ * for `MALFORMED_FUNCTION_CALL`. The names are OpenRouter's.
  */
 export function nativeFinishFields({
   finishReason: reason,

@@ -5,7 +5,7 @@ import { geminiEmbed } from './embed.ts'
 import type { GeminiDialect } from './request.ts'
 import { googleModelUrl } from './url.ts'
 
-/** The Gemini API, with a key of Google AI Studio. */
+/** The Gemini API, authenticated by an API key from Google AI Studio. */
 export const google: ProviderKind = Object.freeze({
   name: 'google',
   aliases: ['gemini'],
@@ -14,7 +14,7 @@ export const google: ProviderKind = Object.freeze({
   canFetchImages: false,
   ownSettings: ['remote_images'],
   references: 'google',
-  // Not `?key=`, which would end up in logs.
+  // Not `?key=`: the query of an address ends up in logs.
   createAuthorizer: authorizeWithHeader('x-goog-api-key'),
   chat: (target) =>
     geminiChat({ target, modelUrl: googleModelUrl(target.baseUrl, target.upstreamId), dialect }),

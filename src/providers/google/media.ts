@@ -14,7 +14,7 @@ import {
 import { isGoogleFile, isHttpsUrl } from '../translation/media-uses.ts'
 import { readSignature } from './signatures.ts'
 
-/** A part of a content, with one of the fields that hold data. */
+/** A part of a content. Exactly one of its data fields is set. */
 export interface RequestPart {
   readonly text?: string
   readonly inlineData?: { readonly mimeType: string; readonly data: string }
@@ -25,8 +25,8 @@ export interface RequestPart {
 }
 
 /**
- * The content of a message. `defaultMimeType` is the media type of a referenced file whose name
- * tells none; absent: none is sent.
+ * The content of a message. `defaultMimeType` is the media type of a referenced file without a
+ * known extension; undefined sends no type.
  */
 export function toContentParts(
   message: CanonicalMessage,
@@ -38,8 +38,8 @@ export function toContentParts(
 }
 
 /**
- * One part. An empty text must not come here: it counts as having no data, which is a 400. Throws
- * LM-1001 for what Gemini takes in no form.
+ * Translates one part. The caller must leave out empty texts: Gemini answers 400 to a part without
+ * data. Throws `UntranslatableError` when Gemini has no form for the part.
  */
 export function toContentPart(
   part: CanonicalPart,
@@ -49,11 +49,11 @@ export function toContentPart(
     case 'text':
       return { text: part.text }
     case 'image':
-      return inlineImage(part) ?? fileReference(part, defaultMimeType) ?? refuseImage(part)
+      return toInlineImage(part) ?? toImageReference(part, defaultMimeType) ?? refuseImage(part)
     case 'audio':
       return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
     case 'file':
-      return inlineFile(part) ?? storedFile(part, defaultMimeType) ?? refuseFile(part)
+      return toInlineFile(part) ?? toStoredFile(part, defaultMimeType) ?? refuseFile(part)
     case 'other':
       throw new UntranslatableError(`${part.path}.type: unknown part type`, `${part.path}.type`)
     default:
@@ -61,70 +61,71 @@ export function toContentPart(
   }
 }
 
-/** An image that stands in the request as data. */
-function inlineImage({ url }: ImageUrlPart): RequestPart | undefined {
+/** An image whose data is in the request; undefined for an address. */
+function toInlineImage({ url }: ImageUrlPart): RequestPart | undefined {
   const image = parseDataUri(url)
   if (!image) return undefined
   const { mediaType, payload } = image
-  // The alias is widespread, but not known upstream.
+  // Clients often send the alias `image/jpg`, which Gemini does not know.
   const isJpeg = mediaType === '' || mediaType === 'image/jpg'
   return { inlineData: { mimeType: isJpeg ? 'image/jpeg' : mediaType, data: payload } }
 }
 
-function inlineFile({ data = '' }: FilePart): RequestPart | undefined {
+function toInlineFile({ data = '' }: FilePart): RequestPart | undefined {
   const file = parseDataUri(data)
   if (!file || file.mediaType === '') return undefined
   return { inlineData: { mimeType: file.mediaType, data: file.payload } }
 }
 
-/** A file that Google stores or fetches, by the id or in the place of the data that a file part has. */
-function storedFile(
+/** A file that Google stores or fetches, referenced in `file_id` or in `file_data`. */
+function toStoredFile(
   { id, data, raw }: FilePart,
   defaultMimeType: string | undefined,
 ): RequestPart | undefined {
   const isReference = (text: string) => isGoogleFile(text) || isHttpsUrl(text)
   const address = [id, data].find((text) => text !== undefined && isReference(text))
-  const told = isObject(raw['file']) ? raw['file'] : {}
-  return address === undefined ? undefined : fileData(address, { told, defaultMimeType })
+  const clientObject = isObject(raw['file']) ? raw['file'] : {}
+  return address === undefined ? undefined : toFileData(address, { clientObject, defaultMimeType })
 }
 
-/** What an `image_url` may refer to; which addresses pass has been judged before. */
-function fileReference(
+/** An image that Google stores or fetches. Forbidden addresses were refused earlier. */
+function toImageReference(
   { url, raw }: ImageUrlPart,
   defaultMimeType: string | undefined,
 ): RequestPart | undefined {
   if (!url.startsWith('files/') && !/^(?:gs|https):\/\//i.test(url)) return undefined
-  const told = isObject(raw['image_url']) ? raw['image_url'] : {}
-  return fileData(url, { told, defaultMimeType })
+  const clientObject = isObject(raw['image_url']) ? raw['image_url'] : {}
+  return toFileData(url, { clientObject, defaultMimeType })
 }
 
 interface FileFacts {
-  /** The client's object around the address, which may name the media type. */
-  readonly told: JsonObject
+  /** The client's object around the address, which may state the media type. */
+  readonly clientObject: JsonObject
   readonly defaultMimeType: string | undefined
 }
 
-function fileData(address: string, { told, defaultMimeType }: FileFacts): RequestPart {
-  const mimeType = statedMimeType(told) ?? mimeTypeByName(address) ?? defaultMimeType
-  // Short names want the full address.
-  const fileUri = address.startsWith('files/') ? filesApi + address : address
+function toFileData(address: string, { clientObject, defaultMimeType }: FileFacts): RequestPart {
+  const mimeType = statedMimeType(clientObject) ?? guessMimeType(address) ?? defaultMimeType
+  // The API expects the full address of a file, not its short name.
+  const fileUri = address.startsWith('files/') ? filesApiUrl + address : address
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri } }
 }
 
-const filesApi = 'https://generativelanguage.googleapis.com/v1beta/'
+const filesApiUrl = 'https://generativelanguage.googleapis.com/v1beta/'
 
-/** Clients that know what they refer to say so beside the address. */
+/** The media type that some clients state beside the address. */
 function statedMimeType({ format, mime_type: mimeType }: JsonObject): string | undefined {
   return [format, mimeType].find((type): type is string => typeof type === 'string' && type !== '')
 }
 
-function mimeTypeByName(address: string): string | undefined {
+function guessMimeType(address: string): string | undefined {
   const [path = ''] = address.split(/[?#]/, 1)
   const [, extension = ''] = /\.(\w+)$/.exec(path) ?? []
-  return mimeTypes.get(extension.toLowerCase())
+  return mimeTypesByExtension.get(extension.toLowerCase())
 }
 
-const mimeTypes: ReadonlyMap<string, string> = new Map([
+/** Media types by file extension, in lower case. */
+const mimeTypesByExtension: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],
@@ -154,20 +155,20 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
   ['3gpp', 'video/3gpp'],
 ])
 
-/** Throws `UntranslatableError` for an image that can be sent in no way. */
+/** Rejects an image that is neither base64 data nor a reference. */
 function refuseImage({ url, path }: ImageUrlPart): never {
   const param = `${path}.image_url`
   throw isDataUri(url)
-    ? new UntranslatableError(`${param}: must hold its data as base64`, param)
+    ? new UntranslatableError(`${param}: must encode its data as base64`, param)
     : new UntranslatableError(
-        `${param}: is neither a data URI nor a reference to a file of Google's`,
+        `${param}: must be a base64 data URI or a Google file reference`,
         param,
       )
 }
 
 function refuseFile({ path }: FilePart): never {
   const param = `${path}.file`
-  const rule = "must hold a base64 data URI in file_data, or a reference to a file of Google's"
+  const rule = 'must have a base64 data URI in file_data, or a Google file reference'
   throw new UntranslatableError(`${param}: ${rule}`, param)
 }
 
@@ -175,9 +176,9 @@ const generatedImages = z.looseObject({
   images: z.array(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })).nullish(),
 })
 
-/** The images of an assistant's earlier message, which a model that is to change them must see. */
+/** The images of an earlier assistant message, which a model needs in order to edit them. */
 export function toImageParts(raw: JsonObject, path: string): RequestPart[] {
-  // Parsing with the schema costs time for every message, and few have an image.
+  // Skips the schema: it would run for every assistant message, and few have an image.
   if (raw['images'] === undefined) return []
   const { data, error } = generatedImages.safeParse(raw, schemaMessages)
   if (error) throw untranslatableField(error, path)

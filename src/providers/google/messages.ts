@@ -5,7 +5,7 @@ import { type RequestPart, toContentPart, toContentParts, toImageParts } from '.
 import type { GeminiModel } from './models.ts'
 import { readSignature } from './signatures.ts'
 
-/** What the messages of a request become. */
+/** The fields of a Gemini request that hold the conversation. */
 export interface GeminiConversation {
   readonly contents: readonly GeminiContent[]
   readonly systemInstruction?: { readonly parts: readonly RequestPart[] }
@@ -18,7 +18,7 @@ interface GeminiContent {
 
 export interface ConversationOptions {
   readonly model: GeminiModel
-  /** The media type of a referenced file whose name tells none; absent: none is sent. */
+  /** Media type of a referenced file without a known extension. Undefined sends no type. */
   readonly defaultMimeType?: string | undefined
 }
 
@@ -26,8 +26,9 @@ type NonSystemMessage = Exclude<CanonicalMessage, { role: 'system' }>
 type ToolMessage = Extract<CanonicalMessage, { role: 'tool' }>
 
 /**
- * Translates the messages. System and developer texts, wherever they stand, become the system
- * instruction; a request of nothing else becomes the user's, because `contents` must not be empty.
+ * Translates the messages. All system and developer messages, in whatever position, become the
+ * system instruction. A request that has no other messages sends them as the user's content,
+ * because `contents` must not be empty.
  */
 export function toGeminiContents(
   messages: readonly CanonicalMessage[],
@@ -48,31 +49,31 @@ export function toGeminiContents(
   return { contents: isEmpty ? emptyContents : contents, systemInstruction: { parts: system } }
 }
 
-/** Beside instructions the service takes an empty text, and `contents` must be there. */
+/** `contents` is required. Beside a system instruction, the service accepts an empty text. */
 const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text: '' }] }]
 
 /**
- * Each run of tool messages in the order of the calls that they answer. Models without call ids
- * pair calls and results by their order.
+ * Sorts each run of tool messages by the order of the calls that they answer. Models without call
+ * ids pair calls and results by position.
  */
 function sortByCallOrder(messages: readonly NonSystemMessage[]): NonSystemMessage[] {
   let order = new Map<string, number>()
   let run = 0
-  const placed = messages.map((message, at) => {
+  const ranked = messages.map((message, index) => {
     if (message.role === 'tool') {
       return { message, run, rank: order.get(message.callId) ?? order.size }
     }
-    run = at
+    run = index
     if (message.role === 'assistant') {
       order = new Map(message.calls.map(({ id }, position) => [id, position]))
     }
     return { message, run, rank: -1 }
   })
-  return placed.sort((a, b) => a.run - b.run || a.rank - b.rank).map(({ message }) => message)
+  return ranked.sort((a, b) => a.run - b.run || a.rank - b.rank).map(({ message }) => message)
 }
 
 interface Turn {
-  /** Results of tools are the user's words, but must not stand in one content with others. */
+  /** Tool results have the role `user`, but must not share a content with the user's own parts. */
   readonly speaker: 'user' | 'model' | 'tools'
   readonly parts: readonly RequestPart[]
 }
@@ -85,7 +86,7 @@ function toTurns(messages: readonly NonSystemMessage[], options: ConversationOpt
       case 'user':
         return { speaker: 'user', parts: toContentParts(message, options.defaultMimeType) }
       case 'assistant': {
-        // Some clients number their calls anew in every turn: the nearest one is meant.
+        // Some clients restart call ids in every turn: a result belongs to the latest call.
         for (const { id, name } of message.calls) names.set(id, name)
         const texts = toContentParts(message, options.defaultMimeType)
         const images = toImageParts(message.raw, message.path)
@@ -101,7 +102,7 @@ function toTurns(messages: readonly NonSystemMessage[], options: ConversationOpt
   })
 }
 
-/** The signature of a text stands on its last part. */
+/** Puts the signature of a text on its last part. */
 function signLastText(
   parts: readonly RequestPart[],
   thoughtSignature: string | undefined,
@@ -111,7 +112,7 @@ function signLastText(
   return parts.with(last, { ...parts[last], thoughtSignature })
 }
 
-/** Neighbouring turns of one speaker are one content: older models insist on taking turns. */
+/** Merges adjacent turns of one speaker: older models require alternating roles. */
 function mergeTurns(turns: readonly Turn[]): GeminiContent[] {
   const merged: { readonly speaker: Turn['speaker']; readonly parts: RequestPart[] }[] = []
   for (const { speaker, parts } of turns) {
@@ -119,7 +120,11 @@ function mergeTurns(turns: readonly Turn[]): GeminiContent[] {
     if (merged.at(-1)?.speaker !== speaker) merged.push({ speaker, parts: [] })
     for (const part of parts) merged.at(-1)?.parts.push(part)
   }
-  if (merged.length === 0) throw new UntranslatableError('the messages have no content', 'messages')
+  if (merged.length === 0)
+    throw new UntranslatableError(
+      'messages must contain at least one non-empty message',
+      'messages',
+    )
   return merged.map(({ speaker, parts }) => ({
     role: speaker === 'model' ? 'model' : 'user',
     parts,
@@ -127,12 +132,15 @@ function mergeTurns(turns: readonly Turn[]): GeminiContent[] {
 }
 
 /**
- * Google's documented stand-in for a thought signature that was lost, or that another vendor's
- * model never gave. It is sent as it is, not as base64: Vertex AI refuses the encoded form.
+ * Google's documented placeholder for a missing thought signature: a client lost it, or the call
+ * comes from another vendor's model. It is sent literally, because Vertex AI refuses its base64
+ * form. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 const signaturePlaceholder = 'skip_thought_signature_validator'
 
-/** Of parallel calls only the first is signed. */
+/**
+ * Adds the placeholder to first calls without a signature. Parallel calls share that of the first.
+ */
 function signFirstCalls(
   contents: GeminiContent[],
   { needsSignatures }: GeminiModel,
@@ -146,7 +154,7 @@ function signFirstCalls(
   })
 }
 
-/** For models without a system instruction: the first words of the user. */
+/** Puts the instructions before the first user content, for models without a system instruction. */
 function prependPreamble(
   contents: readonly GeminiContent[],
   system: readonly RequestPart[],
@@ -176,7 +184,7 @@ function toResultPart(
     functionResponse: {
       ...(options.model.takesCallIds && { id: message.callId }),
       name: options.names.get(message.callId) ?? message.name,
-      // The key that the API reads as the result; a list or a number would not be accepted bare.
+      // The API reads `output` as the result. `response` must be an object, not a list or number.
       response: { output: joinText(message) },
       ...(media.length > 0 && {
         parts: media.map((part) => toContentPart(part, options.defaultMimeType)),

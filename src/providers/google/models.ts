@@ -1,36 +1,44 @@
-/** What one Gemini model takes and how it wants to be asked, as far as its name tells. */
+/** Capabilities of a Gemini model, derived from its name. */
 export interface GeminiModel {
   /** The last segment of the upstream id, in lower case. */
   readonly name: string
-  /** Comparable: 205 is 2.5. Infinite for an alias of the newest. */
+  /** Comparable: 205 is 2.5. Infinite for an alias of the latest model. */
   readonly generation: number
-  /** The Gemma models refuse `systemInstruction`. */
+  /** False for Gemma models, which refuse `systemInstruction`. */
   readonly takesSystemInstruction: boolean
-  /** Ids of function calls travel both ways; older models refuse the field. */
+  /** Function calls and their results carry ids; older models refuse the field. */
   readonly takesCallIds: boolean
   /** The first call of a model turn must carry a thought signature. */
   readonly needsSignatures: boolean
-  /** Images, documents and references to files may stand in the result of a tool. */
+  /** Tool results may contain images, documents and file references. */
   readonly takesMediaInToolResults: boolean
-  /** `parametersJsonSchema` and `responseJsonSchema` exist beside the OpenAPI forms. */
+  /**
+   * The model accepts `parametersJsonSchema` and `responseJsonSchema` besides the OpenAPI forms.
+   */
   readonly takesJsonSchema: boolean
-  /** JSON output may be asked for together with tools. */
+  /** A request may have both JSON output and tools. */
   readonly takesFormatWithTools: boolean
   readonly takesCandidateCount: boolean
-  /** Newer models ignore temperature, top_p and top_k, and are announced to refuse them. */
+  /**
+   * Newer models ignore temperature, top_p and top_k; Google announced that later ones refuse them.
+   */
   readonly takesSampling: boolean
-  /** Penalties are refused by newer models on the Gemini API, though not on Vertex AI. */
+  /** Newer models refuse penalties on the Gemini API, but not on Vertex AI. */
   readonly takesPenalties: boolean
 }
 
-/** Judges a model by the name it has upstream. Unknown names are handled as generation 2.0. */
+/**
+ * Returns the capabilities of a model by its upstream name. Unknown names count as generation 2.0.
+ * https://ai.google.dev/gemini-api/docs/gemini-3 lists what changed with generation 3, and
+ * https://ai.google.dev/api/generate-content the fields of each service.
+ */
 export function geminiModel(upstreamId: string): GeminiModel {
   const name = upstreamId.toLowerCase().split('/').at(-1) ?? ''
-  const own = parseGeneration(name)
-  const isFrom = (major: number, minor = 0) => own >= generation(major, minor)
+  const modelGeneration = parseGeneration(name)
+  const isFrom = (major: number, minor = 0) => modelGeneration >= generation(major, minor)
   return Object.freeze({
     name,
-    generation: own,
+    generation: modelGeneration,
     takesSystemInstruction: !name.includes('gemma'),
     takesCallIds: isFrom(3),
     needsSignatures: isFrom(3),
@@ -51,7 +59,7 @@ function parseGeneration(name: string): number {
   return name.startsWith('gemini-') ? Number.POSITIVE_INFINITY : generation(2)
 }
 
-/** A generation as it is compared. Digits after the point are a number of their own: 3.10 comes after 3.9. */
+/** Makes a generation comparable. The minor version is a number: 3.10 follows 3.9. */
 export function generation(major: number, minor = 0): number {
   return major * 100 + minor
 }

@@ -4,7 +4,10 @@ import { isObject } from '../../wire/json.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type GeminiModel, generation } from './models.ts'
 
-/** The `thinkingConfig` of a request. Budget and level together are a 400 upstream. */
+/**
+ * The `thinkingConfig` of a request. Gemini answers 400 to a budget together with a level.
+ * https://ai.google.dev/gemini-api/docs/thinking
+ */
 export interface ThinkingConfig {
   readonly thinkingBudget?: number | undefined
   readonly thinkingLevel?: string | undefined
@@ -12,8 +15,8 @@ export interface ThinkingConfig {
 }
 
 /**
- * What a request asks of the model's thinking: Google's own `thinking_config` where the client
- * sends it, else what `reasoning_effort` means for this model.
+ * Returns the thinking configuration of a request: Google's own `thinking_config` when the client
+ * sends it, otherwise the configuration that matches `reasoning_effort` for this model.
  */
 export function readThinkingConfig(
   request: CanonicalRequest,
@@ -28,25 +31,28 @@ export function readThinkingConfig(
   return isDepthGiven ? own : { ...fromEffort, includeThoughts: own.includeThoughts }
 }
 
-/** What `reasoning_effort` asks of this model; undefined when it cannot be asked for. */
+/** The configuration for a `reasoning_effort`; undefined when the model does not support it. */
 export function toThinkingConfig(model: GeminiModel, effort: string): ThinkingConfig | undefined {
   const depth = mapEffort(model, effort)
-  // Thoughts are paid for, so they are shown; without thinking there are none.
+  // The client pays for thoughts, so it gets them. An effort of `none` produces no thoughts.
   return depth && effort !== 'none' ? { ...depth, includeThoughts: true } : depth
 }
 
 function mapEffort(model: GeminiModel, effort: string): ThinkingConfig | undefined {
-  // Image models take other sets of levels, which are nowhere listed.
+  // Image models accept other levels, which Google does not document.
   if (model.name.includes('-image')) return undefined
   const budget = budgets.get(effort)
   if (budget === undefined || model.generation < generation(2, 5)) return undefined
   if (model.generation >= generation(3)) return { thinkingLevel: mapLevel(model, effort) }
-  // 2.5 Pro cannot do without thinking; 128 is its least.
+  // 2.5 Pro always thinks; its minimum budget is 128 tokens.
   const isPro = model.name.includes('2.5-pro')
   return { thinkingBudget: isPro ? Math.max(128, budget) : budget }
 }
 
-/** The budgets of Google's own OpenAI-compatible API. */
+/**
+ * Budgets in tokens, from Google's own OpenAI-compatible API.
+ * https://ai.google.dev/gemini-api/docs/openai#thinking
+ */
 const budgets: ReadonlyMap<string, number> = new Map([
   ['none', 0],
   ['minimal', 1024],
@@ -57,26 +63,30 @@ const budgets: ReadonlyMap<string, number> = new Map([
   ['max', 24576],
 ])
 
-function mapLevel({ name, generation: own }: GeminiModel, effort: string): string {
+/** Levels by model: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking */
+function mapLevel({ name, generation: modelGeneration }: GeminiModel, effort: string): string {
   switch (effort) {
     case 'none':
     case 'minimal': {
       const isSmall = name.includes('flash-lite')
-      const isOldFlash = name.includes('flash') && own <= generation(3, 6)
-      // Pro models and the Flash models from 3.7 on answer 400 to MINIMAL.
+      const isOldFlash = name.includes('flash') && modelGeneration <= generation(3, 6)
+      // Pro models, and Flash models from 3.7 on, answer 400 to MINIMAL.
       return isSmall || isOldFlash ? 'MINIMAL' : 'LOW'
     }
     case 'low':
       return 'LOW'
     case 'medium':
-      // 3 Pro knows LOW and HIGH only.
+      // 3 Pro accepts only LOW and HIGH.
       return name.startsWith('gemini-3-pro') ? 'HIGH' : 'MEDIUM'
     default:
       return 'HIGH'
   }
 }
 
-/** As Google's OpenAI-compatible API takes it: https://ai.google.dev/gemini-api/docs/openai#thinking */
+/**
+ * The fields of Google's OpenAI-compatible API:
+ * https://ai.google.dev/gemini-api/docs/openai#thinking
+ */
 const googleFields = z.looseObject({
   thinking_config: z
     .looseObject({

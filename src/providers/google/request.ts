@@ -8,36 +8,38 @@ import { readThinkingConfig } from './reasoning.ts'
 import { newSchemaBudgets, type SchemaContext, toResponseSchemaFields } from './schema/fit.ts'
 import { selectDeclaredTools, toToolFields } from './tools.ts'
 
-/** Where the services that speak this dialect differ. */
+/** The differences between the services that speak this dialect. */
 export interface GeminiDialect {
-  /** The media type of a referenced file whose name tells none; absent: none is sent. */
+  /** Media type of a referenced file without a known extension. Undefined sends no type. */
   readonly defaultMimeType?: string | undefined
-  /** Which models take penalties. */
+  /** The models that accept penalties. `old-models` are those before generation 2.5. */
   readonly penalties: 'every-model' | 'old-models'
-  /** `serviceTier` exists. */
+  /** Whether requests have the field `serviceTier`. */
   readonly takesServiceTier: boolean
-  /** The fewest alternatives that `logprobs` may ask for; below it the field is left out. */
+  /** The smallest `top_logprobs` that the service accepts; a smaller value is left out. */
   readonly minTopLogprobs: number
 }
 
-/** Whom a request is for. */
+/** The model and service that a request is translated for. */
 export interface GeminiTarget {
   readonly model: GeminiModel
   readonly dialect: GeminiDialect
-  /** The configured bound of the model. */
+  /** The configured output limit of the model, in tokens. */
   readonly maxOutputTokens: number | undefined
-  /** Google may fetch media at https addresses. */
-  readonly passesAddresses: boolean
+  /** Whether https addresses of media are forwarded for Google to fetch. */
+  readonly forwardsMediaUrls: boolean
 }
 
-/** A request in the words of `generateContent`. */
+/** A request to `generateContent`: https://ai.google.dev/api/generate-content */
 export interface Translation {
   readonly body: object
-  /** The paths of everything that was left out or changed because it has no counterpart. */
+  /** The paths of all fields that were dropped or changed because Gemini has no counterpart. */
   readonly dropped: readonly string[]
 }
 
-/** Translates a request for one model. Throws `UntranslatableError` when it has no form here. */
+/**
+ * Translates a request for one model. Throws `UntranslatableError` when Gemini cannot express it.
+ */
 export function toGeminiRequest(
   openAiRequest: CanonicalRequest,
   target: GeminiTarget,
@@ -52,12 +54,12 @@ export function toGeminiRequest(
 
 function geminiConditions(
   request: CanonicalRequest,
-  { model, dialect, passesAddresses }: GeminiTarget,
+  { model, dialect, forwardsMediaUrls: passesAddresses }: GeminiTarget,
 ): ConditionFlags<GeminiCondition> {
   return {
     ignoresSampling: !model.takesSampling,
     noReasoning: !readThinkingConfig(request, model),
-    // Older models answer 400 when JSON output and tools are asked for together.
+    // Models before 3.0 answer 400 to a request with both JSON output and tools.
     noFormatBesideTools: !model.takesFormatWithTools && selectDeclaredTools(request).length > 0,
     noPenalties: dialect.penalties === 'old-models' && !model.takesPenalties,
     oneAnswer: !model.takesCandidateCount,
@@ -67,7 +69,7 @@ function geminiConditions(
   }
 }
 
-/** Members that are undefined do not reach the wire. */
+/** `JSON.stringify` leaves out the members that are undefined. */
 function toBody(
   request: CanonicalRequest,
   { model, dialect, maxOutputTokens }: GeminiTarget,
@@ -116,25 +118,24 @@ function toSamplingFields(request: CanonicalRequest): object {
   }
 }
 
-/** Seeds of OpenAI may be 64 bits wide. Folding keeps equal seeds equal. */
+/** OpenAI's seeds may be 64 bits wide, Gemini's are 32. Folding maps equal seeds to equal seeds. */
 function foldToInt32(seed: number): number {
   return Number(BigInt.asIntN(32, BigInt(seed)))
 }
 
-function toLogprobFields(
-  request: CanonicalRequest,
-  { minTopLogprobs: fewestLogprobs }: GeminiDialect,
-): object {
-  const { logprobs: wanted, topLogprobs } = request
-  if (!wanted) return {}
-  const isEnough = topLogprobs !== undefined && topLogprobs >= fewestLogprobs
-  return { responseLogprobs: true, logprobs: isEnough ? topLogprobs : undefined }
+function toLogprobFields(request: CanonicalRequest, { minTopLogprobs }: GeminiDialect): object {
+  const { logprobs: isRequested, topLogprobs } = request
+  if (!isRequested) return {}
+  const isAllowed = topLogprobs !== undefined && topLogprobs >= minTopLogprobs
+  return { responseLogprobs: true, logprobs: isAllowed ? topLogprobs : undefined }
 }
 
-/** Text alone is what comes anyway. */
-function toResponseModalities({ modalities: wanted = [] }: CanonicalRequest): string[] | undefined {
-  const isMore = wanted.some((modality) => modality !== 'text')
-  return isMore ? wanted.map((modality) => modality.toUpperCase()) : undefined
+/** Text alone is the default, and is not sent. */
+function toResponseModalities({
+  modalities: requested = [],
+}: CanonicalRequest): string[] | undefined {
+  const isMore = requested.some((modality) => modality !== 'text')
+  return isMore ? requested.map((modality) => modality.toUpperCase()) : undefined
 }
 
 function toFormatFields(request: CanonicalRequest, schemas: SchemaContext): object {

@@ -6,7 +6,7 @@ import { normalizeArguments } from '../canonical/completion.ts'
 const partialArg = z.object({
   jsonPath: z.string(),
   stringValue: z.string().nullish(),
-  // `parseGemini` fills in the text as the vendor wrote it.
+  // `restoreArguments` sets the number as the vendor wrote it: parsing it could round it.
   numberValue: z
     .unknown()
     .optional()
@@ -17,12 +17,12 @@ const partialArg = z.object({
 const functionCall = z.object({
   id: z.string().nullish(),
   name: z.string().nullish(),
-  // Likewise.
+  // `restoreArguments` sets the text as the vendor wrote it.
   args: z
     .unknown()
     .optional()
     .transform(() => '{}'),
-  // Only when asked for: the arguments of one call come in pieces, each with its place.
+  // Only with `streamFunctionCallArguments`: pieces of the arguments, each with its JSONPath.
   partialArgs: z.array(partialArg).nullish(),
   willContinue: z.boolean().nullish(),
 })
@@ -59,7 +59,10 @@ const response = z.object({
   usageMetadata: z.unknown().optional(),
 })
 
-/** A `GenerateContentResponse`: a whole answer, or one event of a stream. */
+/**
+ * A `GenerateContentResponse`: a whole answer, or one event of a stream.
+ * https://ai.google.dev/api/generate-content
+ */
 export type GeminiResponse = z.infer<typeof response>
 export type GeminiCandidate = z.infer<typeof candidate>
 export type GeminiPart = z.infer<typeof part>
@@ -68,8 +71,10 @@ export type PartialArg = z.infer<typeof partialArg>
 export type LogprobsResult = z.infer<typeof logprobsResult>
 export type TokenLogprob = z.infer<typeof token>
 
-/** Reads a response from its text and its value. Undefined when it is none. */
-export function parseResponse(json: string, value: unknown): GeminiResponse | undefined {
+/**
+ * Parses a response from its text and its JSON value; undefined when the value has another shape.
+ */
+export function parseGeminiResponse(json: string, value: unknown): GeminiResponse | undefined {
   const { data } = response.safeParse(value)
   if (data) restoreArguments(data, json)
   return data
@@ -77,11 +82,14 @@ export function parseResponse(json: string, value: unknown): GeminiResponse | un
 
 const call = 'candidates.*.content.parts.*.functionCall'
 
-/** The service prints whole answers for the eye: the space between tokens is not the model's. */
+/**
+ * Sets the arguments of all calls to the vendor's text, without the white space that the service
+ * adds between tokens of answers that are not streamed.
+ */
 function restoreArguments({ candidates }: GeminiResponse, json: string): void {
   let texts: ReadonlyMap<string, string> | undefined
   let numbers: ReadonlyMap<string, string> | undefined
-  // Without iterators: streams have many events, and most have no call.
+  // `forEach` because it runs for each stream event, and allocates no iterators.
   candidates?.forEach(({ content }, c) => {
     content?.parts?.forEach(({ functionCall: made }, p) => {
       if (!made) return
@@ -97,15 +105,19 @@ function restoreArguments({ candidates }: GeminiResponse, json: string): void {
   })
 }
 
-/** A candidate with its place among the choices, and the vendor's words where it refused to answer. */
+/**
+ * A candidate with its index among the choices, and the service's message when it blocked the
+ * prompt.
+ */
 export type IndexedCandidate = GeminiCandidate & {
   readonly index: number
   readonly refusal?: string | undefined
 }
 
 /**
- * The candidates in the order of their indexes, which are left out where they go without saying. A
- * prompt that was blocked has none: it reads as one candidate that was cut off at once.
+ * Returns the candidates sorted by index; a missing index defaults to the position. A blocked
+ * prompt has no candidates: it yields one empty candidate with a content filter as its finish
+ * reason.
  */
 export function listCandidates({ candidates, promptFeedback }: GeminiResponse): IndexedCandidate[] {
   if (candidates && candidates.length > 0) {
@@ -114,7 +126,7 @@ export function listCandidates({ candidates, promptFeedback }: GeminiResponse): 
       .sort((a, b) => a.index - b.index)
   }
   const reason = promptFeedback?.blockReason
-  // Both spellings of "unspecified" occur, and mean that nothing was blocked.
+  // Services spell the default BLOCK_REASON_UNSPECIFIED or BLOCKED_REASON_UNSPECIFIED: not blocked.
   if (!reason || reason.endsWith('UNSPECIFIED')) return []
   const refusal = promptFeedback?.blockReasonMessage || undefined
   return [{ index: 0, finishReason: 'PROHIBITED_CONTENT', refusal }]

@@ -3,22 +3,22 @@ import type { JsonObject } from '../canonical/messages.ts'
 import type { GeminiPart } from './response.ts'
 
 /*
- * Thought signatures travel in `extra_content`, where Google's own OpenAI-compatible API puts them:
- * on a tool call, on an image, and for texts on the message.
+ * Clients receive and return thought signatures in `extra_content`, as in Google's own
+ * OpenAI-compatible API: on a tool call, on an image, and on the message for its text.
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 
-/** Where a signature stands in a message, a tool call or an image. */
+/** The field of a message, a tool call or an image that carries a signature. */
 export interface SignatureFields {
   readonly extra_content?: { readonly google: { readonly thought_signature: string } }
 }
 
-/** The member that carries a signature; none without one. */
+/** Returns the field for a signature; no field when the part is not signed. */
 export function signatureFields(signature: string | null | undefined): SignatureFields {
   return signature ? { extra_content: { google: { thought_signature: signature } } } : {}
 }
 
-/** The signature of a text, or the one that follows the text in a part of its own. */
+/** The signature of a text part, or of the empty part that follows a text. */
 export function textSignature({
   thoughtSignature,
   functionCall,
@@ -27,7 +27,7 @@ export function textSignature({
   return functionCall || inlineData ? undefined : thoughtSignature || undefined
 }
 
-/** The signature that a client gives back; what is no base64 did not come from here. */
+/** Reads a signature that a client returned. A text that is not base64 is not a signature. */
 export function readSignature({ extra_content: extra }: JsonObject): string | undefined {
   const google = isObject(extra) ? extra['google'] : undefined
   const signature = isObject(google) ? google['thought_signature'] : undefined

@@ -12,25 +12,28 @@ import { toOpenAiToolCall } from './tools.ts'
 export interface StreamChoiceOptions {
   readonly index: number
   readonly writer: ChunkWriter
-  /** When the stream began, unix seconds. */
+  /** Start of the stream, in Unix seconds. */
   readonly created: number
 }
 
-/** One candidate of a stream on its way: parts in, chunks out. */
+/** Translates one candidate of a stream: parts in, chunks out. */
 export class StreamChoice {
   readonly index: number
   readonly writer: ChunkWriter
   readonly #created: number
   #hasStarted = false
   #hasAudio = false
-  /** Some accumulators of streams join lists by `index`. */
+  /** Number of images so far. Some clients merge the items of a list by `index`. */
   #imageCount = 0
   #callCount = 0
-  /** The call whose arguments come in pieces. */
+  /** The call whose streamed arguments are incomplete. */
   #openCall: OpenCall | undefined
-  /** The signature of the text, which accumulators would string together if it came twice. */
+  /**
+   * The latest signature of the text. It is sent once, because clients concatenate repeated
+   * strings.
+   */
   #signature: string | undefined
-  /** The latest end given; the candidate may still go on after it. */
+  /** The latest finish reason; parts may still follow it. */
   #finish: Pick<IndexedCandidate, 'finishReason' | 'finishMessage'> | undefined
 
   constructor({ index, writer, created }: StreamChoiceOptions) {
@@ -47,30 +50,30 @@ export class StreamChoice {
     return mapFinishReason(this.#finish?.finishReason, this.#callCount > 0)
   }
 
-  /** Further members of the chunk that ends the choice. */
+  /** Further fields of the chunk that ends the choice. */
   get extra(): Readonly<Record<string, string>> {
     return nativeFinishFields(this.#finish ?? {})
   }
 
-  read(candidate: IndexedCandidate): Frame[] {
+  translate(candidate: IndexedCandidate): Frame[] {
     const { content, finishReason, finishMessage, logprobsResult: tokens, refusal } = candidate
     const parts = content?.parts ?? []
-    const spoken = parts.find(({ text, thought }) => text && !thought)
+    const firstText = parts.find(({ text, thought }) => text && !thought)
     const frames = framesOf(parts, (part) =>
-      this.#write(part, part === spoken && tokens ? toOpenAiLogprobs(tokens) : undefined),
+      this.#write(part, part === firstText && tokens ? toOpenAiLogprobs(tokens) : undefined),
     )
-    // The service's words, which no model has generated.
+    // The service wrote the refusal, not the model.
     if (refusal !== undefined) frames.push(this.writer.delta({ refusal }))
     if (finishReason && !isUnspecified(finishReason)) {
       this.#finish = { finishReason, finishMessage }
-      // A finish reason is an answer, even as the only word: the stream must not be replaced now.
+      // A finish reason alone is an answer too: it commits the stream, so no fallback replaces it.
       if (!this.#hasStarted && frames.length === 0) frames.push(this.writer.role())
     }
     if (frames.length > 0) this.#hasStarted = true
     return frames
   }
 
-  /** What is left to say before the chunk that ends the choice. */
+  /** The remaining frames before the chunk that ends the choice. */
   flush(): Frame[] {
     const frames = this.#closeCall()
     const signature = signatureFields(this.#signature)
@@ -92,7 +95,7 @@ export class StreamChoice {
     })
   }
 
-  /** A call without a name goes on with the open one. */
+  /** A call without a name continues the open call. */
   #writeCall(call: GeminiCall, signature: string | null | undefined): Frame[] {
     const frames: Frame[] = []
     if (call.name || !this.#openCall) {

@@ -8,16 +8,16 @@ import { framesOf } from '../../stream/frames-of.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
-import { type GeminiResponse, listCandidates, parseResponse } from './response.ts'
+import { type GeminiResponse, listCandidates, parseGeminiResponse } from './response.ts'
 import { StreamChoice } from './stream-choice.ts'
 import { parseUsage } from './usage.ts'
 
 const decoder = new TextDecoder()
 
 /**
- * Reads a stream of `GenerateContentResponse` events. It has no terminator: it is complete when
- * every candidate has told why it finished, and over when its body ends, because usage and even
- * calls may come after a finish reason.
+ * Decodes a stream of `GenerateContentResponse` events. The stream has no terminator: it is
+ * complete once every candidate has a finish reason, but ends only with its body, because usage and
+ * even calls may follow a finish reason.
  */
 export class GeminiStream implements FrameDecoder {
   readonly #target: DialectTarget
@@ -25,7 +25,7 @@ export class GeminiStream implements FrameDecoder {
   readonly #choices = new Map<number, StreamChoice>()
   #id: string | null | undefined
   #writer: ChunkWriter | undefined
-  /** Without a prototype, so that no member of it has a meaning. */
+  /** Without a prototype, because the vendor chooses the names of its members. */
   readonly #usage: Record<string, unknown> = Object.create(null)
 
   constructor(target: DialectTarget) {
@@ -47,18 +47,18 @@ export class GeminiStream implements FrameDecoder {
   #read({ data, bytes }: RawEvent): Frame[] {
     // Some proxies add the terminator of the OpenAI API.
     if (data?.startsWith('[DONE]')) return this.#finish()
-    // An error may also come as bare JSON, without `data:`.
+    // The service may also send an error as bare JSON, without `data:`.
     const value = tryParseJson(data ?? decoder.decode(bytes))
     const failure = parseFailure(value)
     if (failure) return this.#fail(bytes, failure)
     if (!data) return []
-    const response = parseResponse(data, value)
+    const response = parseGeminiResponse(data, value)
     if (response) return this.#translate(response)
-    const detail = 'an event of the stream is no GenerateContentResponse'
+    const detail = 'a stream event is not a GenerateContentResponse'
     return this.#fail(bytes, { kind: 'malformed', detail })
   }
 
-  /** What fails after the last word has cost nothing. */
+  /** Reports a failure, unless the answer is complete: then it ends the stream normally. */
   #fail(bytes: Uint8Array, failure: UpstreamFailure): Frame[] {
     const end = this.#finish()
     return end.length > 0 ? end : [{ bytes, kind: 'error', failure, outputBytes: 0 }]
@@ -69,13 +69,13 @@ export class GeminiStream implements FrameDecoder {
     const frames = framesOf(listCandidates(response), (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
-      return choice.read(candidate)
+      return choice.translate(candidate)
     })
     if (isObject(response.usageMetadata)) frames.push(this.#count(response.usageMetadata))
     return frames
   }
 
-  /** Counts are running totals, and some stand in early events only. */
+  /** Counts are running totals, and some appear in early events only: the last of each counts. */
   #count(metadata: Record<string, unknown>): Frame {
     Object.assign(this.#usage, metadata)
     return { bytes: noBytes, kind: 'quiet', usage: parseUsage(this.#usage), outputBytes: 0 }
@@ -90,8 +90,8 @@ export class GeminiStream implements FrameDecoder {
   }
 
   /**
-   * The end of a stream that has said everything; nothing when it has not. It may be told again, as
-   * nothing after a terminator reaches the client.
+   * Returns the end of a complete stream; no frames when it is incomplete. A second call is
+   * harmless, because no frame after the terminator reaches the client.
    */
   #finish(): Frame[] {
     const choices = [...this.#choices.values()].sort((a, b) => a.index - b.index)

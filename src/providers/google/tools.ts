@@ -6,18 +6,22 @@ import type { GeminiCall } from './response.ts'
 import { type SchemaContext, toParameterFields } from './schema/fit.ts'
 import { type SignatureFields, signatureFields } from './signatures.ts'
 
-/** With `allowed_tools` in mode auto the others are held back: AUTO takes no list of names. */
+/**
+ * The tools that a request declares. With `allowed_tools` in mode auto, only the allowed ones are
+ * declared, because Gemini accepts a list of names in mode ANY but not in mode AUTO.
+ */
 export function selectDeclaredTools(request: CanonicalRequest): readonly FunctionTool[] {
   const { toolChoice } = request
   const isNarrowed = toolChoice?.kind === 'allowed' && toolChoice.mode === 'auto'
   return isNarrowed ? listCallableTools(request) : request.tools
 }
 
+/** The fields `tools` and `toolConfig`: https://ai.google.dev/api/generate-content */
 export function toToolFields(request: CanonicalRequest, schemas: SchemaContext): object {
   const functionCallingConfig = toCallingConfig(request)
   const tools = selectDeclaredTools(request)
   if (tools.length === 0) return {}
-  // One tool object holds all functions: some models refuse several.
+  // All functions go into one tool object, because some models refuse several.
   return {
     tools: [{ functionDeclarations: tools.map((tool) => toDeclaration(tool, schemas)) }],
     toolConfig: functionCallingConfig && { functionCallingConfig },
@@ -55,13 +59,13 @@ function toCallingConfig({ toolChoice }: CanonicalRequest): object | undefined {
   }
 }
 
-/** A call as the client gets it, with the signature that newer models want back. */
+/** A call for the client, with the thought signature that newer models expect back. */
 export function toOpenAiToolCall(
   call: GeminiCall,
   signature: string | null | undefined,
 ): ToolCall & SignatureFields {
   return {
-    // Older models give no ids, and their answers may call one function twice.
+    // Models before 3.0 give no ids, and may call one function twice in an answer.
     id: call.id || newCallId(),
     type: 'function',
     function: { name: call.name ?? '', arguments: call.args },

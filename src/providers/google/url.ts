@@ -1,6 +1,7 @@
 /**
- * The address of a model. A version at the end of the configured path stands, else `v1beta` is
- * added, as newer fields are missing from `v1`; any other path is that of a proxy, and is kept.
+ * Returns the address of a model on the Gemini API. A version at the end of the configured path is
+ * kept; otherwise `v1beta` is appended, because `v1` lacks the newer fields. Any other path belongs
+ * to a proxy and is kept too. https://ai.google.dev/api/generate-content
  */
 export function googleModelUrl(baseUrl: string, upstreamId: string): URL {
   const url = new URL(baseUrl)
@@ -12,6 +13,7 @@ export function googleModelUrl(baseUrl: string, upstreamId: string): URL {
   return url
 }
 
+/** Returns the address of a method of a model, such as `:generateContent`. */
 export function methodUrl(modelUrl: URL, method: string): URL {
   const url = new URL(modelUrl)
   url.pathname += `:${method}`

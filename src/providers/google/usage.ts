@@ -1,7 +1,10 @@
 import { isCount, isOptionalCount, type ReportedUsage } from '../../core/usage.ts'
 import { isObject } from '../../wire/json.ts'
 
-/** `usageMetadata`, in which zeros are often left out. Undefined when it cannot be used. */
+/**
+ * Parses `usageMetadata`, in which the vendor often leaves out zeros. Undefined when one of the
+ * counts is invalid. https://ai.google.dev/api/generate-content
+ */
 export function parseUsage(metadata: unknown): ReportedUsage | undefined {
   if (!isObject(metadata)) return undefined
   const prompt = metadata['promptTokenCount'] ?? undefined
@@ -14,10 +17,11 @@ export function parseUsage(metadata: unknown): ReportedUsage | undefined {
   if (!isOptionalCount(thoughts) || !isOptionalCount(total) || !isOptionalCount(cached))
     return undefined
   const generated = candidates + (thoughts ?? 0)
-  // Without anything generated the total says nothing of either side.
+  // When nothing was generated, the total may be incomplete, so it does not give the prompt's
+  // count.
   const rest = total !== undefined && generated > 0 ? total - generated : undefined
   const promptTokens = prompt === undefined ? rest : prompt + toolUse
-  // Some deployments count thoughts as candidates too; their total gives it away.
+  // Some deployments include thoughts in the candidates' count; the total reveals it.
   const isInclusive = promptTokens !== undefined && promptTokens + candidates === total
   return {
     promptTokens,

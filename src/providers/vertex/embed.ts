@@ -18,7 +18,10 @@ import { encodeJsonBody } from '../shared/request.ts'
 import { noCredential } from './auth/secret.ts'
 import { vertexModelUrl } from './url.ts'
 
-/** Embeddings on Vertex AI: three families of models, each with a form of its own. */
+/**
+ * Embeddings on Vertex AI. Each of the three model families has its own request and answer.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings
+ */
 export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
   const modelUrl = vertexModelUrl(target)
   const family = findFamily(target.upstreamId.toLowerCase())
@@ -30,7 +33,7 @@ export function vertexEmbed(target: DialectTarget): EmbedEndpoint {
     supportsDimensions: true,
     ...(family.check && { check: family.check }),
     buildRequest(batch) {
-      // A provider without a place fails the requests that come to it, and no other.
+      // Without a project or location, only the requests to this provider fail.
       if (!(modelUrl instanceof URL)) throw noCredential(modelUrl.problem)
       const url = methodUrl(modelUrl, family.method).href
       return { url, headers: {}, body: encodeJsonBody(family.body(batch)) }
@@ -44,7 +47,7 @@ interface EmbedFamily {
   readonly method: 'predict' | 'embedContent'
   readonly limits: BatchLimits
   readonly takesImages: boolean
-  /** Images in Cloud Storage too. */
+  /** Images may be `gs://` references to Cloud Storage. */
   readonly takesCloudStorage?: boolean
   readonly check?: (call: EmbedCall) => void
   readonly body: (batch: EmbedCall) => object
@@ -53,7 +56,7 @@ interface EmbedFamily {
 
 function findFamily(model: string): EmbedFamily {
   if (model.includes('multimodalembedding')) return multimodalFamily
-  // One instance a call is all that the first Gemini model takes here.
+  // The first Gemini model accepts one instance per call.
   if (model.includes('gemini-embedding-001')) return { ...textFamily, limits: { items: 1 } }
   if (!/gemini|maas/.test(model)) return textFamily
   return { ...contentFamily, takesImages: canEmbedImages(model) }
@@ -61,7 +64,7 @@ function findFamily(model: string): EmbedFamily {
 
 const textFamily: EmbedFamily = {
   method: 'predict',
-  // The vendor takes 20,000 tokens a call, which can only be estimated.
+  // The vendor's limit is 20,000 tokens per call. The margin covers the error of our estimate.
   limits: { items: 250, tokens: 15_000 },
   takesImages: false,
   body: ({ input, dimensions }) => ({
@@ -88,7 +91,7 @@ const textAnswer = z.looseObject({
     z.looseObject({
       embeddings: z.looseObject({
         values: vectorValue,
-        // In snake case, and at times as a float.
+        // Unlike its siblings in snake case, and sometimes a float.
         statistics: z.looseObject({ token_count: z.unknown().optional() }).nullish(),
       }),
     }),
@@ -123,7 +126,7 @@ const multimodalFamily: EmbedFamily = {
   limits: { items: 1 },
   takesImages: true,
   takesCloudStorage: true,
-  // It answers a vector for each modality, and none for both.
+  // The model returns one vector for each modality, not one for an item with both.
   check: checkSingleModality,
   body: (batch) => ({
     instances: [toInstance(getSingleItem(batch.input))],

@@ -6,7 +6,10 @@ import { findSecretProblem, noCredential } from './auth/secret.ts'
 import { vertexEmbed } from './embed.ts'
 import { vertexModelUrl, vertexProbe } from './url.ts'
 
-/** Gemini models on Google Cloud: the dialect of the Gemini API at another address, for another credential. */
+/**
+ * Gemini models on Vertex AI: the dialect of the Gemini API, with Google Cloud's addresses and
+ * credentials. https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+ */
 export const vertexAi: ProviderKind = Object.freeze({
   name: 'vertex_ai',
   acceptsRegion: true,
@@ -22,10 +25,10 @@ export const vertexAi: ProviderKind = Object.freeze({
 } satisfies ProviderKind)
 
 const dialect: GeminiDialect = Object.freeze({
-  // A reference without a media type is a 400 here.
+  // Vertex AI answers 400 to a file reference without a media type.
   defaultMimeType: 'image/jpeg',
   penalties: 'every-model',
-  // `v1` has no field for it.
+  // `v1` has no field for the service tier.
   takesServiceTier: false,
   minTopLogprobs: 1,
 })
@@ -33,10 +36,10 @@ const dialect: GeminiDialect = Object.freeze({
 function vertexChat(target: DialectTarget): ChatEndpoint {
   const modelUrl = vertexModelUrl(target)
   if (modelUrl instanceof URL) return geminiChat({ target, modelUrl, dialect })
-  // A provider without a place fails the requests that come to it, and no other.
-  const nowhere = new URL('https://aiplatform.googleapis.com')
+  // Without a project or location, only the requests to this provider fail, not the configuration.
+  const placeholder = new URL('https://aiplatform.googleapis.com')
   return {
-    ...geminiChat({ target, modelUrl: nowhere, dialect }),
+    ...geminiChat({ target, modelUrl: placeholder, dialect }),
     buildRequest() {
       throw noCredential(modelUrl.problem)
     },

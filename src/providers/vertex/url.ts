@@ -3,15 +3,17 @@ import type { DialectTarget, Probe } from '../../core/provider.ts'
 import { probeRoot } from '../shared/probe.ts'
 import { type GoogleSecret, noCredential, parseGoogleSecret } from './auth/secret.ts'
 
-/** Why the address of a model cannot be known. */
+/** The reason why the address of a model is unknown. */
 export interface AddressProblem {
   readonly problem: string
 }
 
 /**
- * The address of a model on Vertex AI, to which `:method` is added. `base_url` is whole, down to
- * project and location; or a host, or a bare location such as `europe-west4` or `global`, and what
- * it lacks is looked up; or the address of express mode, with a publisher and no project.
+ * Returns the address of a model on Vertex AI, without `:method`. `base_url` is one of these: a
+ * full address with project and location; a host or a location such as `europe-west4` or `global`,
+ * for which the project comes from the credential or the environment; or the address of express
+ * mode, with a publisher and no project.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
  */
 export function vertexModelUrl(target: AddressParts): URL | AddressProblem {
   const url = toBaseUrl(target.baseUrl)
@@ -22,14 +24,14 @@ export function vertexModelUrl(target: AddressParts): URL | AddressProblem {
   return url
 }
 
-/** Bare reachability of the host, also where only a location is given. */
+/** Probes the host, also when `base_url` is only a location. Any HTTP answer counts as alive. */
 export function vertexProbe(baseUrl: string): Probe {
   return probeRoot(toBaseUrl(baseUrl).href)
 }
 
 type AddressParts = Pick<DialectTarget, 'baseUrl' | 'upstreamId' | 'secret' | 'env'>
 
-/** The path of a model, by the same rules for its name as in the official SDK. */
+/** Returns the path of a model. Its name follows the same rules as in the official SDK. */
 function resolveModelPath(
   address: ParsedAddress,
   { upstreamId: id, secret, env }: AddressParts,
@@ -43,16 +45,16 @@ function resolveModelPath(
   )
   if (typeof parent !== 'string') return parent
   const root = `${version}${parent}`
-  // Tuned models are reached through an endpoint with a number for a name.
+  // A tuned model has an endpoint, whose name is a number.
   if (/^\d+$/.test(id)) return `${root}/endpoints/${id}`
   if (/^(?:endpoints|publishers)\//.test(id)) return `${root}/${id}`
   const [, vendor, name] = /^([^/]+)\/(.+)$/.exec(id) ?? [id, publisher, id]
   return `${root}/publishers/${vendor === 'models' ? publisher : vendor}/models/${name}`
 }
 
-/** What the path of an address tells. */
+/** The parts of a `base_url`. */
 interface ParsedAddress {
-  /** Everything up to the version, which is `v1` where none is given. */
+  /** The path up to and including the version, `v1` by default. */
   readonly version: string
   readonly project: string | undefined
   readonly location: string | undefined
@@ -69,7 +71,10 @@ function parseAddress({ hostname, pathname }: URL): ParsedAddress {
   return { version, project, location, publisher }
 }
 
-/** `/projects/P/locations/L`; nothing in express mode, where an API key stands for a project. */
+/**
+ * Returns `/projects/P/locations/L`, or an empty path in express mode, where the API key implies
+ * the project.
+ */
 function resolveParent(
   { project, location, publisher }: ParsedAddress,
   secret: GoogleSecret | undefined,
@@ -78,21 +83,21 @@ function resolveParent(
   if (project !== undefined) return toParentPath(project, location)
   if (publisher !== undefined || secret?.kind === 'api-key') return ''
   if (secret?.kind === 'unusable') return { problem: secret.problem }
-  const ofAccount = secret?.kind === 'service-account' ? secret.project : undefined
-  const ofFile = secret?.kind === 'file' ? projectPlaceholder : undefined
-  return toParentPath(ofAccount ?? (env['GOOGLE_CLOUD_PROJECT'] || ofFile), location)
+  const accountProject = secret?.kind === 'service-account' ? secret.project : undefined
+  const fileProject = secret?.kind === 'file' ? projectPlaceholder : undefined
+  return toParentPath(accountProject ?? (env['GOOGLE_CLOUD_PROJECT'] || fileProject), location)
 }
 
 /**
- * Stands where the project will, as long as the file of the credentials has not been read. No
- * project has capitals in its name.
+ * Placeholder for the project until the credentials file is read. It cannot be a real project,
+ * because project ids have no capital letters.
  */
 const projectPlaceholder = 'PROJECT-OF-CREDENTIALS'
 
-/** The address with the project of the credentials, once that is known. */
+/** Replaces the placeholder by the project of the credentials. Throws when they have no project. */
 export function fillInProject(url: string, project: string | undefined): string {
   if (!url.includes(projectPlaceholder)) return url
-  if (!project) throw noCredential(`its credentials name no project; ${remedy}`)
+  if (!project) throw noCredential(`its credentials have no project; ${remedy}`)
   return url.replace(projectPlaceholder, encodeURIComponent(project))
 }
 
@@ -100,15 +105,19 @@ function toParentPath(
   project: string | undefined,
   location: string | undefined,
 ): string | AddressProblem {
-  if (!project) return { problem: `its project is not known; ${remedy}` }
-  if (!location) return { problem: `its location is not known; ${remedy}` }
+  if (!project) return { problem: `its project is unknown; ${remedy}` }
+  if (!location) return { problem: `its location is unknown; ${remedy}` }
   return `/projects/${project}/locations/${location}`
 }
 
 const remedy =
-  'write base_url in full, https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION'
+  'set base_url to the full address, https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION'
 
-/** Regions have a host each; `global` and the multi-regions `us` and `eu` have names of their own. */
+/**
+ * Returns the address for a `base_url` that may be a bare location. A region has a host of its own;
+ * `global` and the multi-regions `us` and `eu` have special hosts.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
+ */
 function toBaseUrl(baseUrl: string): URL {
   if (URL.canParse(baseUrl)) return new URL(baseUrl)
   switch (baseUrl) {

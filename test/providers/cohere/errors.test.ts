@@ -49,7 +49,7 @@ describe('a status of the vendor', () => {
     upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
     upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
     const response = await chat(asking())
-    expect((await errorOf(response))['message']).toContain('is base_url right?')
+    expect((await errorOf(response))['message']).toContain('check base_url')
     expect(upstream.requests.map(({ url }) => new URL(url).host)).toEqual(['a.test', 'b.test'])
   })
 

@@ -55,7 +55,9 @@ describe('the official openai package', () => {
   const request = { model: 'g', messages: [question], tools: [weather] }
   const asEvents = parts.map((part) => event(answered([part])))
 
-  /** Sends the message back as it is, with a result for each call; the contents that go upstream. */
+  /**
+   * Sends the message back as it is, with a result for each call; the contents that go upstream.
+   */
   async function sendBack(message: OpenAI.ChatCompletionMessage | undefined) {
     if (!message) throw new Error('there was no message')
     const { client, upstream } = await clientOf()

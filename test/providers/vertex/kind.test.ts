@@ -151,7 +151,9 @@ describe('a file of credentials', () => {
     expect(response.status).toBe(502)
     expect(await errorOf(response)).toMatchObject({
       code: 'LM-3006',
-      message: expect.stringMatching(/its credentials name no project; write base_url in full/),
+      message: expect.stringMatching(
+        /its credentials have no project; set base_url to the full address/,
+      ),
     })
     expect(gateway.upstream.requests).toEqual([])
   })
@@ -161,8 +163,12 @@ describe('what is missing fails the requests that come here, and no other', () =
   test.each([
     ['a secret that is broken', { secret: '{"type":"service_account"' }, /not valid JSON$/],
     ['a key that is none', { secret: { ...serviceAccount, private_key: 'x' } }, /PKCS#8 or PKCS#1/],
-    ['no project', { baseUrl: 'global' }, /its project is not known; write base_url in full/],
-    ['a file, on a host without files', { secret: '/run/sa.json' }, /this host reads none$/],
+    [
+      'no project',
+      { baseUrl: 'global' },
+      /its project is unknown; set base_url to the full address/,
+    ],
+    ['a file, on a host without files', { secret: '/run/sa.json' }, /this host cannot read files$/],
   ])('%s', async (_, setup, message) => {
     const gateway = await vertexGateway(setup)
     const response = await patiently(gateway, gateway.chat(asking()))

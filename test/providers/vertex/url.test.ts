@@ -98,8 +98,8 @@ describe('base_url as a host or as a location', () => {
   })
 
   test.each([
-    ['no project', { baseUrl: 'global', secret: 'ya29.test' }, /^its project is not known; write/],
-    ['no location', { baseUrl: 'https://proxy.test' }, /^its location is not known; write/],
+    ['no project', { baseUrl: 'global', secret: 'ya29.test' }, /^its project is unknown; set/],
+    ['no location', { baseUrl: 'https://proxy.test' }, /^its location is unknown; set/],
     [
       'no usable secret',
       { baseUrl: 'global', secret: '{' },

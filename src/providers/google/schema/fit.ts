@@ -5,12 +5,16 @@ import { toOpenApiSchema } from './openapi.ts'
 import { CopyBudget } from './read.ts'
 
 /*
- * Gemini takes schemas in two forms, each in a field of its own: a subset of OpenAPI 3.0 that all
- * models know, and a subset of JSON Schema for newer models. The first is used wherever it can say
- * everything, because it is the better tried one.
+ * Gemini has two fields for a schema, each with its own form: a subset of OpenAPI 3.0, which all
+ * models accept, and a subset of JSON Schema for newer models. The gateway sends the OpenAPI form
+ * whenever it expresses the whole schema, because it has been in use longer.
+ * https://ai.google.dev/api/generate-content
  */
 
-/** What all schemas of one request share. A schema that is too large for one form gets the other. */
+/**
+ * The copy budgets that all schemas of a request share. A schema that exceeds the budget of one
+ * form is sent in the other.
+ */
 export interface SchemaBudgets {
   readonly openApi: CopyBudget
   readonly json: CopyBudget
@@ -20,13 +24,16 @@ export function newSchemaBudgets(): SchemaBudgets {
   return { openApi: new CopyBudget(), json: new CopyBudget() }
 }
 
-/** What decides on the form of a schema. */
+/** The model and budgets that decide the form of a schema. */
 export interface SchemaContext {
   readonly model: GeminiModel
   readonly budgets: SchemaBudgets
 }
 
-/** The fields of a function declaration that hold its parameters; none for a function without any. */
+/**
+ * The field of a function declaration for its parameters; no field for a function without
+ * parameters.
+ */
 export function toParameterFields(
   schema: JsonObject,
   { model, budgets, path }: SchemaContext & { readonly path: string },
@@ -38,7 +45,7 @@ export function toParameterFields(
     : { parametersJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
 }
 
-/** The fields of `generationConfig` that hold the schema of the answer. */
+/** The field of `generationConfig` for the schema of the answer. */
 export function toResponseSchemaFields(
   schema: JsonObject,
   { model, budgets, hasTools }: SchemaContext & { readonly hasTools: boolean },
@@ -46,7 +53,7 @@ export function toResponseSchemaFields(
   const path = 'response_format.json_schema.schema'
   const { openApi, isLossless } = toOpenApiSchema(schema, { path, budget: budgets.openApi })
   if (!openApi) return {}
-  // Together with tools only this form is known to work.
+  // With tools, only the JSON Schema form is known to work.
   return hasTools || (!isLossless && model.takesJsonSchema)
     ? { responseJsonSchema: toJsonSchema(schema, { path, budget: budgets.json }) }
     : { responseSchema: openApi }

@@ -10,15 +10,14 @@ import {
 } from './read.ts'
 
 /**
- * A JSON schema in the subset of JSON Schema that Gemini models know from generation 2.5 on.
- * References stay; `definitions` become `$defs`, `const` an `enum` of one. `place` is the schema's
- * dotted path in the request.
+ * Writes a schema in the subset of JSON Schema that Gemini models accept from generation 2.5 on.
+ * References are kept; `definitions` become `$defs`, and `const` becomes an `enum` of one value.
  */
 export function toJsonSchema(root: JsonObject, source: SchemaSource): JsonObject {
   return new JsonSchemaWriter(new SchemaReader(root, source)).write(root, emptyTrail)
 }
 
-/** Writes schemas in which what is undefined is to vanish. */
+/** Writes schemas with undefined members, which `JSON.stringify` leaves out. */
 class JsonSchemaWriter {
   readonly #reader: SchemaReader
 
@@ -30,7 +29,7 @@ class JsonSchemaWriter {
     const whole = unwrapAllOf(schema)
     const { $ref: pointer } = whole
     if (typeof pointer === 'string') {
-      // Beside a reference only keywords of its own kind may stand.
+      // Gemini allows no other keywords beside a `$ref` than those that begin with `$`.
       const $ref = pointer.replace(/^#\/definitions\//, '#/$defs/')
       return { $ref, ...this.#writeDefs(whole, trail) }
     }
@@ -95,7 +94,7 @@ class JsonSchemaWriter {
   }
 }
 
-/** Keywords that stay as they are. */
+/** Keywords that are copied unchanged. */
 const keptKeywords: ReadonlySet<string> = new Set([
   '$id',
   '$anchor',
@@ -114,7 +113,7 @@ const keptKeywords: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ])
 
-/** Some tools wrap every reference in an `allOf` of one, to set a description beside it. */
+/** Unwraps an `allOf` of one schema: some tools wrap a reference to put a description beside it. */
 function unwrapAllOf(schema: JsonObject): JsonObject {
   const { allOf, ...own } = schema
   const isLone = Array.isArray(allOf) && allOf.length === 1 && isObject(allOf[0])
@@ -126,7 +125,7 @@ function toEnumFields({ const: value }: JsonObject): object {
   return isEnumValue(value) ? { enum: [value] } : {}
 }
 
-/** Only strings and numbers may be listed. */
+/** Keeps strings and numbers, the only values that `enum` accepts. */
 function filterEnumValues(values: unknown): unknown {
   const limits = Array.isArray(values) ? values.filter(isEnumValue) : []
   return limits.length > 0 ? limits : undefined

@@ -3,16 +3,15 @@ import type { JsonObject } from '../../canonical/messages.ts'
 import { emptyTrail, readBounds, SchemaReader, type SchemaSource, type Trail } from './read.ts'
 
 export interface OpenApiSchema {
-  /** Undefined for an object without properties, which is no schema upstream but an error. */
+  /** Undefined for an object without properties, which Gemini refuses. */
   readonly openApi: JsonObject | undefined
-  /** False when the form could not say everything that it should have. */
+  /** False when the OpenAPI form could not express the whole schema. */
   readonly isLossless: boolean
 }
 
 /**
- * A JSON schema as a `Schema` of the Gemini API, a subset of OpenAPI 3.0. Keywords that it does not
- * know would be refused; those that only validate are left out without being called a loss.
- * `place` is the schema's dotted path in the request.
+ * Writes a JSON schema as a `Schema` of the Gemini API, a subset of OpenAPI 3.0. Unknown keywords
+ * are left out, because Gemini refuses them; those that only validate do not count as a loss.
  */
 export function toOpenApiSchema(root: JsonObject, source: SchemaSource): OpenApiSchema {
   const writer = new OpenApiWriter(new SchemaReader(root, source))
@@ -36,11 +35,14 @@ class OpenApiWriter {
   #write(schema: unknown, trail: Trail): JsonObject {
     const branches = this.#writeBranches(schema, {}, trail)
     const [only] = branches
-    // A union must stand alone: Vertex AI refuses any keyword beside `anyOf`.
+    // Vertex AI refuses any other keyword beside `anyOf`.
     return only && branches.length === 1 ? only : { anyOf: branches }
   }
 
-  /** A schema as the alternatives it allows, most often one. What stands `beside` it holds too. */
+  /**
+   * Writes a schema as the list of its alternatives, usually one. The keywords in `beside` apply to
+   * each of them.
+   */
   #writeBranches(schema: unknown, beside: JsonObject, trail: Trail): readonly JsonObject[] {
     const resolved = this.#reader.resolve(isObject(schema) ? schema : {}, trail)
     const whole = resolved && this.#mergeBeside(beside, resolved.schema)
@@ -61,7 +63,7 @@ class OpenApiWriter {
   #writeUnion(union: readonly unknown[], beside: JsonObject, trail: Trail): readonly JsonObject[] {
     const some = union.filter((branch) => branch !== false && !isNull(branch))
     if (some.length === 0) return [{ type: 'NULL' }]
-    // A single branch is the schema itself, and what stands beside it describes it better.
+    // A single branch is the schema itself; keywords beside the union take precedence.
     const written =
       some.length === 1
         ? this.#writeBranches({ ...beside, allOf: some }, {}, trail)
@@ -124,7 +126,7 @@ class OpenApiWriter {
     return values.length > 0 ? { enum: values } : {}
   }
 
-  /** `enum` is for strings alone. */
+  /** Marks the schema as lossy when it lists values: only strings can have an `enum`. */
   #checkLiterals(schema: JsonObject): void {
     if (readLiterals(schema)) this.isLossless = false
   }
@@ -132,7 +134,7 @@ class OpenApiWriter {
   #writeItems({ items, prefixItems }: JsonObject, trail: Trail): JsonObject {
     const places = Array.isArray(prefixItems) ? prefixItems : items
     if (Array.isArray(places)) return this.#markLossy(this.#write(places[0], trail))
-    // Without `items` the whole request would be refused.
+    // Gemini refuses an array without `items`.
     return items === undefined || items === false ? { type: 'STRING' } : this.#write(items, trail)
   }
 
@@ -145,7 +147,7 @@ class OpenApiWriter {
       .map(([name, member]): [string, JsonObject] => [name, this.#write(member, trail)])
     if (members.length === 0) return this.#markLossy({})
     const names = new Set(members.map(([name]) => name))
-    // A name that has no property would be refused.
+    // Gemini refuses a name that is not a property.
     const named = (list: unknown) =>
       Array.isArray(list) ? [...new Set(list)].filter((name) => names.has(name)) : []
     const needed = named(required)
@@ -166,7 +168,10 @@ class OpenApiWriter {
 const typeNames = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const
 type TypeName = (typeof typeNames)[number]
 
-/** The types of a schema, told or to be seen from its other keywords; none when it allows anything. */
+/**
+ * Returns the types of a schema, declared or inferred from its other keywords; an empty list when
+ * it allows any value.
+ */
 function readTypes(schema: JsonObject): { types: readonly TypeName[]; isNullable: boolean } {
   const literals = readLiterals(schema)
   const listed = new Set([schema['type']].flat().map((name) => String(name).toLowerCase()))
@@ -196,7 +201,9 @@ function jsonTypeName(value: unknown): TypeName {
   return typeof value === 'string' ? 'string' : 'object'
 }
 
-/** The values that a schema is limited to, null aside; undefined when it is not. */
+/**
+ * Returns the values that `const` or `enum` allows, without null; undefined without such a limit.
+ */
 function readLiterals(schema: JsonObject): readonly unknown[] | undefined {
   if (schema['const'] !== undefined) return [schema['const']].filter((value) => value !== null)
   return Array.isArray(schema['enum'])
@@ -210,7 +217,7 @@ function allowsNull(schema: JsonObject): boolean {
   )
 }
 
-/** A branch of a union that stands for nothing but null. */
+/** Whether a branch of a union allows nothing but null. */
 function isNull(branch: unknown): boolean {
   return isObject(branch) && (branch['type'] === 'null' || readLiterals(branch)?.length === 0)
 }
@@ -237,7 +244,7 @@ function pickNumbers(schema: JsonObject, keywords: readonly string[]): object {
   return Object.fromEntries(present.map((keyword) => [keyword, schema[keyword]]))
 }
 
-/** True at the root for what has no parameters, or may hold anything. */
+/** Whether a root schema is an object without properties, or allows any value. */
 function isFreeObject(schema: JsonObject): boolean {
   if (isFilled(schema['properties']) || 'anyOf' in schema || 'oneOf' in schema) return false
   const { types } = readTypes(schema)

@@ -2,7 +2,7 @@ import { UntranslatableError } from '../../../core/untranslatable-error.ts'
 import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../canonical/messages.ts'
 
-/** How a reader came to where it is: the references that it has followed, and how deep it is. */
+/** The path of a reader to a schema: the references that it has followed, and its depth. */
 export interface Trail {
   readonly open: readonly string[]
   readonly depth: number
@@ -12,22 +12,22 @@ export const emptyTrail: Trail = Object.freeze({ open: [], depth: 0 })
 
 export interface Resolved {
   readonly schema: JsonObject
-  /** For everything inside this schema. */
+  /** The trail for all schemas inside this one. */
   readonly trail: Trail
 }
 
-/** The most schemas in one, including those that references lead to. */
+/** Limits of one schema, including the schemas that its references lead to. */
 const maxNodes = 5000
 const maxDepth = 128
 
-/** The most members and list items to copy; `textUnit` characters of text count as one. */
+/** Limit of copied members and list items; `charactersPerUnit` characters of text count as one. */
 const maxCopied = 100_000
 const charactersPerUnit = 64
 
 /**
- * How much all schemas of a request may copy of themselves: a part that is read again through a
- * reference, or merged into another one. References and unions multiply, so that a short schema
- * could take minutes and fill the memory.
+ * Limits how much all schemas of a request are copied: a part is copied when a reference leads to
+ * it again, or when it is merged into another schema. References and unions multiply, so a short
+ * schema could otherwise take minutes and fill the memory.
  */
 export class CopyBudget {
   #left = maxCopied
@@ -37,13 +37,13 @@ export class CopyBudget {
     return this.#left <= 0
   }
 
-  /** Counts a part of the request; the first time is free. */
+  /** Counts a part of the request; its first reading is free. */
   read(schema: JsonObject): void {
     if (this.#read.has(schema)) this.copy(schema)
     else this.#read.add(schema)
   }
 
-  /** Counts a copy of this schema without the schemas inside it. */
+  /** Counts a copy of this schema, without the schemas inside it. */
   copy(schema: JsonObject): void {
     if (this.#left > 0) this.#left -= 1 + measureSchema(schema)
   }
@@ -64,13 +64,13 @@ function measureValue(value: unknown, keyword: string): number {
   if (typeof value === 'string') return value.length / charactersPerUnit
   if (typeof value !== 'object') return 0
   const members = measureMembers(value)
-  // Schemas inside are counted when they are read themselves.
+  // Schemas inside count when they are read.
   return schemaKeywords.has(keyword)
     ? members
     : members + JSON.stringify(value).length / charactersPerUnit
 }
 
-/** Keywords whose values hold schemas. */
+/** Keywords whose values contain schemas. */
 const schemaKeywords: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -91,13 +91,14 @@ function measureMembers(value: unknown): number {
   return size
 }
 
+/** The origin of a schema. */
 export interface SchemaSource {
   /** The dotted path of the schema in the request, for error messages. */
   readonly path: string
   readonly budget: CopyBudget
 }
 
-/** Reads one JSON schema, for dialects that must write it in another form. */
+/** Resolves the references and `allOf` of one JSON schema, for writers of another form. */
 export class SchemaReader {
   readonly #root: JsonObject
   readonly #path: string
@@ -111,9 +112,9 @@ export class SchemaReader {
   }
 
   /**
-   * A schema with its `$ref` followed and its `allOf` merged into it. Undefined when it stands
-   * inside itself, or the whole is over its bound. Throws `UntranslatableError` for a reference
-   * to nothing.
+   * Follows the `$ref` of a schema and merges its `allOf`. Returns undefined when the schema
+   * contains itself, or the whole exceeds a limit. Throws `UntranslatableError` when a reference
+   * does not resolve.
    */
   resolve(schema: JsonObject, { open, depth }: Trail): Resolved | undefined {
     this.#nodes++
@@ -142,13 +143,16 @@ export class SchemaReader {
     return merged && { schema: merged, trail: { open: [...opened], depth: depth + 1 } }
   }
 
-  /** One schema of several; undefined when the whole is over its bound. */
+  /** Merges several schemas into one; undefined when the budget is spent. */
   merge(schemas: readonly JsonObject[]): JsonObject | undefined {
     for (const schema of schemas) this.#budget.copy(schema)
     return this.#budget.isSpent ? undefined : mergeSchemas(schemas)
   }
 
-  /** What a pointer such as `#/$defs/Name` points to; a schema that allows anything is empty. */
+  /**
+   * Returns the schema at a pointer such as `#/$defs/Name`; `true` and `false` yield an empty
+   * schema.
+   */
   #followPointer(pointer: string): JsonObject {
     let target: unknown = this.#root
     const [start, ...segments] = pointer.split('/')
@@ -159,7 +163,7 @@ export class SchemaReader {
     }
     if (start !== '#' || target === undefined) {
       throw new UntranslatableError(
-        `${this.#path}: a $ref of the schema points to nothing in it`,
+        `${this.#path}: a $ref does not resolve inside the schema`,
         this.#path,
       )
     }
@@ -167,7 +171,10 @@ export class SchemaReader {
   }
 }
 
-/** One schema of several that hold together: members and requirements add up, else the last wins. */
+/**
+ * Merges schemas that all apply: properties and required names add up; for other keywords the last
+ * schema wins.
+ */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   const properties = schemas.flatMap(({ properties: own }) =>
     isObject(own) ? Object.entries(own) : [],
@@ -180,18 +187,21 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   }
 }
 
-/** A segment of a JSON pointer in a URI fragment. */
+/** Unescapes a segment of a JSON pointer in a URI fragment. */
 function unescapePointer(segment: string): string {
   let text = segment
   try {
     text = decodeURIComponent(segment)
   } catch {
-    // A lone percent sign stands for itself.
+    // A lone percent sign is literal.
   }
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** The closed bounds of a number, those that are exclusive included. */
+/**
+ * Returns the inclusive bounds of a number. An exclusive bound of an integer becomes the next
+ * integer; that of another number becomes inclusive.
+ */
 export function readBounds(
   { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: JsonObject,
   type: 'integer' | 'number',

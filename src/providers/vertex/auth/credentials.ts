@@ -15,8 +15,9 @@ import { tokenExchange } from './token.ts'
 import { TokenCache } from './token-cache.ts'
 
 /**
- * Puts a credential of Google Cloud on requests: an API key, a ready-made access token, or an
- * access token got for the credentials JSON, which is given as text or as the path of its file.
+ * Authorizes requests with a Google Cloud credential: an API key, an access token, or credentials
+ * JSON that is exchanged for access tokens. The JSON is the secret itself or the file that it
+ * names.
  */
 export function googleAuthorizer(context: CredentialContext): Authorizer {
   const secret = parseGoogleSecret(context.secret)
@@ -55,7 +56,7 @@ function exchangedToken(credentials: GoogleCredentials, context: CredentialConte
   return Object.assign(authorize, { renew })
 }
 
-/** The file is read for the first request, and again after a failure: it may be mounted late. */
+/** Reads the file on the first request, and again after a failure: it may be mounted later. */
 function fileCredentials(path: string, context: CredentialContext): Authorizer {
   let ready: OpenedFile | undefined
   const open = async () => {
@@ -63,7 +64,7 @@ function fileCredentials(path: string, context: CredentialContext): Authorizer {
       const credentials = parseGoogleCredentials(await readCredentialsFile(path, context))
       if (credentials.kind === 'unusable') throw noCredential(credentials.problem)
       const project = credentials.kind === 'service-account' ? credentials.project : undefined
-      // Of requests that waited for the file together, the first one decides for all.
+      // Several requests may have waited for the file: all use the credentials of the first.
       ready ??= { authorize: exchangedToken(credentials, context), project }
     }
     return ready
@@ -77,7 +78,7 @@ function fileCredentials(path: string, context: CredentialContext): Authorizer {
   return Object.assign(authorize, { renew, complete })
 }
 
-/** What a file of credentials holds. */
+/** The contents of a credentials file. */
 interface OpenedFile {
   readonly authorize: Authorizer
   readonly project: string | undefined
@@ -87,7 +88,7 @@ async function readCredentialsFile(
   path: string,
   { readFile, env }: CredentialContext,
 ): Promise<string> {
-  if (!readFile) throw noCredential('it names a file, and this host reads none')
+  if (!readFile) throw noCredential('it names a file, but this host cannot read files')
   const { HOME: home } = env
   try {
     return await readFile(home === undefined ? path : path.replace(/^~(?=\/)/, () => home))
@@ -96,7 +97,7 @@ async function readCredentialsFile(
   }
 }
 
-/** The host's code for what went wrong with a file, `ENOENT`. Its message would name the path. */
+/** The host's error code, such as `ENOENT`. Its message is not used, because it names the path. */
 function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined

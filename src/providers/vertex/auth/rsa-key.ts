@@ -1,8 +1,8 @@
 import { importPKCS8 } from 'jose'
 
 /**
- * Reads the PEM text of an RSA key for RS256, in the form of PKCS#8, as Google hands keys out, or in
- * the older one of PKCS#1, which tools like to convert them to. Rejects for anything else.
+ * Imports an RSA key for RS256 from PEM text. Google issues PKCS#8; some tools convert a key to the
+ * older PKCS#1, which is accepted too. Rejects for any other text.
  */
 export async function importRsaKey(pem: string): Promise<CryptoKey> {
   const [, body] =
@@ -10,7 +10,7 @@ export async function importRsaKey(pem: string): Promise<CryptoKey> {
   return importPKCS8(body === undefined ? pem : wrapPkcs1(body), 'RS256')
 }
 
-/** A PKCS#8 key is a PKCS#1 key with the name of its algorithm before it, RFC 5208. */
+/** Wraps a PKCS#1 key in PKCS#8, which puts the algorithm's identifier before it (RFC 5208). */
 function wrapPkcs1(body: string): string {
   const key = Uint8Array.from(atob(body.replace(/\s/g, '')), (byte) => byte.charCodeAt(0))
   const der = sequence(version, rsaEncryption, element(octetString, key))
@@ -30,7 +30,7 @@ function sequence(...elements: readonly Uint8Array[]): Uint8Array {
   return element(0x30, Uint8Array.from(elements.flatMap((bytes) => [...bytes])))
 }
 
-/** A value with its tag and its length in front, as DER has it. */
+/** Encodes a DER element: tag, length, value. */
 function element(tag: number, value: Uint8Array): Uint8Array {
   const length: number[] = []
   for (let rest = value.length; rest > 0; rest >>= 8) length.unshift(rest & 0xff)

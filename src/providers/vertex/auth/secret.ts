@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { UpstreamFault } from '../../../core/failure.ts'
 
-/** What the one string that a provider on Google Cloud has for a key turns out to be. */
+/** The kinds of secret that a provider on Google Cloud may be configured with. */
 export type GoogleSecret =
   | GoogleCredentials
   | { readonly kind: 'api-key'; readonly key: string }
@@ -9,7 +9,7 @@ export type GoogleSecret =
   | { readonly kind: 'file'; readonly path: string }
   | UnusableSecret
 
-/** Credentials that are exchanged for access tokens. */
+/** Credentials that the gateway exchanges for access tokens. */
 export type GoogleCredentials = ServiceAccount | AuthorizedUser
 
 export interface ServiceAccount {
@@ -34,27 +34,28 @@ export interface AuthorizedUser {
 
 export interface UnusableSecret {
   readonly kind: 'unusable'
-  /** Names what is wrong, never what was given. */
+  /** The reason, without any part of the secret. */
   readonly problem: string
 }
 
-/** Tells the shapes of a secret apart. Nothing of it ever stands in a `problem`. */
+/** Recognizes the kind of a secret. A `problem` never contains any part of the secret. */
 export function parseGoogleSecret(secret: string): GoogleSecret {
   const text = decodeBase64(secret.trim())
   if (text.startsWith('{')) return parseGoogleCredentials(text)
   if (isPath(text)) return { kind: 'file', path: text }
-  if (!/^[\x21-\x7e]+$/.test(text)) return unusable('it is neither JSON, a path, a key nor a token')
+  if (!/^[\x21-\x7e]+$/.test(text))
+    return unusable('it is not JSON, a file path, an API key or an access token')
   if (/^(?:AIza|AQ\.)/.test(text)) return { kind: 'api-key', key: text }
   return { kind: 'token', token: text }
 }
 
-/** Why a secret cannot be used, as far as its text shows; undefined when it may be usable. */
+/** Returns why a secret is unusable, judging by its text alone; undefined when it may be usable. */
 export function findSecretProblem(secret: string): string | undefined {
   const read = parseGoogleSecret(secret)
   return read.kind === 'unusable' ? read.problem : undefined
 }
 
-/** Reads the JSON that Google Cloud hands out for a service account or a signed-in user. */
+/** Parses the credentials JSON of a service account or of a signed-in user. */
 export function parseGoogleCredentials(text: string): GoogleCredentials | UnusableSecret {
   let value: unknown
   try {
@@ -68,13 +69,13 @@ export function parseGoogleCredentials(text: string): GoogleCredentials | Unusab
   return unusable(
     field === undefined || field === 'type'
       ? 'the credentials JSON is not of type service_account or authorized_user'
-      : `the credentials JSON has no usable ${String(field)}`,
+      : `the credentials JSON has a missing or invalid ${String(field)}`,
   )
 }
 
 /**
- * The failure of a provider whose Google credential is of no use; `problem` says why, and `reason`
- * is a code that clients do not see.
+ * The failure of a provider whose Google credential is unusable. `problem` states why; `reason` is
+ * an error code that clients do not see.
  */
 export function noCredential(problem: string, reason?: string): UpstreamFault {
   const message = `the Google credential cannot be used: ${problem}`
@@ -82,14 +83,16 @@ export function noCredential(problem: string, reason?: string): UpstreamFault {
 }
 
 const filled = z.string().min(1)
-/** It ends up in a path or a header. An old project may belong to a domain, `example.com:name`. */
+/**
+ * Goes into a path or a header. The id of an old project may include a domain: `example.com:name`.
+ */
 const project = z
   .union([z.literal('').transform(() => undefined), z.string().regex(/^[\w.:-]+$/)])
   .optional()
 const common = {
   token_uri: z.url({ protocol: /^https?$/ }).default('https://oauth2.googleapis.com/token'),
   quota_project_id: project,
-  // Another universe has other hosts throughout.
+  // Other universes use other hosts for all services.
   universe_domain: z.literal('googleapis.com').optional(),
 }
 
@@ -106,7 +109,7 @@ const serviceAccount = z
     (json): ServiceAccount => ({
       kind: 'service-account',
       email: json.client_email,
-      // Keys that went through an environment file often hold their line ends as two characters.
+      // Keys from environment files often have the two characters `\\n` for each line break.
       privateKey: json.private_key.replaceAll(String.raw`\n`, '\n'),
       keyId: json.private_key_id || undefined,
       tokenUri: json.token_uri,
@@ -136,7 +139,10 @@ const authorizedUser = z
 
 const credentials = z.discriminatedUnion('type', [serviceAccount, authorizedUser])
 
-/** Secret stores like to keep JSON as base64; these are its ways to begin with `{"type` or `{` and a line end. */
+/**
+ * Decodes a secret that is base64 of JSON, as some secret stores keep it. The three prefixes are
+ * the base64 of `{"type`, of `{` and a line feed, and of `{` and CR LF.
+ */
 function decodeBase64(text: string): string {
   if (!/^(?:eyJ0eXBl|ewog|ew0K)/.test(text)) return text
   try {

@@ -1,26 +1,28 @@
 import type { Millis } from '../../../core/ids.ts'
 import type { Clock } from '../../../core/ports.ts'
 
-/** A token as an authorization server hands it out. */
+/** A token as an authorization server issues it. */
 export interface FreshToken {
   readonly value: string
-  /** From its receipt. */
+  /** Counted from the time of the answer. */
   readonly lifetime: Millis
 }
 
 interface HeldToken {
   readonly value: string
-  /** From here on a new one is asked for. On the clock that never jumps. */
+  /** When to request the next token. Both times are on the monotonic clock. */
   readonly renewAt: Millis
   readonly expiresAt: Millis
 }
 
-/** A token is renewed this long before its end, or at half of its life when that is short. */
+/**
+ * A token is renewed this long before it expires, or after half its lifetime when that is shorter.
+ */
 const renewalMargin: Millis = 300_000
 
 /**
- * Keeps the token of one credential. However many requests wait for a token, one exchange is under
- * way; a failed one is not kept, so the next request tries again.
+ * The access token of one credential. All requests that need a new token share one exchange. A
+ * failure is not cached, so the next request tries again.
  */
 export class TokenCache {
   readonly #fetch: () => Promise<FreshToken>
@@ -33,7 +35,7 @@ export class TokenCache {
     this.#clock = clock
   }
 
-  /** The value of a token that is still good for a while. Rejects as the exchange does. */
+  /** Returns a token that remains valid for some time. Rejects as the exchange does. */
   async current(): Promise<string> {
     const token = this.#token
     if (token && this.#clock.elapsed() < token.renewAt) return token.value
@@ -43,7 +45,7 @@ export class TokenCache {
     try {
       return (await this.#renewal).value
     } catch (error) {
-      // The authorization server has trouble, and the token at hand is good until its end.
+      // The exchange failed, but the current token is valid until it expires.
       if (token && token === this.#token && this.#clock.elapsed() < token.expiresAt) {
         return token.value
       }
@@ -51,9 +53,9 @@ export class TokenCache {
     }
   }
 
-  /** Forgets the token at hand if it is the one meant: it is of no use, whatever its age. */
+  /** Discards the current token if it is the one that the upstream refused. */
   discard(isMeant: (value: string) => boolean): void {
-    // Another request may have brought a new one in the meantime.
+    // Another request may have renewed the token in the meantime.
     if (this.#token && isMeant(this.#token.value)) this.#token = undefined
   }
 

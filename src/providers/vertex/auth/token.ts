@@ -21,7 +21,7 @@ import {
 } from './secret.ts'
 import type { FreshToken } from './token-cache.ts'
 
-/** An exchange has its own time, since several requests may wait for it. */
+/** Limits of an exchange. It has its own timeout, because several requests may wait for it. */
 const maxExchangeTime: Millis = 10_000
 const connectTimeout: Millis = 5_000
 const maxAnswerBytes = 64 * 1024
@@ -32,8 +32,9 @@ export interface TokenPorts {
 }
 
 /**
- * Makes the function that exchanges credentials for an access token. It rejects with an
- * `UpstreamFault`: 401 when the credentials are refused, else what befell the token endpoint.
+ * Returns a function that exchanges credentials for an access token. It rejects with an
+ * `UpstreamFault`: status 401 when the token endpoint refuses the credentials, otherwise the
+ * failure of the token endpoint.
  */
 export function tokenExchange(
   credentials: GoogleCredentials,
@@ -46,17 +47,17 @@ export function tokenExchange(
   return async () => exchangeGrant(credentials.tokenUri, await grant(), ports)
 }
 
-/** What is shown to the token endpoint. Each field but the name of the grant is a secret. */
+/** The request to the token endpoint. All `fields` are secret. */
 interface Grant {
   readonly type: string
   readonly fields: Readonly<Record<string, string>>
 }
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
-/** The most that the token endpoint takes. */
+/** The maximum lifetime of an assertion that the token endpoint accepts. */
 const assertionSeconds = 3600
 
-/** A service account signs who it is, RFC 7523. */
+/** A service account signs an assertion of its identity (RFC 7523). */
 function assertionGrant(account: ServiceAccount, clock: Clock): () => Promise<Grant> {
   const { email, keyId, privateKey, tokenUri } = account
   let key: ReturnType<typeof importRsaKey> | undefined
@@ -73,13 +74,13 @@ function assertionGrant(account: ServiceAccount, clock: Clock): () => Promise<Gr
       const assertion = await jwt.sign(await key)
       return { type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', fields: { assertion } }
     } catch {
-      // What jose says of a key it cannot read may hold some of it.
+      // The message of jose is not used: it may contain parts of the key.
       throw noCredential('its private_key is not a PKCS#8 or PKCS#1 RSA key of at least 2048 bits')
     }
   }
 }
 
-/** A signed-in user keeps a refresh token, RFC 6749 section 6. */
+/** A signed-in user has a refresh token (RFC 6749, section 6). */
 function refreshGrant(user: AuthorizedUser): () => Promise<Grant> {
   const fields = {
     client_id: user.clientId,
@@ -124,15 +125,18 @@ async function exchangeGrant(
 }
 
 const tokenAnswer = z.object({
-  // It becomes a header.
+  // The token becomes the value of a header.
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
   expires_in: z.unknown().default(assertionSeconds),
 })
 
-/** The life of a token whose answer names one that cannot be true. A refused token is renewed anyway. */
+/**
+ * Lifetime of a token whose stated lifetime is invalid. It may be short of the truth or beyond it:
+ * a token that the upstream refuses is renewed in any case.
+ */
 const fallbackLifetime: Millis = 60_000
 
-/** Some servers write the seconds as a text. */
+/** Parses the lifetime in seconds, which some servers send as a string. */
 function parseLifetime(expiresIn: unknown): Millis {
   const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : fallbackLifetime
@@ -140,12 +144,12 @@ function parseLifetime(expiresIn: unknown): Millis {
 
 function parseToken(body: string): FreshToken {
   const answer = tokenAnswer.safeParse(tryParseJson(body))
-  // Without a token nothing is sent on: `Bearer` and nothing after it would be a puzzling 401.
+  // A request with an empty `Bearer` would get a 401 that hides this cause.
   if (answer.success) {
     const { access_token: value, expires_in: expiresIn } = answer.data
     return { value, lifetime: parseLifetime(expiresIn) }
   }
-  const detail = 'the answer of the token endpoint holds no access token'
+  const detail = 'the answer of the token endpoint has no access token'
   throw new UpstreamFault({ kind: 'malformed', detail })
 }
 
@@ -172,7 +176,7 @@ function parseTokenError(
 
 const oauthError = z.object({ error: z.string(), error_description: z.string().optional() })
 
-/** `invalid_grant: Invalid JWT Signature.`; empty when the body is no OAuth error. */
+/** Formats an OAuth error: `invalid_grant: Invalid JWT Signature.` Empty for another body. */
 function oauthMessage(body: string): string {
   const { success, data } = oauthError.safeParse(tryParseJson(body))
   if (!success) return ''

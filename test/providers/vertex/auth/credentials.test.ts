@@ -339,7 +339,7 @@ describe('a token endpoint', () => {
     upstream.next(whole(body))
     expect(await failureOf(headers())).toEqual({
       kind: 'malformed',
-      detail: 'the answer of the token endpoint holds no access token',
+      detail: 'the answer of the token endpoint has no access token',
     })
   })
 
@@ -436,7 +436,8 @@ describe('a path', () => {
   test('means nothing to a host without files', async () => {
     expect(await failureOf(bench('/run/sa').headers())).toEqual({
       kind: 'no-credential',
-      message: 'the Google credential cannot be used: it names a file, and this host reads none',
+      message:
+        'the Google credential cannot be used: it names a file, but this host cannot read files',
     })
   })
 })

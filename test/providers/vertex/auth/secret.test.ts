@@ -66,32 +66,44 @@ describe('a secret that cannot be used names its problem and nothing of its cont
   const otherType = 'the credentials JSON is not of type service_account or authorized_user'
 
   test.each([
-    ['blank', '  ', 'it is neither JSON, a path, a key nor a token'],
-    ['several lines', 'ya29.a\nya29.b', 'it is neither JSON, a path, a key nor a token'],
+    ['blank', '  ', 'it is not JSON, a file path, an API key or an access token'],
+    [
+      'several lines',
+      'ya29.a\nya29.b',
+      'it is not JSON, a file path, an API key or an access token',
+    ],
     ['cut JSON', JSON.stringify(serviceAccount).slice(0, -1), 'the credentials are not valid JSON'],
     ['no type', having({ type: undefined }), otherType],
     ['a type that needs more', having({ type: 'external_account' }), otherType],
     [
       'no client_email',
       having({ client_email: undefined }),
-      'the credentials JSON has no usable client_email',
+      'the credentials JSON has a missing or invalid client_email',
     ],
     [
       'no private_key',
       having({ private_key: undefined }),
-      'the credentials JSON has no usable private_key',
+      'the credentials JSON has a missing or invalid private_key',
     ],
-    ['an empty key', having({ private_key: '' }), 'the credentials JSON has no usable private_key'],
-    ['no address', having({ token_uri: 'x' }), 'the credentials JSON has no usable token_uri'],
+    [
+      'an empty key',
+      having({ private_key: '' }),
+      'the credentials JSON has a missing or invalid private_key',
+    ],
+    [
+      'no address',
+      having({ token_uri: 'x' }),
+      'the credentials JSON has a missing or invalid token_uri',
+    ],
     [
       'a project that would change the path',
       having({ project_id: 'a/../b' }),
-      'the credentials JSON has no usable project_id',
+      'the credentials JSON has a missing or invalid project_id',
     ],
     [
       'another universe',
       having({ universe_domain: 'example.com' }),
-      'the credentials JSON has no usable universe_domain',
+      'the credentials JSON has a missing or invalid universe_domain',
     ],
   ])('%s', (_, secret, problem) => {
     expect(parseGoogleSecret(secret)).toEqual({ kind: 'unusable', problem })
