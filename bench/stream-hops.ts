@@ -70,7 +70,7 @@ function chainOf(
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),
     () => new TransformStream(usageTap()),
-    () => new TransformStream(new ClientBytes({ sent() {}, left() {} }), undefined, oneAhead),
+    () => new TransformStream(new ClientBytes({ onSent() {}, onCancel() {} }), undefined, oneAhead),
   ] as const
   const body: Readable<unknown> = new ReadableStream(new UpstreamBody(upstream()), unbuffered)
   return stages.slice(0, last).reduce((chain, stage) => chain.pipeThrough(stage() as never), body)
@@ -93,7 +93,12 @@ function terminator(): Terminator {
 
 function usageTap(): UsageTap {
   const identity = () => ({ id: 'c', created: 1, model: 'm' })
-  return new UsageTap({ asked: true, identity, estimate: () => estimated, keepsOutput: false })
+  return new UsageTap({
+    wantsUsageChunk: true,
+    identity,
+    estimate: () => estimated,
+    shouldKeepOutput: false,
+  })
 }
 
 function networkChunks(): Uint8Array[] {

@@ -87,7 +87,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const records = new RecordBatcher({
-    recorders: [
+    sinks: [
       metricsSink(series, { metadataLabels, maxSeries }),
       access.record,
       requestLogSink({ log, clock }),

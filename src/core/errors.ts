@@ -103,7 +103,7 @@ export function internal(): GatewayError {
  * A mistake of the host that the gateway is embedded in, so it is no 400: something ahead of the
  * gateway has read the body that it forwards.
  */
-export function bodyIsRead(): GatewayError {
+export function bodyAlreadyRead(): GatewayError {
   const message =
     'the body of this request was read before it reached the gateway; mount the gateway ahead of body parsers'
   return new GatewayError('LM-1001', message, { status: 500, headers: noRetryHeader })

@@ -1,23 +1,23 @@
-import { type TimeLimit, type UpstreamFailure, vendorErrorOf } from './failure.ts'
-import { type NetworkFailure, networkProblem } from './network-failure.ts'
+import { getVendorError, type TimeLimit, type UpstreamFailure } from './failure.ts'
+import { describeNetworkFailure, type NetworkFailure } from './network-failure.ts'
 
 /**
  * What happened, as a predicate to the provider's name: `answered with status 429
  * (insufficient_quota)`. It does not quote the upstream.
  */
-export function reasonOf(failure: UpstreamFailure): string {
+export function describeFailure(failure: UpstreamFailure): string {
   // The predicate of a network failure has the code already.
-  if (failure.kind === 'network') return networkProblem(failure)
-  const code = codeOf(failure)
-  return code === undefined ? plainReason(failure) : `${plainReason(failure)} (${code})`
+  if (failure.kind === 'network') return describeNetworkFailure(failure)
+  const code = findErrorCode(failure)
+  return code === undefined ? describePlainly(failure) : `${describePlainly(failure)} (${code})`
 }
 
-function plainReason(failure: Exclude<UpstreamFailure, NetworkFailure>): string {
+function describePlainly(failure: Exclude<UpstreamFailure, NetworkFailure>): string {
   switch (failure.kind) {
     case 'status':
       return `answered with status ${failure.status}`
     case 'timeout':
-      return timeoutReason(failure.limit)
+      return describeTimeout(failure.limit)
     case 'malformed':
       return 'sent a malformed answer'
     case 'closed-early':
@@ -38,7 +38,7 @@ function plainReason(failure: Exclude<UpstreamFailure, NetworkFailure>): string 
   }
 }
 
-function timeoutReason(limit: TimeLimit): string {
+function describeTimeout(limit: TimeLimit): string {
   switch (limit) {
     case 'connect':
       return 'took too long to connect'
@@ -54,14 +54,14 @@ function timeoutReason(limit: TimeLimit): string {
 }
 
 /** The code of the network, or the vendor's own; undefined for what may be any text. */
-export function codeOf(failure: UpstreamFailure): string | undefined {
+export function findErrorCode(failure: UpstreamFailure): string | undefined {
   const reason = 'reason' in failure ? failure.reason : undefined
-  const code = reason ?? vendorErrorOf(failure)?.code
+  const code = reason ?? getVendorError(failure)?.code
   return typeof code === 'string' && /^[A-Za-z][\w.-]{0,63}$/.test(code) ? code : undefined
 }
 
 /** What the upstream itself has said; it may quote the request. */
-export function wordsOf(failure: UpstreamFailure): string {
+export function getUpstreamMessage(failure: UpstreamFailure): string {
   switch (failure.kind) {
     case 'status':
     case 'error-frame':
@@ -74,7 +74,7 @@ export function wordsOf(failure: UpstreamFailure): string {
 }
 
 /** True when the gateway's own side has ended a call: nothing that an operator must know of a provider. */
-export function isOwnEnd(failure: UpstreamFailure): boolean {
+export function isLocalEnd(failure: UpstreamFailure): boolean {
   switch (failure.kind) {
     case 'client-cancelled':
     case 'slow-client':

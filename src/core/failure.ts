@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDetail, GatewayError, noRetryHeader } from './errors.ts'
 import type { Millis } from './ids.ts'
-import { inBrackets, type NetworkFailure, networkProblem } from './network-failure.ts'
+import { bracketCode, describeNetworkFailure, type NetworkFailure } from './network-failure.ts'
 import { isQuotaExhausted, type VendorError } from './vendor-error.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
@@ -54,7 +54,7 @@ export class UpstreamFault extends Error {
 }
 
 /** The failure inside a rejection; anything that is no `UpstreamFault` is a network failure. */
-export function failureOf(error: unknown): UpstreamFailure {
+export function toFailure(error: unknown): UpstreamFailure {
   return error instanceof UpstreamFault
     ? error.failure
     : { kind: 'network', reason: error instanceof Error ? error.name : 'unknown' }
@@ -68,12 +68,12 @@ export type Verdict = 'retry' | 'fail-over' | 'surface' | 'end'
  * `surface` at once, because the request itself is at fault; `end`, because there is nobody left
  * to answer or no time.
  */
-export function verdictOn(failure: UpstreamFailure): Verdict {
+export function judgeFailure(failure: UpstreamFailure): Verdict {
   switch (failure.kind) {
     case 'status':
       // The account is empty, and will be a moment later.
       if (failure.vendor && isQuotaExhausted(failure.vendor)) return 'fail-over'
-      return verdictOnStatus(failure.status)
+      return judgeStatus(failure.status)
     case 'timeout':
       if (failure.limit === 'total') return 'end'
       return failure.limit === 'first-token' ? 'fail-over' : 'retry'
@@ -95,7 +95,7 @@ export function verdictOn(failure: UpstreamFailure): Verdict {
   }
 }
 
-function verdictOnStatus(status: number): Verdict {
+function judgeStatus(status: number): Verdict {
   if (status === 408 || status === 429 || status >= 500) return 'retry'
   if (status >= 400) return isCredentialStatus(status) ? 'fail-over' : 'surface'
   // A redirect is not followed, and no other status is an answer.
@@ -108,37 +108,37 @@ function isCredentialStatus(status: number): boolean {
 }
 
 /** The wait that a rate limit or an overload asks clients to keep; undefined for all else. */
-export function namedWait(failure: UpstreamFailure): Millis | undefined {
+export function getRequestedWait(failure: UpstreamFailure): Millis | undefined {
   const isNamed = failure.kind === 'status' && (failure.status === 429 || failure.status === 503)
   return isNamed ? failure.retryAfter : undefined
 }
 
 /** The vendor's own error that a failure has come with. */
-export function vendorErrorOf(failure: UpstreamFailure): VendorError | undefined {
+export function getVendorError(failure: UpstreamFailure): VendorError | undefined {
   return 'vendor' in failure ? failure.vendor : undefined
 }
 
 /** The error a client gets when this failure of this provider is the last word. */
-export function errorOf(failure: UpstreamFailure, provider: string): GatewayError {
-  const error = ownErrorOf(failure, provider)
-  const upstream = vendorErrorOf(failure)
+export function toClientError(failure: UpstreamFailure, provider: string): GatewayError {
+  const error = toOwnError(failure, provider)
+  const upstream = getVendorError(failure)
   return upstream ? error.with({ fields: { upstream } }) : error
 }
 
-function ownErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
+function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
   switch (failure.kind) {
     case 'status':
       return statusError(failure, provider)
     case 'timeout':
       return timeoutError(failure.limit, provider)
     case 'network':
-      return upstreamError('LM-3003', `provider ${provider} ${networkProblem(failure)}`)
+      return upstreamError('LM-3003', `provider ${provider} ${describeNetworkFailure(failure)}`)
     case 'malformed':
       return upstreamError('LM-3002', `provider ${provider} answered malformed: ${failure.detail}`)
     case 'closed-early':
       return upstreamError(
         'LM-3010',
-        `the stream of provider ${provider} ended before it was complete${inBrackets(failure.reason)}`,
+        `the stream of provider ${provider} ended before it was complete${bracketCode(failure.reason)}`,
       )
     case 'error-frame':
       return upstreamError(
@@ -174,7 +174,7 @@ function statusError(
   provider: string,
 ): GatewayError {
   const { status, message } = failure
-  const retryAfter = namedWait(failure)
+  const retryAfter = getRequestedWait(failure)
   if (status === 429) {
     const text = `provider ${provider} is rate limited${quoted(message)}`
     return new GatewayError('LM-3001', text, { retryAfter })
@@ -182,7 +182,7 @@ function statusError(
   if (status === 408) {
     return upstreamError('LM-3005', `provider ${provider} reported a timeout${quoted(message)}`)
   }
-  const isClientFault = verdictOnStatus(status) === 'surface'
+  const isClientFault = judgeStatus(status) === 'surface'
   const text = `provider ${provider} refused the request with status ${status}${quoted(message)}`
   return upstreamError('LM-3003', text, {
     status: isClientFault ? status : undefined,
@@ -209,10 +209,10 @@ function quoted(message: string): string {
 }
 
 /** The error of a stream that fails after its commit; its end is always told as an early one. */
-export function streamErrorOf(failure: UpstreamFailure, provider: string): GatewayError {
+export function toStreamError(failure: UpstreamFailure, provider: string): GatewayError {
   // Whatever the port reports, a stream has begun.
   const broken = failure.kind === 'network' ? { ...failure, phase: 'answering' as const } : failure
-  const error = errorOf(broken, provider)
+  const error = toClientError(broken, provider)
   const keepsCode = ['LM-3010', 'LM-3013', 'LM-6001'].includes(error.code)
   return keepsCode
     ? error

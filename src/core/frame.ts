@@ -14,7 +14,7 @@ export type ChunkIdentity = {
 }
 
 /** Each field as the later chunk has it, else as the earlier one. */
-export function latestIdentity(
+export function mergeIdentity(
   known: ChunkIdentity,
   { id, created, model }: ChunkIdentity,
 ): ChunkIdentity {
@@ -41,7 +41,7 @@ export interface Frame {
   /** The latest usage the upstream has reported. */
   readonly usage?: ReportedUsage | undefined
   /** True when the client is to get that usage and does not find it in `bytes`. */
-  readonly owesUsage?: boolean | undefined
+  readonly hasUnsentUsage?: boolean | undefined
   readonly identity?: ChunkIdentity | undefined
   /** The generated text in this frame, of all choices; absent where there is none. */
   readonly output?: string | undefined
@@ -61,5 +61,5 @@ export interface FrameDecoder {
    * What stands there when the body broke off: the end of a stream that had said everything, of an
    * upstream which has no terminator and so is complete before its body ends. Absent: nothing.
    */
-  brokenOff?(): Frame[]
+  breakOff?(): Frame[]
 }

@@ -13,12 +13,12 @@ export interface NetworkFailure {
 export const aborted = 'aborted'
 
 /** The reason of a proxy that refused with this status. */
-export function refusedByProxy(status: number): string {
+export function toProxyReason(status: number): string {
   return `PROXY_${status}`
 }
 
 /** The reason of an answer that begins with a `100 Continue`. */
-export const unaskedContinue = 'UNASKED_100_CONTINUE'
+export const unrequestedContinue = 'UNASKED_100_CONTINUE'
 
 /** True when the process or its system could open no more files: no fault of a provider. */
 export function isOutOfFiles({ reason }: NetworkFailure): boolean {
@@ -29,49 +29,49 @@ export function isOutOfFiles({ reason }: NetworkFailure): boolean {
  * What happened, as a predicate to the provider's name: `could not be reached (ECONNREFUSED)`. A
  * reason that is no code is left out, since it might hold an address.
  */
-export function networkProblem(failure: NetworkFailure): string {
+export function describeNetworkFailure(failure: NetworkFailure): string {
   const { reason, phase, proxy } = failure
   if (isOutOfFiles(failure)) {
-    return `could not be reached: the gateway can open no more files${inBrackets(reason)}`
+    return `could not be reached: the gateway can open no more files${bracketCode(reason)}`
   }
-  const known = causes[reason]
+  const known = knownCauses[reason]
   switch (phase) {
     case 'connecting':
-      return `could not be reached${proxy === undefined ? whyNot(reason) : atProxy(proxy, reason)}`
+      return `could not be reached${proxy === undefined ? describeCertificate(reason) : describeProxy(proxy, reason)}`
     case 'waiting':
-      return `${known ?? 'broke off before it answered'}${inBrackets(reason)}`
+      return `${known ?? 'broke off before it answered'}${bracketCode(reason)}`
     case 'answering':
-      return `${known ?? 'broke off in the middle of its answer'}${inBrackets(reason)}`
+      return `${known ?? 'broke off in the middle of its answer'}${bracketCode(reason)}`
     case undefined:
-      return `could not be reached or broke off${inBrackets(reason)}`
+      return `could not be reached or broke off${bracketCode(reason)}`
     default:
       return phase satisfies never
   }
 }
 
-function whyNot(reason: string): string {
+function describeCertificate(reason: string): string {
   const problem = certificateProblems[reason]
-  if (problem === undefined) return inBrackets(reason)
+  if (problem === undefined) return bracketCode(reason)
   return `: its certificate ${problem.says} (${reason})${problem.hint}`
 }
 
-function atProxy(proxy: string, reason: string): string {
+function describeProxy(proxy: string, reason: string): string {
   const status = /^PROXY_(\d{3})$/.exec(reason)?.[1]
   return status === undefined
-    ? ` through the proxy ${proxy}${inBrackets(reason)}`
+    ? ` through the proxy ${proxy}${bracketCode(reason)}`
     : `: the proxy ${proxy} refused with status ${status}`
 }
 
 /** A code as messages show it; nothing for what is no code. */
-export function inBrackets(reason = ''): string {
+export function bracketCode(reason = ''): string {
   return /^[A-Z][A-Z0-9_]*$/.test(reason) ? ` (${reason})` : ''
 }
 
 /** What an upstream did that is neither silence nor a lost connection. */
-const causes: Readonly<Record<string, string>> = {
+const knownCauses: Readonly<Record<string, string>> = {
   UND_ERR_HTTP_PARSER: 'sent an answer that is not valid HTTP',
   UND_ERR_HEADERS_OVERFLOW: 'sent an answer whose headers are too large',
-  [unaskedContinue]: 'sent a 100 Continue that the gateway had not asked for',
+  [unrequestedContinue]: 'sent a 100 Continue that the gateway had not asked for',
 }
 
 interface CertificateProblem {

@@ -35,7 +35,7 @@ export interface RequestRecord {
   /** The link that served; undefined when nobody did. */
   readonly served: Model | undefined
   /** The link that was called last; undefined when none was. */
-  readonly asked: Model | undefined
+  readonly lastCalled: Model | undefined
   /** The links that did not serve, in order; undefined when there are none. */
   readonly failed: readonly FailedLink[] | undefined
   /** The HTTP status; after the commit of a stream, the status that its end amounts to. */

@@ -2,7 +2,7 @@ import type { EmbedCall, VectorValue } from '../core/embeddings.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
 import type { EmbedEndpoint, HeaderReader } from '../core/provider.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
-import { estimateEmbed } from '../tokens/index.ts'
+import { estimateEmbedTokens } from '../tokens/index.ts'
 import { decodeFloats, encodeFloats } from '../wire/floats.ts'
 import type { NumberArray, NumberForm } from '../wire/number-reader.ts'
 import { type CallDeps, callUpstream, failed } from './call-upstream.ts'
@@ -64,7 +64,7 @@ async function readBatch(answer: BatchAnswer): Promise<CallResult<EmbeddedBatch>
   const vectors = read.vectors.flatMap((value) => toVector(value, arrays, form) ?? [])
   const problem = findProblem(vectors, batch.input.items.length)
   if (problem !== undefined) return failed({ kind: 'malformed', detail: problem })
-  const tokens = read.tokens ?? estimateEmbed(batch.input)
+  const tokens = read.tokens ?? estimateEmbedTokens(batch.input)
   return { ok: true, value: { vectors, tokens, estimated: read.tokens === undefined } }
 }
 

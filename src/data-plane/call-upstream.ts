@@ -1,4 +1,4 @@
-import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type {
@@ -60,7 +60,7 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
     result = await sendAndRead(call, control)
     if (!result.ok) result = failed(redactFailure(result.failure, link.provider))
   } catch (error) {
-    result = failed(scope.ended ?? redactFailure(failureOf(error), link.provider))
+    result = failed(scope.ended ?? redactFailure(toFailure(error), link.provider))
   }
   stopListening()
   if (!result.ok) cancel.abort()

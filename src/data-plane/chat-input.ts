@@ -2,7 +2,7 @@ import { validateAsSent } from '../core/as-sent.ts'
 import { type ChatCall, type ChatRequest, chatRequest } from '../core/chat.ts'
 import { invalidField } from '../core/invalid-field.ts'
 import type { MemberLayout, ObjectLayout } from '../core/layout.ts'
-import { promptTokens } from '../tokens/index.ts'
+import { estimatePromptTokens } from '../tokens/index.ts'
 import { largeBodyBytes } from '../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
@@ -29,10 +29,10 @@ type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
 /** A body that is longer, or holds more, takes much memory once it is parsed, and time. */
-const lightBytes = 64 * 1024
-const lightValues = 1000
+const maxLightBytes = 64 * 1024
+const maxLightValues = 1000
 /** Tools that hold more are counted by their bytes as they came. */
-const countedValues = 50_000
+const maxCountedValues = 50_000
 
 /** A chat request. A heavy one is not kept parsed all the time: it is parsed again when it is needed. */
 export class ParsedChat implements ChatCall {
@@ -49,7 +49,7 @@ export class ParsedChat implements ChatCall {
   constructor(bytes: Uint8Array, layout: ChatLayout, value: unknown) {
     this.bytes = bytes
     this.layout = layout
-    const request = checked(value)
+    const request = validate(value)
     this.#request = request
     this.stream = request.stream === true
     this.wantsUsageChunk = request.stream_options?.include_usage === true
@@ -58,19 +58,19 @@ export class ParsedChat implements ChatCall {
   }
 
   get request(): ChatRequest {
-    this.#request ??= checked(parseObject(this.bytes))
+    this.#request ??= validate(parseObject(this.bytes))
     return this.#request
   }
 
   /** An estimate, made once. */
   get promptTokens(): number {
-    this.#promptTokens ??= promptTokens(this.request, this.#toolBytes)
+    this.#promptTokens ??= estimatePromptTokens(this.request, this.#toolBytes)
     return this.#promptTokens
   }
 
   /** So heavy that the work on it needs pauses. */
   get isHeavy(): boolean {
-    return this.bytes.length > lightBytes || this.layout.values > lightValues
+    return this.bytes.length > maxLightBytes || this.layout.values > maxLightValues
   }
 
   /** So large that its bytes are not kept once an answer has begun. */
@@ -79,7 +79,7 @@ export class ParsedChat implements ChatCall {
   }
 
   get #toolBytes(): number | undefined {
-    if (this.layout.values <= countedValues) return undefined
+    if (this.layout.values <= maxCountedValues) return undefined
     const tools = this.layout.spans.tools.at(-1)
     return tools ? tools.end - tools.start : 0
   }
@@ -92,7 +92,7 @@ export class ParsedChat implements ChatCall {
   }
 }
 
-function checked(value: unknown): ChatRequest {
+function validate(value: unknown): ChatRequest {
   const read = validateAsSent(chatRequest, value)
   if (!read.success) throw invalidField(read.error)
   return read.data

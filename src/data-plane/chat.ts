@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
-import { streamErrorOf, type UpstreamFailure } from '../core/failure.ts'
+import { toStreamError, type UpstreamFailure } from '../core/failure.ts'
 import type { StreamIdentity } from '../core/frame.ts'
 import { newCompletionId } from '../core/ids.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
@@ -7,9 +7,9 @@ import { jsonBytes, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { resolveUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
-import { errorFrame } from '../stream/error-frame.ts'
+import { encodeErrorFrame } from '../stream/error-frame.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
-import { countableChat, estimateChat, type TokenCountInput } from '../tokens/index.ts'
+import { createEstimatedUsage, type TokenCountInput, toChatCountInput } from '../tokens/index.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { type ChatResponse, callChat } from './call-chat.ts'
 import { type ParsedChat, readChat } from './chat-input.ts'
@@ -30,7 +30,7 @@ export async function chat(request: Request, context: RequestContext): Promise<R
   checkImages(call.request, route) // LM-2003, LM-2004, LM-2008
   const listDropped = (link: Model) => {
     if (link !== route.model) checkReferences(call.request, link)
-    return endpointOf(link).listUnsupported(call)
+    return getEndpoint(link).listUnsupported(call)
   }
   if (call.isHeavy) await slice.pause()
   checkExpressible(route, listDropped) // LM-1001
@@ -68,7 +68,7 @@ function replyWithJson(
 ): Reply {
   scope.close()
   const { output, outputBytes } = answer
-  const estimate = () => estimateChat(call.promptTokens, outputBytes)
+  const estimate = () => createEstimatedUsage(call.promptTokens, outputBytes)
   const usage = resolveUsage(answer.usage, { outputBytes, estimate })
   const body = answer.render(usage)
   const toInput = exactCounter(call, link, context)
@@ -79,7 +79,7 @@ function replyWithJson(
 
 function replyWithStream(
   stream: PendingStream,
-  { link, scope, over }: Served<unknown>,
+  { link, scope, reportEnd: over }: Served<unknown>,
   { call, context, admitted }: ServedCall,
 ): Reply {
   admitted.markFirstToken()
@@ -89,26 +89,26 @@ function replyWithStream(
   const toInput = call.choices > 1 ? undefined : exactCounter(call, link, context)
   context.releaseBody()
   const tap = new UsageTap({
-    asked: wantsUsageChunk,
+    wantsUsageChunk: wantsUsageChunk,
     identity: () => newIdentity(link, context),
-    estimate: (outputBytes) => estimateChat(countPrompt(), outputBytes),
-    keepsOutput: toInput !== undefined,
+    estimate: (outputBytes) => createEstimatedUsage(countPrompt(), outputBytes),
+    shouldKeepOutput: toInput !== undefined,
   })
   const { body } = new ReplyStream(stream, {
     streams: context.streams,
-    doneOptional: endpointOf(link).isDoneOptional,
+    doneOptional: getEndpoint(link).isDoneOptional,
     tap,
     scope,
     clock: context.clock,
     heartbeat: context.snapshot.heartbeat,
-    terminalFrame: (failure) => errorFrame(toStreamError(failure, link), context.id),
+    terminalFrame: (failure) => encodeErrorFrame(toTerminalError(failure, link), context.id),
     onEnd(end) {
       scope.close()
       const failure = end.complete ? undefined : end.failure
       over(failure)
       if (failure) admitted.addStreamFailure(link, redactFailure(failure, link.provider))
       if (end.complete && !end.finished) admitted.addUnfinishedStream(link)
-      const error = failure && toStreamError(failure, link)
+      const error = failure && toTerminalError(failure, link)
       const { usage, output } = tap
       admitted.finish({
         status: error?.status ?? 200,
@@ -123,7 +123,7 @@ function replyWithStream(
 }
 
 /** A route for chat has only links with a chat endpoint. */
-function endpointOf(link: Model): ChatEndpoint {
+function getEndpoint(link: Model): ChatEndpoint {
   return link.chat as ChatEndpoint
 }
 
@@ -146,11 +146,11 @@ function exactCounter(
   context: RequestContext,
 ): ((output: string) => TokenCountInput) | undefined {
   const encoding = call.isLarge ? undefined : context.findEncoding(link)
-  return encoding && ((output) => countableChat({ encoding, request: call.request, output }))
+  return encoding && ((output) => toChatCountInput({ encoding, request: call.request, output }))
 }
 
-function toStreamError(failure: UpstreamFailure, { provider }: Model): GatewayError {
-  return streamErrorOf(redactFailure(failure, provider), provider.name)
+function toTerminalError(failure: UpstreamFailure, { provider }: Model): GatewayError {
+  return toStreamError(redactFailure(failure, provider), provider.name)
 }
 
 const streamHeaders = [

@@ -17,7 +17,7 @@ export interface EmbedAnswer {
 }
 
 /** A body and its length in bytes. */
-export interface Rendered {
+export interface RenderedBody {
   readonly length: number
   readonly body: Body
 }
@@ -30,13 +30,13 @@ export interface RenderContext {
 }
 
 /** A body up to this length is made at once, a longer one in such pieces while it is sent. */
-const step = 128 * 1024
+const stepBytes = 128 * 1024
 
 /** The client's body: a long one is never there as a whole, since the vectors it is made of are. */
-export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): Rendered {
+export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): RenderedBody {
   const rendering = new Rendering(answer)
   const { length } = rendering
-  if (length <= step) return { length, body: rendering.next(length) }
+  if (length <= stepBytes) return { length, body: rendering.next(length) }
   return { length, body: renderInSteps(rendering, context) }
 }
 
@@ -53,7 +53,7 @@ function renderInSteps(rendering: Rendering, context: RenderContext): Readable<U
     },
     async pull(controller) {
       await slice.pause()
-      const bytes = rendering.next(step)
+      const bytes = rendering.next(stepBytes)
       controller.enqueue(bytes)
       share?.addUnread(-bytes.length)
       if (!rendering.isDone) return
@@ -89,7 +89,7 @@ class Rendering {
       }),
       { before: encoder.encode(end), vector: undefined, after: new Uint8Array(0) },
     ]
-    this.length = this.#entries.reduce((sum, entry) => sum + lengthOf(entry), 0)
+    this.length = this.#entries.reduce((sum, entry) => sum + measureEntry(entry), 0)
   }
 
   get isDone(): boolean {
@@ -100,7 +100,8 @@ class Rendering {
   next(least: number): Uint8Array {
     const start = this.#next
     let length = 0
-    while (length < least && !this.isDone) length += lengthOf(this.#entries[this.#next++] as Entry)
+    while (length < least && !this.isDone)
+      length += measureEntry(this.#entries[this.#next++] as Entry)
     const bytes = new Uint8Array(length)
     let at = 0
     for (const entry of this.#entries.slice(start, this.#next)) at = writeEntry(entry, bytes, at)
@@ -113,11 +114,11 @@ const encoder = new TextEncoder()
 const opening = { float: '[', base64: '"' } as const
 const closing = { float: ']', base64: '"' } as const
 
-function lengthOf({ before, vector, after }: Entry): number {
-  return before.length + (vector ? writtenLength(vector) : 0) + after.length
+function measureEntry({ before, vector, after }: Entry): number {
+  return before.length + (vector ? measureVector(vector) : 0) + after.length
 }
 
-function writtenLength({ form, pieces }: NumberArray): number {
+function measureVector({ form, pieces }: NumberArray): number {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   return form === 'text' ? length : base64Length(length)
 }

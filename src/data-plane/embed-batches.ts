@@ -1,13 +1,13 @@
 import { type EmbedCall, sliceInput } from '../core/embeddings.ts'
 import type { EmbedEndpoint } from '../core/provider.ts'
-import { itemTokens } from '../tokens/index.ts'
+import { estimateItemTokens } from '../tokens/index.ts'
 
 /** Splits a request into batches within the limits of the upstream, in order. */
 export function splitBatches(call: EmbedCall, endpoint: EmbedEndpoint): readonly EmbedCall[] {
   const limits = endpoint.getLimits(call.input)
   const { items: maxItems, tokens: maxTokens = Number.POSITIVE_INFINITY } = limits
   const count = call.input.items.length
-  const tokens = maxTokens === Number.POSITIVE_INFINITY ? [] : itemTokens(call.input)
+  const tokens = maxTokens === Number.POSITIVE_INFINITY ? [] : estimateItemTokens(call.input)
   const batches: EmbedCall[] = []
   let start = 0
   let sum = 0

@@ -2,7 +2,7 @@ import { type EmbedCall, type EmbedImage, isTokenInput, iterateImages } from '..
 import { invalid } from '../core/errors.ts'
 import type { EmbedEndpoint, Model, ModelRoute } from '../core/provider.ts'
 import { parseDataUri } from '../wire/data-uri.ts'
-import { checkModality, checkReference, isRemote, referenceOwner } from './images.ts'
+import { checkModality, checkReference, findReferenceOwner, isRemote } from './images.ts'
 
 /**
  * Judges a request over the whole chain, before any upstream call: token ids and what else a dialect
@@ -11,7 +11,7 @@ import { checkModality, checkReference, isRemote, referenceOwner } from './image
 export function checkInput(call: EmbedCall, route: ModelRoute): void {
   for (const image of iterateImages(call.input)) {
     checkModality(image, route)
-    const owner = referenceOwner(image.url)
+    const owner = findReferenceOwner(image.url)
     if (owner === undefined) checkAddress(image)
     else checkReference(image, owner, route)
   }
@@ -36,7 +36,7 @@ function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEn
     throw invalid(`${who} does not embed images with this model`, image.path)
   }
   for (const { url, path } of iterateImages(input)) {
-    if (referenceOwner(url) !== undefined && endpoint.supportsReference?.(url) !== true) {
+    if (findReferenceOwner(url) !== undefined && endpoint.supportsReference?.(url) !== true) {
       throw invalid(`${who} does not embed images by such a reference with this model`, path)
     }
   }

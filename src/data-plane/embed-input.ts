@@ -12,8 +12,8 @@ import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** Eight of the largest batches: more would be a day's work, not a request. */
-const mostItems = 16_384
-const largestId = 2 ** 31 - 1
+const maxItems = 16_384
+const maxTokenId = 2 ** 31 - 1
 
 /** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
 export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<EmbedCall> {
@@ -39,15 +39,15 @@ export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<Emb
 /** The type of the first element decides what the others must be. */
 function readInput(input: unknown): EmbedInput {
   if (input === undefined) throw invalid('input is required', 'input')
-  if (typeof input === 'string') return { shape: 'string', items: [nonEmpty(input, 'input')] }
+  if (typeof input === 'string') return { shape: 'string', items: [requireText(input, 'input')] }
   if (!Array.isArray(input)) {
     throw invalid('input: must be a string, or an array of strings, token ids or parts', 'input')
   }
   if (input.length === 0) throw invalid('input: must not be empty', 'input')
   const [first] = input
   if (typeof first === 'number') return { shape: 'integers', items: [readIds(input, 'input')] }
-  if (input.length > mostItems) {
-    throw invalid(`input: takes at most ${mostItems} items; send several requests`, 'input')
+  if (input.length > maxItems) {
+    throw invalid(`input: takes at most ${maxItems} items; send several requests`, 'input')
   }
   if (Array.isArray(first) && typeof first[0] === 'number') {
     const items = input.map((item, index) => readIds(item, `input.${index}`))
@@ -75,11 +75,11 @@ function readIds(ids: unknown, path: string): Int32Array {
 
 /** Token ids have 31 bits everywhere. Quick, since a body may hold millions of them. */
 function isTokenId(id: unknown): id is number {
-  return typeof id === 'number' && Math.trunc(id) === id && id >= 0 && id <= largestId
+  return typeof id === 'number' && Math.trunc(id) === id && id >= 0 && id <= maxTokenId
 }
 
 function readItem(item: unknown, path: string): MixedItem {
-  if (typeof item === 'string') return nonEmpty(item, path)
+  if (typeof item === 'string') return requireText(item, path)
   if (!Array.isArray(item)) {
     const hint = typeof item === 'object' ? '; put the parts of each item in an array' : ''
     throw invalid(`${path}: must be a string or an array of parts${hint}`, path)
@@ -94,7 +94,7 @@ function readPart(part: unknown, path: string): EmbedPart {
   const read = embedPart.safeParse(part, schemaMessages)
   if (!read.success) throw invalidField(read.error, path)
   const { data } = read
-  if (data.type === 'text') return { kind: 'text', text: nonEmpty(data.text, `${path}.text`) }
+  if (data.type === 'text') return { kind: 'text', text: requireText(data.text, `${path}.text`) }
   const { image_url: image } = data
   return {
     kind: 'image',
@@ -107,7 +107,7 @@ function readPart(part: unknown, path: string): EmbedPart {
   }
 }
 
-function nonEmpty(text: string, path: string): string {
+function requireText(text: string, path: string): string {
   // Vendors answer as they like to it: an error, zeros, or one vector too few.
   if (text === '') throw invalid(`${path}: must not be an empty string`, path)
   return text

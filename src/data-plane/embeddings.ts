@@ -1,10 +1,10 @@
 import type { EmbedCall } from '../core/embeddings.ts'
-import { errorOf } from '../core/failure.ts'
+import { toClientError } from '../core/failure.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
 import { jsonHeaders, type Reply } from '../core/reply.ts'
 import { createPromptUsage, type Usage } from '../core/usage.ts'
 import { runSplitChain, type Served } from '../resilience/index.ts'
-import { countableEmbed } from '../tokens/index.ts'
+import { toEmbedCountInput } from '../tokens/index.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { areComparable, callEmbed, type EmbeddedBatch } from './call-embed.ts'
 import { renderEmbeddings } from './embed-answer.ts'
@@ -33,7 +33,7 @@ export async function embeddings(request: Request, context: RequestContext): Pro
 
   const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
     explainSkip: (link) => explainSkip(link, listDropped, context),
-    split: (link) => splitBatches(call, endpointOf(link)),
+    split: (link) => splitBatches(call, getEndpoint(link)),
     call: (batch, attempt) => callEmbed(batch, attempt, context),
   }) // LM-3xxx, LM-6001
   return reply(served, { call, context, admitted })
@@ -52,7 +52,10 @@ function reply(
   scope.close()
   const vectors = batches.flatMap((batch) => batch.vectors)
   if (!areComparable(vectors)) {
-    throw errorOf({ kind: 'malformed', detail: 'its vectors differ in length' }, link.provider.name)
+    throw toClientError(
+      { kind: 'malformed', detail: 'its vectors differ in length' },
+      link.provider.name,
+    )
   }
   const usage = sumUsage(batches)
   const { length, body } = renderEmbeddings(
@@ -60,7 +63,7 @@ function reply(
     context,
   )
   const encoding = context.findEncoding(link)
-  const toCountInput = encoding && (() => countableEmbed(encoding, call.input))
+  const toCountInput = encoding && (() => toEmbedCountInput(encoding, call.input))
   admitted.finish({ status: 200, served: link, usage, toCountInput })
   return { status: 200, headers: [...jsonHeaders(length), ...admitted.headersFor(link)], body }
 }
@@ -74,10 +77,12 @@ function sumUsage(batches: readonly EmbeddedBatch[]): Usage {
 }
 
 /** A route for embeddings has only links with an embed endpoint. */
-function endpointOf(link: Model): EmbedEndpoint {
+function getEndpoint(link: Model): EmbedEndpoint {
   return link.embed as EmbedEndpoint
 }
 
 function listUnsupported(call: EmbedCall, link: Model): readonly string[] {
-  return call.dimensions !== undefined && !endpointOf(link).supportsDimensions ? ['dimensions'] : []
+  return call.dimensions !== undefined && !getEndpoint(link).supportsDimensions
+    ? ['dimensions']
+    : []
 }

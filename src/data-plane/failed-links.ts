@@ -1,5 +1,10 @@
 import type { UpstreamFailure } from '../core/failure.ts'
-import { codeOf, isOwnEnd, reasonOf, wordsOf } from '../core/failure-reason.ts'
+import {
+  describeFailure,
+  findErrorCode,
+  getUpstreamMessage,
+  isLocalEnd,
+} from '../core/failure-reason.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { Log } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
@@ -19,11 +24,11 @@ interface FailedAttempt {
  * The upstream's own message, which may quote a prompt, is logged at debug level.
  */
 export function logFailedAttempt(log: Log, { id, link, attempt, failure }: FailedAttempt): void {
-  if (isOwnEnd(failure)) return
+  if (isLocalEnd(failure)) return
   const target = { request_id: id, provider: link.provider.name, model: link.id }
   if (failure.kind === 'no-credential') {
     const { message: problem } = failure
-    log.write('warn', 'no credential', { ...target, problem, code: codeOf(failure) })
+    log.write('warn', 'no credential', { ...target, problem, code: findErrorCode(failure) })
     return
   }
   const fields = { ...target, attempt }
@@ -32,9 +37,9 @@ export function logFailedAttempt(log: Log, { id, link, attempt, failure }: Faile
     failure: failure.kind,
     limit: failure.kind === 'timeout' ? failure.limit : undefined,
     status: failure.kind === 'status' ? failure.status : undefined,
-    code: codeOf(failure),
+    code: findErrorCode(failure),
   })
-  const words = wordsOf(failure)
+  const words = getUpstreamMessage(failure)
   if (words !== '') log.write('debug', 'the upstream said', { ...fields, words })
 }
 
@@ -46,6 +51,6 @@ export function toFailedLink(lost: LinkFailure): FailedLink | undefined {
     return { model, provider: provider.name, reason: `cannot express ${field}`, attempts: 0 }
   }
   const { failure, attempts } = lost
-  if (isOwnEnd(failure)) return undefined
-  return { model, provider: provider.name, reason: reasonOf(failure), attempts }
+  if (isLocalEnd(failure)) return undefined
+  return { model, provider: provider.name, reason: describeFailure(failure), attempts }
 }

@@ -1,4 +1,4 @@
-import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { ByteSource, ImageFetchPort, UpstreamResponse } from '../core/ports.ts'
 import { version } from '../core/version.ts'
 import type { ImageFetchPolicy } from '../snapshot/index.ts'
@@ -7,7 +7,7 @@ import { concat } from '../wire/byte-list.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
 import { isAddress, isPublicAddress } from '../wire/public-address.ts'
-import { hostOf, imageTypeOf, refusalOf } from './image-policy.ts'
+import { findRefusal, getHost, parseImageType } from './image-policy.ts'
 
 export interface ImageFetch {
   readonly policy: ImageFetchPolicy
@@ -21,7 +21,7 @@ export type FetchedImage =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
 
-const mostRedirects = 3
+const maxRedirects = 3
 
 /** Fetches one image under one time limit. Every address on the way is checked like the first. */
 export async function fetchImage(address: string, fetch: ImageFetch): Promise<FetchedImage> {
@@ -31,17 +31,17 @@ export async function fetchImage(address: string, fetch: ImageFetch): Promise<Fe
   scope.onEnd(() => cancel.abort())
   try {
     if (scope.ended) return failed('called off')
-    let url = urlOf(address)
-    for (let hops = 0; url && hops <= mostRedirects; hops++) {
+    let url = parseUrl(address)
+    for (let hops = 0; url && hops <= maxRedirects; hops++) {
       const step = await visit(url, { ...fetch, scope }, cancel)
       if (!(step instanceof URL)) return step
       url = step
     }
     return url ? refused('redirects') : refused('address')
   } catch (error) {
-    const failure = scope.ended ?? failureOf(error)
+    const failure = scope.ended ?? toFailure(error)
     // More has come at once than may come at all.
-    return failure.kind === 'slow-client' ? refused('size') : failed(reasonOf(failure))
+    return failure.kind === 'slow-client' ? refused('size') : failed(getReason(failure))
   } finally {
     cancel.abort()
     scope.close()
@@ -54,9 +54,9 @@ async function visit(
   { policy, port, scope }: ImageFetch,
   signal: LightAbortController,
 ): Promise<FetchedImage | URL> {
-  const objection = refusalOf(url, policy)
+  const objection = findRefusal(url, policy)
   if (objection !== undefined) return refused(objection)
-  const host = hostOf(url)
+  const host = getHost(url)
   const addresses = isAddress(host) ? [host] : await scope.race(port.resolve(host, { url, signal }))
   const isResolved = addresses !== 'at-proxy'
   if (isResolved && addresses.length === 0) return failed('no address')
@@ -83,11 +83,11 @@ async function readImage(
   if (status >= 300 && status < 400) {
     body.cancel()
     const location = header('location')
-    const next = location === undefined ? undefined : urlOf(location, url)
+    const next = location === undefined ? undefined : parseUrl(location, url)
     return next ?? failed('redirect without address')
   }
   if (status < 200 || status >= 300) return failed(`status ${status}`)
-  const type = imageTypeOf(header('content-type'))
+  const type = parseImageType(header('content-type'))
   if (type === undefined) return refused('type')
   if (Number(header('content-length') ?? 0) > maxBytes) return refused('size')
   const bytes = await readUpTo(body, maxBytes, scope)
@@ -114,7 +114,7 @@ async function readUpTo(
   }
 }
 
-function urlOf(address: string, base?: URL): URL | undefined {
+function parseUrl(address: string, base?: URL): URL | undefined {
   return URL.canParse(address, base?.href) ? new URL(address, base) : undefined
 }
 
@@ -126,6 +126,6 @@ function failed(reason: string): FetchedImage {
   return { kind: 'failed', reason }
 }
 
-function reasonOf(failure: UpstreamFailure): string {
+function getReason(failure: UpstreamFailure): string {
   return failure.kind === 'network' ? failure.reason : failure.kind
 }

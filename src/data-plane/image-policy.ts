@@ -4,13 +4,13 @@ import type { ImageFetchPolicy } from '../snapshot/index.ts'
  * Why an address may not be fetched, by what it says alone; undefined when it may, provided that its
  * host has harmless addresses. Where both lists are set, both must allow it.
  */
-export function refusalOf(
+export function findRefusal(
   url: URL,
   { schemes, hosts, prefixes }: ImageFetchPolicy,
 ): string | undefined {
   if (!schemes.includes(url.protocol.slice(0, -1))) return 'scheme'
   if (url.username !== '' || url.password !== '') return 'credentials'
-  if (hosts.length > 0 && !hosts.some((host) => matches(hostOf(url), host))) return 'host'
+  if (hosts.length > 0 && !hosts.some((host) => matches(getHost(url), host))) return 'host'
   if (prefixes.length > 0 && !prefixes.some((prefix) => url.href.startsWith(prefix))) {
     return 'prefix'
   }
@@ -18,7 +18,7 @@ export function refusalOf(
 }
 
 /** The host as a name, or as an address without brackets. A dot at its end changes nothing. */
-export function hostOf({ hostname }: URL): string {
+export function getHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
@@ -30,7 +30,7 @@ function matches(host: string, listed: string): boolean {
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 
 /** The media type of an answer when it is one of an image that vendors embed. */
-export function imageTypeOf(contentType: string | undefined): string | undefined {
+export function parseImageType(contentType: string | undefined): string | undefined {
   const [type = ''] = (contentType ?? '').toLowerCase().split(';')
   const plain = type.trim() === 'image/jpg' ? 'image/jpeg' : type.trim()
   return imageTypes.has(plain) ? plain : undefined

@@ -10,7 +10,7 @@ import { UntranslatableError } from '../core/untranslatable-error.ts'
 export function checkImages(request: ChatRequest, route: ModelRoute): void {
   for (const image of listImageParts(request)) {
     checkModality(image, route)
-    const owner = referenceOwner(image.url)
+    const owner = findReferenceOwner(image.url)
     if (owner !== undefined) checkReference(image, owner, route)
     else if (isRemote(image.url)) checkRemote(image, route)
   }
@@ -44,7 +44,7 @@ export function checkReference(
 /** Throws `UntranslatableError` when a fallback is not of the vendor whose file an image refers to. */
 export function checkReferences(request: ChatRequest, { id, provider }: Model): void {
   for (const { url, path } of listImageParts(request)) {
-    const owner = referenceOwner(url)
+    const owner = findReferenceOwner(url)
     if (owner === undefined || owner === provider.kind.references) continue
     throw new UntranslatableError(
       `an image reference of ${owner} cannot be sent to model ${id}`,
@@ -54,7 +54,7 @@ export function checkReferences(request: ChatRequest, { id, provider }: Model): 
 }
 
 function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute): void {
-  const local = chain.find((link) => !takesAddress(link, url))
+  const local = chain.find((link) => !acceptsAddress(link, url))
   if (local === undefined) return
   const { id, provider } = local
   const message = provider.forwardsMediaUrls
@@ -63,7 +63,7 @@ function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute): void {
   throw new GatewayError('LM-2004', message, { param: path })
 }
 
-function takesAddress({ provider }: Model, url: string): boolean {
+function acceptsAddress({ provider }: Model, url: string): boolean {
   return provider.kind.canFetchImages || (provider.forwardsMediaUrls && /^https:/i.test(url))
 }
 
@@ -74,7 +74,7 @@ const googleReferences = [
 ]
 
 /** Whose file an address names, when it names one of a vendor's own store. */
-export function referenceOwner(url: string): ReferenceOwner | undefined {
+export function findReferenceOwner(url: string): ReferenceOwner | undefined {
   if (url.startsWith('anthropic-file:')) return 'anthropic'
   return googleReferences.some((pattern) => pattern.test(url)) ? 'google' : undefined
 }

@@ -140,7 +140,7 @@ export class RecordBuilder {
       media: this.media,
       model: this.model,
       served,
-      asked: this.#lastCalled,
+      lastCalled: this.#lastCalled,
       failed: this.#failed,
       status: outcome.status,
       errorCode: outcome.errorCode,

@@ -5,11 +5,11 @@ import { createMask, type Mask } from '../wire/mask.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 
 /** The most of an upstream's own words that stands in a message, in characters. */
-const longestMessage = 300
+const maxMessageLength = 300
 /** The most of an upstream's own error that a client gets, in bytes of JSON. */
-const longestError = 4096
+const maxErrorBytes = 4096
 /** Of one short member of it, in characters. */
-const longestMember = 200
+const maxMemberLength = 200
 /** How deep its further members may nest. */
 const maxDepth = 8
 
@@ -22,11 +22,11 @@ export function redactFailure(failure: UpstreamFailure, provider: Provider): Ups
     case 'status':
     case 'error-frame':
     case 'malformed': {
-      const mask = maskFor(provider)
-      const vendor = failure.vendor && presentableError(failure.vendor, mask)
+      const mask = getMask(provider)
+      const vendor = failure.vendor && redactVendorError(failure.vendor, mask)
       return failure.kind === 'malformed'
-        ? { ...failure, detail: cut(mask(failure.detail), longestMessage), vendor }
-        : { ...failure, message: cut(mask(failure.message), longestMessage), vendor }
+        ? { ...failure, detail: cut(mask(failure.detail), maxMessageLength), vendor }
+        : { ...failure, message: cut(mask(failure.message), maxMessageLength), vendor }
     }
     default:
       return failure
@@ -36,7 +36,7 @@ export function redactFailure(failure: UpstreamFailure, provider: Provider): Ups
 const masks = new WeakMap<Provider, Mask>()
 
 /** To look for every part of a secret takes some preparation, done once a provider. */
-function maskFor(provider: Provider): Mask {
+function getMask(provider: Provider): Mask {
   const known = masks.get(provider)
   if (known) return known
   const { credential } = provider
@@ -51,9 +51,9 @@ function cut(text: string, longest: number): string {
 }
 
 /** The same of a vendor's error: as much of its message and of its details as there is room for. */
-function presentableError(error: VendorError, mask: Mask): VendorError {
+function redactVendorError(error: VendorError, mask: Mask): VendorError {
   const { code, message = '', details = {} } = error
-  const member = (text?: string) => text && cut(mask(text), longestMember)
+  const member = (text?: string) => text && cut(mask(text), maxMemberLength)
   const named = {
     status: error.status,
     code: typeof code === 'string' ? member(code) : code,
@@ -61,15 +61,15 @@ function presentableError(error: VendorError, mask: Mask): VendorError {
     param: member(error.param),
   }
   // Half of the room is for what the message leaves.
-  const room = longestError - jsonBytes(named)
+  const room = maxErrorBytes - countJsonBytes(named)
   const text = cutToBytes(mask(message), room / 2)
   const kept: Record<string, unknown> = {}
-  let left = room - jsonBytes({ message: text, details: {} })
+  let left = room - countJsonBytes({ message: text, details: {} })
   for (const [name, value] of Object.entries(details)) {
-    const shown = masked(value, mask, maxDepth)
-    const frame = jsonBytes({ [mask(name)]: '' })
+    const shown = maskValue(value, mask, maxDepth)
+    const frame = countJsonBytes({ [mask(name)]: '' })
     const fitting = typeof shown === 'string' ? cutToBytes(shown, left - frame) : shown
-    const size = frame + jsonBytes(fitting)
+    const size = frame + countJsonBytes(fitting)
     if (size > left || fitting === '') continue
     kept[mask(name)] = fitting
     left -= size
@@ -81,23 +81,24 @@ function presentableError(error: VendorError, mask: Mask): VendorError {
   }
 }
 
-function masked(value: unknown, mask: Mask, depth: number): unknown {
+function maskValue(value: unknown, mask: Mask, depth: number): unknown {
   if (typeof value === 'string') return mask(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return '…'
-  if (Array.isArray(value)) return value.map((item) => masked(item, mask, depth - 1))
+  if (Array.isArray(value)) return value.map((item) => maskValue(item, mask, depth - 1))
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [mask(name), masked(item, mask, depth - 1)]),
+    Object.entries(value).map(([name, item]) => [mask(name), maskValue(item, mask, depth - 1)]),
   )
 }
 
 function cutToBytes(text: string, bytes: number): string {
   // No character takes less than a byte.
   let shown = cut(text, Math.floor(bytes))
-  while (shown !== '' && jsonBytes(shown) > bytes) shown = cut(shown, Math.floor(shown.length / 2))
+  while (shown !== '' && countJsonBytes(shown) > bytes)
+    shown = cut(shown, Math.floor(shown.length / 2))
   return shown
 }
 
-function jsonBytes(value: unknown): number {
+function countJsonBytes(value: unknown): number {
   return countUtf8Bytes(JSON.stringify(value))
 }

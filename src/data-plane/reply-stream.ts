@@ -88,11 +88,11 @@ export class ReplyStream implements ChainEnd {
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }
 
-  sent(): void {
+  onSent(): void {
     this.#end()
   }
 
-  left(): void {
+  onCancel(): void {
     this.#fail({ kind: 'client-cancelled' })
   }
 

@@ -7,7 +7,7 @@ import type { Model, ModelRoute } from '../core/provider.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
-import { encodingOf } from '../tokens/index.ts'
+import { findEncoding } from '../tokens/index.ts'
 import { readBody } from '../wire/body.ts'
 import type { BodySlot } from '../wire/body-limiter.ts'
 import type { BufferAccount, Buffers } from '../wire/buffers.ts'
@@ -107,7 +107,7 @@ export class RequestContext {
   /** The encoding to count a link's tokens with; undefined where estimates are not replaced. */
   findEncoding(link: Model): TokenEncoding | undefined {
     const isWanted = this.snapshot.tokenizer === 'accurate' && this.#options.canCount
-    return isWanted ? encodingOf(link) : undefined
+    return isWanted ? findEncoding(link) : undefined
   }
 }
 

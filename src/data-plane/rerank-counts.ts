@@ -1,6 +1,6 @@
 import type { RerankCall } from '../core/rerank.ts'
 import { createPromptUsage, type Usage } from '../core/usage.ts'
-import { estimateRerank } from '../tokens/index.ts'
+import { estimateRerankTokens } from '../tokens/index.ts'
 import type { RankedPart } from './call-rerank.ts'
 
 /** The usage of a rerank request. Each count is the upstream's, or else an estimate. */
@@ -22,7 +22,7 @@ export function countRerank(call: RerankCall, parts: readonly RankedPart[]): Rer
   return {
     tokens: sumOrEstimate(
       parts.map(({ tokens }) => tokens),
-      () => estimateRerank(call),
+      () => estimateRerankTokens(call),
     ),
     searchUnits: sumOrEstimate(
       parts.map(({ searchUnits }) => searchUnits),

@@ -5,9 +5,9 @@ import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** More than any vendor takes; a server that takes few a call would be called without end. */
-const mostDocuments = 16_384
+const maxDocuments = 16_384
 /** Each of them is searched for in each document. */
-const mostFields = 64
+const maxFields = 64
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
 export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<RerankCall> {
@@ -35,8 +35,8 @@ export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<Re
 /** Each field once, or a document could become many times as long as the request. */
 function readFields(named: string | readonly string[]): readonly string[] {
   const fields = [...new Set([named].flat())]
-  if (fields.length <= mostFields) return fields
-  throw invalid(`rank_fields: takes at most ${mostFields} names`, 'rank_fields')
+  if (fields.length <= maxFields) return fields
+  throw invalid(`rank_fields: takes at most ${maxFields} names`, 'rank_fields')
 }
 
 function readDocuments(documents: unknown, fields: readonly string[]): readonly string[] {
@@ -47,34 +47,34 @@ function readDocuments(documents: unknown, fields: readonly string[]): readonly 
   if (documents.length === 0) {
     throw new GatewayError('LM-2010', 'documents: must not be empty', { param: 'documents' })
   }
-  if (documents.length > mostDocuments) {
-    throw invalid(`documents: takes at most ${mostDocuments}; send several requests`, 'documents')
+  if (documents.length > maxDocuments) {
+    throw invalid(`documents: takes at most ${maxDocuments}; send several requests`, 'documents')
   }
-  return documents.map((document, index) => textOf(document, fields, `documents.${index}`))
+  return documents.map((document, index) => readDocument(document, fields, `documents.${index}`))
 }
 
 /** The one text that stands for a document: chosen fields line by line, else its `text`. */
-function textOf(document: unknown, fields: readonly string[], path: string): string {
+function readDocument(document: unknown, fields: readonly string[], path: string): string {
   if (typeof document === 'string') return document
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     throw invalid(`${path}: must be a string or an object`, path)
   }
   if (fields.length === 0) {
-    const text = member(document, 'text')
+    const text = getOwnMember(document, 'text')
     if (typeof text === 'string') return text
     throw invalid(`${path}: needs a text, or rank_fields that choose its fields`, path)
   }
-  const values = fields.map((name) => member(document, name) ?? undefined)
+  const values = fields.map((name) => getOwnMember(document, name) ?? undefined)
   const chosen = values.filter((value) => value !== undefined)
   if (chosen.length === 0) throw invalid(`${path}: has none of the rank_fields`, path)
-  return chosen.map(asText).join('\n')
+  return chosen.map(toText).join('\n')
 }
 
 /** Own members alone: a field may be called `constructor`, which every object has. */
-function member(document: object, name: string): unknown {
+function getOwnMember(document: object, name: string): unknown {
   return Object.hasOwn(document, name) ? Reflect.get(document, name) : undefined
 }
 
-function asText(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

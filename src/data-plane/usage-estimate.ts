@@ -4,7 +4,7 @@ import type { EmbedCall } from '../core/embeddings.ts'
 import type { ChatEndpoint, Model } from '../core/provider.ts'
 import type { RerankCall } from '../core/rerank.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
-import { estimateEmbed, estimateRerank } from '../tokens/index.ts'
+import { estimateEmbedTokens, estimateRerankTokens } from '../tokens/index.ts'
 import type { ParsedChat } from './chat-input.ts'
 import { estimateSearchUnits } from './rerank-counts.ts'
 
@@ -32,10 +32,10 @@ const noOutput: OutputEstimate = Object.freeze({ maxTokens: 0, isBounded: true, 
 
 /** Estimates the usage of an embeddings request, which generates nothing. */
 export function estimateEmbedUsage({ input }: EmbedCall): UsageEstimate {
-  return { promptTokens: estimateEmbed(input) }
+  return { promptTokens: estimateEmbedTokens(input) }
 }
 
 /** Estimates the usage of a rerank request in both units, because vendors bill by either. */
 export function estimateRerankUsage(call: RerankCall): UsageEstimate {
-  return { promptTokens: estimateRerank(call), searchUnits: estimateSearchUnits(call) }
+  return { promptTokens: estimateRerankTokens(call), searchUnits: estimateSearchUnits(call) }
 }

@@ -1,6 +1,6 @@
-import { failureOf } from '../core/failure.ts'
+import { toFailure } from '../core/failure.ts'
 import type { Millis, UnixSeconds } from '../core/ids.ts'
-import { isOutOfFiles, networkProblem } from '../core/network-failure.ts'
+import { describeNetworkFailure, isOutOfFiles } from '../core/network-failure.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { Probe, Provider } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -164,8 +164,8 @@ async function findProblem(
     body.drain()
     return expects === 'answer' || (status >= 200 && status < 300) ? null : `status ${status}`
   } catch (error) {
-    const failure = scope.ended ?? failureOf(error)
+    const failure = scope.ended ?? toFailure(error)
     if (failure.kind !== 'network') return 'no answer in time'
-    return isOutOfFiles(failure) ? undefined : networkProblem(failure)
+    return isOutOfFiles(failure) ? undefined : describeNetworkFailure(failure)
   }
 }

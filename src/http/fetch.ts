@@ -1,5 +1,5 @@
 import { storeUnavailable } from '../access/index.ts'
-import { bodyIsRead, type GatewayError } from '../core/errors.ts'
+import { bodyAlreadyRead, type GatewayError } from '../core/errors.ts'
 import type { Fetch } from '../core/fetch.ts'
 import { clientRequestId, type RequestId } from '../core/ids.ts'
 import type { Clock, Log, MakeResponse } from '../core/ports.ts'
@@ -74,7 +74,7 @@ function respond(request: Request, routed: Routed): Reply | Promise<Reply> {
   const preflight = cross && preflightReply(request, cross)
   if (preflight) return preflight
   if (request.bodyUsed) {
-    const error = bodyIsRead()
+    const error = bodyAlreadyRead()
     log.write('error', error.message, { request_id: arrival.id })
     throw error
   }

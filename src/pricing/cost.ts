@@ -21,12 +21,12 @@ export function calculateCost(
   const writtenFor1h = Math.min(written, usage.cacheWrite1hTokens ?? 0)
   const plain = Math.max(0, usage.promptTokens - cached - written)
   const sum =
-    times(plain, prices.input) +
-    times(cached, prices.cachedInput) +
-    times(written - writtenFor1h, prices.cacheWrite) +
-    times(writtenFor1h, prices.cacheWrite1h) +
-    times(usage.completionTokens, prices.output) +
-    times(searchUnits ?? 0, prices.searches) * searchesToMillionths
+    multiply(plain, prices.input) +
+    multiply(cached, prices.cachedInput) +
+    multiply(written - writtenFor1h, prices.cacheWrite) +
+    multiply(writtenFor1h, prices.cacheWrite1h) +
+    multiply(usage.completionTokens, prices.output) +
+    multiply(searchUnits ?? 0, prices.searches) * searchesToMillionths
   return ((sum + millionths / 2n) / millionths) as NanoUsd
 }
 
@@ -50,24 +50,24 @@ export function estimateMaxCost(
   reserveOutputTokens: number,
 ): NanoUsd {
   const dearest = chain
-    .map((link) => mostOf(link, demand, reserveOutputTokens))
+    .map((link) => estimateMaxLinkCost(link, demand, reserveOutputTokens))
     .reduce((a, b) => (b > a ? b : a))
   return ((dearest + millionths - 1n) / millionths) as NanoUsd
 }
 
-function mostOf(link: Model, demand: UsageEstimate, otherwise: number): bigint {
+function estimateMaxLinkCost(link: Model, demand: UsageEstimate, otherwise: number): bigint {
   const { prices, maxOutputTokens = otherwise } = link
   const { promptTokens, output, searchUnits } = demand
-  let sum = times(promptTokens, prices.input)
+  let sum = multiply(promptTokens, prices.input)
   if (output) {
     const { maxTokens, isBounded, choices } = output(link)
     const tokens = isBounded ? maxTokens : Math.max(maxTokens, maxOutputTokens)
-    sum += times(tokens, prices.output) * BigInt(choices)
+    sum += multiply(tokens, prices.output) * BigInt(choices)
   }
-  return sum + times(searchUnits ?? 0, prices.searches) * searchesToMillionths
+  return sum + multiply(searchUnits ?? 0, prices.searches) * searchesToMillionths
 }
 
 /** Most counts and many prices are zero. */
-function times(count: number, price: bigint): bigint {
+function multiply(count: number, price: bigint): bigint {
   return count === 0 || price === 0n ? 0n : BigInt(count) * price
 }

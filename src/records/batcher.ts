@@ -4,15 +4,15 @@ import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 
 export interface RecordBatcherOptions {
   /** Told of every settlement, in order. */
-  readonly recorders: readonly RecordSink[]
+  readonly sinks: readonly RecordSink[]
   readonly clock: Clock
   /** Nothing runs from which another settlement would come soon. */
   readonly isIdle: () => boolean
 }
 
 /** How many settlements wait for each other, and for how long. */
-const most = 16
-const longestWait: Millis = 10
+const maxBatch = 16
+const maxWait: Millis = 10
 
 /**
  * Settlements on their way to those who keep account of them. They are told of several in a row,
@@ -30,8 +30,8 @@ export class RecordBatcher {
   add(settlement: RequestRecord): void {
     const { clock, isIdle } = this.#options
     this.#waiting.push(settlement)
-    if (this.#waiting.length >= most || isIdle()) this.flush()
-    else this.#timer ??= clock.schedule(longestWait, () => this.flush())
+    if (this.#waiting.length >= maxBatch || isIdle()) this.flush()
+    else this.#timer ??= clock.schedule(maxWait, () => this.flush())
   }
 
   /** Tells of all that wait. */
@@ -40,6 +40,6 @@ export class RecordBatcher {
     this.#timer = undefined
     const settlements = this.#waiting
     this.#waiting = []
-    for (const record of this.#options.recorders) settlements.forEach(record)
+    for (const record of this.#options.sinks) settlements.forEach(record)
   }
 }

@@ -8,7 +8,7 @@ export interface RefusalLogOptions {
   readonly clock: Clock
 }
 
-export interface Refusal {
+export interface RefusedRequest {
   readonly request: Pick<Request, 'method' | 'url'>
   readonly origin: RequestOrigin
   readonly status: number
@@ -16,14 +16,14 @@ export interface Refusal {
 
 /** Lines for requests that are refused before anything is known of them. */
 export interface RefusalLog {
-  add(refusal: Refusal): void
+  add(refusal: RefusedRequest): void
   /** Writes what is counted and not yet written. */
   close(): void
 }
 
 /** Requests that no route takes: an unknown path, or a method that its path does not take. */
 export function unroutedLog({ log, clock }: RefusalLogOptions): RefusalLog {
-  return refusalLog(
+  return createRefusalLog(
     new LineLimit({
       clock,
       perSecond: 10,
@@ -35,16 +35,16 @@ export function unroutedLog({ log, clock }: RefusalLogOptions): RefusalLog {
 /** Requests to the data plane or the admin API that show no valid key. */
 export function loginLog({ log, clock }: RefusalLogOptions): RefusalLog {
   const write = (fields: object) => log.write('warn', 'login refused', { ...fields })
-  return refusalLog(new LineLimit({ clock, perSecond: 1, write }))
+  return createRefusalLog(new LineLimit({ clock, perSecond: 1, write }))
 }
 
-function refusalLog(lines: LineLimit): RefusalLog {
+function createRefusalLog(lines: LineLimit): RefusalLog {
   return {
     add: ({ request: { method, url }, origin: { id, client }, status }) =>
       lines.add(() => ({
         request_id: id,
-        method: method.slice(0, longestMethod),
-        path: shownPath(url),
+        method: method.slice(0, maxMethodLength),
+        path: maskPath(url),
         status,
         client,
       })),
@@ -52,13 +52,13 @@ function refusalLog(lines: LineLimit): RefusalLog {
   }
 }
 
-const longestMethod = 20
-const longestPath = 200
+const maxMethodLength = 20
+const maxPathLength = 200
 
 /** Without the query, which may hold a key; of the path so much, and without such a key. */
-function shownPath(url: string): string {
+function maskPath(url: string): string {
   const { pathname } = new URL(url)
-  return maskSecrets(pathname.slice(0, 2 * longestPath))
+  return maskSecrets(pathname.slice(0, 2 * maxPathLength))
     .replaceAll(/[^\x20-\x7e]/g, '?')
-    .slice(0, longestPath)
+    .slice(0, maxPathLength)
 }

@@ -18,13 +18,13 @@ export function requestLogSink({ log, clock }: RequestLogOptions): RecordSink {
     write: (fields) => log.write('info', 'request', fields),
   })
   return (settlement) => {
-    if (settlement.errorCode === 'LM-4004') return strangers.add(() => fieldsOf(settlement))
+    if (settlement.errorCode === 'LM-4004') return strangers.add(() => toFields(settlement))
     const level = settlement.status >= 500 ? 'warn' : 'info'
-    if (log.enabled(level)) log.write(level, 'request', fieldsOf(settlement))
+    if (log.enabled(level)) log.write(level, 'request', toFields(settlement))
   }
 }
 
-function fieldsOf(settlement: RequestRecord): Readonly<Record<string, unknown>> {
+function toFields(settlement: RequestRecord): Readonly<Record<string, unknown>> {
   const { usage, served, media, metadata } = settlement
   return {
     request_id: settlement.requestId,
@@ -32,12 +32,12 @@ function fieldsOf(settlement: RequestRecord): Readonly<Record<string, unknown>> 
     capability: settlement.capability,
     model: settlement.model?.id,
     model_used: served?.id,
-    provider: (served ?? settlement.asked ?? settlement.model)?.provider.name,
+    provider: (served ?? settlement.lastCalled ?? settlement.model)?.provider.name,
     status: settlement.status,
     error_code: settlement.errorCode,
     stream: settlement.stream,
     latency_ms: Math.round(settlement.latency),
-    ttft_ms: rounded(settlement.timeToFirstToken),
+    ttft_ms: roundOptional(settlement.timeToFirstToken),
     attempts: settlement.attempts,
     failed: settlement.failed,
     tokens_in: usage?.promptTokens,
@@ -50,6 +50,6 @@ function fieldsOf(settlement: RequestRecord): Readonly<Record<string, unknown>> 
   }
 }
 
-function rounded(value: number | undefined): number | undefined {
+function roundOptional(value: number | undefined): number | undefined {
   return value === undefined ? undefined : Math.round(value)
 }

@@ -13,7 +13,7 @@ export type CircuitState = 'closed' | 'open' | 'half-open'
 export interface Permit {
   readonly admitted: true
   /** The call is the one probe of a half-open circuit, and is not to be repeated. */
-  readonly probe: boolean
+  readonly isProbe: boolean
   success(): void
   /**
    * A stream has shown its first content, which is no success yet: its end will tell. A probe that
@@ -78,7 +78,7 @@ export class Breaker {
     }
     return {
       admitted: true,
-      probe,
+      isProbe: probe,
       success: () => {
         over()
         if (probe) this.#close(0)

@@ -11,8 +11,8 @@ export class Breakers {
     this.#clock = clock
   }
 
-  of({ id, provider }: Model): Breaker {
-    const models = this.#modelsOf(provider.name)
+  get({ id, provider }: Model): Breaker {
+    const models = this.#getModels(provider.name)
     let breaker = models.get(id)
     if (!breaker) models.set(id, (breaker = new Breaker(this.#clock)))
     return breaker
@@ -24,7 +24,7 @@ export class Breakers {
     this.#providers.clear()
     for (const { id, provider } of links) {
       const breaker = former.get(provider.name)?.get(id)
-      if (breaker) this.#modelsOf(provider.name).set(id, breaker)
+      if (breaker) this.#getModels(provider.name).set(id, breaker)
     }
   }
 
@@ -35,7 +35,7 @@ export class Breakers {
     }
   }
 
-  #modelsOf(provider: string): Map<string, Breaker> {
+  #getModels(provider: string): Map<string, Breaker> {
     let models = this.#providers.get(provider)
     if (!models) this.#providers.set(provider, (models = new Map()))
     return models

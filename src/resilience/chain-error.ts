@@ -1,5 +1,10 @@
 import { GatewayError, noRetryHeader } from '../core/errors.ts'
-import { errorOf, namedWait, type UpstreamFailure, vendorErrorOf } from '../core/failure.ts'
+import {
+  getRequestedWait,
+  getVendorError,
+  toClientError,
+  type UpstreamFailure,
+} from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Model } from '../core/provider.ts'
 import type { UntranslatableError } from '../core/untranslatable-error.ts'
@@ -21,16 +26,16 @@ interface FailedAttempts {
  * Otherwise the links that were called decide: LM-3013 when the total timeout fired; a single link's
  * own error; the shared code when all links failed alike in one of `sharedCodes`; else LM-3004.
  */
-export function chainError(failures: readonly LinkFailure[]): GatewayError {
+export function createChainError(failures: readonly LinkFailure[]): GatewayError {
   const failed = failures.filter((one): one is FailedAttempts => 'failure' in one)
-  const errors = failed.map(({ link, failure }) => errorOf(failure, link.provider.name))
+  const errors = failed.map(({ link, failure }) => toClientError(failure, link.provider.name))
   const [first, ...others] = errors
   // A chain has at least one link, so when none failed the first one cannot express the request.
   if (!first) return (failures[0] as Exclude<LinkFailure, FailedAttempts>).untranslatable.toError()
-  const upstream = failed.map(({ failure }) => vendorErrorOf(failure)).findLast(Boolean)
+  const upstream = failed.map(({ failure }) => getVendorError(failure)).findLast(Boolean)
   const fields = upstream && { upstream }
   const total = errors.find(({ code }) => code === 'LM-3013')
-  if (total) return total.with({ retryAfter: lastWait(failed), fields })
+  if (total) return total.with({ retryAfter: findLastWait(failed), fields })
   if (failures.length === 1) return first
   const isShared = others.every(({ code }) => code === first.code)
   const code = isShared && sharedCodes.has(first.code) ? first.code : 'LM-3004'
@@ -38,7 +43,7 @@ export function chainError(failures: readonly LinkFailure[]): GatewayError {
     code,
     `every link of the chain failed: ${failures.map(describe).join('; ')}`,
     {
-      retryAfter: code === 'LM-3020' ? soonestWait(errors) : lastWait(failed),
+      retryAfter: code === 'LM-3020' ? findSoonestWait(errors) : findLastWait(failed),
       headers: code === 'LM-3001' ? [] : noRetryHeader,
       fields,
     },
@@ -60,16 +65,18 @@ function describe(one: LinkFailure): string {
     return `${id} (0 attempts): cannot express the request: ${one.untranslatable.message}`
   const { failure, attempts } = one
   const calls = attempts === 1 ? '1 attempt' : `${attempts} attempts`
-  return `${id} (${calls}): ${errorOf(failure, provider.name).message}`
+  return `${id} (${calls}): ${toClientError(failure, provider.name).message}`
 }
 
 /** The wait that the last rate limit or overload of the chain asked for. */
-function lastWait(failed: readonly FailedAttempts[]): Millis | undefined {
-  return failed.map(({ failure }) => namedWait(failure)).findLast((wait) => wait !== undefined)
+function findLastWait(failed: readonly FailedAttempts[]): Millis | undefined {
+  return failed
+    .map(({ failure }) => getRequestedWait(failure))
+    .findLast((wait) => wait !== undefined)
 }
 
 /** A client may retry as soon as one circuit closes. */
-function soonestWait(errors: readonly GatewayError[]): Millis | undefined {
+function findSoonestWait(errors: readonly GatewayError[]): Millis | undefined {
   const waits = errors.flatMap(({ detail }) => detail.retryAfter ?? [])
   return waits.length > 0 ? Math.min(...waits) : undefined
 }

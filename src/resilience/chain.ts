@@ -1,10 +1,10 @@
-import { errorOf, type UpstreamFailure, verdictOn } from '../core/failure.ts'
+import { judgeFailure, toClientError, type UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
-import { chainError, type LinkFailure } from './chain-error.ts'
+import { createChainError, type LinkFailure } from './chain-error.ts'
 import {
   type Attempt,
   type CallResult,
@@ -44,7 +44,7 @@ export interface Served<T> {
   /** Ends when the client leaves or the total timeout fires. The receiver of the value closes it. */
   readonly scope: CancelScope
   /** To be called at the end of a served stream: its failure counts against the provider. */
-  readonly over: (failure: UpstreamFailure | undefined) => void
+  readonly reportEnd: (failure: UpstreamFailure | undefined) => void
 }
 
 /** Calls the links of a chain in order, each as often as the policy allows, until one serves. */
@@ -94,15 +94,20 @@ export async function tryLinks<T>(
     }
     stopFirstToken()
     if (outcome.ok) {
-      return { value: outcome.value, link, scope, over: streamJudge(request.resilience, link) }
+      return {
+        value: outcome.value,
+        link,
+        scope,
+        reportEnd: createEndReporter(request.resilience, link),
+      }
     }
     scope.close()
     const { failure, attempts } = outcome
     addFailure({ link, failure, attempts })
-    const surfaces = verdictOn(failure) === 'surface'
-    if (surfaces || request.scope.ended) throw errorOf(failure, link.provider.name)
+    const surfaces = judgeFailure(failure) === 'surface'
+    if (surfaces || request.scope.ended) throw toClientError(failure, link.provider.name)
   }
-  throw chainError(failures)
+  throw createChainError(failures)
 }
 
 /** Starts the link's timeouts on its scope. Returns a function that stops the first-token timeout. */
@@ -120,9 +125,12 @@ const totalTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'total' } as c
 const firstTokenTimeoutFired = Object.freeze({ kind: 'timeout', limit: 'first-token' } as const)
 
 /** Reports the end of a stream to the link's breaker. */
-function streamJudge({ breaker, breakers }: Resilience, link: Model): Served<unknown>['over'] {
+function createEndReporter(
+  { breaker, breakers }: Resilience,
+  link: Model,
+): Served<unknown>['reportEnd'] {
   return (failure) => {
-    if (!failure) breakers.of(link).recover()
-    else if (isProviderFault(failure)) breakers.of(link).fault(breaker)
+    if (!failure) breakers.get(link).recover()
+    else if (isProviderFault(failure)) breakers.get(link).fault(breaker)
   }
 }

@@ -1,4 +1,4 @@
-import { type UpstreamFailure, verdictOn } from '../core/failure.ts'
+import { judgeFailure, type UpstreamFailure } from '../core/failure.ts'
 import { isOutOfFiles } from '../core/network-failure.ts'
 import type { Model } from '../core/provider.ts'
 import { type CancelScope, timerResolution } from '../wire/cancel-scope.ts'
@@ -63,7 +63,7 @@ export async function retryLink<T>(
   { link, scope, call }: LinkCall<T>,
 ): Promise<LinkOutcome<T>> {
   const { retry, breaker: policy, breakers, random } = request.resilience
-  const breaker = breakers.of(link)
+  const breaker = breakers.get(link)
   let mayResend = true
   for (let attempts = 0; ; ) {
     const ended = scope.expire()
@@ -94,8 +94,9 @@ export async function retryLink<T>(
     // Without a credential no call was made.
     if (failure.kind === 'no-credential') attempts--
     const outcome = { ok: false, failure, attempts } as const
-    if (verdictOn(failure) !== 'retry') return outcome
-    if (attempts >= retry.maxAttempts || permit.probe || breaker.state !== 'closed') return outcome
+    if (judgeFailure(failure) !== 'retry') return outcome
+    if (attempts >= retry.maxAttempts || permit.isProbe || breaker.state !== 'closed')
+      return outcome
     const minWait = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
     if (minWait > retry.maxRetryAfter) return outcome
     const wait = Math.max(backoff(retry, attempts, random), minWait)
@@ -108,7 +109,7 @@ export async function retryLink<T>(
 export function isProviderFault(failure: UpstreamFailure): boolean {
   switch (failure.kind) {
     case 'status':
-      return verdictOn(failure) !== 'surface'
+      return judgeFailure(failure) !== 'surface'
     case 'timeout':
       return failure.limit !== 'total'
     case 'network':

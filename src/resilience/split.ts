@@ -69,7 +69,7 @@ async function callParts<Part, T>(
   }
   const parts = split(link)
   // A half-open circuit admits one call, so the other parts wait for its outcome.
-  const alone = request.resilience.breakers.of(link).state === 'closed' ? 0 : 1
+  const alone = request.resilience.breakers.get(link).state === 'closed' ? 0 : 1
   await runInParallel(parts.slice(0, alone), concurrency, callPart)
   await runInParallel(parts.slice(alone), concurrency, (part, index) =>
     callPart(part, alone + index),

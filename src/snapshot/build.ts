@@ -66,8 +66,8 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
     heartbeat: config.server.sse_heartbeat_ms,
     retry: {
       maxAttempts: resilience.retry_max_attempts,
-      base: resilience.retry_base_ms,
-      max: resilience.retry_max_ms,
+      baseWait: resilience.retry_base_ms,
+      maxWait: resilience.retry_max_ms,
       maxRetryAfter: resilience.retry_after_max_ms,
     },
     breaker: {

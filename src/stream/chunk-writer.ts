@@ -14,14 +14,14 @@ export const doneFrame: Frame = Object.freeze({
 })
 
 /** The end of a stream that has failed. It has no bytes: the client gets a terminal frame instead. */
-export function failedFrame(failure: UpstreamFailure, usage?: ReportedUsage): Frame {
+export function createFailedFrame(failure: UpstreamFailure, usage?: ReportedUsage): Frame {
   return { bytes: noBytes, kind: 'error', failure, usage, outputBytes: 0 }
 }
 
 export const noBytes: Uint8Array = new Uint8Array(0)
 
 /** One `data:` event with a JSON payload, blank line included. */
-export function dataEvent(payload: unknown): Uint8Array {
+export function encodeDataEvent(payload: unknown): Uint8Array {
   return encoder.encode(`data: ${JSON.stringify(payload)}\n\n`)
 }
 
@@ -29,17 +29,17 @@ export interface UsageChunk {
   readonly identity: StreamIdentity
   readonly usage: Usage
   /** The client asked for a usage chunk, which has no choices. */
-  readonly asked: boolean
+  readonly isRequested: boolean
 }
 
 /** A chunk that carries usage and nothing else, for a stream whose upstream sent no such chunk. */
-export function usageChunk({ identity, usage, asked }: UsageChunk): Frame {
-  const bytes = dataEvent({
+export function createUsageChunk({ identity, usage, isRequested: asked }: UsageChunk): Frame {
+  const bytes = encodeDataEvent({
     id: identity.id,
     object: 'chat.completion.chunk',
     created: identity.created,
     model: identity.model,
-    choices: asked ? [] : unaskedChoices,
+    choices: asked ? [] : unrequestedChoices,
     usage: renderUsage(usage),
   })
   return { bytes, kind: 'quiet', usage, outputBytes: 0 }
@@ -49,7 +49,7 @@ export function usageChunk({ identity, usage, asked }: UsageChunk): Frame {
  * The choices of a usage chunk for a client that did not ask for one: a single empty choice, because
  * code in the wild reads `choices[0]` of every chunk.
  */
-export const unaskedChoices: readonly object[] = Object.freeze([
+export const unrequestedChoices: readonly object[] = Object.freeze([
   { index: 0, delta: {}, finish_reason: null },
 ])
 
@@ -82,13 +82,13 @@ export class ChunkWriter {
 
   constructor(identity: StreamIdentity) {
     this.#identity = identity
-    this.#head = chunkHead(identity, 0)
+    this.#head = renderChunkHead(identity, 0)
   }
 
   /** A writer of another choice of the same stream. */
   forChoice(index: number): ChunkWriter {
     const other = new ChunkWriter(this.#identity)
-    other.#head = chunkHead(this.#identity, index)
+    other.#head = renderChunkHead(this.#identity, index)
     return other
   }
 
@@ -132,7 +132,7 @@ export class ChunkWriter {
 
   /** The end of the choice and of the stream: finish reason, `[DONE]`, and the usage to be judged. */
   finish(reason: FinishReason, usage: ReportedUsage | undefined, extra: ChoiceExtra = {}): Frame[] {
-    return [{ ...this.finishChoice(reason, extra), usage, owesUsage: true }, doneFrame]
+    return [{ ...this.finishChoice(reason, extra), usage, hasUnsentUsage: true }, doneFrame]
   }
 
   /**
@@ -176,7 +176,7 @@ export class ChunkWriter {
 }
 
 /** A chunk up to its delta: all chunks of a choice begin with it, so it is written only once. */
-function chunkHead({ id, created, model }: StreamIdentity, index: number): string {
+function renderChunkHead({ id, created, model }: StreamIdentity, index: number): string {
   const chunk = { id, object: 'chat.completion.chunk', created, model, choices: [{ index }] }
   return `data: ${JSON.stringify(chunk).slice(0, -'}]}'.length)},"delta":`
 }

@@ -5,9 +5,9 @@ import { concat } from '../wire/byte-list.ts'
 /** Gets a call at the end of a chain: either or both, and more than once. */
 export interface ChainEnd {
   /** The chain has sent its last frame. */
-  sent(): void
+  onSent(): void
   /** The reader has left. */
-  left(): void
+  onCancel(): void
 }
 
 /** Joins the bytes of the frames of one network chunk, so that they take one write to the socket. */
@@ -22,11 +22,11 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
     const bytes = mergeBytes(frames)
     if (bytes.length > 0) out.enqueue(bytes)
     const last = frames.at(-1)?.kind
-    if (last === 'done' || last === 'error') this.#end.sent()
+    if (last === 'done' || last === 'error') this.#end.onSent()
   }
 
   cancel(): void {
-    this.#end.left()
+    this.#end.onCancel()
   }
 }
 
@@ -35,14 +35,14 @@ function mergeBytes(frames: readonly Frame[]): Uint8Array {
   const first = frames[0]?.bytes ?? new Uint8Array(0)
   const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (first.length === length) return first
-  if (standSideBySide(frames)) return new Uint8Array(first.buffer, first.byteOffset, length)
+  if (areAdjacent(frames)) return new Uint8Array(first.buffer, first.byteOffset, length)
   return concat(
     frames.map(({ bytes }) => bytes),
     length,
   )
 }
 
-function standSideBySide(frames: readonly Frame[]): boolean {
+function areAdjacent(frames: readonly Frame[]): boolean {
   const first = frames[0]?.bytes
   let next = first?.byteOffset
   return frames.every(({ bytes }) => {

@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../core/failure.ts'
-import { type Frame, latestIdentity } from '../core/frame.ts'
+import { type Frame, mergeIdentity } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import type { UnreadCounter } from '../wire/buffers.ts'
 import { ByteList } from '../wire/byte-list.ts'
@@ -71,7 +71,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     this.#heldBytes += length
     this.#unread.add(length)
     this.#quietBytes.push(frame.bytes)
-    this.#quiet = this.#quiet ? joined(this.#quiet, frame) : frame
+    this.#quiet = this.#quiet ? joinFrames(this.#quiet, frame) : frame
   }
 }
 
@@ -79,14 +79,14 @@ const closedEarly: UpstreamFailure = { kind: 'closed-early' }
 const noContent: UpstreamFailure = { kind: 'malformed', detail: 'the stream has no content' }
 
 /** What two frames report together: the later one's word counts. */
-function joined(first: Frame, second: Frame): Frame {
+function joinFrames(first: Frame, second: Frame): Frame {
   return {
     ...first,
     usage: second.usage ?? first.usage,
-    owesUsage: second.usage ? second.owesUsage : first.owesUsage,
+    hasUnsentUsage: second.usage ? second.hasUnsentUsage : first.hasUnsentUsage,
     identity:
       first.identity && second.identity
-        ? latestIdentity(first.identity, second.identity)
+        ? mergeIdentity(first.identity, second.identity)
         : (second.identity ?? first.identity),
     output: (first.output ?? '') + (second.output ?? ''),
     outputBytes: first.outputBytes + second.outputBytes,

@@ -1,8 +1,8 @@
-import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import type { UnreadCounter } from '../wire/buffers.ts'
-import { failedFrame } from './chunk-writer.ts'
+import { createFailedFrame } from './chunk-writer.ts'
 
 /**
  * Bytes in, the frames that they complete out, those of one network chunk together. A body that breaks
@@ -43,12 +43,12 @@ export class FrameReader implements Transformer<Uint8Array | UpstreamFailure, Fr
     try {
       return decode()
     } catch (error) {
-      return this.#brokenOff(failureOf(error))
+      return this.#brokenOff(toFailure(error))
     }
   }
 
   #brokenOff(failure: UpstreamFailure): Frame[] {
-    const last = this.#decoder.brokenOff?.() ?? []
-    return [...last, failedFrame(failure)]
+    const last = this.#decoder.breakOff?.() ?? []
+    return [...last, createFailedFrame(failure)]
   }
 }

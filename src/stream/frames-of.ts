@@ -1,7 +1,7 @@
 import type { Frame } from '../core/frame.ts'
 
 /** `flatMap`, which is too slow for what is done for every word that streams by. */
-export function framesOf<Piece>(
+export function flatMapFrames<Piece>(
   pieces: Iterable<Piece>,
   read: (piece: Piece) => readonly Frame[],
 ): Frame[] {

@@ -4,7 +4,7 @@ const encoder = new TextEncoder()
 const slabBytes = 8 * 1024
 
 /** No UTF-16 unit takes more bytes than this. */
-const mostBytesOfUnit = 3
+const maxBytesPerUnit = 3
 
 /**
  * Encodes short texts one behind the other in memory of its own, which it never writes twice. What
@@ -15,7 +15,7 @@ export class Slab {
   #used = 0
 
   encode(text: string): Uint8Array {
-    const most = text.length * mostBytesOfUnit
+    const most = text.length * maxBytesPerUnit
     if (most > slabBytes) return encoder.encode(text)
     if (this.#used + most > this.#bytes.length) {
       this.#bytes = new Uint8Array(slabBytes)

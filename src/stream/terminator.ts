@@ -2,7 +2,7 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { ByteSource } from '../core/ports.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
-import { doneFrame, failedFrame } from './chunk-writer.ts'
+import { createFailedFrame, doneFrame } from './chunk-writer.ts'
 
 export interface TerminatorOptions {
   /** A clean end after all finish reasons is complete, and the terminator adds `[DONE]`. */
@@ -50,7 +50,9 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
   flush(out: StageController<Frame[]>): void {
     const isComplete = this.#options.doneOptional && this.#finished === 'all'
     out.enqueue([
-      isComplete ? this.#complete(doneFrame) : this.#broken(failedFrame({ kind: 'closed-early' })),
+      isComplete
+        ? this.#complete(doneFrame)
+        : this.#broken(createFailedFrame({ kind: 'closed-early' })),
     ])
   }
 
@@ -58,7 +60,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
   fail(failure: UpstreamFailure): void {
     if (this.#outcome) return
     if (failure.kind === 'client-cancelled') this.#outcome = { complete: false, failure }
-    else this.#out?.enqueue([this.#broken(failedFrame(failure))])
+    else this.#out?.enqueue([this.#broken(createFailedFrame(failure))])
     this.#out?.terminate()
   }
 

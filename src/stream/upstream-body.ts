@@ -1,4 +1,4 @@
-import { failureOf, type UpstreamFailure } from '../core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { ByteSource } from '../core/ports.ts'
 import type { Source, SourceController } from '../core/streams.ts'
 
@@ -15,7 +15,7 @@ export class UpstreamBody implements Source<Uint8Array | UpstreamFailure> {
   }
 
   async pull(controller: SourceController<Uint8Array | UpstreamFailure>): Promise<void> {
-    const chunk = await this.#bytes.read().catch(failureOf)
+    const chunk = await this.#bytes.read().catch(toFailure)
     if (this.#isCancelled) return
     if (chunk) controller.enqueue(chunk)
     if (!(chunk instanceof Uint8Array)) controller.close()

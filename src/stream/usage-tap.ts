@@ -1,26 +1,26 @@
 import {
   type ChunkIdentity,
   type Frame,
-  latestIdentity,
+  mergeIdentity,
   type StreamIdentity,
 } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { type ReportedUsage, resolveUsage, type Usage } from '../core/usage.ts'
-import { usageChunk } from './chunk-writer.ts'
+import { createUsageChunk } from './chunk-writer.ts'
 
 export interface UsageTapOptions {
   /** The client asked for a usage chunk. */
-  readonly asked: boolean
+  readonly wantsUsageChunk: boolean
   /** Stands in for what the stream does not say of its identity. */
   readonly identity: () => StreamIdentity
   /** Counts for the upstream that does not, from the bytes of text it has sent. */
   readonly estimate: (outputBytes: number) => Usage
   /** The text is wanted at the end, to be counted exactly. */
-  readonly keepsOutput: boolean
+  readonly shouldKeepOutput: boolean
 }
 
 /** The longest text that is kept, in UTF-8 bytes. */
-const mostKept = 1024 * 1024
+const maxKeptBytes = 1024 * 1024
 
 /**
  * Reads the token counts that pass, and judges them at the end of the stream. Usage that the client
@@ -39,7 +39,7 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
 
   constructor(options: UsageTapOptions) {
     this.#options = options
-    if (options.keepsOutput) this.#output = ''
+    if (options.shouldKeepOutput) this.#output = ''
   }
 
   transform(frames: Frame[], out: StageController<Frame[]>): void {
@@ -47,9 +47,9 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
       if (frame.usage) {
         // Running totals and repeats: the last report counts, reports are never added up.
         this.#reported = frame.usage
-        this.#isOwed = frame.owesUsage === true
+        this.#isOwed = frame.hasUnsentUsage === true
       }
-      if (frame.identity) this.#identity = latestIdentity(this.#identity, frame.identity)
+      if (frame.identity) this.#identity = mergeIdentity(this.#identity, frame.identity)
       this.#outputBytes += frame.outputBytes
       if (this.#output !== undefined && frame.output) this.#keep(this.#output + frame.output)
     }
@@ -73,12 +73,16 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
   }
 
   #chunk(usage: Usage): Frame {
-    const { asked, identity: otherwise } = this.#options
-    return usageChunk({ identity: completeIdentity(this.#identity, otherwise), usage, asked })
+    const { wantsUsageChunk: asked, identity: otherwise } = this.#options
+    return createUsageChunk({
+      identity: completeIdentity(this.#identity, otherwise),
+      usage,
+      isRequested: asked,
+    })
   }
 
   #keep(output: string): void {
-    this.#output = this.#outputBytes > mostKept ? undefined : output
+    this.#output = this.#outputBytes > maxKeptBytes ? undefined : output
   }
 }
 

@@ -2,8 +2,8 @@ import { type ChatRequest, listImageParts, stringifyArguments } from '../core/ch
 import type { TokenEncoding, Tokenizer } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
 import { tokensPerMessage, tokensPerReply } from './heuristic.ts'
-import { imageTokens } from './images.ts'
-import { toolTexts } from './tools.ts'
+import { estimateImageTokens } from './images.ts'
+import { listToolTexts } from './tools.ts'
 
 const tokensPerName = 1
 
@@ -16,7 +16,7 @@ export interface TokenCountInput {
   readonly overhead: number
 }
 
-export interface CountedChat {
+export interface AnsweredChat {
   readonly encoding: TokenEncoding
   readonly request: ChatRequest
   /** The generated text. */
@@ -24,7 +24,7 @@ export interface CountedChat {
 }
 
 /** Picks out the texts of a chat request; it counts nothing yet. */
-export function countableChat({ encoding, request, output }: CountedChat): TokenCountInput {
+export function toChatCountInput({ encoding, request, output }: AnsweredChat): TokenCountInput {
   const prompt: string[] = []
   let overhead = tokensPerReply
   for (const { role, content, name, tool_calls: calls } of request.messages) {
@@ -40,8 +40,8 @@ export function countableChat({ encoding, request, output }: CountedChat): Token
       prompt.push(called?.name ?? '', stringifyArguments(called?.arguments))
     }
   }
-  for (const image of listImageParts(request)) overhead += imageTokens(image)
-  const tools = toolTexts(request, encoding)
+  for (const image of listImageParts(request)) overhead += estimateImageTokens(image)
+  const tools = listToolTexts(request, encoding)
   return {
     encoding,
     prompt: prompt.concat(tools.texts),

@@ -8,40 +8,43 @@ import {
 import type { TokenEncoding } from '../core/ports.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 import type { TokenCountInput } from './bpe.ts'
-import { tokensOfBytes } from './heuristic.ts'
-import { imageTokens } from './images.ts'
+import { estimateTextTokens } from './heuristic.ts'
+import { estimateImageTokens } from './images.ts'
 
 /** An estimate of each item: text by its bytes, one token an id, images by their detail. */
-export function itemTokens(input: EmbedInput): number[] {
+export function estimateItemTokens(input: EmbedInput): number[] {
   return isTokenInput(input)
     ? input.items.map(({ length }) => length)
-    : input.items.map(mixedTokens)
+    : input.items.map(estimateMixedTokens)
 }
 
 /** The same for all items together. */
-export function estimateEmbed(input: EmbedInput): number {
-  return itemTokens(input).reduce((sum, tokens) => sum + tokens, 0)
+export function estimateEmbedTokens(input: EmbedInput): number {
+  return estimateItemTokens(input).reduce((sum, tokens) => sum + tokens, 0)
 }
 
 /** Picks out the texts of an input; ids and images count as they do in an estimate. */
-export function countableEmbed(encoding: TokenEncoding, input: EmbedInput): TokenCountInput {
+export function toEmbedCountInput(encoding: TokenEncoding, input: EmbedInput): TokenCountInput {
   const none = { encoding, output: '' }
-  if (isTokenInput(input)) return { ...none, prompt: [], overhead: estimateEmbed(input) }
+  if (isTokenInput(input)) return { ...none, prompt: [], overhead: estimateEmbedTokens(input) }
   const parts = input.items.flatMap(toEmbedParts)
   return {
     ...none,
     prompt: parts.flatMap((part) => (part.kind === 'text' ? part.text : [])),
     overhead: parts.reduce(
-      (sum, part) => sum + (part.kind === 'image' ? imageTokens(part.image) : 0),
+      (sum, part) => sum + (part.kind === 'image' ? estimateImageTokens(part.image) : 0),
       0,
     ),
   }
 }
 
-function mixedTokens(item: MixedItem): number {
+function estimateMixedTokens(item: MixedItem): number {
   const texts = toEmbedParts(item).map((part) =>
     part.kind === 'text' ? countUtf8Bytes(part.text) : 0,
   )
   const bytes = texts.reduce((sum, length) => sum + length, 0)
-  return listItemImages(item).reduce((sum, image) => sum + imageTokens(image), tokensOfBytes(bytes))
+  return listItemImages(item).reduce(
+    (sum, image) => sum + estimateImageTokens(image),
+    estimateTextTokens(bytes),
+  )
 }

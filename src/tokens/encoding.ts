@@ -14,11 +14,11 @@ const beginnings: readonly (readonly [RegExp, TokenEncoding])[] = [
 const prefix = /^(?:.*\/)?(?:openai\.)?(?:ft:)?/
 
 /** The encoding of a model, by its upstream's name for it, else by its own; undefined for all but OpenAI's. */
-export function encodingOf({ upstreamId, id }: Pick<Model, 'upstreamId' | 'id'>) {
-  return encodingNamed(upstreamId) ?? encodingNamed(id)
+export function findEncoding({ upstreamId, id }: Pick<Model, 'upstreamId' | 'id'>) {
+  return matchEncoding(upstreamId) ?? matchEncoding(id)
 }
 
-function encodingNamed(id: string): TokenEncoding | undefined {
+function matchEncoding(id: string): TokenEncoding | undefined {
   const name = id.replace(prefix, '')
   return beginnings.find(([beginning]) => beginning.test(name))?.[1]
 }

@@ -1,7 +1,7 @@
 import { type ChatRequest, listImageParts, stringifyArguments } from '../core/chat.ts'
 import type { Usage } from '../core/usage.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
-import { imageTokens } from './images.ts'
+import { estimateImageTokens } from './images.ts'
 
 /** English text has about four bytes a token. */
 const bytesPerToken = 4
@@ -10,12 +10,12 @@ export const tokensPerMessage = 3
 export const tokensPerReply = 3
 
 /** Tokens of so many UTF-8 bytes of text: a quarter, rounded up. */
-export function tokensOfBytes(bytes: number): number {
+export function estimateTextTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
 /** An estimate of a chat request's prompt, by bytes: text, names, calls, tool definitions, images. */
-export function promptTokens(request: ChatRequest, toolBytes?: number): number {
+export function estimatePromptTokens(request: ChatRequest, toolBytes?: number): number {
   let tokens = tokensPerReply
   for (const message of request.messages) {
     let bytes = countUtf8Bytes(message.role) + countUtf8Bytes(message.name ?? '')
@@ -25,22 +25,22 @@ export function promptTokens(request: ChatRequest, toolBytes?: number): number {
       bytes +=
         countUtf8Bytes(called?.name ?? '') + countUtf8Bytes(stringifyArguments(called?.arguments))
     }
-    tokens += tokensPerMessage + tokensOfBytes(bytes)
+    tokens += tokensPerMessage + estimateTextTokens(bytes)
   }
-  tokens += toolBytes === undefined ? toolTokens(request) : tokensOfBytes(toolBytes)
-  for (const image of listImageParts(request)) tokens += imageTokens(image)
+  tokens += toolBytes === undefined ? estimateToolTokens(request) : estimateTextTokens(toolBytes)
+  for (const image of listImageParts(request)) tokens += estimateImageTokens(image)
   return tokens
 }
 
-function toolTokens({ tools }: ChatRequest): number {
+function estimateToolTokens({ tools }: ChatRequest): number {
   let tokens = 0
-  for (const tool of tools ?? []) tokens += tokensOfBytes(countUtf8Bytes(JSON.stringify(tool)))
+  for (const tool of tools ?? []) tokens += estimateTextTokens(countUtf8Bytes(JSON.stringify(tool)))
   return tokens
 }
 
 /** The usage of an answer whose upstream reported none. */
-export function estimateChat(prompt: number, outputBytes: number): Usage {
-  const completion = tokensOfBytes(outputBytes)
+export function createEstimatedUsage(prompt: number, outputBytes: number): Usage {
+  const completion = estimateTextTokens(outputBytes)
   return {
     promptTokens: prompt,
     completionTokens: completion,

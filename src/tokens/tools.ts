@@ -19,7 +19,7 @@ export interface ToolTexts {
   readonly overhead: number
 }
 
-export function toolTexts({ tools }: ChatRequest, encoding: TokenEncoding): ToolTexts {
+export function listToolTexts({ tools }: ChatRequest, encoding: TokenEncoding): ToolTexts {
   const texts: string[] = []
   let overhead = tools && tools.length > 0 ? perList : 0
   for (const tool of tools ?? []) {
@@ -29,37 +29,37 @@ export function toolTexts({ tools }: ChatRequest, encoding: TokenEncoding): Tool
       texts.push(JSON.stringify(tool))
       continue
     }
-    texts.push(`${textOf(definition['name'])}:${described(definition)}`)
-    overhead += parameterTexts(definition['parameters'], texts)
+    texts.push(`${readText(definition['name'])}:${readDescription(definition)}`)
+    overhead += addParameterTexts(definition['parameters'], texts)
   }
   return { texts, overhead }
 }
 
 /** Adds the texts of an object's parameters; returns the tokens around them. */
-function parameterTexts(schema: unknown, texts: string[]): number {
+function addParameterTexts(schema: unknown, texts: string[]): number {
   const properties = isObject(schema) ? schema['properties'] : undefined
   if (!isObject(properties) || Object.keys(properties).length === 0) return 0
   let overhead = perParameters
   for (const [name, property] of Object.entries(properties)) {
     overhead += perParameter
     if (!isObject(property)) continue
-    texts.push(`${name}:${textOf(property['type'])}:${described(property)}`)
+    texts.push(`${name}:${readText(property['type'])}:${readDescription(property)}`)
     const choices = property['enum']
     if (Array.isArray(choices)) {
       overhead += perEnum + perEnumItem * choices.length
       texts.push(...choices.map(String))
     }
-    overhead += parameterTexts(property, texts) + parameterTexts(property['items'], texts)
+    overhead += addParameterTexts(property, texts) + addParameterTexts(property['items'], texts)
   }
   return overhead
 }
 
 /** A description, which stands there without its last full stop. */
-function described({ description }: Readonly<Record<string, unknown>>): string {
-  return textOf(description).replace(/\.$/, '')
+function readDescription({ description }: Readonly<Record<string, unknown>>): string {
+  return readText(description).replace(/\.$/, '')
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 

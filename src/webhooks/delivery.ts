@@ -1,6 +1,6 @@
-import { failureOf } from '../core/failure.ts'
+import { toFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
-import { networkProblem } from '../core/network-failure.ts'
+import { describeNetworkFailure } from '../core/network-failure.ts'
 import type { UpstreamPort } from '../core/ports.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
@@ -40,8 +40,8 @@ export async function deliver(
     answer.body.drain()
     return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`
   } catch (error) {
-    const failure = scope.ended ?? failureOf(error)
-    return failure.kind === 'network' ? networkProblem(failure) : 'no answer in time'
+    const failure = scope.ended ?? toFailure(error)
+    return failure.kind === 'network' ? describeNetworkFailure(failure) : 'no answer in time'
   } finally {
     scope.close()
   }

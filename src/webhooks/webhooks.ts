@@ -203,7 +203,11 @@ function toDeliveryPolicy(settings: WebhookSettings, signing: SigningMode): Deli
   return {
     url: settings.url,
     timeout: settings.timeout_ms,
-    retry: { maxAttempts: settings.max_attempts, base, max: Math.max(base, maxPauseMs) },
+    retry: {
+      maxAttempts: settings.max_attempts,
+      baseWait: base,
+      maxWait: Math.max(base, maxPauseMs),
+    },
     signing,
   }
 }

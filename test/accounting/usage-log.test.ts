@@ -18,7 +18,7 @@ const refused: RequestRecord = {
   stream: false,
   model: dollarModel,
   served: undefined,
-  asked: undefined,
+  lastCalled: undefined,
   failed: undefined,
   status: 402,
   errorCode: 'LM-4001',

@@ -4,7 +4,7 @@ import { groupRoutes, keyRoutes, requireMasterKey } from '../../src/admin/index.
 import { KeyRing, openMasterKey } from '../../src/auth/index.ts'
 import type { AccountEvent } from '../../src/core/account-event.ts'
 import { GatewayError, internal } from '../../src/core/errors.ts'
-import { errorOf, UpstreamFault } from '../../src/core/failure.ts'
+import { toClientError, UpstreamFault } from '../../src/core/failure.ts'
 import type { GroupId, KeyId, NanoUsd, RequestId } from '../../src/core/ids.ts'
 import { type CancelSignal, headerEntries } from '../../src/core/ports.ts'
 import { errorReply } from '../../src/http/responses.ts'
@@ -181,7 +181,7 @@ function encodeBody(body: unknown): unknown {
 
 function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
-  if (error instanceof UpstreamFault) return errorOf(error.failure, '')
+  if (error instanceof UpstreamFault) return toClientError(error.failure, '')
   if (error instanceof StoreFault) return storeUnavailable(error)
   return internal()
 }

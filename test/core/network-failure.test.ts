@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type NetworkFailure, networkProblem } from '../../src/core/network-failure.ts'
+import { describeNetworkFailure, type NetworkFailure } from '../../src/core/network-failure.ts'
 
 const problemOf = (failure: Omit<NetworkFailure, 'kind'>) =>
-  networkProblem({ kind: 'network', ...failure })
+  describeNetworkFailure({ kind: 'network', ...failure })
 
 test.each<readonly [Omit<NetworkFailure, 'kind'>, string]>([
   [{ reason: 'ENOTFOUND', phase: 'connecting' }, 'could not be reached (ENOTFOUND)'],

@@ -436,7 +436,7 @@ test('any order of calls, ends and time leaves a breaker in the state that a sim
             expect(admission.admitted).toBe(admits)
             if (admission.admitted) {
               const probe = state === 'half-open'
-              expect(admission.probe).toBe(probe)
+              expect(admission.isProbe).toBe(probe)
               if (probe) model.probing = true
               running.push({ permit: admission, probe })
             } else {

@@ -123,7 +123,7 @@ describe('the wait before a retry', () => {
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (base, max, failures, chance) => {
           const ceiling = Math.min(max, base * 2 ** (failures - 1))
-          const wait = backoff({ ...policy, base, max }, failures, () => chance)
+          const wait = backoff({ ...policy, baseWait: base, maxWait: max }, failures, () => chance)
           expect(wait).toBeGreaterThanOrEqual(ceiling / 2)
           expect(wait).toBeLessThanOrEqual(ceiling)
           expect(Number.isFinite(wait)).toBe(true)

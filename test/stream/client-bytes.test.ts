@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Frame } from '../../src/core/frame.ts'
 import { oneAhead } from '../../src/core/streams.ts'
-import { doneFrame, failedFrame } from '../../src/stream/chunk-writer.ts'
+import { createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
 import { ClientBytes } from '../../src/stream/client-bytes.ts'
 import { settled } from '../support/manual-clock.ts'
 import { content, everyKind, FedStream, passed, quiet, textOf } from '../support/streams.ts'
@@ -9,7 +9,7 @@ import { content, everyKind, FedStream, passed, quiet, textOf } from '../support
 describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
   function ending() {
     const ends: string[] = []
-    const end = { sent: () => ends.push('sent'), left: () => ends.push('left') }
+    const end = { onSent: () => ends.push('sent'), onCancel: () => ends.push('left') }
     return { stage: new ClientBytes(end), ends }
   }
 
@@ -33,7 +33,7 @@ describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
 
   test.each([
     ['done', doneFrame],
-    ['error', failedFrame({ kind: 'shutdown' })],
+    ['error', createFailedFrame({ kind: 'shutdown' })],
   ])('have all been sent with a frame of kind %s', async (__, last) => {
     expect((await sent([content('a')])).ends).toEqual([])
     expect((await sent([content('a')], [last])).ends).toEqual(['sent'])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
 import type { Frame } from '../../src/core/frame.ts'
-import { failedFrame } from '../../src/stream/chunk-writer.ts'
+import { createFailedFrame } from '../../src/stream/chunk-writer.ts'
 import { CommitGate } from '../../src/stream/commit-gate.ts'
 import { content, everyKind, openShare, passed, quiet, textsOf } from '../support/streams.ts'
 
@@ -58,15 +58,19 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
   })
 
   test('keeps the word of the latest usage on whether the client has read it', async () => {
-    const owed = quiet('', { usage: usage(3), owesUsage: true })
+    const owed = quiet('', { usage: usage(3), hasUnsentUsage: true })
     const read = quiet('u', { usage: usage(4) })
-    expect(await firstOf([owed, quiet('a')], [content('hello')])).toMatchObject({ owesUsage: true })
-    expect((await firstOf([owed, read], [content('hello')]))?.owesUsage).toBeUndefined()
+    expect(await firstOf([owed, quiet('a')], [content('hello')])).toMatchObject({
+      hasUnsentUsage: true,
+    })
+    expect((await firstOf([owed, read], [content('hello')]))?.hasUnsentUsage).toBeUndefined()
   })
 
   test('opens with the failure that comes in place of content', async () => {
     const failure: UpstreamFailure = { kind: 'error-frame', message: 'overloaded' }
-    expect(await failureOf([quiet('a')], [failedFrame(failure), content('late')])).toEqual(failure)
+    expect(await failureOf([quiet('a')], [createFailedFrame(failure), content('late')])).toEqual(
+      failure,
+    )
   })
 
   test.each([

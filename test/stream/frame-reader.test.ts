@@ -24,7 +24,7 @@ class LineDecoder implements FrameDecoder {
     return this.#rest === '' ? [] : [quiet(this.#rest)]
   }
 
-  brokenOff(): Frame[] {
+  breakOff(): Frame[] {
     return [quiet('broken off')]
   }
 }

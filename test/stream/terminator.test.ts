@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
 import type { Frame } from '../../src/core/frame.ts'
 import { oneAhead } from '../../src/core/streams.ts'
-import { doneFrame, failedFrame } from '../../src/stream/chunk-writer.ts'
+import { createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
 import { Terminator } from '../../src/stream/terminator.ts'
 import { settled } from '../support/manual-clock.ts'
 import {
@@ -59,7 +59,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
 
   test('ends at a failure with the terminal frame, which keeps the usage of what failed', async () => {
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, estimated: false }
-    const failed = failedFrame({ kind: 'error-frame', message: 'overloaded' }, usage)
+    const failed = createFailedFrame({ kind: 'error-frame', message: 'overloaded' }, usage)
     const { stage, drained } = terminator()
     const frames = await passed(streams, stage, [[content('a'), failed, content('b')]])
     expect(textsOf(frames)).toEqual([['a', 'failed: error-frame']])

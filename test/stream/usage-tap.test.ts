@@ -12,10 +12,13 @@ const reported = (completionTokens: number): ReportedUsage => ({
 const identity = { id: 'c1', created: 1, model: 'm' }
 
 describe.each(everyKind)('the usage tap in %s', (_, streams) => {
-  async function tapped(chunks: Frame[][], more: { asked?: boolean; keepsOutput?: boolean } = {}) {
+  async function tapped(
+    chunks: Frame[][],
+    more: { wantsUsageChunk?: boolean; shouldKeepOutput?: boolean } = {},
+  ) {
     const tap = new UsageTap({
-      asked: false,
-      keepsOutput: false,
+      wantsUsageChunk: false,
+      shouldKeepOutput: false,
       identity: () => ({ id: 'own', created: 2, model: 'own' }),
       estimate: (outputBytes) => ({
         promptTokens: 9,
@@ -37,8 +40,8 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
   })
 
   test('writes a chunk ahead of [DONE] for a client that has not read what was reported', async () => {
-    const owed = quiet('', { usage: reported(7), owesUsage: true, identity })
-    const { texts } = await tapped([[content('a')], [owed, doneFrame]], { asked: true })
+    const owed = quiet('', { usage: reported(7), hasUnsentUsage: true, identity })
+    const { texts } = await tapped([[content('a')], [owed, doneFrame]], { wantsUsageChunk: true })
     const chunk = JSON.parse((texts[1]?.[1] ?? '').replace(/^data: /, ''))
     expect(chunk).toMatchObject({ ...identity, choices: [], usage: { completion_tokens: 7 } })
     expect(texts[1]?.[2]).toBe('data: [DONE]\n\n')
@@ -57,7 +60,7 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
 
   test('keeps the text where it is to be counted exactly', async () => {
     const chunks = [[content('a')], [content('b'), doneFrame]]
-    expect((await tapped(chunks, { keepsOutput: true })).tap.output).toBe('ab')
+    expect((await tapped(chunks, { shouldKeepOutput: true })).tap.output).toBe('ab')
     expect((await tapped(chunks)).tap.output).toBeUndefined()
   })
 })

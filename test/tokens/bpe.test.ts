@@ -3,7 +3,7 @@ import { countTokens } from '../../adapters/node/tokenizer/count.ts'
 import { validateAsSent } from '../../src/core/as-sent.ts'
 import { chatRequest } from '../../src/core/chat.ts'
 import type { TokenEncoding, Tokenizer } from '../../src/index.ts'
-import { countableChat, countExactly } from '../../src/tokens/index.ts'
+import { countExactly, toChatCountInput } from '../../src/tokens/index.ts'
 
 const inProcess: Tokenizer = {
   count: (encoding, texts) => countTokens({ encoding, texts, timeLimit: Number.POSITIVE_INFINITY }),
@@ -30,7 +30,7 @@ function count({
 }: Counted) {
   const request = validateAsSent(chatRequest, { model: 'm', ...fields }).data
   if (!request) throw new Error('this is no chat request')
-  return countExactly(tokenizer, countableChat({ encoding, request, output }))
+  return countExactly(tokenizer, toChatCountInput({ encoding, request, output }))
 }
 
 async function promptTokens(counted: Counted): Promise<number | undefined> {

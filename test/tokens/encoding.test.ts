@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ModelId } from '../../src/core/ids.ts'
-import { encodingOf } from '../../src/tokens/index.ts'
+import { findEncoding } from '../../src/tokens/index.ts'
 
-const encoding = (upstreamId: string, id = 'm') => encodingOf({ upstreamId, id: id as ModelId })
+const encoding = (upstreamId: string, id = 'm') => findEncoding({ upstreamId, id: id as ModelId })
 
 test.each([
   'o1',

@@ -1,7 +1,7 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { failureOf } from '../../src/core/failure.ts'
+import { toFailure } from '../../src/core/failure.ts'
 import {
   AwsEventStream,
   type AwsMessage,
@@ -40,7 +40,7 @@ function read(pieces: readonly Uint8Array[]) {
   try {
     for (const piece of pieces) for (const one of stream.push(piece)) messages.push(plain(one))
   } catch (error) {
-    return { messages, failure: failureOf(error) }
+    return { messages, failure: toFailure(error) }
   }
   return { messages, whole: stream.isBetweenMessages }
 }

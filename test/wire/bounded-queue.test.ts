@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { failureOf } from '../../src/core/failure.ts'
+import { toFailure } from '../../src/core/failure.ts'
 import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
 
 type OnRelease = (how: 'cancel' | 'drain') => void
@@ -98,7 +98,7 @@ describe('the end', () => {
     expect(await end).toBeUndefined()
 
     const failed = new BoundedQueue(100)
-    const fail = failed.read().catch(failureOf)
+    const fail = failed.read().catch(toFailure)
     failed.fail({ kind: 'closed-early' })
     expect(await fail).toEqual({ kind: 'closed-early' })
   })
@@ -179,5 +179,5 @@ describe('a reader that leaves', () => {
 })
 
 function failure(queue: BoundedQueue): Promise<unknown> {
-  return queue.read().catch(failureOf)
+  return queue.read().catch(toFailure)
 }

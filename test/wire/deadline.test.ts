@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { failureOf, type UpstreamFailure } from '../../src/core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../../src/core/failure.ts'
 import { CancelScope } from '../../src/wire/cancel-scope.ts'
 import { ManualClock, settled } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
@@ -171,7 +171,7 @@ describe('the end', () => {
       new Promise((_, reject) => setImmediate(() => reject(new Error('late')))),
     )
     scope.end(late)
-    expect(await race.catch(failureOf)).toEqual(late)
+    expect(await race.catch(toFailure)).toEqual(late)
     await settled()
   })
 

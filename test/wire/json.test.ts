@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { failureOf } from '../../src/core/failure.ts'
+import { toFailure } from '../../src/core/failure.ts'
 import { tryParseJson } from '../../src/wire/json.ts'
 
 test.each([
@@ -17,7 +17,7 @@ function failure(source: string | Uint8Array): unknown {
   try {
     return tryParseJson(source)
   } catch (error) {
-    return failureOf(error)
+    return toFailure(error)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { bodyIsRead } from '../../../src/core/errors.ts'
+import { bodyAlreadyRead } from '../../../src/core/errors.ts'
 import { ActiveRequests } from './active-requests.ts'
 import { hostLimits } from './limits.ts'
 import { PipelineQueue } from './pipeline-queue.ts'
@@ -32,7 +32,7 @@ export function requestListener(
   })
   return (request, response) => {
     if (!request.readableDidRead) return listen(request, response)
-    const error = bodyIsRead()
+    const error = bodyAlreadyRead()
     gateway.log.write('error', error.message)
     respondWithError({ request, response, gateway }, error)
   }

@@ -1,5 +1,9 @@
 import { UpstreamFault } from '../../../src/core/failure.ts'
-import { aborted, type NetworkFailure, unaskedContinue } from '../../../src/core/network-failure.ts'
+import {
+  aborted,
+  type NetworkFailure,
+  unrequestedContinue,
+} from '../../../src/core/network-failure.ts'
 
 /**
  * What an error of undici, of a socket or of DNS means. The reason is a code or the name of a
@@ -32,5 +36,5 @@ export function getErrorReason(error: unknown): string {
 
 /** undici has one code for all that befalls a socket; this one is the upstream's own doing. */
 function refineCode(code: string, { message }: Error): string {
-  return code === 'UND_ERR_SOCKET' && message === 'bad response' ? unaskedContinue : code
+  return code === 'UND_ERR_SOCKET' && message === 'bad response' ? unrequestedContinue : code
 }

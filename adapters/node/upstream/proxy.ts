@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { UpstreamFault } from '../../../src/core/failure.ts'
-import { refusedByProxy } from '../../../src/core/network-failure.ts'
+import { toProxyReason } from '../../../src/core/network-failure.ts'
 import { maskUrl } from '../../../src/wire/mask.ts'
 import type { Connector } from './connect.ts'
 import { getErrorReason } from './errors.ts'
@@ -121,6 +121,6 @@ const notHttp = 'PROXY_NOT_HTTP'
 function findTunnelProblem(head: string): string | undefined {
   const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1])
   if (Number.isNaN(status)) return notHttp
-  if (status < 200 || status > 299) return refusedByProxy(status)
+  if (status < 200 || status > 299) return toProxyReason(status)
   return head.endsWith('\r\n\r\n') ? undefined : notHttp
 }

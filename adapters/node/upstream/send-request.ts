@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { UpstreamFault } from '../../../src/core/failure.ts'
-import { type NetworkFailure, refusedByProxy } from '../../../src/core/network-failure.ts'
+import { type NetworkFailure, toProxyReason } from '../../../src/core/network-failure.ts'
 import type { UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
 import { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
 import {
@@ -222,7 +222,7 @@ function addProxyHeader(
 }
 
 function createProxyFault({ name }: Proxy, status: number): UpstreamFault {
-  const reason = refusedByProxy(status)
+  const reason = toProxyReason(status)
   return new UpstreamFault({ kind: 'network', reason, phase: 'connecting', proxy: name })
 }
 

@@ -1,7 +1,7 @@
 import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
-import { ChunkWriter, failedFrame, noBytes } from '../../stream/chunk-writer.ts'
-import { framesOf } from '../../stream/frames-of.ts'
+import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
+import { flatMapFrames } from '../../stream/frames-of.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
@@ -48,12 +48,12 @@ export class AnthropicStream implements FrameDecoder {
   }
 
   push(bytes: Uint8Array): Frame[] {
-    return framesOf(this.#splitter.push(bytes), (raw) => this.#read(raw))
+    return flatMapFrames(this.#splitter.push(bytes), (raw) => this.#read(raw))
   }
 
   end(): Frame[] {
     // The last event may lack its blank line, or may be torn.
-    const rest = framesOf(this.#splitter.end(), (raw) => this.#read(raw)).filter(
+    const rest = flatMapFrames(this.#splitter.end(), (raw) => this.#read(raw)).filter(
       ({ failure }) => failure?.kind !== 'malformed',
     )
     // Some compatible servers close after the stop reason. Without one, a stream that lacks
@@ -91,7 +91,7 @@ export class AnthropicStream implements FrameDecoder {
       case 'message_stop':
         return this.#finish()
       case 'error':
-        return [failedFrame(parseErrorObject(error), parseUsage(this.#usage))]
+        return [createFailedFrame(parseErrorObject(error), parseUsage(this.#usage))]
       default:
         // A ping, or an event that is newer than this code.
         return []
@@ -208,7 +208,7 @@ export class AnthropicStream implements FrameDecoder {
 }
 
 function malformed(detail: string): Frame {
-  return failedFrame({ kind: 'malformed', detail })
+  return createFailedFrame({ kind: 'malformed', detail })
 }
 
 /** Returns the JSON text at `pattern`, whose `*` stands for `index`. */

@@ -1,7 +1,7 @@
-import { failureOf } from '../../core/failure.ts'
+import { toFailure } from '../../core/failure.ts'
 import type { Frame, FrameDecoder, StreamIdentity } from '../../core/frame.ts'
 import { newCallId } from '../../core/ids.ts'
-import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
+import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { AwsEventStream, type AwsMessage } from '../../wire/aws-event-stream.ts'
 import { tryParseJson } from '../../wire/json.ts'
 import { ThinkingRuns } from '../claude/thinking-blocks.ts'
@@ -40,7 +40,7 @@ export class ConverseStream implements FrameDecoder {
       for (const message of this.#splitter.push(bytes)) frames.push(...this.#read(message))
     } catch (error) {
       // The messages before the broken one were intact, so their frames go out.
-      frames.push(failedFrame(failureOf(error)))
+      frames.push(createFailedFrame(toFailure(error)))
     }
     return frames
   }
@@ -56,7 +56,7 @@ export class ConverseStream implements FrameDecoder {
         return this.#readEvent(message)
       case 'exception':
       case 'error':
-        return [failedFrame(parseStreamFailure(message, this.#mask))]
+        return [createFailedFrame(parseStreamFailure(message, this.#mask))]
       default:
         return []
     }
@@ -69,7 +69,7 @@ export class ConverseStream implements FrameDecoder {
     const parsed = event.safeParse(tryParseJson(payload))
     if (!parsed.success) {
       const detail = 'an event of the stream is not a ConverseStream event'
-      return [failedFrame({ kind: 'malformed', detail })]
+      return [createFailedFrame({ kind: 'malformed', detail })]
     }
     const { contentBlockIndex: block = 0, start, delta, stopReason, usage } = parsed.data
     switch (type) {

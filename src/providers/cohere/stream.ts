@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { Frame, FrameDecoder } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
-import { ChunkWriter, failedFrame } from '../../stream/chunk-writer.ts'
-import { framesOf } from '../../stream/frames-of.ts'
+import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
+import { flatMapFrames } from '../../stream/frames-of.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { SseSplitter } from '../../wire/sse.ts'
 import { addIndexes } from '../canonical/completion.ts'
@@ -22,7 +22,7 @@ export function createCohereDecoder(context: AnswerContext): FrameDecoder {
   const splitter = new SseSplitter()
   const events = new EventReader(context)
   return {
-    push: (bytes) => framesOf(splitter.push(bytes), ({ data = '' }) => events.read(data)),
+    push: (bytes) => flatMapFrames(splitter.push(bytes), ({ data = '' }) => events.read(data)),
     // Data that is not JSON was cut off here. The missing `message-end` reports that.
     end: () =>
       splitter.end().flatMap(({ data = '' }) => (tryParseJson(data) ? events.read(data) : [])),
@@ -110,7 +110,7 @@ class EventReader {
     if (data === '' || data.startsWith('[DONE]')) return []
     const value = tryParseJson(data)
     const { success, data: event } = eventSchema.safeParse(value)
-    if (!success) return hasUnknownType(value) ? [] : [failedFrame(malformed)]
+    if (!success) return hasUnknownType(value) ? [] : [createFailedFrame(malformed)]
     return this.#translate(event)
   }
 
@@ -227,7 +227,7 @@ class EventReader {
         ? extractMessage(error)
         : `the answer ended with finish_reason ${reason}`
       const vendor = { code: reason ?? undefined, ...(error ? toVendorError(error) : {}) }
-      return [failedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
+      return [createFailedFrame({ kind: 'error-frame', message, vendor }, parseUsage(usage))]
     }
     const lastArguments = this.#calls.flatMap((call) => this.#endCall(call))
     const finish = mapFinishReason(reason, this.#calls.length > 0)

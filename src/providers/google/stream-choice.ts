@@ -1,6 +1,6 @@
 import type { Frame } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
-import { framesOf } from '../../stream/frames-of.ts'
+import { flatMapFrames } from '../../stream/frames-of.ts'
 import { toOpenAiLogprobs } from './answer.ts'
 import { audioMetadata, findAudio, toOpenAiImage } from './answer-media.ts'
 import { PartialArguments } from './arguments.ts'
@@ -59,7 +59,7 @@ export class StreamChoice {
     const { content, finishReason, finishMessage, logprobsResult: tokens, refusal } = candidate
     const parts = content?.parts ?? []
     const firstText = parts.find(({ text, thought }) => text && !thought)
-    const frames = framesOf(parts, (part) =>
+    const frames = flatMapFrames(parts, (part) =>
       this.#write(part, part === firstText && tokens ? toOpenAiLogprobs(tokens) : undefined),
     )
     // The service wrote the refusal, not the model.

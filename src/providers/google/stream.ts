@@ -4,7 +4,7 @@ import { newCompletionId } from '../../core/ids.ts'
 import type { DialectTarget } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { ChunkWriter, noBytes } from '../../stream/chunk-writer.ts'
-import { framesOf } from '../../stream/frames-of.ts'
+import { flatMapFrames } from '../../stream/frames-of.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { parseFailure } from './errors.ts'
@@ -33,14 +33,14 @@ export class GeminiStream implements FrameDecoder {
   }
 
   push(bytes: Uint8Array): Frame[] {
-    return framesOf(this.#splitter.push(bytes), (event) => this.#read(event))
+    return flatMapFrames(this.#splitter.push(bytes), (event) => this.#read(event))
   }
 
   end(): Frame[] {
-    return [...framesOf(this.#splitter.end(), (event) => this.#read(event)), ...this.#finish()]
+    return [...flatMapFrames(this.#splitter.end(), (event) => this.#read(event)), ...this.#finish()]
   }
 
-  brokenOff(): Frame[] {
+  breakOff(): Frame[] {
     return this.#finish()
   }
 
@@ -66,7 +66,7 @@ export class GeminiStream implements FrameDecoder {
 
   #translate(response: GeminiResponse): Frame[] {
     this.#id ||= response.responseId
-    const frames = framesOf(listCandidates(response), (candidate) => {
+    const frames = flatMapFrames(listCandidates(response), (candidate) => {
       const choice = this.#choices.get(candidate.index) ?? this.#newChoice(candidate.index)
       this.#choices.set(candidate.index, choice)
       return choice.translate(candidate)
@@ -98,7 +98,7 @@ export class GeminiStream implements FrameDecoder {
     const last = choices.pop()
     if (!last?.isFinished || !choices.every((other) => other.isFinished)) return []
     return [
-      ...framesOf(choices, (choice) => [
+      ...flatMapFrames(choices, (choice) => [
         ...choice.flush(),
         choice.writer.finishChoice(choice.finishReason, choice.extra),
       ]),

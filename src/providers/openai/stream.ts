@@ -1,7 +1,7 @@
 import type { ChunkIdentity, Frame, FrameDecoder } from '../../core/frame.ts'
 import type { StreamUsage } from '../../core/provider.ts'
 import type { ReportedUsage } from '../../core/usage.ts'
-import { dataEvent, noBytes, unaskedChoices } from '../../stream/chunk-writer.ts'
+import { encodeDataEvent, noBytes, unrequestedChoices } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
 import { countUtf8Bytes } from '../../wire/utf8.ts'
@@ -104,7 +104,7 @@ class ChunkReader {
       case 'not-asked':
         return bytes
       case 'shown':
-        return dataEvent({ ...chunk, choices: unaskedChoices })
+        return encodeDataEvent({ ...chunk, choices: unrequestedChoices })
       case 'hidden':
         return noBytes
       default:

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type NodeUpstream, nodeUpstream } from '../../../adapters/node/ports/upstream.ts'
 import { readProxyRules } from '../../../adapters/node/upstream/proxy-rules.ts'
-import { failureOf, type UpstreamFailure } from '../../../src/core/failure.ts'
+import { toFailure, type UpstreamFailure } from '../../../src/core/failure.ts'
 import type { Environment, UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
 
 /** Upstream calls of the Node host, with the proxies of this environment. */
@@ -47,6 +47,6 @@ export async function failure(work: Promise<unknown>): Promise<UpstreamFailure |
     await work
     return 'no failure'
   } catch (error) {
-    return failureOf(error)
+    return toFailure(error)
   }
 }
