@@ -2,30 +2,30 @@ import * as z from 'zod'
 import { schemaMessages } from './invalid-field.ts'
 
 /*
- * Schemas that only look at what a client has sent. What they give out is not used, since a copy takes
- * time and memory for all the members that nobody reads, and loses some, such as one called `__proto__`.
+ * Schemas that validate what a client sent without copying it. A copy would cost time and memory for
+ * members that the gateway never reads, and would lose some, such as `__proto__`.
  */
 
-/** The value itself, if the schema takes it. */
+/** Validates a value and returns the value itself, not the schema's output. */
 export function validateAsSent<Value>(
   schema: z.ZodType<Value>,
   value: unknown,
 ): z.ZodSafeParseResult<Value> {
   const read = schema.safeParse(value, schemaMessages)
-  // The schema has found in it what the type says, and has changed nothing.
+  // The schema has checked the type, and these schemas transform nothing.
   return read.success ? { success: true, data: value as Value } : read
 }
 
 type Loose<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape, z.core.$loose>>
 
-/** An object of which only these members are read. For `validateAsSent`: others do not come out of it. */
+/** The schema of an object of which only these members are read. For `validateAsSent` only. */
 export function loose<Shape extends z.ZodRawShape>(shape: Shape): z.ZodType<Loose<Shape>> {
   return z.object(shape) as unknown as z.ZodType<Loose<Shape>>
 }
 
 /**
- * An array of at least `least` items, read up to the first wrong one. `z.array` would report every one
- * of them, which takes seconds, and more memory than there is, for a body of millions.
+ * The schema of an array with at least `minItems` items, validated up to the first invalid one. `z.array`
+ * reports every invalid item, which takes seconds and exhausts the memory for a body of millions.
  */
 export function list<Item>(item: z.ZodType<Item>, minItems = 0): z.ZodType<Item[]> {
   const read = z.unknown().check(({ value, issues }) => {
@@ -41,7 +41,7 @@ export function list<Item>(item: z.ZodType<Item>, minItems = 0): z.ZodType<Item[
       const { success, error } = item.safeParse(input, schemaMessages)
       if (success) continue
       const [issue] = error.issues
-      // A finished issue is a raw one with its message settled.
+      // A finished issue is a raw issue that already has its message.
       issues.push({
         ...issue,
         input,

@@ -3,8 +3,8 @@ import { list, loose } from './as-sent.ts'
 import type { MemberLayout, ObjectLayout } from './layout.ts'
 
 /*
- * Only the fields that the gateway itself reads are typed here. Everything else passes untouched
- * to upstreams that speak the OpenAI format, so every object is loose. To be read with `validateAsSent`.
+ * Only the fields that the gateway itself reads are typed here. All other fields reach upstreams of the
+ * OpenAI format unchanged, so every object is loose. Parse with `validateAsSent`.
  */
 
 const count = z.int().positive().nullish()
@@ -12,16 +12,16 @@ const count = z.int().positive().nullish()
 const part = loose({
   type: z.string().optional(),
   text: z.string().nullish(),
-  // Several vendors accept a bare string, and clients send it.
+  // Several vendors accept a plain string, and clients send one.
   image_url: z
     .union([z.string(), loose({ url: z.string(), detail: z.string().nullish() })])
     .nullish(),
 })
 
-/** A JSON text by the API's own word; some clients send the object itself. */
+/** JSON text according to the API; some clients send the object itself. */
 export type CallArguments = string | Readonly<Record<string, unknown>>
 
-/** The arguments of a call in a request. */
+/** The schema of the arguments of a tool call in a request. */
 export const callArguments = z.custom<CallArguments>(
   (value) =>
     typeof value === 'string' ||
@@ -40,7 +40,7 @@ const message = loose({
   tool_calls: list(toolCall).nullish(),
 })
 
-/** What the gateway reads of a chat completion request. */
+/** The fields of a chat completion request that the gateway reads. */
 export const chatRequest = loose({
   model: z.string().min(1),
   messages: list(message, 1),
@@ -57,27 +57,27 @@ export type ChatRequest = z.infer<typeof chatRequest>
 export type ChatMessage = ChatRequest['messages'][number]
 export type ContentPart = z.infer<typeof part>
 
-/** Where the members stand that some upstream needs changed, and how much there is. */
+/** The byte positions of the members that some upstreams need changed, and the size of the request. */
 export type ChatLayout = MemberLayout<'model' | 'stream_options'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
-/** What a request may make one link write, by the bytes that its upstream gets. */
+/** Upper estimate of the output of one link, from the request that its upstream receives. */
 export interface OutputEstimate {
-  /** The largest bound of one choice that the client or the gateway has set; 0 without one. */
+  /** The largest bound in tokens on one choice, set by the client or the gateway; 0 without one. */
   readonly maxTokens: number
-  /** Those bytes hold a bound. */
+  /** The request to the upstream contains a bound. */
   readonly isBounded: boolean
   readonly choices: number
 }
 
-/** The largest of a request's output bounds: which of them an upstream obeys is not known. */
+/** Returns the largest of a request's output bounds in tokens: which one an upstream obeys is unknown. */
 export function findOutputBound(request: ChatRequest): number | undefined {
   const { max_tokens, max_completion_tokens, max_output_tokens } = request
   const largest = Math.max(max_tokens ?? 0, max_completion_tokens ?? 0, max_output_tokens ?? 0)
   return largest > 0 ? largest : undefined
 }
 
-/** One chat request: the client's own bytes and what they mean. */
+/** One chat request: the client's bytes and their parsed form. */
 export interface ChatCall {
   readonly bytes: Uint8Array
   readonly request: ChatRequest
@@ -89,12 +89,12 @@ export interface ChatCall {
   readonly wantsLogprobs: boolean
 }
 
-/** The text that the arguments of a call put into a prompt. */
+/** Returns the text that the arguments of a tool call add to a prompt. */
 export function stringifyArguments(given: CallArguments | null | undefined): string {
   return typeof given === 'object' && given !== null ? JSON.stringify(given) : (given ?? '')
 }
 
-/** One image of a request, wherever it stands. */
+/** One image of a request. */
 export interface ImagePart {
   readonly url: string
   readonly detail: string | undefined
@@ -102,7 +102,7 @@ export interface ImagePart {
   readonly path: string
 }
 
-/** Every image part of a request, in order. */
+/** Lists the image parts of a request in order. */
 export function listImageParts({ messages }: ChatRequest): readonly ImagePart[] {
   const images: ImagePart[] = []
   messages.forEach(({ content }, m) => {

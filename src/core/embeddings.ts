@@ -1,17 +1,17 @@
 import * as z from 'zod'
 
-/** What the gateway reads of an embeddings request. All other fields stay behind. */
+/** The fields of an embeddings request that the gateway reads. Other fields are ignored. */
 export const embedRequest = z.object({
   model: z.string().min(1),
-  // Judged by hand: it may hold millions of token ids.
+  // Validated without a schema, because it may hold millions of token ids.
   input: z.unknown(),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.int().positive().nullish(),
-  // Only some kinds read it, and those know its values.
+  // Read by some kinds only, which validate it themselves.
   input_type: z.unknown().optional(),
 })
 
-/** A part of an item, as the client writes it. */
+/** The schema of one part of an input item. */
 export const embedPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
@@ -20,10 +20,10 @@ export const embedPart = z.discriminatedUnion('type', [
   }),
 ])
 
-/** How vectors leave the gateway: as JSON numbers, or as little-endian float32 in base64. */
+/** The format of vectors in the answer: JSON numbers, or little-endian float32 in base64. */
 export type EncodingFormat = 'float' | 'base64'
 
-/** One embeddings request, or the part of it that goes into one upstream call. */
+/** One embeddings request, or the batch of it that goes into one upstream call. */
 export interface EmbedCall {
   readonly model: string
   readonly input: EmbedInput
@@ -32,7 +32,7 @@ export interface EmbedCall {
   readonly inputType: unknown
 }
 
-/** The shapes of `input`, told apart by `shape`; each entry of `items` gets one vector. */
+/** The input, discriminated by `shape`. Each entry of `items` gets one vector. */
 export type EmbedInput = TextInput | TokenInput | MixedInput
 
 export interface TextInput {
@@ -42,11 +42,11 @@ export interface TextInput {
 
 export interface TokenInput {
   readonly shape: 'integers' | 'integer arrays'
-  /** A request may hold millions of ids: so they take half the memory, and none of the heap. */
+  /** Typed arrays, because a request may hold millions of ids: half the memory, outside the heap. */
   readonly items: readonly Int32Array[]
 }
 
-/** Texts beside items that are made of parts. */
+/** Texts, and items that consist of parts. */
 export interface MixedInput {
   readonly shape: 'parts'
   readonly items: readonly MixedItem[]
@@ -59,7 +59,7 @@ export type EmbedPart =
   | { readonly kind: 'image'; readonly image: EmbedImage }
 
 export interface EmbedImage {
-  /** A base64 data URI, once remote images have been fetched. */
+  /** A base64 data URI after remote images have been fetched. */
   readonly url: string
   readonly detail: string | undefined
   /** The dotted path of the part, for error messages. */
@@ -70,31 +70,31 @@ export function isTokenInput(input: EmbedInput): input is TokenInput {
   return input.shape === 'integers' || input.shape === 'integer arrays'
 }
 
-/** Every image of an input, in order. */
+/** Iterates over the images of an input in order. */
 export function* iterateImages(input: EmbedInput): Generator<EmbedImage> {
   if (input.shape !== 'parts') return
   for (const item of input.items) yield* listItemImages(item)
 }
 
-/** The images of one item. */
+/** Lists the images of one item. */
 export function listItemImages(item: MixedItem): EmbedImage[] {
   if (typeof item === 'string') return []
   return item.flatMap((part) => (part.kind === 'image' ? part.image : []))
 }
 
-/** The text of an item that is made of text alone; undefined where there is an image. */
+/** Returns the text of an item that has only text; undefined when it has an image. */
 export function getItemText(item: MixedItem): string | undefined {
   if (typeof item === 'string') return item
   const texts = item.flatMap((part) => (part.kind === 'text' ? part.text : []))
   return texts.length === item.length ? texts.join(' ') : undefined
 }
 
-/** Every item as a list of parts, for vendors who want it so. */
+/** Returns an item as a list of parts, for vendors that accept no plain text. */
 export function toEmbedParts(item: MixedItem): readonly EmbedPart[] {
   return typeof item === 'string' ? [{ kind: 'text', text: item }] : item
 }
 
-/** The items from `start` to before `end`, in the same shape. */
+/** Returns the items from `start` up to, but not including, `end`, in the same shape. */
 export function sliceInput(input: EmbedInput, start: number, end: number): EmbedInput {
   switch (input.shape) {
     case 'string':
@@ -111,8 +111,8 @@ export function sliceInput(input: EmbedInput, start: number, end: number): Embed
 }
 
 /**
- * A vector as it stands in the parsed answer of a vendor. The numbers of every flat array have been
- * taken out before the parse, and in their place stands their ordinal; a string is base64.
+ * The schema of a vector in a vendor's parsed answer. The scanner moves the numbers of every flat array
+ * out of the JSON before it is parsed and leaves the array's ordinal in their place; a string is base64.
  */
 export const vectorValue = z.union([z.tuple([z.int()]), z.string()])
 

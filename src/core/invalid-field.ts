@@ -2,19 +2,19 @@ import type * as z from 'zod'
 import { type GatewayError, invalid } from './errors.ts'
 import { UntranslatableError } from './untranslatable-error.ts'
 
-/** LM-1001 for the field that a schema has refused; `place` is the dotted path of what was parsed. */
+/** Returns LM-1001 for the field that a schema rejected; `place` is the dotted path of the parsed value. */
 export function invalidField(error: z.ZodError, place = ''): GatewayError {
   const { message, param } = toProblem(error, place)
   return invalid(message, param)
 }
 
-/** The same, for a schema that only one dialect has. */
+/** Returns the error for a field that the schema of one dialect rejected. */
 export function untranslatableField(error: z.ZodError, place = ''): UntranslatableError {
   const { message, param } = toProblem(error, place)
   return new UntranslatableError(message, param)
 }
 
-/** To be handed to `safeParse` of what a client sends: the schema's complaints in our own words. */
+/** Options for `safeParse` of a client's input: the gateway's messages in place of zod's. */
 export const schemaMessages = Object.freeze({ error: describeIssue })
 
 function toProblem(error: z.ZodError, place: string): { message: string; param: string } {
@@ -25,7 +25,7 @@ function toProblem(error: z.ZodError, place: string): { message: string; param: 
 
 const missing = 'is required'
 
-/** Says what a value must be. Rules with words of their own keep them. */
+/** Describes what a value must be. Rules that have their own message keep it. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return missing
   switch (issue.code) {
@@ -53,18 +53,18 @@ const typeNames: ReadonlyMap<string, string> = new Map([
   ['object', 'an object'],
 ])
 
-/** `must be a string or an array`, of branches that all refuse the value itself. */
+/** Returns `must be a string or an array` when every branch rejects the type of the value. */
 function joinAlternatives(branches: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const rules = branches.flatMap(([first]) => first?.message.match(/^must be (.*)$/)?.[1] ?? [])
   return rules.length > 0 ? `must be ${rules.join(' or ')}` : undefined
 }
 
-/** Of a union, the branch that got furthest shows what is wrong. */
+/** Finds the issue to report. In a union, it is that of the branch that matched deepest. */
 function findDeepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
   // zod reports at least one issue with every failure.
   const issue = issues[0] as z.core.$ZodIssue
   if (issue.code !== 'invalid_union') return issue
-  // A discriminated union that knows no such type has no branches.
+  // A discriminated union without this type has no branches.
   const [inner, ...others] = issue.errors.filter((branch) => branch.length > 0).map(findDeepest)
   if (!inner) return issue
   const best = others.reduce((a, b) => (b.path.length > a.path.length ? b : a), inner)

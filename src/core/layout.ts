@@ -4,39 +4,39 @@ export interface Span {
   readonly end: number
 }
 
-/** Where some top-level members of a JSON object stand, and what it takes to add one. */
+/** The byte positions of some top-level members of a JSON object, and where to add one. */
 export type MemberLayout<Name extends string> = Pick<
   ObjectLayout<Name>,
   'spans' | 'close' | 'isEmpty'
 >
 
-/** Where things stand in the bytes of a JSON object. */
+/** The byte positions and sizes found by one scan of a JSON object. */
 export interface ObjectLayout<Name extends string> {
-  /** How deeply containers are nested; the object itself is 1. */
+  /** The nesting depth of containers; the object itself has depth 1. */
   readonly depth: number
-  /** Objects, arrays, members of objects, and elements of arrays that are no plain numbers. */
+  /** The number of objects, arrays, members of objects, and array elements that are not numbers. */
   readonly values: number
-  /** Commas: with the arrays, a bound on the elements of all of them, numbers included. */
+  /** The number of commas. With the number of arrays it bounds their elements, numbers included. */
   readonly commas: number
-  /** The values of the top-level members asked for, every occurrence of a duplicate key. */
+  /** The values of the requested top-level members; a duplicate key has several. */
   readonly spans: Readonly<Record<Name, readonly Span[]>>
-  /** Those of the names asked for that a top-level key spells in other letter case. */
+  /** The requested names that a top-level key spells in a different letter case. */
   readonly misspelled: readonly Name[]
-  /** Where the object's closing brace stands. */
+  /** The offset of the object's closing brace. */
   readonly close: number
   readonly isEmpty: boolean
-  /** Where a long text may be cut, so that it can be parsed in steps. */
+  /** Where a long text can be cut, so that it can be parsed in steps. */
   readonly cuts: readonly Cut[]
 }
 
 /** A comma between two members or elements. */
 export interface Cut {
   readonly at: number
-  /** The containers around the comma, the outermost first. */
+  /** The containers around the comma, outermost first. */
   readonly open: readonly OpenContainer[]
 }
 
 export type OpenContainer =
   | { readonly kind: 'array' }
-  /** `key`: where the quotes of the member stand that is open; the innermost object's is of no use. */
+  /** `key` is the span of the open member's key with its quotes; unused for the innermost object. */
   | { readonly kind: 'object'; readonly key: Span }

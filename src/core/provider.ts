@@ -9,128 +9,139 @@ import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
 import type { VendorError } from './vendor-error.ts'
 
-/** What configuration must know of a kind to judge a provider of it. */
+/** The facts about a kind that the configuration needs to validate a provider of that kind. */
 export interface KindFacts {
+  /** The value of `kind` in the configuration file. */
   readonly name: string
-  /** Other spellings of `kind` in the file. */
+  /** Other accepted spellings of `kind`. */
   readonly aliases?: readonly string[]
   readonly capabilities: readonly Capability[]
-  /** The vendor has no embeddings API of its own: `embed` needs an explicit `base_url`. */
+  /** The vendor's default address has no embeddings API: `embed` needs an explicit `base_url`. */
   readonly embedNeedsBaseUrl?: boolean
-  /** The vendor's own address. Without one, `base_url` is required. */
+  /** The vendor's public address. Without one, `base_url` is required. */
   readonly defaultBaseUrl?: string
-  /** The default address is no vendor's and takes no key: a local server, or the demo. */
+  /** The default address is a local server or the demo, which needs no key. */
   readonly keyless?: boolean
-  /** `base_url` may also be a bare region, such as `eu-west-1`. */
+  /** `base_url` may also be a region name, such as `eu-west-1`. */
   readonly acceptsRegion?: boolean
-  /** Optional provider settings that only this kind takes. */
+  /** The optional provider settings that this kind accepts and most others reject. */
   readonly ownSettings?: readonly string[]
 }
 
-/** Whose file references an `image_url` may hold. */
+/** The vendors whose file references an `image_url` may hold. */
 export type ReferenceOwner = 'anthropic' | 'google'
 
-/** A vendor's API: facts as fields, shapes as functions. One frozen value a kind. */
+/**
+ * A vendor's API, as one frozen value: facts are fields, translations are functions. The list of all
+ * kinds is in `providers/index.ts`.
+ */
 export interface ProviderKind extends KindFacts {
-  /** What an `image_url` may be: any address, or data URIs only. */
+  /** The vendor fetches http(s) addresses in `image_url`; otherwise only data URIs are accepted. */
   readonly canFetchImages: boolean
-  /** The family whose native image references this kind understands. */
+  /** The vendor whose file references this kind accepts in `image_url`. */
   readonly references?: ReferenceOwner
-  /** Makes the function that puts the credential on requests, once, when a snapshot is built. */
+  /** Creates the function that adds the credential to requests. Called once per snapshot. */
   readonly createAuthorizer: (context: CredentialContext) => Authorizer
-  /** Why a secret cannot be used, without quoting it. By default it must fit into a header. */
+  /**
+   * Returns why a secret cannot be used, without quoting it; undefined when it can. By default a
+   * secret must be a valid header value.
+   */
   readonly checkSecret?: (secret: string, env: Environment) => string | undefined
-  /** A secret found in the vendor's own environment variables, where no variable is configured. */
+  /** Finds a secret in the vendor's usual environment variables. Called when none is configured. */
   readonly findAmbientSecret?: (env: Environment) => string | undefined
-  /** What an operator should know of a model that was configured like this; undefined for nothing. */
+  /** Returns a warning for the operator about a model that is configured like this. */
   readonly findWarning?: (target: DialectTarget) => string | undefined
-  /** Binds the chat dialect to one model, once, when a snapshot is built. Never throws. */
+  /** Binds the chat dialect to one model. Called once per snapshot; never throws. */
   readonly chat?: (target: DialectTarget) => ChatEndpoint
   /** Binds the embeddings dialect in the same way. */
   readonly embed?: (target: DialectTarget) => EmbedEndpoint
   /** Binds the rerank dialect in the same way. */
   readonly rerank?: (target: DialectTarget) => RerankEndpoint
-  /** How to see that an upstream at this address is alive; by default any answer of its root is. */
+  /** The health probe for an address; by default any HTTP answer from its root counts as healthy. */
   readonly probe?: (baseUrl: string) => Probe
-  /** An upstream inside this process, instead of the network. */
+  /** Creates an upstream inside this process, in place of the network. */
   readonly createUpstream?: (settings: DemoSettings, clock: Clock) => UpstreamPort
 }
 
-/** A request that costs nothing and tells whether an upstream is up. It carries no credential. */
+/** A free request that shows whether an upstream is up. It carries no credential. */
 export interface Probe {
   readonly url: string
-  /** `success`: only a 2xx counts as up. `answer`: any HTTP answer does. */
+  /** `success`: only a 2xx counts as up. `answer`: any HTTP answer counts. */
   readonly expects: 'success' | 'answer'
 }
 
 /** Settings of the built-in `demo` kind. */
 export interface DemoSettings {
+  /** The delay before the first byte, in milliseconds. */
   readonly latency: Millis
   readonly tokensPerSecond: number
+  /** The share of requests that fail, from 0 to 1. */
   readonly failureRate: number
 }
 
-/** What a dialect is bound to. */
+/** The model, address and settings that a dialect is bound to. */
 export interface DialectTarget {
-  /** The address in force: configured, or the vendor's own. */
+  /** The effective address: configured, or the vendor's public one. */
   readonly baseUrl: string
-  /** The address stands in the file; it is not the vendor's own. */
+  /** The address comes from the configuration file; it is not the vendor's public one. */
   readonly hasCustomBaseUrl: boolean
   readonly apiVersion: string | undefined
-  /** The vendor's name of the model. */
+  /** The vendor's name for the model. */
   readonly upstreamId: string
-  /** The client-facing id, which answers of translated kinds carry. */
+  /** The client-facing id, which answers of translated kinds carry as `model`. */
   readonly modelId: string
-  /** The most that the model may write; undefined: not configured. */
+  /** The configured output limit of the model, in tokens; undefined when not configured. */
   readonly maxOutputTokens: number | undefined
   readonly streamUsage: StreamUsage
-  /** Passes media at https addresses on, for the vendor to fetch. */
+  /** Forwards https addresses of media for the vendor to fetch. */
   readonly forwardsMediaUrls: boolean
   readonly clock: Clock
   readonly env: Environment
-  /** The provider's credential, for kinds whose addresses depend on it. */
+  /** The provider's credential, for kinds whose address depends on it. */
   readonly secret: string | undefined
 }
 
 /**
- * Whether streams for whose usage the client did not ask are asked for it, where the kind's upstream
- * knows how: then the chunk that this adds is `shown` to the client or `hidden` from it.
+ * What happens when a client streams without `stream_options.include_usage`. `not-asked`: the gateway
+ * does not add it. `shown`: the gateway adds it and the client gets the usage chunk. `hidden`: the
+ * gateway adds it and removes the usage chunk. Only some kinds can be asked.
  */
 export type StreamUsage = 'not-asked' | 'shown' | 'hidden'
 
+/** Request headers by lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string>>
 
-/** What an authorizer may use. */
+/** The secret and the ports that an authorizer may use. */
 export interface CredentialContext {
   readonly secret: string
   readonly baseUrl: string
   readonly clock: Clock
   readonly env: Environment
-  /** For kinds that exchange their credential for a token. */
+  /** For kinds that exchange the secret for a token. */
   readonly send: UpstreamPort
-  /** For kinds whose credential may stand in a file; absent where the host has no files. */
+  /** For kinds whose secret may name a file; absent when the host has no files. */
   readonly readFile?: ReadFile | undefined
 }
 
 /**
- * The headers that carry the credential of one request. A signature covers the request as it is
- * given. Rejects with an `UpstreamFault` when the credential is of no use.
+ * Returns the headers that carry the credential of one request. A signature covers exactly the
+ * request that is passed in. Rejects with an `UpstreamFault` when the credential cannot be used.
  */
 export interface Authorizer {
   (request: DialectRequest): RequestHeaders | Promise<RequestHeaders>
   /**
-   * Told that the upstream answered these headers with 401: forgets the token in them. True when
-   * the next headers will hold another one, so that repeating the call once is worth it.
+   * Drops the cached token in these headers after the upstream answered them with 401. Returns true
+   * when the next headers will carry a new token, so that one more call may succeed.
    */
   readonly renew?: (refused: RequestHeaders) => boolean
   /**
-   * The same request at its full address, for a credential that is read late and knows a part of it.
-   * Rejects with an `UpstreamFault` when the credential is of no use, or does not know it either.
+   * Completes the URL of a request with a part that only the credential knows, such as a project.
+   * Rejects with an `UpstreamFault` when the credential cannot be used or lacks that part.
    */
   readonly complete?: (request: DialectRequest) => Promise<DialectRequest>
 }
 
-/** The credential of a provider, as found when its snapshot was built. */
+/** The credential of a provider, as it was when the snapshot was built. */
 export type Credential =
   | {
       readonly kind: 'secret'
@@ -141,32 +152,34 @@ export type Credential =
   | {
       readonly kind: 'missing'
       readonly message: string
-      /** The same in a few words: `OPENAI_API_KEY is unset`. */
+      /** A short form of the message: `OPENAI_API_KEY is unset`. */
       readonly state: string
     }
 
+/** A configured provider with its credential, its timeouts and its way to the network. */
 export interface Provider {
   readonly name: ProviderName
   readonly kind: ProviderKind
-  /** The address in force: configured, or the vendor's own. */
+  /** The effective address: configured, or the vendor's public one. */
   readonly baseUrl: string
-  /** The address stands in the file, so the provider is health-probed. */
+  /** The address comes from the configuration file, so the provider is health-probed. */
   readonly hasCustomBaseUrl: boolean
-  /** What to probe at the origin of the address, in place of the kind's own probe. */
+  /** The path to probe at the origin of the address, in place of the kind's own probe. */
   readonly healthPath: string | undefined
   readonly credential: Credential
   readonly authorize: Authorizer
+  /** Refuses requests with fields that the kind cannot carry, instead of dropping the fields. */
   readonly strict: boolean
-  /** Passes media at https addresses on, although the kind does not by default. */
+  /** Forwards https addresses of media, although the kind does not by default. */
   readonly forwardsMediaUrls: boolean
   readonly connectTimeout: Millis
-  /** True when the provider overrides the connect timeout, and so has a client of its own. */
+  /** The provider overrides the connect timeout, so it gets its own connection pool. */
   readonly dedicatedPool: boolean
   readonly firstTokenTimeout: Millis
   readonly totalTimeout: Millis
-  /** Its own way out; undefined for that of the host. */
+  /** The proxy settings of this provider; undefined to use those of the host. */
   readonly egress: Egress | undefined
-  /** Sends on that way. */
+  /** Sends requests with those proxy settings. */
   readonly send: UpstreamPort
 }
 
@@ -176,151 +189,157 @@ export interface Prices {
   readonly output: NanoUsd
   readonly cachedInput: NanoUsd
   readonly cacheWrite: NanoUsd
-  /** For what is written to a cache for an hour. */
+  /** For tokens that are written to a cache for one hour. */
   readonly cacheWrite1h: NanoUsd
   readonly searches: NanoUsd
 }
 
-/** A configured model, bound to its provider: a link of the chains it stands in. */
+/** A configured model bound to its provider: a link of the chains that contain it. */
 export interface Model {
   readonly id: ModelId
+  /** The vendor's name for the model. */
   readonly upstreamId: string
   readonly provider: Provider
   readonly capabilities: readonly Capability[]
   readonly modalities: readonly Modality[]
+  /** The configured output limit in tokens; undefined when not configured. */
   readonly maxOutputTokens: number | undefined
   readonly prices: Prices
-  /** Since when it is configured as it is: the boot or a reload, unix seconds. */
+  /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */
   readonly created: number
   readonly chat: ChatEndpoint | undefined
   readonly embed: EmbedEndpoint | undefined
   readonly rerank: RerankEndpoint | undefined
 }
 
-/** A model as asked for, with everything that may serve it: itself, then its fallbacks in order. */
+/** A requested model and its chain: the model itself, then its fallbacks in order. */
 export interface ModelRoute {
   readonly model: Model
   readonly chain: readonly [Model, ...Model[]]
 }
 
-/** One request of a dialect, before the credential is added. */
+/** A request in the vendor's dialect, before the credential is added. */
 export interface DialectRequest {
   readonly url: string
   readonly headers: RequestHeaders
   readonly body: Uint8Array
 }
 
-/** A non-streamed answer that a dialect has understood. */
+/** A parsed answer to a request without `stream`. */
 export interface ChatAnswer {
   readonly usage: ReportedUsage | undefined
-  /** The generated text, of all choices. */
+  /** The generated text of all choices. */
   readonly output: string
-  /** UTF-8 bytes of that text, for the estimate. */
+  /** The length of `output` in UTF-8 bytes, for the token estimate. */
   readonly outputBytes: number
-  /** The client's body, with the usage as it was judged. */
+  /** Renders the body for the client with the resolved usage. */
   render(usage: Usage): BufferedBody
 }
 
+/** The outcome of parsing a vendor's chat answer. */
 export type ChatResult =
   | { readonly ok: true; readonly answer: ChatAnswer }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
-/** Reads one header of an upstream's answer by its lower-case name. */
+/** Reads one response header of the upstream by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined
 
-/** What a status outside 2xx means once its body has been read. */
+/** The meaning of an upstream response with a status outside 2xx. */
 export interface UpstreamError {
+  /** The status to act on, which may differ from the one on the wire. */
   readonly status: number
   readonly message: string
   readonly vendor?: VendorError | undefined
-  /** The wait that the body asks for, for vendors who do not use the header. */
+  /** The delay that the body asks for, for vendors that do not send `Retry-After`. */
   readonly retryAfter?: Millis | undefined
 }
 
-/** A chat dialect bound to one model. Functions are pure and may run once per attempt. */
+/** A chat dialect bound to one model. Its functions are pure and may run once per attempt. */
 export interface ChatEndpoint {
   /**
-   * The fields of a request that this kind cannot honour, as dotted paths. They are dropped, or
-   * refused where the provider is `strict`. Verbatim kinds forward everything and name none.
-   * Throws `UntranslatableError` when the request has no form in this dialect at all.
+   * Lists the fields of a request that this dialect cannot carry, as dotted paths. The gateway drops
+   * them, or refuses the request when the provider is `strict`. Verbatim kinds return an empty list.
+   * Throws `UntranslatableError` when the request cannot be expressed in this dialect at all.
    */
   listUnsupported(call: ChatCall): readonly string[]
-  /** The request in this dialect. It has one, since `listUnsupported` did not throw. */
+  /** Builds the request in this dialect. Called only after `listUnsupported` did not throw. */
   buildRequest(call: ChatCall): DialectRequest
-  /** What such a request may make the model write. Throws `UntranslatableError` as `listUnsupported` does. */
+  /** Estimates the output of the request. Throws `UntranslatableError` when `listUnsupported` does. */
   estimateOutput(call: ChatCall): OutputEstimate
-  /** Reads a 2xx answer to a request without `stream`. */
+  /** Parses a 2xx answer to a request without `stream`. */
   parseAnswer(body: Uint8Array, call: ChatCall, header: HeaderReader): ChatResult
-  /** Reads a 2xx event stream. */
+  /** Creates the decoder of one 2xx event stream. */
   createDecoder(call: ChatCall, header: HeaderReader): FrameDecoder
-  /** The media type of that stream, where it is not `text/event-stream`. */
+  /** The media type of that stream when it is not `text/event-stream`. */
   readonly streamType?: string
-  /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
+  /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
-  /** A clean end after a finish reason counts as complete although `[DONE]` never came. */
+  /** A stream that ends after a finish reason is complete even without `[DONE]`. */
   readonly isDoneOptional: boolean
 }
 
-/** What one upstream call may hold. */
+/** The limits of one upstream call. */
 export interface BatchLimits {
+  /** The maximum number of items. */
   readonly items: number
-  /** By the gateway's own estimate; an item that is over it alone goes alone. */
+  /** The maximum tokens, by the gateway's estimate. An item above it gets a call of its own. */
   readonly tokens?: number
 }
 
-/** A vendor's answer, its vectors in the order of the items. */
+/** The outcome of parsing a vendor's answer. Vectors are in the order of the items. */
 export type EmbedResult =
   | {
       readonly ok: true
       readonly vectors: readonly VectorValue[]
-      /** What the vendor counted; undefined when it did not, or not credibly. */
+      /** The vendor's token count; undefined when it is missing or not credible. */
       readonly tokens: number | undefined
     }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
-/** An embeddings dialect bound to one model. Functions are pure and may run once per attempt. */
+/** An embeddings dialect bound to one model. Its functions are pure and may run once per attempt. */
 export interface EmbedEndpoint {
-  /** What of this input goes into one call. */
+  /** Returns how much of this input goes into one call. */
   getLimits(input: EmbedInput): BatchLimits
+  /** The vendor accepts arrays of token ids as input. */
   readonly supportsTokenIds: boolean
   readonly supportsImages: boolean
-  /** The vendor finds an image by this reference of its own; none does where absent. */
+  /** True for an image reference that this vendor resolves. When absent, no reference is supported. */
   supportsReference?(url: string): boolean
-  /** The request's `dimensions` reach the vendor; else they are dropped, or refused where `strict`. */
+  /** The vendor accepts `dimensions`; otherwise the field is dropped, or refused when `strict`. */
   readonly supportsDimensions: boolean
-  /** Throws LM-1001, before any call, for what cannot be said in this dialect. */
+  /** Throws LM-1001, before any call, for input that this dialect cannot express. */
   check?(call: EmbedCall): void
-  /** Says one batch. */
+  /** Builds the request for one batch. */
   buildRequest(batch: EmbedCall): DialectRequest
-  /** Reads a 2xx answer whose arrays of numbers have been taken out. */
+  /** Parses a 2xx answer. Its number arrays are already replaced, see `vectorValue`. */
   parseAnswer(body: unknown, header: HeaderReader): EmbedResult
-  /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
+  /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }
 
-/** A vendor's answer, its results in any order. */
+/** The outcome of parsing a vendor's answer. Results may be in any order. */
 export type RerankResult =
   | {
       readonly ok: true
       readonly results: readonly Ranking[]
-      /** What the vendor bills; undefined when it does not say, or bills in another unit. */
+      /** The billed search units; undefined when the vendor reports none or bills in another unit. */
       readonly searchUnits: number | undefined
-      /** What the vendor counted; undefined when it did not, or when its count is not to be used. */
+      /** The vendor's token count; undefined when it is missing or not used for billing. */
       readonly tokens: number | undefined
     }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
-/** A rerank dialect bound to one model. Functions are pure and may run once per attempt. */
+/** A rerank dialect bound to one model. Its functions are pure and may run once per attempt. */
 export interface RerankEndpoint {
   /**
-   * How many documents go into one call, where the vendor has a limit and scores each document by
-   * itself, so that a request may be split. Undefined: all go at once.
+   * The maximum number of documents in one call, for a vendor that has a limit and scores documents
+   * independently, so that a request may be split. Undefined: all documents go into one call.
    */
   readonly maxDocuments?: number
-  /** Says one call. */
+  /** Builds the request for one call. */
   buildRequest(call: RerankCall): DialectRequest
-  /** Reads a 2xx answer; undefined where it is no JSON. */
+  /** Parses a 2xx answer. `body` is undefined when the answer is not JSON. */
   parseAnswer(body: unknown): RerankResult
-  /** Judges a status outside 2xx by its body: the vendor's own meaning and message. */
+  /** Reads the meaning and message of a status outside 2xx from its body. */
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
 }

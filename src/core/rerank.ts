@@ -1,33 +1,33 @@
 import * as z from 'zod'
 import { list } from './as-sent.ts'
 
-/** What the gateway reads of a rerank request. All other fields stay behind. */
+/** The fields of a rerank request that the gateway reads. Other fields are ignored. */
 export const rerankRequest = z.object({
   model: z.string().min(1),
   query: z.string().min(1),
-  // Judged by hand: there may be thousands, and each may have its own fields.
+  // Validated without a schema: there may be thousands, each with fields of its own.
   documents: z.unknown(),
   top_n: z.int().positive().nullish(),
-  // Voyage's name for it.
+  // Voyage's name for top_n.
   top_k: z.int().positive().nullish(),
   return_documents: z.boolean().nullish(),
   rank_fields: z.union([z.string(), list(z.string())]).nullish(),
 })
 
-/** One rerank request, or the part of it that goes into one upstream call. */
+/** One rerank request, or the batch of it that goes into one upstream call. */
 export interface RerankCall {
   readonly model: string
   readonly query: string
-  /** One text each, whatever the client has sent; at least one. */
+  /** The text of each document; at least one document. */
   readonly documents: readonly string[]
-  /** How many results are asked for, never more than there are documents; undefined for all. */
+  /** The number of results requested, at most the number of documents; undefined for all. */
   readonly topN: number | undefined
   readonly returnDocuments: boolean
 }
 
-/** What a vendor makes of one document. */
+/** The vendor's score of one document. */
 export interface Ranking {
-  /** The place of the document in the call. */
+  /** The index of the document in the call. */
   readonly index: number
   /** Comparable within one answer only. */
   readonly score: number

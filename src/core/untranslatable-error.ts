@@ -1,12 +1,12 @@
 import { type GatewayError, invalid } from './errors.ts'
 
 /**
- * The request has no form in the dialect of one link. That is neither a failure of the upstream nor
- * yet a mistake of the client: the next link may be able to send it.
+ * The request cannot be expressed in the dialect of one link. That is neither an upstream failure nor
+ * yet a client error: the next link of the chain may be able to send it.
  */
 export class UntranslatableError extends Error {
   override readonly name = 'UntranslatableError'
-  /** The field that has no form there, as a dotted path; undefined where it is the whole request. */
+  /** The dotted path of the field at fault; undefined when it is the whole request. */
   readonly param: string | undefined
 
   constructor(message: string, param?: string) {
@@ -14,7 +14,7 @@ export class UntranslatableError extends Error {
     this.param = param
   }
 
-  /** LM-1001, for a request that no link can express. */
+  /** Returns the LM-1001 error for a request that no link can express. */
   toError(): GatewayError {
     return invalid(this.message, this.param)
   }

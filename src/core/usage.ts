@@ -1,58 +1,57 @@
-/** Token counts of one answer, in the meaning of the OpenAI API: prompt includes cached, completion includes reasoning. */
+/** Token counts of one answer as the OpenAI API defines them: prompt includes cached, completion includes reasoning. */
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
   readonly cachedTokens?: number | undefined
   readonly cacheWriteTokens?: number | undefined
-  /** How many of these were written for an hour, which has a price of its own. */
+  /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
   readonly cacheWrite1hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
-  /** True when a count is an estimate: the gateway's, or by its own word the upstream's. */
+  /** A count is an estimate, by the gateway or, as the upstream reports, by the upstream. */
   readonly estimated: boolean
-  /** The sides that the gateway has estimated; absent where the upstream reported both. */
+  /** The sides that the gateway estimated; absent when the upstream reported both. */
   readonly estimatedSide?: 'prompt' | 'completion' | 'both' | undefined
 }
 
-/** What an upstream reports of an answer, before it is judged. A side that it leaves out is undefined. */
+/** The token counts that an upstream reports, before validation. A missing side is undefined. */
 export interface ReportedUsage {
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined
   readonly cachedTokens?: number | undefined
   readonly cacheWriteTokens?: number | undefined
-  /** How many of these were written for an hour, which has a price of its own. */
+  /** The part of `cacheWriteTokens` written for one hour, which has its own price. */
   readonly cacheWrite1hTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
-  /** The upstream says of its counts that they are an estimate. */
+  /** The upstream marks its counts as an estimate. */
   readonly estimated?: boolean | undefined
 }
 
-/** A count that can be trusted: a non-negative safe integer. */
+/** True for a usable token count: a non-negative safe integer. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** The same, or nothing: a vendor may leave the count out. */
+/** True for a usable count or undefined, because a vendor may leave the count out. */
 export function isOptionalCount(value: unknown): value is number | undefined {
   return value === undefined || isCount(value)
 }
 
-/** The reported tokens of a prompt; undefined when they are no count, or 0: no prompt is empty. */
+/** Returns the reported prompt tokens; undefined when they are not a count, or 0: no prompt is empty. */
 export function parsePromptCount(value: unknown): number | undefined {
   return isCount(value) && value > 0 ? value : undefined
 }
 
 export interface ResolveUsageOptions {
-  /** UTF-8 bytes of everything that was generated. */
+  /** The length of everything generated, in UTF-8 bytes. */
   readonly outputBytes: number
-  /** Counts both sides in the upstream's place. */
+  /** Estimates both sides in place of the upstream. */
   readonly estimate: () => Usage
 }
 
 /**
- * The usage of an answer, judged side by side: a side that is missing or cannot be true is estimated,
- * the other one stays as reported. LM Studio, old llama.cpp and some proxies report zeros for an
- * answer with text.
+ * Returns the usage of an answer. Each side is taken as reported, or estimated when it is missing or not
+ * credible: LM Studio, old versions of llama.cpp and some proxies report zeros for an answer with text.
  */
 export function resolveUsage(
   reported: ReportedUsage | undefined,
@@ -65,11 +64,11 @@ export function resolveUsage(
     prompt !== undefined && completion !== undefined
       ? toUsage(reported, prompt, completion)
       : completeUsage(reported, { prompt, completion, estimated: estimate() })
-  // Each side may be a safe integer and their sum none.
+  // Each side may be a safe integer although the sum is not.
   return isCount(usage.totalTokens) ? usage : estimate()
 }
 
-/** Undefined also when more is said to come from or go to a cache than the whole prompt. */
+/** Also undefined when the cached and cache-written tokens exceed the prompt. */
 function findCrediblePrompt({
   promptTokens,
   cachedTokens = 0,
@@ -100,13 +99,13 @@ function toUsage(reported: ReportedUsage, promptTokens: number, completionTokens
 }
 
 interface CredibleSides {
-  /** Undefined where the estimate stands in. */
+  /** Undefined when the estimate is used. */
   readonly prompt: number | undefined
   readonly completion: number | undefined
   readonly estimated: Usage
 }
 
-/** What is known of a cached prompt goes with the prompt's count. */
+/** Cache counts are kept only together with the reported prompt count. */
 function completeUsage(
   { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens }: ReportedUsage,
   { prompt, completion, estimated }: CredibleSides,
@@ -125,7 +124,7 @@ function completeUsage(
   }
 }
 
-/** The usage of an answer for which nothing is generated: vectors, or a ranking. */
+/** Returns the usage of an answer without generated text: vectors or a ranking. */
 export function createPromptUsage(tokens: number, estimated: boolean): Usage {
   const estimatedSide = estimated ? 'prompt' : undefined
   return {
@@ -137,7 +136,7 @@ export function createPromptUsage(tokens: number, estimated: boolean): Usage {
   }
 }
 
-/** The same usage with exact counts in the place of the gateway's estimates. */
+/** Returns the usage with exact counts in place of the gateway's estimates. */
 export function applyExactCounts(usage: Usage, exact: Usage): Usage {
   const { estimatedSide: side, reasoningTokens = 0 } = usage
   const promptTokens = side === 'completion' ? usage.promptTokens : exact.promptTokens
@@ -146,7 +145,7 @@ export function applyExactCounts(usage: Usage, exact: Usage): Usage {
   return { ...usage, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
 }
 
-/** The `usage` object of an OpenAI-shaped answer. */
+/** Renders the `usage` object of an OpenAI-shaped answer. */
 export function renderUsage(usage: Usage): Record<string, unknown> {
   const prompt = {
     ...(usage.cachedTokens !== undefined && { cached_tokens: usage.cachedTokens }),

@@ -1,17 +1,17 @@
-/** An error in a vendor's own words, as far as it gave them. */
+/** The members of a vendor's error; a member that the vendor did not send is undefined. */
 export interface VendorError {
-  /** The HTTP status of the answer, or the one that an error inside an answer names. */
+  /** The HTTP status of the answer, or the status that an error inside a 2xx answer names. */
   readonly status?: number | undefined
   readonly code?: string | number | undefined
   readonly type?: string | undefined
-  /** The field of the vendor's own request that is at fault. */
+  /** The field at fault in the request to the vendor. */
   readonly param?: string | undefined
   readonly message?: string | undefined
   /** The other members of its error object. */
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** True for a rate limit that no waiting cures: the account has nothing left to spend. */
+/** True for a 429 that waiting cannot resolve: the account's quota is exhausted. */
 export function isQuotaExhausted({ code, type }: VendorError): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota'
 }
