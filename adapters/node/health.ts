@@ -1,5 +1,5 @@
 import { get } from 'node:http'
-import { listenAddress } from '../../src/config/index.ts'
+import { getListenAddress } from '../../src/config/index.ts'
 import type { Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { readConfigText } from './config-text.ts'
@@ -14,7 +14,7 @@ const healthTimeout = 3_000
  */
 export async function checkHealth(path: string | undefined, env: Environment): Promise<void> {
   const text = await readConfigText(path).catch(() => '')
-  const { host, port } = listenAddress(text, env)
+  const { host, port } = getListenAddress(text, env)
   const problem = await probeHealth(`http://${toConnectHost(host)}:${port}/health`)
   if (problem !== undefined) throw new CommandFailure(1, `not healthy: ${problem}`)
 }

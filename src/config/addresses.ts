@@ -1,17 +1,17 @@
 import * as z from 'zod'
 
-/** An address that requests go to. Credentials have their own setting, and URLs get logged. */
+/** The URL of a server. It may not contain a credential, because URLs are logged. */
 export const webAddress = z
   .string()
   .refine(isWebAddress, { error: 'must be an http or https URL', abort: true })
-  .refine((value) => !hasCredentials(value), { error: 'must not hold a user name or password' })
+  .refine((value) => !hasCredentials(value), { error: 'must not contain a user name or password' })
 
-/** A proxy for outgoing calls. Unlike other addresses it may hold a user name and a password. */
+/** A proxy for outgoing calls. Unlike other URLs it may contain a user name and a password. */
 export const proxyAddress = z.string().refine((value) => value === '' || isProxyAddress(value), {
   error: 'must be an http or https URL without a path, or "" for no proxy',
 })
 
-/** The address of a provider: a URL, or a region for the kinds that derive their address from it. */
+/** The address of a provider: a URL, or a region for the kinds that derive their URL from it. */
 export const baseUrl = z
   .string()
   .refine((value) => isWebAddress(value) || isRegion(value), {
@@ -19,15 +19,15 @@ export const baseUrl = z
     abort: true,
   })
   .refine((value) => !hasCredentials(value), {
-    error: 'must not hold a user name or password: name the key in api_key_env',
+    error: 'must not contain a user name or password: name the variable of the key in api_key_env',
   })
 
-/** A path at the origin of an address: `/healthz`, with a query or without. */
+/** A path with or without a query: `/healthz`. */
 export const originPath = z.string().regex(/^\/(?![/\\])[\x21-\x22\x24-\x7e]*$/, {
   error: 'must be a path that begins with one "/", of visible ASCII characters without "#"',
 })
 
-/** A host name. A leading dot stands for every subdomain. */
+/** A host name. A leading dot matches every subdomain. */
 export const hostName = z
   .string()
   .regex(/^(?:\.?[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/i, {
@@ -36,29 +36,29 @@ export const hostName = z
   .overwrite((host) => host.toLowerCase())
 
 /**
- * The beginning of an address. It is kept as browsers write it, which ends the host with a slash:
- * `https://example.com` must not let `https://example.com.attacker.net` in.
+ * The beginning of a URL. Normalizing it adds a slash after the host, so that `https://example.com`
+ * does not match `https://example.com.attacker.net`.
  */
 export const urlPrefix = webAddress.overwrite((prefix) => new URL(prefix).href)
 
-/** A page's origin as browsers write it in `Origin`; `*` for every one. */
+/** The origin of a page as browsers send it in `Origin`, or `*` for every origin. */
 export const pageOrigin = z.string().refine(isPageOrigin, {
   error: 'must be "*" or an origin as browsers write it, without a path: https://app.example.com',
 })
 
-/** True for a bare region such as `us-east-1`. Which kinds take one is for the caller to know. */
+/** True for a bare region such as `us-east-1`. Only some kinds accept one. */
 export function isRegion(value: string): boolean {
   return /^[a-z]{2,}(?:-[a-z\d]+)*$/.test(value)
 }
 
 function isWebAddress(value: string): boolean {
-  // The platform's parser forgives blanks, control characters and missing slashes; a proxy may not.
+  // `URL` accepts blanks, control characters and missing slashes, which a proxy may refuse.
   return /^https?:\/\/[^\s\p{Cc}]+$/iu.test(value) && URL.canParse(value)
 }
 
 function isPageOrigin(value: string): boolean {
   if (value === '*') return true
-  // Browser extensions and desktop apps have schemes of their own.
+  // Browser extensions and desktop apps have other schemes.
   if (!/^[a-z][a-z\d+.-]*:\/\/[\w.:[\]-]+$/.test(value)) return false
   return !/^https?:/.test(value) || (URL.canParse(value) && new URL(value).origin === value)
 }

@@ -4,12 +4,12 @@ import type { Finding } from './problem.ts'
 import type { Config } from './schema.ts'
 
 export interface Authorities {
-  /** The text of every `ca_file`, by the name of its provider. */
+  /** The text of every `ca_file`, by the provider's name. */
   readonly texts: ReadonlyMap<string, string>
   readonly findings: readonly Finding[]
 }
 
-/** Reads the certificate authorities that providers name. */
+/** Reads the `ca_file` of every provider. */
 export async function readAuthorities(
   { providers }: Config,
   readFile: ReadFile,
@@ -30,7 +30,7 @@ export async function readAuthorities(
   return { texts, findings }
 }
 
-const notPem = 'must be a file that holds certificates in PEM'
+const notPem = 'must be a file of certificates in PEM format'
 
 const block = /-----BEGIN (?:X509 )?CERTIFICATE-----([^-]*)-----END/g
 
@@ -39,7 +39,7 @@ function isPem(text: string): boolean {
   return blocks.length > 0 && blocks.every(([, base64 = '']) => isDer(base64))
 }
 
-/** True for base64 of a DER sequence that is as long as a certificate. */
+/** True for the base64 of a DER sequence whose length fits a certificate. */
 function isDer(base64: string): boolean {
   try {
     return /^\x30[\x81-\x83]/.test(atob(base64.replace(/\s/g, '')))

@@ -3,8 +3,8 @@ import type { LenientModel, LenientProvider } from './lenient.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 
 /**
- * Every fallback exists, is another model, and can do all that the model it backs can do. Models may
- * back each other: a fallback's own fallbacks are not followed.
+ * Checks that every fallback exists, is another model, and has every capability of the model that it
+ * backs. Two models may back each other, because the fallbacks of a fallback are not followed.
  */
 export function* checkFallbacks(providers: readonly LenientProvider[]): Generator<Finding> {
   const entries = providers.flatMap(({ models }, i) =>

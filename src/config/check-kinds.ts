@@ -7,7 +7,7 @@ import { findPeerKind } from './peer-names.ts'
 import { type Finding, type Path, quote, withNote } from './problem.ts'
 import type { Config } from './schema.ts'
 
-/** Holds every provider against its kind: address, own settings, and what its models may serve. */
+/** Checks every provider against its kind: address, settings, and the capabilities of its models. */
 export function* checkKinds(
   providers: readonly LenientProvider[],
   kinds: readonly KindFacts[],
@@ -33,7 +33,7 @@ function unknownKind(name: string, named: ReadonlyMap<string, KindFacts>): Omit<
   return { message, suggestion: peer?.suggestion ?? nearestName(name, named.keys()) }
 }
 
-/** The configuration with every alias of a kind replaced by the kind's own name. */
+/** Replaces every alias of a kind by the name of the kind. */
 export function resolveAliases(config: Config, kinds: readonly KindFacts[]): Config {
   const named = indexByName(kinds)
   const providers = config.providers.map((provider) => ({
@@ -59,7 +59,7 @@ function* checkAddress(path: Path, provider: LenientProvider, kind: KindFacts): 
     if (kind.defaultBaseUrl !== undefined) return
     yield {
       path: address,
-      message: `is required: kind ${quote(kind.name)} has no address of its own`,
+      message: `is required: kind ${quote(kind.name)} has no default address`,
     }
   } else if (isRegion(provider.base_url ?? '') && kind.acceptsRegion !== true) {
     yield { path: address, message: 'must be an http or https URL' }
@@ -76,7 +76,7 @@ function* checkOwnSettings(
     if (!(setting in provider) || kind.ownSettings?.includes(setting)) continue
     yield {
       path: [...path, setting],
-      message: `kind ${quote(kind.name)} does not take this setting`,
+      message: `kind ${quote(kind.name)} does not have this setting`,
     }
   }
 }
@@ -88,13 +88,13 @@ function* checkCapabilities(
 ): Generator<Finding> {
   for (const [m, { capabilities }] of provider.models.entries()) {
     for (const capability of capabilities ?? []) {
-      const message = whyNotServed(capability, provider, kind)
+      const message = findUnserved(capability, provider, kind)
       if (message !== undefined) yield { path: [...path, 'models', m, 'capabilities'], message }
     }
   }
 }
 
-function whyNotServed(
+function findUnserved(
   capability: Capability,
   provider: LenientProvider,
   kind: KindFacts,
@@ -102,7 +102,7 @@ function whyNotServed(
   const name = quote(kind.name)
   if (capability === 'embed' && kind.embedNeedsBaseUrl) {
     if ('base_url' in provider) return undefined
-    return `kind ${name} has no embeddings API of its own: "embed" needs a base_url`
+    return `kind ${name} has no embeddings API: "embed" needs the base_url of a server that has one`
   }
   if (kind.capabilities.includes(capability)) return undefined
   return `kind ${name} serves ${kind.capabilities.map(quote).join(', ')}, not ${quote(capability)}`

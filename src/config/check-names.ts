@@ -1,7 +1,7 @@
 import type { LenientProvider } from './lenient.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 
-/** Model ids and provider names are addresses: one use each in the whole file. */
+/** Checks that model ids and provider names are unique in the file. */
 export function* checkNames(providers: readonly LenientProvider[]): Generator<Finding> {
   yield* findRepeated(
     'provider name',

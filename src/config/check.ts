@@ -5,14 +5,14 @@ import { checkNames } from './check-names.ts'
 import { type LenientConfig, parseLenient } from './lenient.ts'
 import type { Finding } from './problem.ts'
 
-/** Judges the rules that join several settings. They skip what the schema finds malformed. */
+/** Checks the rules that join several settings. They skip values that the schema rejects. */
 export function checkRules(table: unknown, kinds: readonly KindFacts[]): readonly Finding[] {
-  const file = parseLenient(table)
+  const config = parseLenient(table)
   return [
-    ...checkKinds(file.providers, kinds),
-    ...checkNames(file.providers),
-    ...checkFallbacks(file.providers),
-    ...checkWebhooks(file),
+    ...checkKinds(config.providers, kinds),
+    ...checkNames(config.providers),
+    ...checkFallbacks(config.providers),
+    ...checkWebhooks(config),
   ]
 }
 

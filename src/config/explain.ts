@@ -1,27 +1,29 @@
 import type { AST } from 'toml-eslint-parser'
 import { type Finding, formatPath, formatSetting, type Path, type Problem } from './problem.ts'
 
-interface Case {
+interface ExplainOptions {
   readonly text: string
   readonly findings: readonly Finding[]
-  /** The variable that each overridden setting came from. */
+  /** The variables that override settings, by the name of the setting. */
   readonly origins: ReadonlyMap<string, string>
 }
 
-/** Puts findings in the order of the file, each with its line or the variable it came from. */
-export async function explain({ text, findings, origins }: Case): Promise<readonly Problem[]> {
+/** Adds to each finding its line, or the variable that set the value, and sorts them by line. */
+export async function explain({
+  text,
+  findings,
+  origins,
+}: ExplainOptions): Promise<readonly Problem[]> {
   const lines = await locateSettings(text)
   return findings
     .map(({ path, message, suggestion, clash }) => {
-      const variable = nearestAbove(path, origins)
+      const variable = findNearest(path, origins)
       const origin = variable === undefined ? '' : ` (set by ${variable})`
       const other =
-        clash === undefined
-          ? ''
-          : ` ${formatSetting(formatPath(clash), nearestAbove(clash, lines))}`
+        clash === undefined ? '' : ` ${formatSetting(formatPath(clash), findNearest(clash, lines))}`
       return {
         setting: formatPath(path),
-        line: variable === undefined ? nearestAbove(path, lines) : undefined,
+        line: variable === undefined ? findNearest(path, lines) : undefined,
         message: message + other + origin,
         suggestion,
       }
@@ -29,25 +31,25 @@ export async function explain({ text, findings, origins }: Case): Promise<readon
     .sort((a, b) => (a.line ?? lastLine) - (b.line ?? lastLine))
 }
 
-/** Where problems without a line go. */
+/** Sorts problems without a line last. */
 const lastLine = Number.MAX_SAFE_INTEGER
 
-/** What is known of a setting, or else of the nearest table or array around it. */
-function nearestAbove<Known>(path: Path, known: ReadonlyMap<string, Known>): Known | undefined {
+/** Looks a setting up, or else the nearest table or array around it. */
+function findNearest<Value>(path: Path, values: ReadonlyMap<string, Value>): Value | undefined {
   for (let end = path.length; end > 0; end--) {
-    const found = known.get(formatPath(path.slice(0, end)))
+    const found = values.get(formatPath(path.slice(0, end)))
     if (found !== undefined) return found
   }
   return undefined
 }
 
-/** Characters of the longest text whose problems get lines: to find them takes a kilobyte for each value. */
+/** Maximum characters of a text that is located: the parser takes about a kilobyte per value. */
 const maxLocatedLength = 256 * 1024
 
-/** The line of every setting, table and array entry of a text that is valid TOML. */
+/** Maps every setting, table and array entry of a valid TOML text to its line. */
 async function locateSettings(text: string): Promise<ReadonlyMap<string, number>> {
   if (text.length > maxLocatedLength) return new Map()
-  // Loaded only here: a configuration without problems never needs this parser.
+  // Loaded on demand: a valid configuration never needs this parser.
   const { parseTOML } = await import('toml-eslint-parser')
   const lines = new Map<string, number>()
   try {
@@ -57,12 +59,12 @@ async function locateSettings(text: string): Promise<ReadonlyMap<string, number>
       if (!lines.has(name)) lines.set(name, line)
     }
   } catch {
-    // Two parsers may disagree about an odd text. A problem without its line beats none.
+    // The two parsers may disagree about an odd text. Then problems are shown without lines.
   }
   return lines
 }
 
-/** A byte order mark, which this parser does not expect. */
+/** Removes the byte order mark, which this parser rejects. */
 function stripByteOrderMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
@@ -95,7 +97,7 @@ function* walkValue(path: Path, value: AST.TOMLContentNode): Generator<Place> {
   }
 }
 
-/** A path and the tables around it, down to a depth below which no setting has a name. */
+/** Yields a path and the tables around it, to the maximum depth of a setting. */
 function* walkPrefixes(path: Path, line: number): Generator<Place> {
   const depth = Math.min(path.length, 10)
   for (let end = 1; end <= depth; end++) yield [path.slice(0, end), line]

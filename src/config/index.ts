@@ -1,4 +1,4 @@
-export { type ListenAddress, listenAddress } from './listen-address.ts'
+export { getListenAddress, type ListenAddress } from './listen-address.ts'
 export { type LoadedConfig, type LoadResult, loadConfig } from './load.ts'
 export { formatPath, type Problem, renderProblem } from './problem.ts'
 export type { ModelConfig, ProviderConfig } from './provider-schema.ts'

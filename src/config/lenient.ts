@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { capabilities } from '../core/capability.ts'
 
 /*
- * Rules that join several settings are judged even while other parts of the file are broken, so
- * that an operator sees everything at once. They look at this outline: here, what is malformed
- * reads as absent, and the schema reports it.
+ * Rules that join several settings are checked even when other parts of the file are malformed, so
+ * that an operator sees every problem at once. They read this lenient form of the configuration: a
+ * malformed value reads as absent here, and the schema reports it.
  */
 
 function optional<Value extends z.ZodType>(schema: Value) {
@@ -18,14 +18,14 @@ function list<Entry extends z.ZodType>(entry: Entry) {
 const model = z
   .object({
     id: optional(z.string()),
-    // Null is malformed; absent is the schema's default.
+    // Null stands for a malformed value; an absent one has the default of the schema.
     capabilities: z.array(z.enum(capabilities)).nullable().default(['chat']).catch(null),
     fallbacks: list(optional(z.string())),
   })
   .catch({ capabilities: null, fallbacks: [] })
 
 const provider = z
-  // Loose, so that every setting of the provider can be held against its kind.
+  // Loose, so that every setting of the provider can be checked against its kind.
   .looseObject({
     name: optional(z.string()),
     kind: optional(z.string()),
@@ -36,7 +36,7 @@ const provider = z
   .catch({ models: [] })
 
 const lenientConfig = z.object({
-  // Malformed counts as on: nothing follows from it.
+  // A malformed value counts as on, which causes no further problem.
   auth: z
     .object({ enabled: z.boolean().default(false).catch(true) })
     .prefault({})
@@ -49,7 +49,7 @@ export type LenientConfig = z.infer<typeof lenientConfig>
 export type LenientProvider = LenientConfig['providers'][number]
 export type LenientModel = LenientProvider['models'][number]
 
-/** What can be judged of a file, however broken. */
+/** Parses any table; never throws. */
 export function parseLenient(table: unknown): LenientConfig {
   return lenientConfig.parse(table)
 }

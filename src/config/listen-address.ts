@@ -4,17 +4,17 @@ import { applyOverrides } from './overrides.ts'
 import { configSchema } from './schema.ts'
 import { parseToml } from './toml.ts'
 
-/** Where a gateway listens. */
+/** The address on which a gateway listens. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
 /**
- * Where a gateway with this configuration listens. What cannot serve, or cannot even be read, does
- * not matter: its address is taken from the rest, the environment and the defaults.
+ * Returns the address on which a gateway with this configuration listens, also when the configuration
+ * is invalid: then from its valid settings, the environment and the defaults.
  */
-export function listenAddress(text: string, env: Environment): ListenAddress {
+export function getListenAddress(text: string, env: Environment): ListenAddress {
   const file = parseToml(text)
   const { table } = applyOverrides(file.ok ? file.table : {}, env)
   return schema.parse(table['server'])

@@ -11,33 +11,33 @@ import { parseToml, type Table } from './toml.ts'
 import { findWarnings } from './warnings.ts'
 import { describeIssue, toFindings } from './wording.ts'
 
-/** A configuration that can serve, or everything that keeps this text from being one. */
+/** A valid configuration, or every problem of the text. */
 export type LoadResult =
   | ({ readonly ok: true } & LoadedConfig)
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 export interface LoadedConfig {
   readonly config: Config
-  /** What the file and the environment set, without defaults. */
+  /** The settings of the file and the environment, without defaults. */
   readonly set: Table
   readonly warnings: readonly string[]
-  /** The text of every `ca_file`, by the name of its provider. */
+  /** The text of every `ca_file`, by the provider's name. */
   readonly authorities: ReadonlyMap<string, string>
 }
 
-interface Source {
-  /** The configuration file. */
+interface LoadOptions {
+  /** The text of the configuration file. */
   readonly text: string
-  /** The variables that may override it. Whether they hold the providers' keys is not looked at. */
+  /** The variables that may override settings. Missing provider keys are not a problem here. */
   readonly env: Environment
-  /** The provider kinds that `kind` may name. */
+  /** The kinds that a provider may have. */
   readonly kinds: readonly KindFacts[]
-  /** Reads the files that settings name; without it they are left alone. */
+  /** Reads each `ca_file`; without it these files are not checked. */
   readonly readFile?: ReadFile | undefined
 }
 
-/** Reads a configuration: the file, the environment over it, then every rule. Never throws. */
-export async function loadConfig({ text, env, kinds, readFile }: Source): Promise<LoadResult> {
+/** Parses the file, applies the overrides of the environment, then checks every rule. Never rejects. */
+export async function loadConfig({ text, env, kinds, readFile }: LoadOptions): Promise<LoadResult> {
   const file = parseToml(text)
   if (!file.ok) return { ok: false, problems: [file.problem] }
 

@@ -2,37 +2,37 @@ import { nearestName } from '../core/nearest-name.ts'
 import type { Environment } from '../core/ports.ts'
 import { parseLenient } from './lenient.ts'
 import { type Finding, formatPath } from './problem.ts'
-import { plainSettings, type Shape, topLevelForm } from './schema-tree.ts'
+import { getTopLevelForm, plainSettings, type Shape } from './schema-tree.ts'
 import { isTable, type Table } from './toml.ts'
 
-/** The file's content with the environment's on top. */
+/** The settings of the file with the overrides of the environment. */
 interface Overridden {
   readonly table: Table
-  /** The variable that each overridden setting came from. */
+  /** The variables that override settings, by the name of the setting. */
   readonly origins: ReadonlyMap<string, string>
   readonly findings: readonly Finding[]
 }
 
-/** Puts the variables that name a setting, as `GATEWAY_SERVER__PORT` does, over the file's values. */
+/** Overrides settings of the file with variables such as `GATEWAY_SERVER__PORT`. */
 export function applyOverrides(file: Table, env: Environment): Overridden {
-  // An empty variable counts as unset, as it does for keys.
+  // An empty variable counts as unset, as for keys.
   const variables = Object.keys(env)
     .filter((name) => name.startsWith(prefix) && env[name])
     .sort()
-  const sourcesInFile = listKeyVariables(file)
+  const keysInFile = listKeyVariables(file)
   let table = file
   const origins = new Map<string, string>()
   for (const variable of variables) {
     const setting = settings.get(variable)
-    if (setting === undefined || sourcesInFile.has(variable)) continue
+    if (setting === undefined || keysInFile.has(variable)) continue
     table = setValue(table, setting.path, parseValue(env[variable] ?? '', setting.shape))
     origins.set(formatPath(setting.path), variable)
   }
 
-  // Judged last: an override may have named one more variable as a key's source.
-  const sources = listKeyVariables(table)
+  // Last, because an override may itself name a variable that holds a key.
+  const keys = listKeyVariables(table)
   const findings = variables
-    .filter((name) => !settings.has(name) && !reserved.has(name) && !sources.has(name))
+    .filter((name) => !settings.has(name) && !reserved.has(name) && !keys.has(name))
     .filter((name) => !isServiceLink(name, env[name] ?? ''))
     .map(unknownVariable)
   return { table, origins, findings }
@@ -40,7 +40,7 @@ export function applyOverrides(file: Table, env: Environment): Overridden {
 
 const prefix = 'GATEWAY_'
 
-/** Variables of the process itself: they are no part of the configuration. */
+/** Variables that are not settings. */
 const reserved = new Set(['GATEWAY_MASTER_KEY', 'GATEWAY_LOG_LEVEL', 'GATEWAY_DB_AUTH_TOKEN'])
 
 const settings = new Map(
@@ -52,7 +52,7 @@ function listKeyVariables(table: Table): Set<string | undefined> {
   return new Set([...providers.map((provider) => provider.api_key_env), webhooks?.signing_key_env])
 }
 
-/** Kubernetes sets such variables in every pod beside a service whose name begins with `gateway`. */
+/** True for the variables that Kubernetes sets for a service whose name begins with `gateway`. */
 function isServiceLink(variable: string, value: string): boolean {
   return (
     /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z\d_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_[A-Z]+)?)$/.test(
@@ -66,23 +66,26 @@ function unknownVariable(variable: string): Finding {
   const path = [variable]
   const name = variable.slice(prefix.length)
   const [top = ''] = name.toLowerCase().split('__')
-  const form = topLevelForm(top)
+  const form = getTopLevelForm(top)
   if (form === 'array of tables') {
-    return { path, message: `no variable can override ${top}: its entries are set in the file` }
+    return {
+      path,
+      message: `${top} cannot be overridden by a variable: set its entries in the file`,
+    }
   }
   if (form === 'table' && name.length === top.length) {
-    return { path, message: `${top} is a table: a variable names one of its settings, after "__"` }
+    return { path, message: `${top} is a table: name one of its settings after "__"` }
   }
   const candidates = [...settings.keys()].map((candidate) => candidate.slice(prefix.length))
   const nearest = nearestName(name, candidates)
   return {
     path,
-    message: 'names no setting',
+    message: 'is not the name of a setting',
     suggestion: nearest === undefined ? undefined : prefix + nearest,
   }
 }
 
-/** The value that a text stands for. What cannot be understood stays text, for the schema to refuse. */
+/** Parses the text of a variable. A malformed value stays text, which the schema rejects. */
 function parseValue(text: string, shape: Shape): unknown {
   switch (shape) {
     case 'text':
@@ -104,7 +107,7 @@ function parseValue(text: string, shape: Shape): unknown {
   }
 }
 
-/** JavaScript reads `0x50` and ` 8` as numbers too; a person who writes them means neither. */
+/** Unlike `Number`, this does not accept `0x50` or ` 8`. */
 const plainDecimal = /^[+-]?\d+(?:\.\d+)?$/
 
 function parseList(text: string): readonly unknown[] | undefined {
@@ -120,7 +123,7 @@ function parseList(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** A copy of the table with one value set. A malformed table on the way is left for the schema. */
+/** Copies the table with one value set. A malformed table on the path stays, for the schema to reject. */
 function setValue(table: Table, [name, ...rest]: readonly string[], value: unknown): Table {
   if (name === undefined) return table
   if (rest.length === 0) return { ...table, [name]: value }

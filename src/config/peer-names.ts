@@ -1,18 +1,17 @@
 import type { Path } from './problem.ts'
 
 /*
- * What people who come from other gateways and client libraries write. None of these names is
- * accepted: they only lead to the right one.
+ * Names from other gateways and client libraries. They are not accepted, only used for suggestions.
  */
 
-/** The name to write here, and what else is different about it. */
+/** The name that this gateway has for the same thing, and a rule that differs. */
 export interface PeerHint {
   readonly suggestion: string
-  /** A rule that the name alone does not say. */
+  /** A difference that the name does not show. */
   readonly note?: string
 }
 
-/** The kind that another product's name of a kind means; undefined where it means none. */
+/** Finds the kind for another product's name of it. */
 export function findPeerKind(name: string): PeerHint | undefined {
   const plain = name.toLowerCase().replaceAll(/[^a-z\d]/g, '')
   if (openAiServers.has(plain)) return { suggestion: 'openai', note: serverNote }
@@ -20,26 +19,26 @@ export function findPeerKind(name: string): PeerHint | undefined {
   return kind === undefined ? undefined : { suggestion: kind }
 }
 
-/** A key that no setting of its table has. */
+/** A key that is not a setting of its table. */
 export interface UnknownKey {
   readonly table: Path
   readonly key: string
-  /** All keys of that table. */
+  /** Every key of that table. */
   readonly given: readonly string[]
 }
 
-/** The setting that another product's name of a setting means; undefined where it means none. */
+/** Finds the setting for another product's name of it. */
 export function findPeerSetting({ table, key, given }: UnknownKey): PeerHint | undefined {
   const rows = peerSettings[table.filter((part) => typeof part === 'string').join('.')] ?? []
   const plain = key.toLowerCase().replaceAll('_', '')
   const row = rows.find(({ names }) => names.includes(plain))
-  const suggestion = row?.means.find((setting) => !given.includes(setting))
+  const suggestion = row?.candidates.find((setting) => !given.includes(setting))
   return row === undefined || suggestion === undefined ? undefined : { ...row, suggestion }
 }
 
-const serverNote = 'a server that speaks the OpenAI format is kind "openai" with its base_url'
+const serverNote = 'for a server with an OpenAI-compatible API, use kind "openai" and its base_url'
 
-/** Servers, proxies and vendors without a kind of their own. Lower case, letters and digits only. */
+/** Servers, proxies and vendors that have no kind. Lower case, letters and digits only. */
 const openAiServers: ReadonlySet<string> = new Set([
   'openaicompatible',
   'openailike',
@@ -91,75 +90,86 @@ const peerKinds: Readonly<Record<string, readonly string[]>> = {
 interface PeerSetting {
   /** Lower case, without underscores. */
   readonly names: readonly string[]
-  /** The first of these settings that the table does not hold yet is meant. */
-  readonly means: readonly string[]
+  /** The candidates, best first. A setting that the table already contains is skipped. */
+  readonly candidates: readonly string[]
   readonly note?: string
 }
 
-const perMillion = 'prices are US dollars for a million tokens'
+const perMillion = 'prices are in US dollars per million tokens'
 const perToken = `${perMillion}: multiply by 1000000`
 const perThousand = `${perMillion}: multiply by 1000`
-const keyNote = 'the file holds no keys, it names the environment variable that does'
-const timeNote = 'times are milliseconds'
+const keyNote = 'name the environment variable that holds the key, not the key itself'
+const timeNote = 'times are in milliseconds'
 
 const addressNames = ['apibase', 'apiurl', 'baseurl', 'url', 'endpoint', 'azureendpoint', 'host']
 const keyNames = ['apikey', 'key', 'apitoken', 'token', 'accesskey']
 const timeNames = ['timeout', 'requesttimeout', 'timeoutms']
 
-/** By the table that the name was found in. */
+/** By the table that contains the name. */
 const peerSettings: Readonly<Record<string, readonly PeerSetting[]>> = {
   providers: [
-    { names: keyNames, means: ['api_key_env'], note: keyNote },
-    { names: addressNames, means: ['base_url'] },
-    { names: timeNames, means: ['total_timeout_ms'], note: timeNote },
-    { names: ['type', 'provider', 'providertype'], means: ['kind'] },
-    { names: ['id', 'providername'], means: ['name'] },
-    { names: ['maxretries', 'numretries', 'retries'], means: ['resilience.retry_max_attempts'] },
+    { names: keyNames, candidates: ['api_key_env'], note: keyNote },
+    { names: addressNames, candidates: ['base_url'] },
+    { names: timeNames, candidates: ['total_timeout_ms'], note: timeNote },
+    { names: ['type', 'provider', 'providertype'], candidates: ['kind'] },
+    { names: ['id', 'providername'], candidates: ['name'] },
+    {
+      names: ['maxretries', 'numretries', 'retries'],
+      candidates: ['resilience.retry_max_attempts'],
+    },
   ],
   'providers.models': [
-    { names: ['name', 'model', 'modelname', 'alias'], means: ['id', 'upstream_id'] },
+    { names: ['name', 'model', 'modelname', 'alias'], candidates: ['id', 'upstream_id'] },
     {
       names: ['modelid', 'deployment', 'deploymentid', 'deploymentname', 'upstream'],
-      means: ['upstream_id'],
+      candidates: ['upstream_id'],
     },
     {
       names: ['inputprice', 'inputcost', 'promptprice', 'priceinput', 'inputcostper1m'],
-      means: ['cost_per_1m_input'],
+      candidates: ['cost_per_1m_input'],
       note: perMillion,
     },
     {
       names: ['outputprice', 'outputcost', 'completionprice', 'priceoutput', 'outputcostper1m'],
-      means: ['cost_per_1m_output'],
+      candidates: ['cost_per_1m_output'],
       note: perMillion,
     },
-    { names: ['inputcostpertoken'], means: ['cost_per_1m_input'], note: perToken },
-    { names: ['outputcostpertoken'], means: ['cost_per_1m_output'], note: perToken },
+    { names: ['inputcostpertoken'], candidates: ['cost_per_1m_input'], note: perToken },
+    { names: ['outputcostpertoken'], candidates: ['cost_per_1m_output'], note: perToken },
     {
       names: ['inputcostper1k', 'inputcostper1ktokens'],
-      means: ['cost_per_1m_input'],
+      candidates: ['cost_per_1m_input'],
       note: perThousand,
     },
     {
       names: ['outputcostper1k', 'outputcostper1ktokens'],
-      means: ['cost_per_1m_output'],
+      candidates: ['cost_per_1m_output'],
       note: perThousand,
     },
-    { names: ['cachereadinputtokencost'], means: ['cost_per_1m_cached_input'], note: perToken },
-    { names: ['cachecreationinputtokencost'], means: ['cost_per_1m_cache_write'], note: perToken },
+    {
+      names: ['cachereadinputtokencost'],
+      candidates: ['cost_per_1m_cached_input'],
+      note: perToken,
+    },
+    {
+      names: ['cachecreationinputtokencost'],
+      candidates: ['cost_per_1m_cache_write'],
+      note: perToken,
+    },
     {
       names: ['cachecreationinputtokencostabove1hr'],
-      means: ['cost_per_1m_cache_write_1h'],
+      candidates: ['cost_per_1m_cache_write_1h'],
       note: perToken,
     },
     {
       names: ['inputcostperquery'],
-      means: ['cost_per_1k_searches'],
-      note: 'the price is for a thousand searches: multiply by 1000',
+      candidates: ['cost_per_1k_searches'],
+      note: 'the price is per thousand searches: multiply by 1000',
     },
-    { names: ['maxtokens', 'maxcompletiontokens'], means: ['max_output_tokens'] },
-    { names: keyNames, means: ['providers.api_key_env'], note: keyNote },
-    { names: addressNames, means: ['providers.base_url'] },
-    { names: timeNames, means: ['providers.total_timeout_ms'], note: timeNote },
-    { names: ['type', 'mode'], means: ['capabilities'] },
+    { names: ['maxtokens', 'maxcompletiontokens'], candidates: ['max_output_tokens'] },
+    { names: keyNames, candidates: ['providers.api_key_env'], note: keyNote },
+    { names: addressNames, candidates: ['providers.base_url'] },
+    { names: timeNames, candidates: ['providers.total_timeout_ms'], note: timeNote },
+    { names: ['type', 'mode'], candidates: ['capabilities'] },
   ],
 }

@@ -1,41 +1,41 @@
-/** Where a setting stands in the configuration: table names, keys and array positions. */
+/** The path of a setting: table names, keys and array positions. */
 export type Path = readonly (string | number)[]
 
-/** A broken rule, before anyone has looked up where in the file it is broken. */
+/** A broken rule, before its line is known. */
 export interface Finding {
   readonly path: Path
   readonly message: string
-  /** The valid name that was probably meant. */
+  /** The valid name that is probably meant. */
   readonly suggestion?: string | undefined
-  /** The other place that this one collides with. */
+  /** The other setting that this one collides with. */
   readonly clash?: Path | undefined
 }
 
-/** A broken rule as an operator gets to see it. */
+/** A broken rule as it is shown to operators. */
 export interface Problem {
-  /** The dotted setting, or the variable that names none. Empty where the text is no TOML. */
+  /** The dotted name of the setting, or the name of a variable. Empty when the text is not TOML. */
   readonly setting: string
   readonly line?: number | undefined
-  /** Only for text that is no TOML. */
+  /** Only when the text is not TOML. */
   readonly column?: number | undefined
   readonly message: string
-  /** The valid name that was probably meant. */
+  /** The valid name that is probably meant. */
   readonly suggestion?: string | undefined
 }
 
-/** One line for a log or a terminal: `server.prot (line 3): unknown setting; did you mean "port"?` */
+/** Renders one line: `server.prot (line 3): unknown setting; did you mean "port"?` */
 export function renderProblem({ setting, line, column, message, suggestion }: Problem): string {
   const hint = suggestion === undefined ? '' : `; did you mean ${quote(suggestion)}?`
   const place = setting === '' ? `line ${line}, column ${column}` : formatSetting(setting, line)
   return `${place}: ${message}${hint}`
 }
 
-/** A setting and, where known, its line. */
+/** Formats a setting with its line, if known. */
 export function formatSetting(setting: string, line: number | undefined): string {
   return line === undefined ? setting : `${setting} (line ${line})`
 }
 
-/** The dotted name of a setting: `providers[0].models[1].id`. */
+/** Formats the dotted name of a setting: `providers[0].models[1].id`. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${part}]`
@@ -46,12 +46,12 @@ export function formatPath(path: Path): string {
 
 const bareKey = /^[A-Za-z0-9_-]{1,100}$/
 
-/** A name from the file, made safe and short enough for a line of output. */
+/** Quotes a name from the file, escaped and shortened for a line of output. */
 export function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 
-/** A message and, where there is one, a rule that helps to put it right. */
+/** Appends a note to a message, if there is one. */
 export function withNote(message: string, note: string | undefined): string {
   return note === undefined ? message : `${message}: ${note}`
 }

@@ -17,7 +17,7 @@ import {
 
 const modelSchema = z.strictObject({
   id: headerText,
-  /** The vendor's name of the model; `id` where absent. */
+  /** The vendor's name of the model; `id` by default. */
   upstream_id: text.optional(),
   capabilities: distinctNonEmpty(z.enum(capabilities)).default(['chat']),
   modalities: distinctNonEmpty(z.enum(modalities)).default(['text']),
@@ -31,7 +31,7 @@ const modelSchema = z.strictObject({
   fallbacks: distinct(z.string()).default([]),
 })
 
-/** One entry of `[[providers]]`. What its kind adds to these rules is judged in `check-kinds.ts`. */
+/** One entry of `[[providers]]`. The rules of each kind are in `check-kinds.ts`. */
 export const providerSchema = z.strictObject({
   name: headerText,
   kind: z.string(),

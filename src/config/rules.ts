@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { maxTimerDelay } from '../core/ids.ts'
 
-/** A whole number of a range. Where 0 is the first value outside, the message says so. */
+/** A whole number in a range. The message for 0 says that 0 is not allowed. */
 export function wholeNumber(min: number, max: number) {
   const rule = `must be a whole number from ${min} to ${max}`
   const error = ({ input }: { readonly input?: unknown }) =>
@@ -9,19 +9,19 @@ export function wholeNumber(min: number, max: number) {
   return z.int({ error }).min(min, { error }).max(max, { error })
 }
 
-/** A number of a range, fractions included. TOML writes `nan` and `inf` as numbers: neither passes. */
+/** A number in a range, with fractions. `nan` and `inf`, which are numbers in TOML, are rejected. */
 export function amount(min: number, max: number) {
   const error = `must be a number from ${min} to ${max}`
   return z.number({ error }).min(min, { error }).max(max, { error })
 }
 
-/** Milliseconds, where 0 is a meaning of its own. */
+/** Milliseconds, where 0 has a meaning of its own. */
 export const delay = wholeNumber(0, maxTimerDelay)
 
-/** Milliseconds, where 0 would end or repeat something at once. */
+/** Milliseconds, where 0 would end or repeat something immediately. */
 export const duration = wholeNumber(1, maxTimerDelay)
 
-/** Bytes, up to what one buffer can hold. */
+/** Bytes, up to the maximum size of one buffer. */
 export const byteCount = wholeNumber(1, 2 ** 31 - 1)
 
 /** US dollars. */
@@ -32,19 +32,19 @@ export const text = z.string().regex(/^\P{Cc}+$/u, {
   error: 'must be text of one or more characters, none of them a control character',
 })
 
-/** Text that stands in an address as it is. */
+/** Text that is inserted into a URL unescaped. */
 export const word = z.string().regex(/^[\w.-]+$/, {
   error: 'must be one or more letters, digits, ".", "_" or "-", without blanks',
 })
 
-/** Model ids and provider names stand in response headers, so they must be legal header values. */
+/** A model id or a provider name. They are sent in response headers, so they must be valid there. */
 export const headerText = z
   .string()
   .regex(/^(?=.{1,256}$)[\x21-\x7e\xa1-\xff]+(?: +[\x21-\x7e\xa1-\xff]+)*$/, {
     error: 'must be 1 to 256 printable Latin-1 characters, with no space at either end',
   })
 
-/** The name of an environment variable. The name is logged, so a key pasted here must not pass. */
+/** The name of an environment variable. Names are logged, so a key pasted here must be rejected. */
 export const variableName = z
   .string()
   .refine((name) => findVariableSyntax(name) === undefined, {
@@ -63,17 +63,17 @@ export const variableName = z
       'must be the name of an environment variable: letters, digits, "_", "-" and ".", not a digit first',
   })
 
-/** How shells, templates and other gateways mark a name as that of a variable. */
+/** Finds the prefix with which shells, templates and other gateways mark a variable. */
 function findVariableSyntax(name: string): string | undefined {
   return /^(?:\$|%|env[.:]|os\.environ\/)/.exec(name)?.[0]
 }
 
-/** How the keys of well-known vendors begin. */
+/** True when a text begins like a key of a well-known vendor. */
 function isKeyShaped(name: string): boolean {
   return /^(?:sk-|(?:gsk_|hf_|xai-|pplx-|nvapi-|csk-|AIza|AKIA|eyJ)[\w.-]{16,}$)/.test(name)
 }
 
-/** A list without repetitions. */
+/** A list without duplicates. */
 export function distinct<Item extends z.ZodType<string | number>>(item: Item) {
   return z.array(item).check(({ value, issues }) => {
     const seen = new Set<unknown>()
@@ -86,7 +86,7 @@ export function distinct<Item extends z.ZodType<string | number>>(item: Item) {
   })
 }
 
-/** A list without repetitions of at least one item. */
+/** A list of at least one item, without duplicates. */
 export function distinctNonEmpty<Item extends z.ZodType<string | number>>(item: Item) {
   return distinct(item).min(1, { error: 'must not be empty' })
 }

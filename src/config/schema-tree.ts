@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Path } from './problem.ts'
 import { configSchema } from './schema.ts'
 
-/** What a setting holds, as far as a variable's text must be turned into it. */
+/** The type of a setting, to which the text of a variable is converted. */
 export type Shape = 'text' | 'number' | 'boolean' | 'list of numbers' | 'list of texts'
 
 /** A setting of the file that is not inside an array of tables. */
@@ -11,22 +11,22 @@ export interface Setting {
   readonly shape: Shape
 }
 
-/** The names that a table of the file may hold. Empty where the path leads to no table. */
+/** Lists the settings of a table of the file. Empty when the path is not a table. */
 export function listNames(table: Path): readonly string[] {
   const schema = table.reduce<z.core.$ZodType | undefined>(findMember, configSchema)
   return schema === undefined ? [] : Object.keys(listMembers(schema))
 }
 
-/** Every name of every table below the top, dotted and without array positions. */
+/** The dotted names of all settings below the top level, without array positions. */
 export const dottedNames: readonly string[] = [...walkNames([], configSchema)].map((path) =>
   path.join('.'),
 )
 
-/** Every setting that stands alone or in a table, arrays of tables left out. */
+/** Every setting that is not inside an array of tables. */
 export const plainSettings: readonly Setting[] = [...walkPlain([], configSchema)]
 
-/** What the top level of the file may hold under a name, if anything. */
-export function topLevelForm(name: string): 'key' | 'table' | 'array of tables' | undefined {
+/** Returns the form of a top-level setting; undefined when there is no such setting. */
+export function getTopLevelForm(name: string): 'key' | 'table' | 'array of tables' | undefined {
   const schema = findMember(configSchema, name)
   if (schema === undefined) return undefined
   if (schema instanceof z.ZodObject) return 'table'
@@ -78,7 +78,7 @@ function listMembers(schema: z.core.$ZodType): Readonly<Record<string, z.core.$Z
   return schema instanceof z.ZodObject ? schema.shape : {}
 }
 
-/** A schema without what is wrapped around it for absent values. */
+/** Removes the wrappers for absent values from a schema. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   const wrapped =
     schema instanceof z.ZodDefault ||

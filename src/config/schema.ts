@@ -36,7 +36,7 @@ const auth = z.strictObject({
   reserve_output_tokens: wholeNumber(0, 1_000_000_000).default(256),
 })
 
-/** The labels that the gateway itself sets on its series. */
+/** The labels that the gateway itself uses. */
 const ownLabels = new Set([
   'capability',
   'model',
@@ -47,14 +47,14 @@ const ownLabels = new Set([
   'le',
 ])
 
-// A longer key could not come with a request: metadata keys end at 64 bytes.
+// Metadata keys have at most 64 bytes.
 const metadataLabel = z
   .string()
   .regex(/^[A-Za-z_]\w{0,63}$/, {
     error: 'must be a legal label name: 1 to 64 letters, digits and "_", not a digit first',
   })
   .refine((label) => !ownLabels.has(label) && !label.startsWith('__'), {
-    error: `is reserved: ${[...ownLabels].join(', ')} and names that start with "__" are taken`,
+    error: `is reserved, as are ${[...ownLabels].join(', ')} and names that start with "__"`,
   })
 
 const telemetry = z.strictObject({
@@ -89,7 +89,7 @@ const imageFetch = z.strictObject({
   allowed_url_prefixes: distinct(urlPrefix).default([]),
 })
 
-/** What there is to set about webhooks, in the file and at run time alike. */
+/** The settings of webhooks, in the file and in `PUT /admin/webhooks`. */
 export const webhookSettings = z.strictObject({
   url: webAddress,
   events: distinctNonEmpty(z.enum(accountEventTypes)).default([
@@ -108,7 +108,7 @@ export const webhookSettings = z.strictObject({
 
 const webhooks = webhookSettings.extend({ signing_key_env: variableName.optional() })
 
-/** The whole configuration file. Rules that join several settings are in `check.ts`. */
+/** The configuration file. Rules that join several settings are in `check.ts`. */
 export const configSchema = z.strictObject({
   log_format: z.enum(['pretty', 'json']).default('pretty'),
   server: server.prefault({}),
@@ -121,5 +121,5 @@ export const configSchema = z.strictObject({
   webhooks: webhooks.optional(),
 })
 
-/** A valid configuration with every default filled in; keys are written as in the file. */
+/** A valid configuration with all defaults. Its keys are those of the file. */
 export type Config = z.infer<typeof configSchema>

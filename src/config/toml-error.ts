@@ -1,7 +1,7 @@
 import type { TomlError } from 'smol-toml'
 import type { Problem } from './problem.ts'
 
-/** Why a text cannot be read as TOML, and where. Never repeats the text, which may hold a secret. */
+/** Explains why and where a text is not TOML. Never quotes the text, which may contain a secret. */
 export function explainTomlError(text: string, error: TomlError): Problem {
   const { line, column } = error
   const lines = text.split(/\r?\n/)
@@ -18,12 +18,12 @@ export function explainTomlError(text: string, error: TomlError): Problem {
     const message = `this looks like ${other}; the file is TOML: key = value`
     return { setting: '', line, column, message }
   }
-  // The lines that follow the first one of the parser's message repeat the text.
+  // The first line of the parser's message is the reason; the others quote the text.
   const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
   return { setting: '', line, column, message: `not TOML: ${reason}` }
 }
 
-/** The first header among these lines that is a table inside the given one. */
+/** Finds the first header of a table inside the given one, before the given one begins. */
 function findEarlierMember(
   header: string,
   lines: readonly string[],
@@ -38,7 +38,7 @@ function findEarlierMember(
   return undefined
 }
 
-/** What the line at which the parser gave up looks like, where that is another format. */
+/** Guesses another format from the line at which the parser stopped. */
 function guessFormat(line: string): 'JSON' | 'YAML' | undefined {
   if (/^\s*(?:\{|"[^"]*"\s*:|\[\s*(?:\{|$))/.test(line)) return 'JSON'
   return /^\s*(?:---|- |[\w.'-]+:(?:\s|$))/.test(line) ? 'YAML' : undefined

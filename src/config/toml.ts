@@ -9,10 +9,10 @@ type Parsed =
   | { readonly ok: true; readonly table: Table }
   | { readonly ok: false; readonly problem: Problem }
 
-/** Parses a file, or says where it stops being TOML. */
+/** Parses a text, or returns the problem with its line and column. */
 export function parseToml(text: string): Parsed {
   try {
-    // Integers that no number can hold are left to the schema, which knows the setting's range.
+    // Integers above 2^53 become bigints, which the schema rejects with the range of the setting.
     const table = parse(text, { integersAsBigInt: 'asNeeded', unsafeKeyBehaviour: 'throw' })
     eraseDates(table)
     return { ok: true, table }
@@ -23,8 +23,8 @@ export function parseToml(text: string): Parsed {
 }
 
 /**
- * No setting takes a date. As null it is refused wherever it stands, while the object that the
- * parser makes of it would pass for an empty table.
+ * Replaces dates by null, which the schema rejects everywhere. No setting is a date, and the object
+ * that the parser creates for one would pass as an empty table.
  */
 function eraseDates(table: object): void {
   const pending = [table]

@@ -2,7 +2,7 @@ import { quote } from './problem.ts'
 import type { ModelConfig } from './provider-schema.ts'
 import type { Config } from './schema.ts'
 
-/** What is allowed, but probably not meant. */
+/** Finds settings that are valid but probably a mistake. */
 export function findWarnings({
   auth,
   providers,
@@ -12,7 +12,7 @@ export function findWarnings({
   const models = providers.flatMap((provider) => provider.models)
   const warnings: string[] = []
   if (models.length === 0) {
-    warnings.push('no model is configured, so every request for one is refused')
+    warnings.push('no model is configured, so the gateway cannot serve any request')
   }
   if (auth.enabled) {
     for (const { id } of models.filter((model) => !hasPrice(model))) {
@@ -28,7 +28,7 @@ export function findWarnings({
   }
   if (webhooks !== undefined && webhooks.signing_key_env === undefined) {
     warnings.push(
-      'webhooks name no signing_key_env, so deliveries are unsigned unless a secret is stored',
+      'webhooks.signing_key_env is not set, so deliveries are unsigned unless a signing key is stored',
     )
   }
   return warnings

@@ -2,10 +2,10 @@ import type * as z from 'zod'
 import { nearestName } from '../core/nearest-name.ts'
 import { findPeerSetting, type UnknownKey } from './peer-names.ts'
 import { type Finding, quote, withNote } from './problem.ts'
-import { dottedNames, listNames, topLevelForm } from './schema-tree.ts'
+import { dottedNames, getTopLevelForm, listNames } from './schema-tree.ts'
 import { isTable } from './toml.ts'
 
-/** Says what a value must be. The rules of `rules.ts` bring their own words. */
+/** Describes what a value must be. The rules in `rules.ts` have messages of their own. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') return `must be ${formatChoices(issue.values)}`
   if (issue.code !== 'invalid_type') return undefined
@@ -27,7 +27,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What the schema found, one entry for each setting at fault. */
+/** Converts the errors of the schema to findings, one for each setting at fault. */
 export function toFindings(error: z.ZodError | undefined): readonly Finding[] {
   return (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
@@ -49,7 +49,7 @@ function formatChoices(values: readonly unknown[]): string {
 function unknownKey(unknown: UnknownKey): Finding {
   const { table, key } = unknown
   const path = [...table, key]
-  const form = table.length === 0 ? undefined : topLevelForm(key)
+  const form = table.length === 0 ? undefined : getTopLevelForm(key)
   switch (form) {
     case 'key':
       return { path, message: `${key} is a top-level key: put it before the first [table]` }
@@ -68,7 +68,7 @@ function unknownKey(unknown: UnknownKey): Finding {
   }
 }
 
-/** A setting that does exist, but in another table. */
+/** Finds a setting of this name in another table. */
 function findInOtherTable(key: string): string | undefined {
   return dottedNames.find((name) => name.endsWith(`.${key}`))
 }

@@ -1,6 +1,6 @@
 import type { RequestOrigin } from './origin.ts'
 
-/** What an operator changes through the admin API. The part before the dot is the scope. */
+/** A change through the admin API. The part before the dot is its scope. */
 export type AuditAction =
   | `key.${'create' | 'update' | 'rotate' | 'grant' | 'delete'}`
   | `group.${'create' | 'update' | 'grant' | 'delete'}`
@@ -9,12 +9,12 @@ export type AuditAction =
   | `webhooks.${'replace' | 'disable'}`
   | `signing_key.${'store' | 'delete'}`
 
-/** A change, once it is committed. It holds no secret. */
+/** A committed change. It contains no secret. */
 export interface Change {
   readonly action: AuditAction
-  /** Id of the key or group, name of the provider, hash of the configuration; null for webhooks. */
+  /** The key or group id, the provider's name, or the hash of the configuration; null for webhooks. */
   readonly subjectId: string | null
 }
 
-/** Keeps account of a change, at once and without ever failing. */
+/** Records a change synchronously. Never throws. */
 export type Audit = (change: Change, origin: RequestOrigin) => void

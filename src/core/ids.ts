@@ -1,22 +1,22 @@
 declare const brand: unique symbol
 type Branded<T, Name extends string> = T & { readonly [brand]: Name }
 
-/** A model id as clients write it in `model`. */
+/** A model id, as clients send it in `model`. */
 export type ModelId = Branded<string, 'ModelId'>
 /** The configured name of a provider. */
 export type ProviderName = Branded<string, 'ProviderName'>
-/** The id of one request, as it stands in `x-request-id`. */
+/** The id of one request, as in `x-request-id`. */
 export type RequestId = Branded<string, 'RequestId'>
 
-/** The id of a virtual key: 32 lowercase hex digits, the same after a rotation. */
+/** The id of a virtual key: 32 lowercase hex digits. A rotation keeps it. */
 export type KeyId = Branded<string, 'KeyId'>
 /** The id of a budget group: 32 lowercase hex digits. */
 export type GroupId = Branded<string, 'GroupId'>
 
-/** Money: integer billionths of a US dollar. */
+/** An amount of money in billionths of a US dollar. */
 export type NanoUsd = Branded<bigint, 'NanoUsd'>
 
-/** Durations and instants inside the process, in milliseconds. */
+/** A duration or an instant in milliseconds. */
 export type Millis = number
 
 /** An instant in whole seconds since the epoch, as on the wire and in the database. */
@@ -30,18 +30,18 @@ export const maxTimerDelay: Millis = 2 ** 31 - 1
 
 const safeRequestId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The client's own id when it is 1 to 128 harmless characters, else undefined. */
+/** Returns the request id of the client if it has 1 to 128 safe characters, else undefined. */
 export function clientRequestId(header: string | null): RequestId | undefined {
   // The pattern is what makes the brand true.
   return header !== null && safeRequestId.test(header) ? (header as RequestId) : undefined
 }
 
-/** An id for an answer whose upstream gives none. */
+/** Creates an id for a completion whose upstream sends none. */
 export function newCompletionId(): string {
   return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
 }
 
-/** An id for a tool call whose upstream gives none. */
+/** Creates an id for a tool call whose upstream sends none. */
 export function newCallId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 }

@@ -1,4 +1,4 @@
-/** The labels of one series by name. The names are those that its metric was made with. */
+/** The labels of one series. Their names are the `labelNames` of its metric. */
 export type Labels = Readonly<Record<string, string | number>>
 
 export interface MetricSpec {
@@ -8,7 +8,7 @@ export interface MetricSpec {
 }
 
 export interface HistogramSpec extends MetricSpec {
-  /** Upper bounds, ascending, without the infinite one. */
+  /** Upper bounds in ascending order, without `+Inf`. */
   readonly buckets: readonly number[]
 }
 
@@ -24,13 +24,13 @@ export interface Histogram {
 
 /** One line of an exposition. */
 export interface Sample {
-  /** Where it differs from that of its metric: `…_bucket`, `…_sum` and `…_count` of a histogram. */
+  /** The name, if it differs from that of the metric: `…_bucket`, `…_sum`, `…_count`. */
   readonly name?: string | undefined
   readonly labels: Labels
   readonly value: number
 }
 
-/** A metric that the gateway keeps by itself. Its samples are read at each scrape. */
+/** A metric whose values the gateway keeps itself. Its samples are read at each scrape. */
 export interface ReadMetric {
   readonly name: string
   readonly help: string
@@ -38,7 +38,7 @@ export interface ReadMetric {
   samples(): readonly Sample[]
 }
 
-/** Makes metrics. Each name is used once. */
+/** Creates metrics. Each name is used once. */
 export interface Meters {
   counter(spec: MetricSpec): Counter
   histogram(spec: HistogramSpec): Histogram
@@ -49,6 +49,6 @@ export interface Meters {
 export interface MetricsPort extends Meters {
   /** The content type of the exposition. */
   readonly contentType: string
-  /** Every series as it is now. */
+  /** Resolves to the current value of every series. */
   exposition(): Promise<string>
 }

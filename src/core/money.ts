@@ -2,9 +2,9 @@ import type { NanoUsd } from './ids.ts'
 
 const nanosPerDollar = 1_000_000_000n
 
-/** An amount in dollars: the nearest number there is. */
+/** Converts nano-dollars to US dollars, rounded to the nearest double. */
 export function toUsd(amount: NanoUsd): number {
-  // Of two exact integers the quotient is rounded once; a larger amount would be rounded twice.
+  // The quotient of two exact integers is rounded once; a larger amount would be rounded twice.
   const nanos = Number(amount)
   if (Number.isSafeInteger(nanos)) return nanos / Number(nanosPerDollar)
   const size = amount < 0n ? -amount : amount
@@ -13,8 +13,8 @@ export function toUsd(amount: NanoUsd): number {
 }
 
 /**
- * Dollars as whole nano-dollars, rounded half up: what was written, not its binary neighbour. For
- * numbers from 0 to 1e20.
+ * Converts US dollars, from 0 to 1e20, to nano-dollars. Rounds the decimal notation half up, not the
+ * binary value behind it.
  */
 export function toNanoUsd(usd: number): NanoUsd {
   // Below 1e-6 a number prints with an exponent.
@@ -25,8 +25,8 @@ export function toNanoUsd(usd: number): NanoUsd {
 const maxUsd = 1e12
 
 /**
- * A cap or a grant as nano-dollars; undefined for what is negative, over 1e12, or above 0 and still too
- * small for a nano-dollar.
+ * Converts a cap or a grant in US dollars to nano-dollars. Returns undefined for amounts that are
+ * negative, over 1e12, or positive but below half a nano-dollar.
  */
 export function parseBudget(usd: number): NanoUsd | undefined {
   if (!(usd >= 0 && usd <= maxUsd)) return undefined

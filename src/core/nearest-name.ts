@@ -1,14 +1,14 @@
-/** The candidate that a misspelt name was probably meant to be, or undefined when none is close. */
+/** Returns the candidate that a misspelt name probably means; undefined when none is close. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase()
-  // A third of the name may be wrong, or one letter of a short one, but never all of it.
+  // A third of the letters may be wrong, at least one, but never all of them.
   let limit = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1)
   let nearest: string | undefined
   let containing: string | undefined
   for (const candidate of candidates) {
     const other = candidate.toLowerCase()
     if (containing === undefined && hasWords(other, wanted)) containing = candidate
-    // The distance is at least the difference in length: most candidates end here.
+    // The distance is at least the difference in length, which rules most candidates out.
     if (Math.abs(other.length - wanted.length) > limit) continue
     const distance = editDistance(wanted, other)
     if (distance > limit) continue
@@ -18,12 +18,12 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return nearest ?? containing
 }
 
-/** True when a name is another one with words left out: `api_key` of `api_key_env`. */
+/** True when `words` are consecutive words of a name: `api_key` of `api_key_env`. */
 function hasWords(name: string, words: string): boolean {
   return words !== '' && `_${name}_`.includes(`_${words}_`)
 }
 
-/** Letters to insert, remove, replace, or swap with their neighbour. */
+/** Number of letters to insert, remove, replace, or swap with their neighbour. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, j) => j)

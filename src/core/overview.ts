@@ -1,25 +1,25 @@
 import type { LogFormat } from './ports.ts'
 
-/** What an operator looks for at the start. It holds no secret. */
+/** A summary of the configuration for operators. It contains no secret. */
 export interface Overview {
   readonly providers: readonly ProviderOverview[]
   readonly models: number
   readonly logFormat: LogFormat
   readonly auth: AuthOverview
-  /** What is allowed, but probably not meant. */
+  /** Settings that are valid but probably a mistake. */
   readonly warnings: readonly string[]
 }
 
 export interface ProviderOverview {
   readonly name: string
   readonly kind: string
-  /** Where requests go, without its query, which may hold a key. */
+  /** The address that requests go to, without its query, which may contain a key. */
   readonly baseUrl: string
-  /** Its own proxy without its credential, or `none`; undefined where it has no setting for it. */
+  /** The proxy of this provider without its credential, or `none`; undefined when not set. */
   readonly proxy?: string | undefined
-  /** `present`, `stored`, `not needed`, or why there is none: `OPENAI_API_KEY is unset`. */
+  /** `present`, `stored`, `not needed`, or why it is missing: `OPENAI_API_KEY is unset`. */
   readonly credential: string
-  /** Set when requests to it fail for want of a credential: a sentence that says so. */
+  /** A sentence for the log when requests fail because the credential is missing. */
   readonly missing: string | undefined
 }
 

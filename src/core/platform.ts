@@ -1,6 +1,6 @@
 /**
- * The instances of a class of the platform, by whatever declares it in the project: the DOM library,
- * or the types of Node, workerd, Bun or Deno. `Otherwise` where nothing does.
+ * The instance type of a platform class, as declared by the project that embeds the gateway: by the
+ * DOM library, or by the types of Node, workerd, Bun or Deno. `Otherwise` when it is not declared.
  */
 type Platform<Name extends string, Otherwise> =
   typeof globalThis extends Record<Name, { readonly prototype: infer Instance }>

@@ -1,14 +1,14 @@
-import type { Millis } from './ids.ts'
+import type { Bytes, Millis } from './ids.ts'
 import type { PlatformResponse, PlatformUrl } from './platform.ts'
 import type { Readable } from './streams.ts'
 
-/** Time, so that tests can hold it. */
+/** The clock and timers of the host. */
 export interface Clock {
-  /** Wall clock, milliseconds since the epoch. */
+  /** The wall clock, in milliseconds since the epoch. */
   now(): Millis
-  /** A clock that never jumps, for durations. */
+  /** A monotonic clock, for durations. */
   elapsed(): Millis
-  /** Calls `fire` once after `delay`; the timer does not keep the process alive. */
+  /** Calls `fire` once after `delay`. The timer does not keep the process alive. */
   schedule(delay: Millis, fire: () => void): Timer
 }
 
@@ -16,151 +16,151 @@ export interface Timer {
   cancel(): void
 }
 
-/** How the host writes lines of the log: for a person, or for a program. */
+/** The format of log lines: for people, or for programs. */
 export type LogFormat = 'pretty' | 'json'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Structured log. Fields are ids, counts and codes: never content, keys or headers. */
+/** A structured log. Fields are ids, counts and codes, never content, keys or headers. */
 export interface Log {
   enabled(level: LogLevel): boolean
   write(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** A body that arrives piece by piece. One reader. */
+/** A body that arrives in chunks. It has one reader. */
 export interface ByteSource {
   /**
-   * The next bytes that have arrived, in order, or undefined at a clean end.
-   * Rejects with an `UpstreamFault` when the sender fails or the reader fell too far behind.
+   * Resolves to the next bytes in order, or to undefined at a clean end. Rejects with an
+   * `UpstreamFault` when the sender fails or the reader falls too far behind.
    */
   read(): Promise<Uint8Array | undefined>
-  /** The reader wants no more: frees the connection; a read that waits resolves to undefined. */
+  /** Cancels the body and frees the connection. A pending read resolves to undefined. */
   cancel(): void
   /**
-   * The reader has all it needs: what still comes is dropped. The connection is freed for the next
-   * request when the body ends within a moment, else closed.
+   * Discards the rest of the body. The connection is reused when the body ends within a moment, and
+   * closed otherwise.
    */
   drain(): void
 }
 
-/** Counts the unread bytes of one queue among all that the process holds. */
+/** Counts the unread bytes of one queue toward the memory limit of the process. */
 export interface UnreadBytes {
-  /** So many more wait to be read, or so many less. */
-  add(bytes: number): void
-  /** None waits any more. */
+  /** Adds to the unread bytes; a negative number subtracts. */
+  add(bytes: Bytes): void
+  /** Subtracts all unread bytes of the queue. */
   release(): void
 }
 
-/** What an `AbortSignal` is to those who listen once; every `AbortSignal` is one. */
+/** The part of `AbortSignal` that a single listener needs; every `AbortSignal` is one. */
 export interface CancelSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** How the calls of one provider leave the host, where it has settings of its own for that. */
+/** The proxy and the certificate authorities of one provider. */
 export interface Egress {
-  /** The address of a proxy, with its credential; empty is none. Absent: as the host does it. */
+  /** The URL of a proxy, with its credential. Empty: no proxy. Undefined: the proxy of the host. */
   readonly proxy?: string | undefined
-  /** Certificate authorities to trust beside those of the host, in PEM. */
+  /** Certificate authorities to trust in addition to those of the host, in PEM. */
   readonly ca?: string | undefined
 }
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: string
-  /** Lower-case names. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | undefined
   readonly connectTimeout: Millis
-  /** A provider with its own connect timeout asks for a client of its own. */
+  /** Use a connection pool of its own, because the connect timeout differs from the global one. */
   readonly dedicatedPool?: boolean | undefined
-  /** The same object for all calls of a provider: connections are shared by it. */
+  /** The same object for every call of a provider: it identifies the connection pool. */
   readonly egress?: Egress | undefined
-  /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
-  readonly queueLimit: number
+  /** Maximum unread bytes; beyond it the body fails as `slow-client`. */
+  readonly queueLimit: Bytes
   readonly unread?: UnreadBytes | undefined
   /**
-   * Called before the request is sent again because a reused connection was lost at once; false
-   * keeps it from that. Absent, a request may be sent again once.
+   * Called before the request is sent again after a reused connection was lost; false prevents it.
+   * When absent, a request is sent again at most once.
    */
   readonly mayResend?: (() => boolean) | undefined
-  /** Aborts the exchange at any point; the connection is freed at once. */
+  /** Aborts the call at any point and frees its connection at once. */
   readonly signal: CancelSignal
 }
 
 export interface UpstreamResponse {
   readonly status: number
   /**
-   * One header by its lower-case name; undefined when absent. The headers of a body that has been
-   * decoded do not tell of its coding.
+   * Returns a header by its lower-case name, or undefined. The headers that describe the coding of a
+   * decoded body are absent.
    */
   header(name: string): string | undefined
-  /** The body, decoded. One in a coding that the host does not know fails as `malformed`. */
+  /** The decoded body. A body in an unknown coding fails as `malformed`. */
   readonly body: ByteSource
 }
 
 /**
- * Sends one request, follows no redirect, and resolves at the response's headers.
- * Rejects with an `UpstreamFault` (`network`, or `timeout` of `connect`).
- * From the headers on the body is read eagerly into a queue of at most `queueLimit` bytes.
+ * Sends one request without following redirects, and resolves at the headers of the response.
+ * Rejects with an `UpstreamFault` (`network`, or `timeout` of `connect`). The body is then read
+ * eagerly into a queue of at most `queueLimit` bytes.
  */
 export type UpstreamPort = (request: UpstreamRequest) => Promise<UpstreamResponse>
 
-/** Fetches remote images, as the policy of the data plane says: it decides, the port obeys. */
+/** Fetches remote images. The data plane decides which addresses are allowed. */
 export interface ImageFetchPort {
   /**
-   * Every address that a host name has; `at-proxy` when the image would come through a proxy, which
-   * resolves the name itself. Rejects with an `UpstreamFault` when it has none.
+   * Resolves a host name to all its addresses, or to `at-proxy` when a proxy will resolve it. Rejects
+   * with an `UpstreamFault` when the name has no address.
    */
   resolve(host: string, lookup: Lookup): Promise<readonly string[] | 'at-proxy'>
-  /** Like an `UpstreamPort`, but it connects to `address` and to no other. */
+  /** Like an `UpstreamPort`, but connects only to `address`. */
   fetch(request: PinnedRequest): Promise<UpstreamResponse>
 }
 
 export interface Lookup {
-  /** What is to be fetched from the host. */
+  /** The URL to fetch from the host. */
   readonly url: PlatformUrl
-  /** Ends the look-up. */
+  /** Cancels the lookup. */
   readonly signal: CancelSignal
 }
 
 export interface PinnedRequest {
   readonly url: string
-  /** An IP address, which has been found to be harmless; undefined where a proxy resolves the name. */
+  /** An IP address that the policy allows; undefined when a proxy resolves the name. */
   readonly address: string | undefined
-  /** Lower-case names. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes that may wait unread before the exchange is ended as `slow-client`. */
-  readonly queueLimit: number
+  /** Maximum unread bytes; beyond it the body fails as `slow-client`. */
+  readonly queueLimit: Bytes
   readonly unread?: UnreadBytes | undefined
-  /** Aborts the exchange at any point; the connection is freed at once. */
+  /** Aborts the call at any point and frees its connection at once. */
   readonly signal: CancelSignal
 }
 
-/** Names in lower case, each followed by its value: a host writes such a list out as it stands. */
+/** Alternating lower-case names and values, the flat form that `ServerResponse.writeHead` accepts. */
 export type HeaderList = readonly string[]
 
-/** What an answer is made of. */
+/** The parts of a response. */
 export interface ResponseParts {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Body | null
 }
 
-/** Bytes, text that is ASCII only (hosts send that in one piece with the headers), or a stream. */
+/** Bytes, ASCII text (which hosts send in one write with the headers), or a stream. */
 export type Body = BufferedBody | Readable<Uint8Array>
 export type BufferedBody = Uint8Array | string
 
-/** True for a body that is all there. */
+/** True for a body that is complete in memory. */
 export function isBuffered(body: string | object): body is BufferedBody {
   return typeof body === 'string' || body instanceof Uint8Array
 }
 
-/** Makes an answer of the host's own class. */
+/** Creates a response of the class that the host expects. */
 export type MakeResponse = (parts: ResponseParts) => PlatformResponse
 
-/** The headers of an answer by their names. */
+/** Returns the headers as pairs of name and value. */
 export function headerEntries({ headers }: Pick<ResponseParts, 'headers'>): [string, string][] {
   return Array.from({ length: headers.length / 2 }, (_, at) => [
     headers[2 * at] ?? '',
@@ -168,26 +168,26 @@ export function headerEntries({ headers }: Pick<ResponseParts, 'headers'>): [str
   ])
 }
 
-/** An encoding of OpenAI's models. */
+/** A vocabulary of OpenAI's tokenizers. */
 export type TokenEncoding = 'o200k_base' | 'cl100k_base'
 
-/** Counts tokens exactly, and not on the event loop. */
+/** Counts tokens exactly, outside of the event loop. */
 export interface Tokenizer {
   /**
-   * The tokens of each text. Undefined when they are not counted: it would take too long, too many
-   * counts wait, or the counter is broken.
+   * Resolves to the number of tokens of each text, or to undefined when counting would take too long,
+   * too many counts are queued, or the tokenizer has failed.
    */
   count(encoding: TokenEncoding, texts: readonly string[]): Promise<readonly number[] | undefined>
 }
 
 /**
- * A short text that stands for a longer one within this process: no two have the same, and outside
- * of the process nobody can make it or learn anything from it. Quick, since it is made per request.
+ * A short text in place of a longer one: no two texts have the same fingerprint, and outside of this
+ * process it reveals nothing and cannot be computed. It is computed per request, so it must be fast.
  */
 export type Fingerprint = (text: string) => string
 
-/** The text of a file that a credential names. Rejects when it cannot be read. */
+/** Reads a text file by its path. Rejects when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string>
 
-/** The variables that overrides, credentials and the master key come from. */
+/** Environment variables: overrides of settings, credentials and the master key. */
 export type Environment = Readonly<Record<string, string | undefined>>

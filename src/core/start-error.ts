@@ -1,4 +1,4 @@
-/** A configuration that cannot serve, with one line for each of its problems. */
+/** The configuration is invalid. `problems` has one line for each problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A configuration that is valid, but the system does not give what it needs: the database. */
+/** The configuration is valid, but the gateway cannot start: its database cannot be used. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }

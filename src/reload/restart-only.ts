@@ -1,15 +1,15 @@
 import { type Config, formatPath, isTable, type Table } from '../config/index.ts'
 
-/** What of a new configuration can serve, and the settings whose change must wait for a restart. */
+/** A new configuration without the changes that need a restart, and the names of those settings. */
 export interface Effective {
   readonly config: Config
-  /** Dotted names: `server.port`. */
+  /** Dotted names of the changed settings: `server.port`. */
   readonly ignored: readonly string[]
 }
 
 /**
- * The candidate with the running values of everything that is taken hold of once, at the start: the
- * log, the port, the database, the queue of usage rows, the labels of the token counter.
+ * Returns the candidate with the running values of the settings that apply only at the start: the
+ * log, the address, the database, the queue of usage rows, and the labels of the token counter.
  */
 export function keepRestartOnly(running: Config, candidate: Config): Effective {
   const kept = {
@@ -29,22 +29,18 @@ export function keepRestartOnly(running: Config, candidate: Config): Effective {
     ...kept,
     server: { ...candidate.server, ...kept.server },
     auth: { ...candidate.auth, ...kept.auth },
-    // They need auth, and it may be only the candidate that has it.
+    // Webhooks need auth, which may be on in the candidate only.
     webhooks: running.auth.enabled ? candidate.webhooks : undefined,
   }
-  return { config, ignored: [...differences(kept, candidate)] }
+  return { config, ignored: [...diff(kept, candidate)] }
 }
 
-/** The dotted names of the values in which a table differs from its counterpart. */
-function* differences(
-  table: Table,
-  counterpart: Table,
-  path: readonly string[] = [],
-): Generator<string> {
+/** Yields the dotted names of the values that differ between two tables. */
+function* diff(table: Table, counterpart: Table, path: readonly string[] = []): Generator<string> {
   for (const [key, value] of Object.entries(table)) {
     const here = [...path, key]
     const other = counterpart[key]
-    if (isTable(value) && isTable(other)) yield* differences(value, other, here)
+    if (isTable(value) && isTable(other)) yield* diff(value, other, here)
     else if (JSON.stringify(value) !== JSON.stringify(other)) yield formatPath(here)
   }
 }

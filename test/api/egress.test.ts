@@ -123,7 +123,7 @@ describe('ca_file', () => {
     pem.replace('MIIB', 'what'),
   ])('a ca_file without a certificate is a boot error that names the setting: %#', async (text) => {
     expect(await problemOf({ readFile: async () => text })).toEqual([
-      'providers[0].ca_file (line 7): must be a file that holds certificates in PEM',
+      'providers[0].ca_file (line 7): must be a file of certificates in PEM format',
     ])
   })
 
@@ -164,7 +164,7 @@ describe('reload', () => {
     await gateway.gateway.reload()
     expect(gateway.said().filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(
-        /providers\[0\]\.ca_file .*: must be a file that holds certificates in PEM$/,
+        /providers\[0\]\.ca_file .*: must be a file of certificates in PEM format$/,
       ),
     ])
     expect((await gateway.ask()).status).toBe(200)

@@ -36,7 +36,7 @@ describe('base_url is an http or https URL without credentials', () => {
     'credentials in it are refused and not repeated: %s',
     async (url) => {
       expect(await problemsOf(reachedAt(url))).toEqual([
-        'providers[0].base_url (line 4): must not hold a user name or password: name the key in api_key_env',
+        'providers[0].base_url (line 4): must not contain a user name or password: name the variable of the key in api_key_env',
       ])
     },
   )

@@ -32,7 +32,7 @@ const brokenFiles: readonly BrokenFile[] = [
     title: 'a setting whose name lacks a word',
     text: '[[providers]]\nname = "a"\nkind = "openai"\napi_key = "canary"\nurl = "http://a.test"',
     problems: [
-      'providers[0].api_key (line 4): unknown setting: the file holds no keys, it names the environment variable that does; did you mean "api_key_env"?',
+      'providers[0].api_key (line 4): unknown setting: name the environment variable that holds the key, not the key itself; did you mean "api_key_env"?',
       'providers[0].url (line 5): unknown setting; did you mean "base_url"?',
     ],
   },

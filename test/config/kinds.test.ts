@@ -34,7 +34,7 @@ describe('kind', () => {
 describe('base_url', () => {
   test('is required by a kind without an address of its own', async () => {
     expect(await problemsOf(provider('vllm'))).toEqual([
-      'providers[0].base_url (line 1): is required: kind "vllm" has no address of its own',
+      'providers[0].base_url (line 1): is required: kind "vllm" has no default address',
     ])
     expect(await problemsOf(provider('vllm', 'base_url = "http://localhost:8000"'))).toEqual([])
   })
@@ -113,7 +113,7 @@ describe('settings of one kind', () => {
 
   test('api_version is refused on a kind that does not take it', async () => {
     expect(await problemsOf(provider('openai', 'api_version = "2024-10-21"'))).toEqual([
-      'providers[0].api_version (line 4): kind "openai" does not take this setting',
+      'providers[0].api_version (line 4): kind "openai" does not have this setting',
     ])
   })
 
@@ -122,7 +122,7 @@ describe('settings of one kind', () => {
     async (line) => {
       const [setting] = line.split(' ')
       expect(await problemsOf(provider('openai', line))).toEqual([
-        `providers[0].${setting} (line 4): kind "openai" does not take this setting`,
+        `providers[0].${setting} (line 4): kind "openai" does not have this setting`,
       ])
       expect(await problemsOf(provider('demo', line))).toEqual([])
     },
@@ -133,7 +133,7 @@ describe('settings of one kind', () => {
     async (value) => {
       const line = `stream_usage = ${value}`
       expect(await problemsOf(provider('bedrock', line))).toEqual([
-        'providers[0].stream_usage (line 4): kind "bedrock" does not take this setting',
+        'providers[0].stream_usage (line 4): kind "bedrock" does not have this setting',
       ])
       expect(await problemsOf(provider('openai', line))).toEqual([])
     },
@@ -142,7 +142,7 @@ describe('settings of one kind', () => {
   test('remote_images is refused outside of the kinds of Google', async () => {
     const line = 'remote_images = true'
     expect(await problemsOf(provider('openai', line))).toEqual([
-      'providers[0].remote_images (line 4): kind "openai" does not take this setting',
+      'providers[0].remote_images (line 4): kind "openai" does not have this setting',
     ])
     expect(await problemsOf(provider('google', line))).toEqual([])
   })
@@ -184,7 +184,7 @@ describe('capabilities', () => {
   test('embed needs a base_url on a kind without an embeddings API', async () => {
     const embed = 'capabilities = ["chat", "embed"]'
     expect(await problemsOf(provider('groq', '', embed))).toEqual([
-      'providers[0].models[0].capabilities (line 7): kind "groq" has no embeddings API of its own: "embed" needs a base_url',
+      'providers[0].models[0].capabilities (line 7): kind "groq" has no embeddings API: "embed" needs the base_url of a server that has one',
     ])
     expect(await problemsOf(provider('groq', 'base_url = "http://localhost:1"', embed))).toEqual([])
     expect(await problemsOf(provider('groq'))).toEqual([])

@@ -124,13 +124,13 @@ describe('a variable that names no setting is an error', () => {
     ['GATEWAY_', ''],
   ])('%s', async (variable, hint) => {
     expect(await problemsOf('', { [variable]: 'canary' })).toEqual([
-      `${variable}: names no setting${hint}`,
+      `${variable}: is not the name of a setting${hint}`,
     ])
   })
 
   test('one that stops at a table', async () => {
     expect(await problemsOf('', { GATEWAY_SERVER: 'canary' })).toEqual([
-      'GATEWAY_SERVER: server is a table: a variable names one of its settings, after "__"',
+      'GATEWAY_SERVER: server is a table: name one of its settings after "__"',
     ])
   })
 
@@ -138,7 +138,7 @@ describe('a variable that names no setting is an error', () => {
     '%s: the providers stand in the file only',
     async (variable) => {
       expect(await problemsOf('', { [variable]: 'canary' })).toEqual([
-        `${variable}: no variable can override providers: its entries are set in the file`,
+        `${variable}: providers cannot be overridden by a variable: set its entries in the file`,
       ])
     },
   )
@@ -204,7 +204,7 @@ test('unknown variables and problems of the file are reported together', async (
     ok: false,
     problems: [
       { setting: 'server.prot', line: 2, message: 'unknown setting', suggestion: 'port' },
-      { setting: 'GATEWAY_PORT', message: 'names no setting', suggestion: 'GATEWAY_SERVER__PORT' },
+      { setting: 'GATEWAY_PORT', message: 'is not the name of a setting', suggestion: 'GATEWAY_SERVER__PORT' },
     ],
   })
 })

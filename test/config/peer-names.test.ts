@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import { kinds } from '../../src/providers/index.ts'
 
-const server = 'a server that speaks the OpenAI format is kind "openai" with its base_url'
-const perMillion = 'prices are US dollars for a million tokens'
+const server = 'for a server with an OpenAI-compatible API, use kind "openai" and its base_url'
+const perMillion = 'prices are in US dollars per million tokens'
 
 async function problemsOf(text: string): Promise<readonly string[]> {
   const result = await loadConfig({ text, env: {}, kinds })
@@ -99,7 +99,7 @@ describe('a setting of a model as other products call it leads to the right one'
     ['api_base = "x"', '; did you mean "providers.base_url"?'],
     [
       'api_key = "canary"',
-      ': the file holds no keys, it names the environment variable that does; did you mean "providers.api_key_env"?',
+      ': name the environment variable that holds the key, not the key itself; did you mean "providers.api_key_env"?',
     ],
   ])('%s', async (line, hint) => {
     expect(await modelProblem(line)).toBe(hint)
@@ -110,7 +110,7 @@ describe('a setting of a provider as other products call it leads to the right o
   test.each([
     ['api_base', '; did you mean "base_url"?'],
     ['endpoint', '; did you mean "base_url"?'],
-    ['timeout', ': times are milliseconds; did you mean "total_timeout_ms"?'],
+    ['timeout', ': times are in milliseconds; did you mean "total_timeout_ms"?'],
     ['num_retries', '; did you mean "resilience.retry_max_attempts"?'],
   ])('%s', async (name, hint) => {
     const file = `[[providers]]\nname = "a"\nkind = "openai"\n${name} = "canary"`

@@ -54,7 +54,7 @@ describe('webhooks without signing_key_env', () => {
 
   test('are warned about', async () => {
     expect(await warningsOf(file + model)).toEqual([
-      'webhooks name no signing_key_env, so deliveries are unsigned unless a secret is stored',
+      'webhooks.signing_key_env is not set, so deliveries are unsigned unless a signing key is stored',
     ])
   })
 
@@ -67,6 +67,6 @@ describe('webhooks without signing_key_env', () => {
 
 test('a file without a model is warned about', async () => {
   expect(await warningsOf('[[providers]]\nname = "a"\nkind = "openai"')).toEqual([
-    'no model is configured, so every request for one is refused',
+    'no model is configured, so the gateway cannot serve any request',
   ])
 })

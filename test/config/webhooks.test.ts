@@ -32,7 +32,7 @@ test.each([
   ['', 'must be an http or https URL'],
   ['hooks.example.com', 'must be an http or https URL'],
   ['mailto:ops@example.com', 'must be an http or https URL'],
-  ['https://user:canary@example.com', 'must not hold a user name or password'],
+  ['https://user:canary@example.com', 'must not contain a user name or password'],
 ])('url %j is refused', async (url, rule) => {
   expect(await problemsOf(`auth.enabled = true\nwebhooks.url = "${url}"`)).toEqual([
     `webhooks.url (line 2): ${rule}`,

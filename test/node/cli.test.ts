@@ -130,7 +130,7 @@ describe('--check-config', () => {
       '  local server  vllm       http://127.0.0.1:8000/v1   not needed',
       '  claude        anthropic  https://api.anthropic.com  present',
       '  auth is on, with the database libsql://db.test',
-      'warning: no model is configured, so every request for one is refused',
+      'warning: no model is configured, so the gateway cannot serve any request',
       ...missing.map((line) => `warning: ${line}`),
       '',
     ])
