@@ -7,6 +7,7 @@ import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { resolveThinking } from '../claude/reasoning.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
+import type { TranslatedRequest } from '../shared/translated-request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { anthropicConditions, canForceCalls } from './conditions.ts'
 import { usesStoredFiles } from './media.ts'
@@ -14,14 +15,9 @@ import { toAnthropicMessages } from './messages.ts'
 import { toToolFields } from './tools.ts'
 
 /** A chat request in the form of the Messages API. */
-export interface AnthropicRequest {
-  readonly body: JsonObject
-  /** The `max_tokens` of the body. */
-  readonly maxTokens: number | undefined
+export interface AnthropicRequest extends TranslatedRequest {
   /** The features for the `anthropic-beta` header. */
   readonly betas: readonly string[]
-  /** The paths of the fields that were left out or weakened, because the API has no counterpart. */
-  readonly dropped: readonly string[]
 }
 
 /** The model that a request is for. */

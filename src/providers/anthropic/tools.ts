@@ -11,11 +11,12 @@ import {
   readToolMark,
   toMarkedBlocks,
 } from '../claude/cache-marks.ts'
+import { type ClaudeToolChoice, toClaudeToolChoice } from '../claude/tool-choice.ts'
 import { contentParts, markRules } from './blocks.ts'
 
 export interface ToolFields {
   readonly tools?: readonly Block[]
-  readonly tool_choice?: Block | undefined
+  readonly tool_choice?: object | undefined
 }
 
 /** Translates the offered functions and the choice among them. The API refuses a choice without tools. */
@@ -28,7 +29,7 @@ export function toToolFields(request: CanonicalRequest, canForce: boolean): Tool
   ])
   return {
     tools: placeMarks([tools], markRules).flat(),
-    tool_choice: limitParallelCalls(toToolChoice(request, canForce), request),
+    tool_choice: limitParallelCalls(toClaudeToolChoice(request, canForce), request),
   }
 }
 
@@ -43,31 +44,11 @@ function toToolBlock({ name, description, parameters, strict }: FunctionTool): B
   }
 }
 
-function toToolChoice({ toolChoice }: CanonicalRequest, canForce: boolean): Block | undefined {
-  const forced = (choice: Block): Block => (canForce ? choice : { type: 'auto' })
-  switch (toolChoice?.kind) {
-    case undefined:
-    case 'custom':
-      return undefined
-    case 'auto':
-    case 'none':
-      return { type: toolChoice.kind }
-    case 'required':
-      return forced({ type: 'any' })
-    case 'function':
-      return forced({ type: 'tool', name: toolChoice.name })
-    case 'allowed':
-      return toolChoice.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
-    default:
-      return toolChoice satisfies never
-  }
-}
-
 /** `disable_parallel_tool_use` is a member of the choice. Without a choice it joins `auto`, the default. */
 function limitParallelCalls(
-  choice: Block | undefined,
+  choice: ClaudeToolChoice | undefined,
   { parallelToolCalls }: CanonicalRequest,
-): Block | undefined {
+): object | undefined {
   if (parallelToolCalls !== false) return choice
   return { type: 'auto', ...choice, disable_parallel_tool_use: true }
 }

@@ -38,7 +38,7 @@ export function parseConverseAnswer(body: Uint8Array, identity: StreamIdentity):
   }
 }
 
-const optionalText = z.string().nullish()
+export const optionalText = z.string().nullish()
 
 const block = z.looseObject({
   text: optionalText,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText } from './answer.ts'
 
 /** The events that matter. `messageStart` has only the role. */
 export const eventTypes = [
@@ -8,8 +9,6 @@ export const eventTypes = [
   'messageStop',
   'metadata',
 ] as const
-
-const optionalText = z.string().nullish()
 
 /** The payload of any event of a stream; each type of event has some of the members. */
 export const event = z.object({

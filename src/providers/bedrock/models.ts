@@ -1,6 +1,5 @@
 import { type ClaudeModel, findClaudeModel } from '../claude/models.ts'
-
-export type ToolChoiceType = 'auto' | 'any' | 'tool'
+import type { ClaudeToolChoice } from '../claude/tool-choice.ts'
 
 /**
  * The form of tool call ids that a model accepts. `plain`: letters, digits, `_` and `-`; `dotted`: also
@@ -25,7 +24,7 @@ export interface BedrockModel {
     | 'reasoning_config'
     | undefined
   /** The types of `toolChoice` that it accepts. */
-  readonly choices: readonly ToolChoiceType[]
+  readonly choices: readonly ClaudeToolChoice['type'][]
   /** Whether it enforces JSON schemas for answers, and `strict` tools. */
   readonly hasSchemas: boolean
   readonly hasCachePoints: boolean
@@ -38,7 +37,7 @@ export interface BedrockModel {
 
 type Facts = Omit<BedrockModel, 'claude' | 'mustDisableThinkingToForce'>
 
-const allChoices: readonly ToolChoiceType[] = ['auto', 'any', 'tool']
+const allChoices: readonly ClaudeToolChoice['type'][] = ['auto', 'any', 'tool']
 
 const plain: Facts = {
   hasSampling: true,

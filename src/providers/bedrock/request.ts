@@ -1,21 +1,13 @@
 import type { ChatCall } from '../../core/chat.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
+import type { TranslatedRequest } from '../shared/translated-request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { bedrockConditions } from './conditions.ts'
 import { toConverseMessages } from './messages.ts'
 import type { BedrockModel } from './models.ts'
 import { resolveReasoning } from './reasoning.ts'
 import { toToolFields } from './tools.ts'
-
-/** A chat request in the form of Converse. */
-export interface ConverseRequest {
-  readonly body: object
-  /** The `maxTokens` of the body; undefined if it has none. */
-  readonly maxTokens: number | undefined
-  /** The paths of the fields that were left out or weakened, because the API has no counterpart. */
-  readonly dropped: readonly string[]
-}
 
 /** The model that a request is for. */
 interface ConverseTarget {
@@ -28,7 +20,7 @@ interface ConverseTarget {
 export function toConverseRequest(
   call: ChatCall,
   { model, maxOutputTokens }: ConverseTarget,
-): ConverseRequest {
+): TranslatedRequest {
   const original = readRequest(call)
   const reasoning = resolveReasoning({ request: original, model, maxOutputTokens })
   const { request, dropped } = filterUnsupported(

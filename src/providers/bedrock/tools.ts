@@ -4,9 +4,10 @@ import type { CanonicalMessage, JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type FunctionTool, listOfferedTools } from '../canonical/tools.ts'
 import { type Block, placeMarks, readToolMark } from '../claude/cache-marks.ts'
+import { type ClaudeToolChoice, toClaudeToolChoice } from '../claude/tool-choice.ts'
 import { toolMarkRules } from './blocks.ts'
 import { canForceCalls } from './conditions.ts'
-import type { BedrockModel, ToolChoiceType, ToolUseIdForm } from './models.ts'
+import type { BedrockModel, ToolUseIdForm } from './models.ts'
 
 export interface ToolFields {
   /** The `toolConfig` of the body. */
@@ -36,7 +37,7 @@ export function toToolFields(input: ToolInput): ToolFields {
     return { config: { tools }, additional: {} }
   }
   const tools = toMarkedSpecs(offered, input)
-  const choice = resolveChoice(request, canForce)
+  const choice = toClaudeToolChoice(request, canForce)
   const isForced = choice !== undefined && choice.type !== 'auto'
   const additional =
     isForced && model.mustDisableThinkingToForce ? { thinking: { type: 'disabled' } } : {}
@@ -48,33 +49,11 @@ export function toToolFields(input: ToolInput): ToolFields {
   return { config: { tools }, additional: { ...additional, tool_choice: claudeChoice } }
 }
 
-interface Choice {
-  readonly type: ToolChoiceType
-  readonly name?: string
-}
-
-function resolveChoice({ toolChoice }: CanonicalRequest, canForce: boolean): Choice | undefined {
-  const forced = (choice: Choice): Choice => (canForce ? choice : { type: 'auto' })
-  switch (toolChoice?.kind) {
-    case undefined:
-    case 'none':
-    case 'custom':
-      return undefined
-    case 'auto':
-      return { type: 'auto' }
-    case 'required':
-      return forced({ type: 'any' })
-    case 'function':
-      return forced({ type: 'tool', name: toolChoice.name })
-    case 'allowed':
-      return toolChoice.mode === 'auto' ? { type: 'auto' } : forced({ type: 'any' })
-    default:
-      return toolChoice satisfies never
-  }
-}
-
 /** Returns undefined for a choice that the model does not take: then the model decides. */
-function toToolChoice(choice: Choice | undefined, { choices }: BedrockModel): object | undefined {
+function toToolChoice(
+  choice: ClaudeToolChoice | undefined,
+  { choices }: BedrockModel,
+): object | undefined {
   if (!choice || !choices.includes(choice.type)) return undefined
   return { [choice.type]: { name: choice.name } }
 }
