@@ -1,35 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { errorOf } from '../../support/gateway.ts'
-import { json, whole } from '../../support/scripted-upstream.ts'
-import { answered, asking, cohereGateway, patiently } from './support.ts'
-
-interface Completion {
-  readonly id: string
-  readonly choices: readonly {
-    readonly message: Record<string, unknown>
-    readonly finish_reason: string
-    readonly logprobs: unknown
-  }[]
-  readonly usage: Record<string, unknown>
-}
-
-/** What a client gets when the vendor gives this answer. */
-async function given(answer: object, request: object = {}): Promise<Completion> {
-  const { chat, upstream } = await cohereGateway()
-  upstream.next(json(answer))
-  const response = await chat(asking(request))
-  expect(response.status).toBe(200)
-  return (await response.json()) as Completion
-}
+import { whole } from '../../support/scripted-upstream.ts'
+import { answered, asking, cohereGateway, patiently, readCompletion } from './support.ts'
 
 async function messageOf(message: object): Promise<unknown> {
-  return (await given(answered(message))).choices[0]?.message
+  return (await readCompletion(answered(message))).choices[0]?.message
 }
-
 function called(call: object): object {
   return answered({ tool_calls: [call] }, { finish_reason: 'TOOL_CALL' })
 }
-
 describe('the message', () => {
   test.each([{}, { content: null }, { content: [] }, { content: [{ type: 'text', text: '' }] }])(
     '%j is an empty text',
@@ -94,7 +73,7 @@ describe('the message', () => {
     'a call with the arguments %j has none',
     async (text) => {
       const call = { id: 'n1', type: 'function', function: { name: 'now', arguments: text } }
-      const { choices } = await given(called(call))
+      const { choices } = await readCompletion(called(call))
       expect(choices[0]?.message).toEqual({
         role: 'assistant',
         content: null,
@@ -104,7 +83,7 @@ describe('the message', () => {
   )
 
   test('a call without an id gets one', async () => {
-    const { choices } = await given(called({ function: { name: 'now', arguments: '{}' } }))
+    const { choices } = await readCompletion(called({ function: { name: 'now', arguments: '{}' } }))
     expect(choices[0]?.message['tool_calls']).toEqual([
       {
         id: expect.stringMatching(/^call_[0-9a-f]{24}$/),
@@ -115,93 +94,21 @@ describe('the message', () => {
   })
 
   test('an answer without an id gets one', async () => {
-    expect((await given(answered({}, { id: null }))).id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
+    expect((await readCompletion(answered({}, { id: null }))).id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
   })
 })
-
-describe('the finish reason', () => {
-  const calls = { tool_calls: [{ id: 'n1', function: { name: 'now', arguments: '{}' } }] }
-
-  test.each([
-    ['COMPLETE', {}, 'stop'],
-    ['COMPLETE', calls, 'tool_calls'],
-    ['STOP_SEQUENCE', {}, 'stop'],
-    ['MAX_TOKENS', calls, 'length'],
-    ['TOOL_CALL', calls, 'tool_calls'],
-    ['ERROR_TOXIC', {}, 'content_filter'],
-    ['ERROR_LIMIT', {}, 'length'],
-    ['SOMETHING_NEW', {}, 'stop'],
-    ['SOMETHING_NEW', calls, 'tool_calls'],
-    [undefined, {}, 'stop'],
-  ])('%s with %j is %s', async (finish_reason, message, expected) => {
-    const { choices } = await given(answered(message, { finish_reason }))
-    expect(choices[0]?.finish_reason).toBe(expected)
-  })
-
-  test.each(['ERROR', 'TIMEOUT'])('%s is tried again, and no answer', async (finish_reason) => {
-    const gateway = await cohereGateway()
-    const good = answered({ content: [{ type: 'text', text: 'Hi' }] })
-    gateway.upstream.next(json(answered({}, { finish_reason })), json(good))
-    const response = await patiently(gateway, gateway.chat(asking()))
-    expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Hi' } }] })
-    expect(gateway.upstream.requests).toHaveLength(2)
-  })
-})
-
-describe('usage', () => {
-  const tokens = { input_tokens: 74, output_tokens: 8 }
-  const billed_units = { input_tokens: 5, output_tokens: 2 }
-  const said = { content: [{ type: 'text', text: 'abcdefgh' }] }
-
-  test.each([
-    ['tokens win over billed units', { tokens, billed_units }, [74, 8]],
-    ['billed units stand in', { billed_units }, [5, 2]],
-    ['both counts come from one group', { tokens: { input_tokens: 74 }, billed_units }, [5, 2]],
-    ['floats are rounded', { tokens: { input_tokens: 73.6, output_tokens: 8.4 } }, [74, 8]],
-    ['a hostile group is none', { tokens: { ...tokens, output_tokens: -8 }, billed_units }, [5, 2]],
-  ])('%s', async (_, usage, [prompt_tokens, completion_tokens]) => {
-    expect((await given(answered(said, { usage }))).usage).toEqual({
-      prompt_tokens,
-      completion_tokens,
-      total_tokens: Number(prompt_tokens) + Number(completion_tokens),
-    })
-  })
-
-  test.each([
-    undefined,
-    null,
-    'none',
-    {},
-    { tokens: 7 },
-    { tokens: { input_tokens: '74', output_tokens: '8' } },
-    { tokens: { input_tokens: 1e300, output_tokens: 8 } },
-    { tokens: { input_tokens: 0, output_tokens: 0 } },
-  ])('%j is no usage, so the gateway estimates', async (usage) => {
-    expect((await given(answered(said, { usage }))).usage).toMatchObject({
-      completion_tokens: 2,
-      estimated: true,
-    })
-  })
-
-  test('cached tokens that are no count are left out', async () => {
-    const { usage } = await given(answered(said, { usage: { tokens, cached_tokens: -1 } }))
-    expect(usage).not.toHaveProperty('prompt_tokens_details')
-  })
-})
-
 describe('log probabilities', () => {
   const logprobs = [{ text: 'Hi', token_ids: [1], logprobs: [-0.5] }]
 
   test('stay away when nobody asked', async () => {
-    expect((await given(answered({}, { logprobs }))).choices[0]?.logprobs).toBeNull()
+    expect((await readCompletion(answered({}, { logprobs }))).choices[0]?.logprobs).toBeNull()
   })
 
   test.each([undefined, null, 'none', [{ token_ids: [1] }]])('%j is none', async (none) => {
-    const { choices } = await given(answered({}, { logprobs: none }), { logprobs: true })
+    const { choices } = await readCompletion(answered({}, { logprobs: none }), { logprobs: true })
     expect(choices[0]?.logprobs).toBeNull()
   })
 })
-
 describe('what is no answer', () => {
   test.each([
     ['no JSON', '{"id":"co-1","message":{'],

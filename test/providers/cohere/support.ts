@@ -1,5 +1,7 @@
+import { expect } from 'vitest'
 import { assemble, type Outcome, readStream } from '../../support/chunks.ts'
-import type { TestGateway } from '../../support/gateway.ts'
+import { errorOf, type TestGateway } from '../../support/gateway.ts'
+import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
 import { event, piece } from '../cases/cohere.ts'
 
@@ -64,4 +66,55 @@ export interface Heard extends Outcome {
 export async function heard(response: Response): Promise<Heard> {
   const { chunks, done, error } = await readStream(response)
   return { ...assemble(chunks), done, error: error?.['code'] }
+}
+
+/** The body that reaches the vendor for a request with these fields. */
+export async function sent(fields: object): Promise<Record<string, unknown>> {
+  const { chat, upstream } = await cohereGateway()
+  upstream.next(json(answered({})))
+  expect((await chat(asking(fields))).status).toBe(200)
+  // A request body is always an object.
+  return upstream.body() as Record<string, unknown>
+}
+
+/** The field that a strict provider refuses a request for. */
+export async function refused(fields: object): Promise<unknown> {
+  const { chat, upstream } = await cohereGateway('strict = true')
+  const response = await chat(asking(fields))
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  const { code, param } = await errorOf(response)
+  expect(code).toBe('LM-1001')
+  return param
+}
+
+export const parameters = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+
+export function tool(name: string, more: object = {}): object {
+  return { type: 'function', function: { name, parameters, ...more } }
+}
+
+export interface Completion {
+  readonly id: string
+  readonly choices: readonly {
+    readonly message: Record<string, unknown>
+    readonly finish_reason: string
+    readonly logprobs: unknown
+  }[]
+  readonly usage: Record<string, unknown>
+}
+
+/** What a client gets when the vendor gives this answer. */
+export async function readCompletion(answer: object, request: object = {}): Promise<Completion> {
+  const { chat, upstream } = await cohereGateway()
+  upstream.next(json(answer))
+  const response = await chat(asking(request))
+  expect(response.status).toBe(200)
+  return (await response.json()) as Completion
 }

@@ -1,22 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { asking, called, refused, sent } from './support.ts'
-
-const newer = { upstreamId: 'gemini-3.5-flash' }
-
-function userSays(...content: object[]): object {
-  return asking({ messages: [{ role: 'user', content }] })
-}
-
-function image(url: string, more: object = {}): object {
-  return { type: 'image_url', image_url: { url, ...more } }
-}
-
-async function partSent(part: object) {
-  const { contents } = await sent(userSays(part))
-  return contents[0]?.parts[0]
-}
-
-const filesApi = 'https://generativelanguage.googleapis.com/v1beta/files/abc-123'
+import {
+  asking,
+  called,
+  filesApiUrl,
+  imagePart,
+  newerModel,
+  refused,
+  sent,
+  sentPart,
+  userSays,
+} from './support.ts'
 
 describe('roles', () => {
   test('instructions keep their order wherever they stand', async () => {
@@ -36,7 +29,7 @@ describe('roles', () => {
 
   test('instructions that are no text are refused', async () => {
     const messages = [
-      { role: 'system', content: [image('data:image/png;base64,AAAA')] },
+      { role: 'system', content: [imagePart('data:image/png;base64,AAAA')] },
       { role: 'user', content: 'Hi' },
     ]
     expect(await refused(asking({ messages }))).toMatchObject({
@@ -93,7 +86,7 @@ describe('roles', () => {
   })
 
   test('white space is content, nothing is none', async () => {
-    expect(await partSent({ type: 'text', text: ' ' })).toEqual({ text: ' ' })
+    expect(await sentPart({ type: 'text', text: ' ' })).toEqual({ text: ' ' })
     expect(await refused(userSays({ type: 'text', text: '' }))).toMatchObject({
       code: 'LM-1001',
       param: 'messages',
@@ -119,88 +112,6 @@ describe('roles', () => {
     expect(contents[1]).toEqual({ role: 'model', parts: [{ text: 'No.' }] })
   })
 })
-
-describe('parts', () => {
-  test.each([
-    ['data:image/jpg;base64,/9j/', 'image/jpeg', '/9j/'],
-    ['data:;base64,/9j/', 'image/jpeg', '/9j/'],
-    ['data:image/PNG;charset=utf-8;base64,iVBO', 'image/png', 'iVBO'],
-    ['data:image/webp;base64,UklG\r\n Rg==', 'image/webp', 'UklGRg=='],
-  ])('%j is an image of type %s', async (url, mimeType, data) => {
-    expect(await partSent(image(url))).toEqual({ inlineData: { mimeType, data } })
-  })
-
-  test('an address may stand in place of the object around it', async () => {
-    const part = { type: 'image_url', image_url: 'data:image/png;base64,iVBO' }
-    expect(await partSent(part)).toEqual({ inlineData: { mimeType: 'image/png', data: 'iVBO' } })
-  })
-
-  test.each([
-    ['gs://b/dir/cat.PNG', { fileUri: 'gs://b/dir/cat.PNG', mimeType: 'image/png' }],
-    ['gs://b/clip.mov?x=1', { fileUri: 'gs://b/clip.mov?x=1', mimeType: 'video/mov' }],
-    ['gs://b/blob', { fileUri: 'gs://b/blob' }],
-    ['gs://b/v1.2/blob', { fileUri: 'gs://b/v1.2/blob' }],
-    [filesApi, { fileUri: filesApi }],
-    ['files/abc-123', { fileUri: filesApi }],
-  ])('%s is a file of Google’s', async (url, fileData) => {
-    expect(await partSent(image(url))).toEqual({ fileData })
-  })
-
-  test.each(['format', 'mime_type'])('%s tells the type of a file', async (field) => {
-    expect(await partSent(image('gs://b/cat.png', { [field]: 'image/heic' }))).toEqual({
-      fileData: { fileUri: 'gs://b/cat.png', mimeType: 'image/heic' },
-    })
-  })
-
-  test('a file is sent as its data', async () => {
-    const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' }
-    expect(await partSent({ type: 'file', file })).toEqual({
-      inlineData: { mimeType: 'application/pdf', data: 'JVBE' },
-    })
-  })
-
-  test.each<[object, object]>([
-    [{ file_id: 'gs://b/a.pdf' }, { fileUri: 'gs://b/a.pdf', mimeType: 'application/pdf' }],
-    [
-      { file_data: 'gs://b/a', format: 'text/plain' },
-      { fileUri: 'gs://b/a', mimeType: 'text/plain' },
-    ],
-    [{ file_id: 'files/abc-123' }, { fileUri: filesApi }],
-    [{ file_id: filesApi }, { fileUri: filesApi }],
-  ])('a file %j is a reference to one that Google stores', async (file, fileData) => {
-    expect(await partSent({ type: 'file', file })).toEqual({ fileData })
-  })
-
-  test('spoken input is sent by its format', async () => {
-    const part = { type: 'input_audio', input_audio: { data: 'SUQz', format: 'mp3' } }
-    expect(await partSent(part)).toEqual({ inlineData: { mimeType: 'audio/mp3', data: 'SUQz' } })
-  })
-
-  test.each([
-    ['percent-encoded data', image('data:image/svg+xml,%3Csvg%3E'), '.image_url'],
-    ['an address of no kind', image('cat.png'), '.image_url'],
-    ['a stored file', { type: 'file', file: { file_id: 'file-1' } }, ''],
-    ['a file without a type', { type: 'file', file: { file_data: 'data:;base64,AA' } }, '.file'],
-    ['an unknown part', { type: 'hologram' }, ''],
-  ])('%s is refused', async (_, part, field) => {
-    const request = userSays({ type: 'text', text: 'x' }, part)
-    expect(await refused(request)).toMatchObject({
-      code: 'LM-1001',
-      param: `messages.0.content.1${field}`,
-    })
-  })
-
-  test('an address on the web is refused with LM-2004', async () => {
-    const request = userSays(image('https://example.com/cat.png'))
-    expect((await refused(request))['code']).toBe('LM-2004')
-  })
-
-  test('a file of another vendor is refused with LM-2008', async () => {
-    const request = userSays(image('anthropic-file:file_1'))
-    expect((await refused(request))['code']).toBe('LM-2008')
-  })
-})
-
 describe('calls and results', () => {
   const city = { function: { name: 'weather', arguments: '{"city":"Oslo","n":1}' } }
 
@@ -240,7 +151,10 @@ describe('calls and results', () => {
   })
 
   test('newer models get the same id on call and result', async () => {
-    const { contents } = await sent(called([city], [{ tool_call_id: 'c0', content: 'a' }]), newer)
+    const { contents } = await sent(
+      called([city], [{ tool_call_id: 'c0', content: 'a' }]),
+      newerModel,
+    )
     expect(contents[1]?.parts[0]).toMatchObject({ functionCall: { id: 'c0' } })
     expect(contents[2]?.parts[0]).toMatchObject({ functionResponse: { id: 'c0' } })
   })
@@ -349,11 +263,11 @@ describe('calls and results', () => {
 
   const picture = {
     tool_call_id: 'c0',
-    content: [{ type: 'text', text: 'see' }, image('data:image/png;base64,iVBO')],
+    content: [{ type: 'text', text: 'see' }, imagePart('data:image/png;base64,iVBO')],
   }
 
   test('an image in a result goes to newer models', async () => {
-    const { contents } = await sent(called([{}], [picture]), newer)
+    const { contents } = await sent(called([{}], [picture]), newerModel)
     expect(contents[2]?.parts).toEqual([
       {
         functionResponse: {
@@ -369,17 +283,17 @@ describe('calls and results', () => {
   test('documents and references in a result go to newer models', async () => {
     const content = [
       { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBE' } },
-      image('gs://b/cat.png'),
+      imagePart('gs://b/cat.png'),
       { type: 'file', file: { file_id: 'files/abc-123' } },
     ]
-    const { contents } = await sent(called([{}], [{ tool_call_id: 'c0', content }]), newer)
+    const { contents } = await sent(called([{}], [{ tool_call_id: 'c0', content }]), newerModel)
     expect(contents[2]?.parts).toMatchObject([
       {
         functionResponse: {
           parts: [
             { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } },
             { fileData: { fileUri: 'gs://b/cat.png', mimeType: 'image/png' } },
-            { fileData: { fileUri: filesApi } },
+            { fileData: { fileUri: filesApiUrl } },
           ],
         },
       },
@@ -391,87 +305,5 @@ describe('calls and results', () => {
       code: 'LM-1001',
       param: 'messages.2.content.1',
     })
-  })
-})
-
-describe('what the model has made', () => {
-  async function past(message: object, upstreamId?: string) {
-    const messages = [
-      { role: 'user', content: 'Draw' },
-      { role: 'assistant', content: 'Here.', ...message },
-      { role: 'user', content: 'Red, please' },
-    ]
-    return (await sent(asking({ messages }), { upstreamId })).contents[1]?.parts
-  }
-
-  test('images and sound stand in the history', async () => {
-    const images = [{ ...image('data:image/png;base64,iVBO'), ...signedBy('aW1n') }]
-    const audio = { id: 'audio_1', data: 'AAE=', mime_type: 'audio/L16' }
-    expect(await past({ images, audio, ...signedBy('dGV4dA==') })).toEqual([
-      { text: 'Here.', thoughtSignature: 'dGV4dA==' },
-      { inlineData: { mimeType: 'audio/L16', data: 'AAE=' } },
-      { inlineData: { mimeType: 'image/png', data: 'iVBO' }, thoughtSignature: 'aW1n' },
-    ])
-  })
-
-  test.each([
-    ['images.0.image_url', { images: [image('https://example.com/cat.png')] }],
-    ['audio', { audio: { id: 'audio_1' } }],
-  ])('%s that cannot be said is refused', async (field, message) => {
-    const messages = [{ role: 'assistant', content: 'Here.', ...message }]
-    expect((await refused(asking({ messages })))['param']).toBe(`messages.0.${field}`)
-  })
-})
-
-const signedBy = (thought_signature: unknown) => ({
-  extra_content: { google: { thought_signature } },
-})
-
-describe('thought signatures', () => {
-  const placeholder = 'skip_thought_signature_validator'
-  async function signatures(calls: readonly object[], upstreamId: string) {
-    const { contents } = await sent(called(calls, []), { upstreamId })
-    return contents[1]?.parts.map(({ thoughtSignature }) => thoughtSignature)
-  }
-
-  test.each(['c2lnLTE=', 'a-_b', 'YQ=='])('%s comes back unchanged', async (value) => {
-    expect(await signatures([signedBy(value), {}], 'gemini-3-pro-preview')).toEqual([
-      value,
-      undefined,
-    ])
-    expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([value])
-  })
-
-  test.each([['no base64!'], [7], [''], [null]])('%j is no signature', async (value) => {
-    expect(await signatures([signedBy(value)], 'gemini-3-pro-preview')).toEqual([placeholder])
-    expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([undefined])
-  })
-
-  test('a signature of a later call does not replace that of the first', async () => {
-    expect(await signatures([{}, signedBy('YQ==')], 'gemini-3-pro-preview')).toEqual([
-      placeholder,
-      'YQ==',
-    ])
-  })
-
-  test.each([
-    ['gemini-2.0-flash', undefined],
-    ['gemini-3-flash', placeholder],
-    ['gemini-flash-latest', placeholder],
-    ['tunedModels/mine', undefined],
-  ])('%s gets the stand-in %s', async (upstreamId, expected) => {
-    expect(await signatures([{}, {}], upstreamId)).toEqual([expected, undefined])
-  })
-
-  test('every step of a turn has one of its own', async () => {
-    const { messages } = called([{}], [{ tool_call_id: 'c0', content: '1' }]) as {
-      messages: object[]
-    }
-    const { contents } = await sent(
-      asking({ messages: [...messages, ...messages.slice(1)] }),
-      newer,
-    )
-    const found = contents.flatMap(({ parts }) => parts.map((part) => part['thoughtSignature']))
-    expect(found.filter(Boolean)).toEqual([placeholder, placeholder])
   })
 })

@@ -1,58 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { json, stream } from '../../support/scripted-upstream.ts'
-import { asking, end, googleGateway, refused, type SentBody, saying, sent } from './support.ts'
-
-async function configSent(fields: object, upstreamId?: string) {
-  const { generationConfig } = await sent(asking(fields), { upstreamId })
-  return generationConfig
-}
-
-const weather = { type: 'function', function: { name: 'weather' } }
-const clock = { type: 'function', function: { name: 'clock' } }
-
-describe('address', () => {
-  test.each([
-    ['https://proxy.test', 'gemini-2.5-flash', '/v1beta/models/gemini-2.5-flash'],
-    ['https://proxy.test/', 'gemini-2.5-flash', '/v1beta/models/gemini-2.5-flash'],
-    ['https://proxy.test/v1', 'gemini-2.5-flash', '/v1/models/gemini-2.5-flash'],
-    ['https://proxy.test/v1alpha/', 'gemini-2.5-flash', '/v1alpha/models/gemini-2.5-flash'],
-    ['https://proxy.test/google/', 'gemini-2.5-flash', '/google/v1beta/models/gemini-2.5-flash'],
-    ['https://proxy.test', 'models/gemini-2.5-pro', '/v1beta/models/gemini-2.5-pro'],
-    ['https://proxy.test', 'tunedModels/mine', '/v1beta/tunedModels/mine'],
-  ])('%s and %s make %s', async (base, upstreamId, path) => {
-    const settings = `base_url = "${base}"`
-    const { chat, upstream } = await googleGateway({ upstreamId, settings })
-    upstream.next(json(saying('Hi')))
-    await chat(asking())
-    expect(upstream.requests[0]?.url).toBe(`https://proxy.test${path}:generateContent`)
-  })
-
-  test('the query of a proxy is kept', async () => {
-    const settings = 'base_url = "https://proxy.test/?team=a"'
-    const { chat, upstream } = await googleGateway({ settings })
-    upstream.next(json(saying('Hi')), stream([end]))
-    await chat(asking())
-    await chat(asking({ stream: true }))
-    const queries = upstream.requests.map(({ url }) => new URL(url).search)
-    expect(queries).toEqual(['?team=a', '?team=a&alt=sse'])
-  })
-
-  test('the key travels in its header alone, without the white space around it', async () => {
-    const { chat, upstream } = await googleGateway({}, 'AIza-canary \n')
-    upstream.next(json(saying('Hi')))
-    await chat(asking())
-    const [request] = upstream.requests
-    expect(request?.headers['x-goog-api-key']).toBe('AIza-canary')
-    expect(request?.headers).not.toHaveProperty('authorization')
-    expect(request?.url).not.toContain('canary')
-  })
-
-  test('gemini is another name of the kind', async () => {
-    const { chat, upstream } = await googleGateway({ kind: 'gemini' })
-    upstream.next(json(saying('Hi')))
-    expect((await chat(asking())).status).toBe(200)
-  })
-})
+import { asking, refused, sent, sentConfig, weather } from './support.ts'
 
 describe('sampling and limits', () => {
   test('every field has its counterpart', async () => {
@@ -68,7 +15,7 @@ describe('sampling and limits', () => {
       top_logprobs: 0,
       modalities: ['text', 'image'],
     }
-    expect(await configSent(fields)).toEqual({
+    expect(await sentConfig(fields)).toEqual({
       maxOutputTokens: 9,
       temperature: 0,
       topP: 0.5,
@@ -90,8 +37,8 @@ describe('sampling and limits', () => {
       { n: 1, presence_penalty: 0, frequency_penalty: 0, stop: '', modalities: ['text'] },
     ],
   ])('%s sends no generationConfig', async (_, fields) => {
-    expect(await configSent(fields)).toBeUndefined()
-    expect(await configSent(fields, 'gemini-2.0-flash')).toBeUndefined()
+    expect(await sentConfig(fields)).toBeUndefined()
+    expect(await sentConfig(fields, 'gemini-2.0-flash')).toBeUndefined()
   })
 
   test.each([
@@ -100,7 +47,7 @@ describe('sampling and limits', () => {
     [2 ** 31, -(2 ** 31)],
     [2 ** 32 + 5, 5],
   ])('the seed %d is folded to %d', async (seed, expected) => {
-    expect(await configSent({ seed })).toEqual({ seed: expected })
+    expect(await sentConfig({ seed })).toEqual({ seed: expected })
   })
 
   test.each([
@@ -121,7 +68,7 @@ describe('sampling and limits', () => {
     ['gemini-3-pro-preview', undefined],
   ])('penalties for %s', async (upstreamId, expected) => {
     const fields = { presence_penalty: 0.5, frequency_penalty: -1 }
-    expect(await configSent(fields, upstreamId)).toEqual(expected)
+    expect(await sentConfig(fields, upstreamId)).toEqual(expected)
   })
 
   test.each([
@@ -133,7 +80,7 @@ describe('sampling and limits', () => {
     ['models/Gemini-Flash-Latest', undefined],
     ['gemini-pro', { temperature: 0.5, topP: 0.5, topK: 5 }],
   ])('sampling for %s', async (upstreamId, expected) => {
-    expect(await configSent({ temperature: 0.5, top_p: 0.5, top_k: 5 }, upstreamId)).toEqual(
+    expect(await sentConfig({ temperature: 0.5, top_p: 0.5, top_k: 5 }, upstreamId)).toEqual(
       expected,
     )
   })
@@ -148,157 +95,6 @@ describe('sampling and limits', () => {
     expect((await sent(asking({ service_tier }))).serviceTier).toBe(expected)
   })
 })
-
-describe('reasoning effort', () => {
-  const budgets = [0, 1024, 1024, 8192, 24576, 24576]
-  const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
-  const shown = { includeThoughts: true }
-
-  async function thinking(upstreamId: string) {
-    const configs = efforts.map((reasoning_effort) => configSent({ reasoning_effort }, upstreamId))
-    return (await Promise.all(configs)).map((config) => config?.['thinkingConfig'])
-  }
-
-  test.each([
-    ['gemini-2.5-flash', budgets],
-    ['gemini-2.5-pro', [128, ...budgets.slice(1)]],
-    ['gemini-robotics-er-1.5-preview', budgets],
-  ])('is a budget for %s', async (upstreamId, expected) => {
-    expect(await thinking(upstreamId)).toEqual(
-      expected.map((thinkingBudget, at) => ({ thinkingBudget, ...(at > 0 && shown) })),
-    )
-  })
-
-  test.each([
-    ['gemini-3-pro-preview', ['LOW', 'LOW', 'LOW', 'HIGH', 'HIGH', 'HIGH']],
-    ['gemini-3.1-pro', ['LOW', 'LOW', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
-    ['gemini-3.6-flash', ['MINIMAL', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
-    ['gemini-3.7-flash', ['LOW', 'LOW', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
-    ['gemini-3.8-flash-lite', ['MINIMAL', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
-    ['gemini-flash-latest', ['LOW', 'LOW', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
-  ])('is a level for %s', async (upstreamId, expected) => {
-    expect(await thinking(upstreamId)).toEqual(
-      expected.map((thinkingLevel, at) => ({ thinkingLevel, ...(at > 0 && shown) })),
-    )
-  })
-
-  test.each<[string, object, object]>([
-    [
-      'shows thoughts without an effort',
-      { google: { thinking_config: { include_thoughts: true } } },
-      { includeThoughts: true },
-    ],
-    [
-      'wins over the effort, of which no budget stays beside a level',
-      {
-        reasoning_effort: 'high',
-        extra_body: { google: { thinking_config: { thinking_level: 'low' } } },
-      },
-      { thinkingLevel: 'LOW' },
-    ],
-    [
-      'hides thoughts at the depth of the effort',
-      { reasoning_effort: 'low', google: { thinking_config: { include_thoughts: false } } },
-      { thinkingBudget: 1024, includeThoughts: false },
-    ],
-    [
-      'at the top level wins over extra_body',
-      {
-        google: { thinking_config: { thinking_budget: -1 } },
-        extra_body: { google: { thinking_config: { thinking_budget: 5 } } },
-      },
-      { thinkingBudget: -1 },
-    ],
-  ])("google's own thinking_config %s", async (_, fields, expected) => {
-    const config = await configSent(fields, 'gemini-2.5-flash')
-    expect(config?.['thinkingConfig']).toEqual(expected)
-  })
-
-  test('a thinking_config of a wrong type is refused with its place', async () => {
-    const extra_body = { google: { thinking_config: { thinking_budget: 'much' } } }
-    expect((await refused(asking({ extra_body })))['param']).toBe(
-      'extra_body.google.thinking_config.thinking_budget',
-    )
-  })
-
-  test.each(['gemini-2.0-flash', 'gemini-3-pro-image-preview', 'gemma-3-27b-it', 'mine'])(
-    'cannot be asked of %s',
-    async (upstreamId) => {
-      expect(await thinking(upstreamId)).toEqual(efforts.map(() => undefined))
-      const request = asking({ reasoning_effort: 'low' })
-      expect((await refused(request, { upstreamId, strict: true }))['param']).toBe(
-        'reasoning_effort',
-      )
-    },
-  )
-})
-
-describe('tools', () => {
-  function declared({ tools }: SentBody) {
-    return tools?.[0].functionDeclarations.map(({ name }) => name)
-  }
-
-  test('all functions stand in one tool, descriptions only when they say something', async () => {
-    const described = { type: 'function', function: { name: 'a', description: 'Does a' } }
-    const silent = { type: 'function', function: { name: 'b', description: '' } }
-    const { tools } = await sent(asking({ tools: [described, silent] }))
-    expect(tools).toEqual([
-      { functionDeclarations: [{ name: 'a', description: 'Does a' }, { name: 'b' }] },
-    ])
-  })
-
-  test('no functions, no fields', async () => {
-    const body = await sent(asking({ tools: [], tool_choice: 'required' }))
-    expect(body).not.toHaveProperty('tools')
-    expect(body).not.toHaveProperty('toolConfig')
-  })
-
-  const allowing = (mode: string, ...names: string[]) => ({
-    type: 'allowed_tools',
-    allowed_tools: {
-      mode,
-      tools: names.map((name) => ({ type: 'function', function: { name } })),
-    },
-  })
-
-  test.each([
-    ['nothing', undefined, undefined, ['weather', 'clock']],
-    ['auto', 'auto', undefined, ['weather', 'clock']],
-    ['none', 'none', { mode: 'NONE' }, ['weather', 'clock']],
-    ['required', 'required', { mode: 'ANY' }, ['weather', 'clock']],
-    ['one function', clock, { mode: 'ANY', allowedFunctionNames: ['clock'] }, ['weather', 'clock']],
-    [
-      'one of some',
-      allowing('required', 'clock'),
-      { mode: 'ANY', allowedFunctionNames: ['clock'] },
-      ['weather', 'clock'],
-    ],
-    ['none but some', allowing('auto', 'clock'), undefined, ['clock']],
-  ])('a choice of %s', async (_, tool_choice, config, names) => {
-    const body = await sent(asking({ tools: [weather, clock], tool_choice }))
-    expect(body.toolConfig).toEqual(config && { functionCallingConfig: config })
-    expect(declared(body)).toEqual(names)
-  })
-
-  test.each([
-    ['named', { type: 'function', function: { name: 'other' } }],
-    ['allowed', allowing('auto', 'weather', 'other')],
-  ])('a function that is %s must be one of the tools', async (_, tool_choice) => {
-    const request = asking({ tools: [weather], tool_choice })
-    expect(await refused(request)).toMatchObject({ code: 'LM-1001', param: 'tool_choice' })
-  })
-
-  test('the legacy fields are understood', async () => {
-    const body = await sent(
-      asking({ functions: [{ name: 'a', description: 'Does a' }], function_call: { name: 'a' } }),
-    )
-    expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'a', description: 'Does a' }] }])
-    expect(body.toolConfig).toEqual({
-      functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a'] },
-    })
-  })
-})
-
 describe('response format', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const asJson = { responseMimeType: 'application/json' }
@@ -319,17 +115,16 @@ describe('response format', () => {
       { ...asJson, responseSchema: openApi },
     ],
   ])('%s', async (_, response_format, expected) => {
-    expect(await configSent({ response_format })).toEqual(expected)
-    expect(await configSent({ response_format }, 'gemini-2.0-flash')).toEqual(expected)
+    expect(await sentConfig({ response_format })).toEqual(expected)
+    expect(await sentConfig({ response_format }, 'gemini-2.0-flash')).toEqual(expected)
   })
 
   test('functions that are all held back leave room for a format', async () => {
     const tool_choice = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }
     const response_format = { type: 'json_object' }
-    expect(await configSent({ tools: [weather], tool_choice, response_format })).toEqual(asJson)
+    expect(await sentConfig({ tools: [weather], tool_choice, response_format })).toEqual(asJson)
   })
 })
-
 describe('strict', () => {
   const refusedParam = async (fields: object, upstreamId?: string) =>
     (await refused(asking(fields), { strict: true, upstreamId }))['param']

@@ -130,3 +130,56 @@ export function called(calls: readonly object[], results: readonly object[]): ob
     ],
   })
 }
+
+export async function sentConfig(fields: object, upstreamId?: string) {
+  const { generationConfig } = await sent(asking(fields), { upstreamId })
+  return generationConfig
+}
+
+export const weather = { type: 'function', function: { name: 'weather' } }
+
+export interface Completion {
+  readonly id: string
+  readonly choices: readonly {
+    readonly index: number
+    readonly message: Record<string, unknown> & {
+      readonly tool_calls?: readonly { readonly id: string }[]
+    }
+    readonly finish_reason: string
+    readonly logprobs: unknown
+  }[]
+  readonly usage: Record<string, unknown>
+}
+
+/** What the client gets when this is the answer. */
+export async function readCompletion(body: object): Promise<Completion> {
+  const { chat, upstream } = await googleGateway()
+  upstream.next(json(body))
+  const response = await chat(asking())
+  expect(response.status).toBe(200)
+  // The fields that are looked at are checked.
+  return (await response.json()) as Completion
+}
+
+export const functionCallPart = { functionCall: { name: 'f', args: { a: 1 } } }
+
+export const newerModel = { upstreamId: 'gemini-3.5-flash' }
+
+export function userSays(...content: object[]): object {
+  return asking({ messages: [{ role: 'user', content }] })
+}
+
+export function imagePart(url: string, more: object = {}): object {
+  return { type: 'image_url', image_url: { url, ...more } }
+}
+
+export async function sentPart(part: object) {
+  const { contents } = await sent(userSays(part))
+  return contents[0]?.parts[0]
+}
+
+export const filesApiUrl = 'https://generativelanguage.googleapis.com/v1beta/files/abc-123'
+
+export const signedBy = (thought_signature: unknown) => ({
+  extra_content: { google: { thought_signature } },
+})

@@ -1,4 +1,6 @@
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose'
+import { expect } from 'vitest'
+import { type UpstreamFailure, UpstreamFault } from '../../../src/core/failure.ts'
 import type { ReadFile } from '../../../src/core/ports.ts'
 import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { googleAuthorizer } from '../../../src/providers/vertex/auth/credentials.ts'
@@ -138,4 +140,16 @@ export async function payloads(response: Response): Promise<unknown[]> {
   return [...text.matchAll(/^data: (.+)\n\n/gm)].map(([, data = '']) =>
     data === '[DONE]' ? data : JSON.parse(data),
   )
+}
+
+/** The failure that a promise rejects with, free of secrets. */
+export async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
+  const fault = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(fault instanceof UpstreamFault)) throw new Error('no UpstreamFault')
+  const told = JSON.stringify([fault.failure, fault.message, fault.cause])
+  expect(canaries.filter((canary) => told.includes(canary))).toEqual([])
+  return fault.failure
 }

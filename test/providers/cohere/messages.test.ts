@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { errorOf } from '../../support/gateway.ts'
+import { asking, cohereGateway, parameters, sent, tool } from './support.ts'
+
+async function sentMessage(message: object): Promise<unknown> {
+  const { messages } = await sent({ messages: [message] })
+  return (messages as unknown[])[0]
+}
+const lookUp = { id: 'w1', type: 'function', function: { name: 'get', arguments: '{"a":1}' } }
+describe('messages', () => {
+  test('text parts are joined where the vendor takes a string, and kept apart for users', async () => {
+    const content = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: '' },
+      { type: 'refusal', refusal: 'b' },
+    ]
+    expect(await sentMessage({ role: 'system', content })).toEqual({
+      role: 'system',
+      content: 'ab',
+    })
+    expect(await sentMessage({ role: 'assistant', content })).toEqual({
+      role: 'assistant',
+      content: 'ab',
+    })
+    expect(await sentMessage({ role: 'user', content, name: 'Ann' })).toEqual({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+    })
+  })
+
+  test('a user message of nothing but empty parts is an empty string', async () => {
+    const content = [{ type: 'text', text: '' }]
+    expect(await sentMessage({ role: 'user', content })).toEqual({ role: 'user', content: '' })
+    expect(await sentMessage({ role: 'user', content: [] })).toEqual({ role: 'user', content: '' })
+  })
+
+  test('no content stays away, and earlier reasoning too', async () => {
+    const message = { role: 'assistant', content: null, reasoning_content: 'Hmm.' }
+    expect(await sentMessage(message)).toEqual({ role: 'assistant' })
+  })
+
+  test('reasoning and text beside calls become the plan', async () => {
+    const message = { role: 'assistant', tool_calls: [lookUp] }
+    expect(await sentMessage({ ...message, content: 'B', reasoning_content: 'A' })).toEqual({
+      role: 'assistant',
+      tool_plan: 'A\nB',
+      tool_calls: [lookUp],
+    })
+    expect(await sentMessage({ ...message, content: null, reasoning_content: 'A' })).toEqual({
+      role: 'assistant',
+      tool_plan: 'A',
+      tool_calls: [lookUp],
+    })
+    expect(await sentMessage({ ...message, content: '' })).toEqual({
+      role: 'assistant',
+      tool_calls: [lookUp],
+    })
+  })
+
+  test('of a call only the members that the vendor knows are sent, arguments as they were', async () => {
+    const call = {
+      ...lookUp,
+      index: 0,
+      extra_content: { google: {} },
+      function: { name: 'get', arguments: '{ "a": 1.0 }', strict: true },
+    }
+    expect(await sentMessage({ role: 'assistant', tool_calls: [call] })).toEqual({
+      role: 'assistant',
+      tool_calls: [
+        { id: 'w1', type: 'function', function: { name: 'get', arguments: '{ "a": 1.0 }' } },
+      ],
+    })
+  })
+
+  test('legacy functions and their results are tools with an id of their own', async () => {
+    const body = await sent({
+      functions: [{ name: 'get', parameters }],
+      function_call: 'auto',
+      messages: [
+        { role: 'user', content: 'W?' },
+        { role: 'assistant', content: null, function_call: { name: 'get', arguments: '{}' } },
+        { role: 'function', name: 'get', content: '4' },
+      ],
+    })
+    expect(body).toMatchObject({
+      tools: [tool('get')],
+      messages: [
+        { role: 'user' },
+        { role: 'assistant', tool_calls: [{ id: 'call_1_0', function: { name: 'get' } }] },
+        { role: 'tool', tool_call_id: 'call_1_0', content: '4' },
+      ],
+    })
+  })
+
+  test.each(['auto', 'low', 'high'])('an image keeps its detail %s', async (detail) => {
+    const image = { type: 'image_url', image_url: { url: 'https://a.test/b.png', detail } }
+    expect(await sentMessage({ role: 'user', content: [image] })).toEqual({
+      role: 'user',
+      content: [image],
+    })
+  })
+
+  test('a detail that the vendor does not know is left out', async () => {
+    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const content = [{ type: 'image_url', image_url: { url, detail: 'original' } }]
+    expect(await sentMessage({ role: 'user', content })).toEqual({
+      role: 'user',
+      content: [{ type: 'image_url', image_url: { url } }],
+    })
+  })
+
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+  const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
+
+  test.each([
+    ['an image for the system', { role: 'system', content: [image] }],
+    ['an image of the assistant', { role: 'assistant', content: [image] }],
+    ['an image beside calls', { role: 'assistant', content: [image], tool_calls: [lookUp] }],
+    ['an image as a tool result', { role: 'tool', tool_call_id: 'w1', content: [image] }],
+    ['audio', { role: 'user', content: [audio] }],
+    ['a file', { role: 'user', content: [{ type: 'file', file: { file_id: 'f-1' } }] }],
+    ['a part of an unknown type', { role: 'user', content: [{ type: 'video_url' }] }],
+    ['a part after good ones', { role: 'user', content: [{ type: 'text', text: 'a' }, audio] }],
+  ])('%s cannot be said', async (_, message) => {
+    const { chat, upstream } = await cohereGateway()
+    const response = await chat(asking({ messages: [message] }))
+    expect(response.status).toBe(400)
+    const { content } = message
+    expect(await errorOf(response)).toMatchObject({
+      code: 'LM-1001',
+      param: `messages.0.content.${content.length - 1}`,
+    })
+    expect(upstream.requests).toEqual([])
+  })
+})
