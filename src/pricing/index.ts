@@ -1,1 +1,3 @@
-export { calculateCost, estimateMaxCost, estimateMaxTokens } from './cost.ts'
+export { calculateCost } from './cost.ts'
+export { toPrices } from './prices.ts'
+export { estimateMaxCost, estimateMaxTokens } from './reservation.ts'

@@ -1,15 +1,9 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
-import type { ModelId, NanoUsd, ProviderName } from '../core/ids.ts'
+import type { ModelId, ProviderName } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type {
-  DialectTarget,
-  Model,
-  ModelRoute,
-  Prices,
-  Provider,
-  StreamUsage,
-} from '../core/provider.ts'
+import type { DialectTarget, Model, ModelRoute, Provider, StreamUsage } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
+import { toPrices } from '../pricing/index.ts'
 import { getKind } from '../providers/index.ts'
 import { buildAuthorizer } from './authorizer.ts'
 import { findCredential } from './credential.ts'
@@ -187,7 +181,7 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
     capabilities: entry.capabilities,
     modalities: entry.modalities,
     maxOutputTokens: entry.max_output_tokens,
-    prices: pricesOf(entry),
+    prices: toPrices(entry),
     created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
@@ -202,26 +196,6 @@ function resolveStreamUsage(
 ): StreamUsage {
   if (setting === 'auto') return auth.enabled ? 'shown' : 'not-asked'
   return setting ? 'hidden' : 'not-asked'
-}
-
-function pricesOf(entry: ModelConfig): Prices {
-  const input = nanoUsd(entry.cost_per_1m_input)
-  const cacheWrite = nanoUsd(entry.cost_per_1m_cache_write, input)
-  return {
-    input,
-    output: nanoUsd(entry.cost_per_1m_output),
-    cachedInput: nanoUsd(entry.cost_per_1m_cached_input, input),
-    cacheWrite,
-    cacheWrite1h: nanoUsd(entry.cost_per_1m_cache_write_1h, cacheWrite),
-    searches: nanoUsd(entry.cost_per_1k_searches),
-  }
-}
-
-const free = 0n as NanoUsd
-
-/** A price of the file, as whole nano-dollars. */
-function nanoUsd(dollars: number | undefined, otherwise: NanoUsd = free): NanoUsd {
-  return dollars === undefined ? otherwise : (BigInt(Math.round(dollars * 1e9)) as NanoUsd)
 }
 
 /** A fallback's own fallbacks are not followed. */

@@ -1,8 +1,9 @@
+import { type GatewayError, renderError } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { ByteSource } from '../core/ports.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
-import { createFailedFrame, doneFrame } from './chunk-writer.ts'
+import { createFailedFrame, doneFrame, encodeDataEvent } from './chunk-writer.ts'
 
 export interface TerminatorOptions {
   /** A clean end after all finish reasons is complete, and the terminator adds `[DONE]`. */
@@ -82,3 +83,11 @@ export type StreamEnd =
   /** `finished`: some choice has given its finish reason. */
   | { readonly complete: true; readonly finished: boolean }
   | { readonly complete: false; readonly failure: UpstreamFailure }
+
+/**
+ * Encodes the last frame of a committed stream that failed. No `[DONE]` follows: official SDKs take a
+ * stream that ends for a complete one, so this frame is the only sign of the failure.
+ */
+export function encodeErrorFrame(error: GatewayError, requestId: string): Uint8Array {
+  return encodeDataEvent(renderError(error, requestId))
+}

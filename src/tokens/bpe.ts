@@ -1,8 +1,7 @@
 import { type ChatRequest, listImageParts, stringifyArguments } from '../core/chat.ts'
 import type { TokenEncoding, Tokenizer } from '../core/ports.ts'
 import type { Usage } from '../core/usage.ts'
-import { tokensPerMessage, tokensPerReply } from './heuristic.ts'
-import { estimateImageTokens } from './images.ts'
+import { estimateImageTokens, tokensPerMessage, tokensPerReply } from './heuristic.ts'
 import { listToolTexts } from './tools.ts'
 
 const tokensPerName = 1

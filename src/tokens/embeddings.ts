@@ -8,8 +8,7 @@ import {
 import type { TokenEncoding } from '../core/ports.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 import type { TokenCountInput } from './bpe.ts'
-import { estimateTextTokens } from './heuristic.ts'
-import { estimateImageTokens } from './images.ts'
+import { estimateImageTokens, estimateTextTokens } from './heuristic.ts'
 
 /** An estimate of each item: text by its bytes, one token an id, images by their detail. */
 export function estimateItemTokens(input: EmbedInput): number[] {

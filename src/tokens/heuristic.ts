@@ -1,7 +1,12 @@
-import { type ChatRequest, listImageParts, stringifyArguments } from '../core/chat.ts'
+import {
+  type ChatRequest,
+  type ImagePart,
+  listImageParts,
+  stringifyArguments,
+} from '../core/chat.ts'
+import type { RerankCall } from '../core/rerank.ts'
 import type { Usage } from '../core/usage.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
-import { estimateImageTokens } from './images.ts'
 
 /** English text has about four bytes a token. */
 const bytesPerToken = 4
@@ -48,4 +53,18 @@ export function createEstimatedUsage(prompt: number, outputBytes: number): Usage
     estimated: true,
     estimatedSide: 'both',
   }
+}
+
+/** Estimates the tokens of one image: 85 at `detail: "low"`, 765 otherwise. */
+export function estimateImageTokens({ detail }: Pick<ImagePart, 'detail'>): number {
+  return detail === 'low' ? 85 : 765
+}
+
+/** Estimates a rerank request. The query counts once for each document, as vendors bill it. */
+export function estimateRerankTokens({ query, documents }: RerankCall): number {
+  const queryTokens = estimateTextTokens(countUtf8Bytes(query))
+  return documents.reduce(
+    (sum, text) => sum + queryTokens + estimateTextTokens(countUtf8Bytes(text)),
+    0,
+  )
 }

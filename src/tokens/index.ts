@@ -1,5 +1,4 @@
 export { countExactly, type TokenCountInput, toChatCountInput } from './bpe.ts'
 export { estimateEmbedTokens, estimateItemTokens, toEmbedCountInput } from './embeddings.ts'
 export { findEncoding } from './encoding.ts'
-export { createEstimatedUsage, estimatePromptTokens } from './heuristic.ts'
-export { estimateRerankTokens } from './rerank.ts'
+export { createEstimatedUsage, estimatePromptTokens, estimateRerankTokens } from './heuristic.ts'

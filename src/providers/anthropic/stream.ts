@@ -1,7 +1,7 @@
 import type { Frame, FrameDecoder } from '../../core/frame.ts'
+import { flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
-import { flatMapFrames } from '../../stream/frames-of.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractTexts } from '../../wire/json-text.ts'
 import { type RawEvent, SseSplitter } from '../../wire/sse.ts'

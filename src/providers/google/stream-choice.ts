@@ -1,6 +1,6 @@
 import type { Frame } from '../../core/frame.ts'
+import { flatMapFrames } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
-import { flatMapFrames } from '../../stream/frames-of.ts'
 import { toOpenAiLogprobs } from './answer.ts'
 import { audioMetadata, findAudio, toOpenAiImage } from './answer-media.ts'
 import { PartialArguments } from './arguments.ts'

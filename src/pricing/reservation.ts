@@ -1,0 +1,43 @@
+import type { UsageEstimate } from '../core/admission.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import type { Model, ModelRoute } from '../core/provider.ts'
+import { millionthsPerNano, multiply, multiplySearches } from './cost.ts'
+
+/** Estimates the tokens that a request uses at most: the debit of its TPM limit. */
+export function estimateMaxTokens(
+  chain: ModelRoute['chain'],
+  { promptTokens, output }: UsageEstimate,
+): number {
+  if (!output) return promptTokens
+  return promptTokens + Math.max(...chain.map((link) => output(link).maxTokens))
+}
+
+/**
+ * Estimates what a request costs at most, at the prices of the most expensive link of its chain,
+ * rounded up. `reserveOutputTokens` applies where neither the request nor the link bounds the output.
+ */
+export function estimateMaxCost(
+  chain: ModelRoute['chain'],
+  estimate: UsageEstimate,
+  reserveOutputTokens: number,
+): NanoUsd {
+  const maxCost = chain
+    .map((link) => estimateMaxLinkCost(link, estimate, reserveOutputTokens))
+    .reduce((a, b) => (b > a ? b : a))
+  return ((maxCost + millionthsPerNano - 1n) / millionthsPerNano) as NanoUsd
+}
+
+function estimateMaxLinkCost(
+  link: Model,
+  { promptTokens, output, searchUnits }: UsageEstimate,
+  reserveOutputTokens: number,
+): bigint {
+  const { prices, maxOutputTokens = reserveOutputTokens } = link
+  let sum = multiply(promptTokens, prices.input)
+  if (output) {
+    const { maxTokens, isBounded, choices } = output(link)
+    const tokens = isBounded ? maxTokens : Math.max(maxTokens, maxOutputTokens)
+    sum += multiply(tokens, prices.output) * BigInt(choices)
+  }
+  return sum + multiplySearches(searchUnits, prices)
+}
