@@ -26,7 +26,7 @@ export const callArguments = z.custom<CallArguments>(
   (value) =>
     typeof value === 'string' ||
     (typeof value === 'object' && value !== null && !Array.isArray(value)),
-  'must be a text or an object',
+  'must be a string or an object',
 )
 
 const toolCall = loose({

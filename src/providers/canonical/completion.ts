@@ -10,13 +10,13 @@ export interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
-/** The assistant's message of a translated answer. `content` is null when only calls were made. */
+/** The assistant message of a translated answer. `content` is null when it has only tool calls. */
 export interface CompletionMessage {
   readonly content: string | null
   readonly reasoning_content?: string | undefined
   readonly refusal?: string | null | undefined
   readonly tool_calls?: readonly ToolCall[] | undefined
-  /** Fields of a kind's own that must survive a round trip. */
+  /** Fields specific to a kind that must survive a round trip. */
   readonly [extra: string]: unknown
 }
 
@@ -34,15 +34,15 @@ export interface CompletionChoice {
   readonly message: CompletionMessage
   readonly finishReason: FinishReason
   readonly logprobs?: unknown
-  /** Further members of the choice. */
+  /** Additional members of the choice. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined
-  /** The text that the model has generated, where that is not the text of the message. */
+  /** The generated text when it differs from the text of the message. */
   readonly generated?: string | undefined
 }
 
 const encoder = new TextEncoder()
 
-/** The answer of a translated kind, written as the OpenAI API writes it. */
+/** Creates the answer of a translated kind in the OpenAI format. */
 export function createCompletionAnswer({
   id,
   created,
@@ -57,7 +57,7 @@ export function createCompletionAnswer({
     usage,
     output,
     outputBytes: countUtf8Bytes(output),
-    render(judged) {
+    render(resolved) {
       const body = {
         id,
         object: 'chat.completion',
@@ -70,35 +70,35 @@ export function createCompletionAnswer({
           finish_reason: finishReason,
           ...extra,
         })),
-        usage: renderUsage(judged),
+        usage: renderUsage(resolved),
       }
       return encoder.encode(JSON.stringify(body))
     },
   }
 }
 
-/** The arguments of a call that a vendor has given as a value, of which this is the text. */
+/** Returns the arguments of a tool call as JSON text, from a vendor that sends a JSON value. */
 export function normalizeArguments(text: string | undefined): string {
   return text === undefined || text === 'null' ? '{}' : text
 }
 
-/** One source of a stretch of the answer, as the OpenAI API tells of sources. */
+/** A citation of one source for a part of the answer, in the form of the OpenAI API. */
 export interface Annotation {
   readonly type: 'url_citation'
   readonly url_citation: {
-    /** Where the stretch begins and ends in the text of the answer, in characters. */
+    /** The start and the end of the cited part in the text of the answer, in characters. */
     readonly start_index: number
     readonly end_index: number
-    /** The address of the source; empty where it has none. */
+    /** The address of the source; empty when it has none. */
     readonly url: string
     readonly title: string
-    /** The cited words, and the vendor's id of the source: no members of the OpenAI API. */
+    /** The cited text and the vendor's id of the source; not part of the OpenAI API. */
     readonly text: string
     readonly source_id: string
   }
 }
 
-/** Annotations with their places in the list: some accumulators of streams join lists by `index`. */
+/** Adds each annotation's index in the list, because some stream accumulators merge lists by `index`. */
 export function addIndexes(annotations: readonly Annotation[], from: number): readonly object[] {
   return annotations.map((annotation, at) => ({ index: from + at, ...annotation }))
 }

@@ -6,10 +6,10 @@ import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import { PastCall } from './past-call.ts'
 
-/** The client's own object, for members that only one vendor reads. Never to be changed. */
+/** A JSON object, mostly the client's own, for members that only one vendor reads. Never modified. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Where something stands in the request, and what the client wrote there. */
+/** A place in the request and the object that the client put there. */
 interface Placed {
   /** The dotted path, for error messages. */
   readonly path: string
@@ -20,7 +20,7 @@ export type TextPart = Placed & { readonly type: 'text'; readonly text: string }
 
 export type ImageUrlPart = Placed & {
   readonly type: 'image'
-  /** A data URI, an address, or a reference to a vendor's own store. */
+  /** A data URI, an address, or a reference to a file that the vendor stores. */
   readonly url: string
   readonly detail: string | undefined
 }
@@ -41,7 +41,7 @@ export type AudioPart = Placed & {
   readonly format: string
 }
 
-/** One part of a message's content. Refusals count as text, `other` is a type nobody knows. */
+/** One part of a message's content. Refusals are text; `other` is a type unknown to the gateway. */
 export type CanonicalPart =
   | TextPart
   | ImageUrlPart
@@ -49,10 +49,10 @@ export type CanonicalPart =
   | AudioPart
   | (Placed & { readonly type: 'other' })
 
-/** As the client wrote it: one string, or parts; undefined for null and nothing. */
+/** The content of a message: one string or parts; undefined when null or absent. */
 export type CanonicalContent = string | readonly CanonicalPart[] | undefined
 
-/** One message. `system` stands for `developer` too, `tool` for the legacy `function`. */
+/** One message. `system` includes `developer`, `tool` includes the legacy `function`. */
 export type CanonicalMessage =
   | (Placed & { readonly role: 'system'; readonly content: CanonicalContent })
   | (Placed & { readonly role: 'user'; readonly content: CanonicalContent })
@@ -71,24 +71,24 @@ export type CanonicalMessage =
 
 type RawMessage = ChatRequest['messages'][number]
 
-/** The text that stands at a dotted path of the request. */
+/** Returns the JSON text at a dotted path of the request body. */
 export type RawTextReader = (path: string) => string
 
-/** Reads the messages of a request by their roles. Throws `UntranslatableError` with the field at fault. */
+/** Reads the messages of a request. Throws `UntranslatableError` with the field at fault. */
 export function readMessages(
   messages: readonly RawMessage[],
-  writtenAt: RawTextReader,
+  readRawText: RawTextReader,
 ): CanonicalMessage[] {
-  // The legacy form has no ids: a `function` message answers the latest call before it.
+  // The legacy form has no ids: a `function` message answers the last call before it.
   let legacyId: string | undefined
   return messages.map((raw, index) => {
     if (raw.role === 'assistant' && isObject(raw['function_call']))
       legacyId = createCallId(index, 0)
-    return readMessage(raw, { index, legacyId, writtenAt })
+    return readMessage(raw, { index, legacyId, readRawText })
   })
 }
 
-/** The id of a call that has none, the same every time. */
+/** Returns a deterministic id for a call that has none. */
 function createCallId(message: number, call: number): string {
   return `call_${message}_${call}`
 }
@@ -96,12 +96,12 @@ function createCallId(message: number, call: number): string {
 interface MessagePlace {
   readonly index: number
   readonly legacyId: string | undefined
-  readonly writtenAt: RawTextReader
+  readonly readRawText: RawTextReader
 }
 
 function readMessage(
   raw: RawMessage,
-  { index, legacyId, writtenAt }: MessagePlace,
+  { index, legacyId, readRawText }: MessagePlace,
 ): CanonicalMessage {
   const path = `messages.${index}`
   const content = readContent(raw.content, path)
@@ -116,14 +116,14 @@ function readMessage(
       const calls = (raw.tool_calls ?? []).map((call, n) =>
         readCall(call, {
           path: `${path}.tool_calls.${n}`,
-          standIn: createCallId(index, n),
-          writtenAt,
+          fallbackId: createCallId(index, n),
+          readRawText,
         }),
       )
-      const legacy = function_call && readLegacyCall(function_call, index, writtenAt)
+      const legacy = function_call && readLegacyCall(function_call, index, readRawText)
       return {
         role: 'assistant',
-        // A refused answer comes back as it went out: without content, and the refusal beside it.
+        // The gateway returns a refusal without content and with `refusal`; accept it in that form.
         content: appendAudio(content || refusal || content, audio, path),
         reasoning: reasoning_content ?? undefined,
         calls: legacy && calls.length === 0 ? [legacy] : calls,
@@ -136,7 +136,7 @@ function readMessage(
       const { tool_call_id, name } = parseFields(toolResult, raw, path)
       const callId = tool_call_id ?? (raw.role === 'function' ? legacyId : undefined)
       if (callId === undefined) {
-        throw new UntranslatableError('a tool message needs a tool_call_id', `${path}.tool_call_id`)
+        throw new UntranslatableError(`${path}.tool_call_id is required`, `${path}.tool_call_id`)
       }
       return { role: 'tool', content, callId, name: name ?? undefined, path, raw }
     }
@@ -146,8 +146,8 @@ function readMessage(
 }
 
 /**
- * The content with the sound that an answer was given in. Sound that another vendor keeps is only
- * named by its id, and is a part that nobody knows.
+ * Appends the audio of an earlier answer to its content. Audio that another vendor stores has only an
+ * id and becomes a part of type `other`.
  */
 function appendAudio(
   content: CanonicalContent,
@@ -155,21 +155,21 @@ function appendAudio(
   message: string,
 ): CanonicalContent {
   if (!audio) return content
-  const { data, mime_type: mimeType = googlesSound } = audio
+  const { data, mime_type: mimeType = googleAudioType } = audio
   const placed = { path: `${message}.audio`, raw: { ...audio, type: 'audio' } }
-  const sound: CanonicalPart =
+  const part: CanonicalPart =
     data && mimeType?.startsWith('audio/')
       ? { type: 'audio', data, format: mimeType.slice('audio/'.length), ...placed }
       : { type: 'other', ...placed }
   const texts = typeof content === 'string' ? [createTextPart(content, message)] : (content ?? [])
-  return [...texts, sound]
+  return [...texts, part]
 }
 
 /**
- * What Google's models speak in. The stream helper of the official SDK keeps the data of sound and not
- * its media type, and no other vendor sends data.
+ * The audio format of Google's models, the only ones whose answers carry audio data. The stream helper of
+ * the official SDK keeps the data but not the media type.
  */
-const googlesSound = 'audio/L16;codec=pcm;rate=24000'
+const googleAudioType = 'audio/L16;codec=pcm;rate=24000'
 
 function createTextPart(text: string, message: string): TextPart {
   return { type: 'text', text, path: `${message}.content`, raw: {} }
@@ -197,39 +197,39 @@ const customCall = loose({
 
 interface CallPlace {
   readonly path: string
-  readonly standIn: string
-  readonly writtenAt: RawTextReader
+  readonly fallbackId: string
+  readonly readRawText: RawTextReader
 }
 
-function readCall(raw: JsonObject, { path, standIn, writtenAt }: CallPlace): PastCall {
+function readCall(raw: JsonObject, { path, fallbackId, readRawText }: CallPlace): PastCall {
   if (raw['type'] === 'custom') {
     const { id, custom } = parseFields(customCall, raw, path)
-    // Free text has no place where arguments are an object.
+    // Arguments must be an object, so free text becomes its member `input`.
     const text = JSON.stringify({ input: custom.input ?? '' })
-    return new PastCall({ id: id || standIn, name: custom.name, arguments: text, path, raw })
+    return new PastCall({ id: id || fallbackId, name: custom.name, arguments: text, path, raw })
   }
   const { id, function: called } = parseFields(pastCall, raw, path)
-  const text = readArguments(called.arguments, `${path}.function.arguments`, writtenAt)
-  return new PastCall({ id: id || standIn, name: called.name, arguments: text, path, raw })
+  const text = readArguments(called.arguments, `${path}.function.arguments`, readRawText)
+  return new PastCall({ id: id || fallbackId, name: called.name, arguments: text, path, raw })
 }
 
 function readLegacyCall(
   raw: z.infer<typeof calledFunction>,
   message: number,
-  writtenAt: RawTextReader,
+  readRawText: RawTextReader,
 ): PastCall {
   const path = `messages.${message}.function_call`
-  const text = readArguments(raw.arguments, `${path}.arguments`, writtenAt)
+  const text = readArguments(raw.arguments, `${path}.arguments`, readRawText)
   return new PastCall({ id: createCallId(message, 0), name: raw.name, arguments: text, path, raw })
 }
 
-/** An object stands for its own text, as the client wrote it. */
+/** Returns the arguments as text; for an object, the text that the client sent. */
 function readArguments(
   given: CallArguments | null | undefined,
   path: string,
-  writtenAt: RawTextReader,
+  readRawText: RawTextReader,
 ): string {
-  return typeof given === 'object' && given !== null ? writtenAt(path) : (given ?? '')
+  return typeof given === 'object' && given !== null ? readRawText(path) : (given ?? '')
 }
 
 function readContent(content: RawMessage['content'], path: string): CanonicalContent {
@@ -252,7 +252,7 @@ type RawPart = Exclude<RawMessage['content'], string | null | undefined>[number]
 
 function readPart(raw: RawPart, path: string): CanonicalPart {
   const { image_url: image } = raw
-  // A part without a type can only be a text.
+  // Without a type, only a text part can be recognized.
   switch (raw.type ?? (typeof raw.text === 'string' ? 'text' : undefined)) {
     case 'text':
       return { type: 'text', text: raw.text ?? '', path, raw }
@@ -285,18 +285,18 @@ function readPart(raw: RawPart, path: string): CanonicalPart {
   }
 }
 
-/** For a part that a dialect has no form for, should the table let it pass: content is never left out. */
+/** Returns the error for a part that a dialect cannot express: content is never left out. */
 export function unsupportedPart(
   { path, raw }: CanonicalPart,
   kind: string,
   { role }: CanonicalMessage,
 ): UntranslatableError {
   const type = String(raw['type']).slice(0, 100)
-  const rule = `the ${kind} API takes no ${type} part in a message of role ${role}`
+  const rule = `the ${kind} API does not support ${type} parts in ${role} messages`
   return new UntranslatableError(`${path}: ${rule}`, path)
 }
 
-/** The content as parts: a string is one text part. */
+/** Lists the content as parts; a string is one text part. */
 export function listParts({ content, path, raw }: CanonicalMessage): readonly CanonicalPart[] {
   if (content === undefined) return []
   return typeof content === 'string'
@@ -304,7 +304,7 @@ export function listParts({ content, path, raw }: CanonicalMessage): readonly Ca
     : content
 }
 
-/** All text of the content, joined without a separator. */
+/** Joins all text of the content without a separator. */
 export function joinText(message: CanonicalMessage): string {
   return listParts(message)
     .map((part) => (part.type === 'text' ? part.text : ''))

@@ -3,10 +3,10 @@ import { scanLayout } from '../../wire/json-scan.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 
 interface CallFields {
-  /** The client's id; made up from the position, the same every time, where there is none. */
+  /** The client's id, or an id derived from the position when there is none. */
   readonly id: string
   readonly name: string
-  /** JSON text as the model wrote it: may be empty or broken. */
+  /** JSON text as the model wrote it; may be empty or malformed. */
   readonly arguments: string
   /** The dotted path, for error messages. */
   readonly path: string
@@ -14,7 +14,7 @@ interface CallFields {
   readonly raw: Readonly<Record<string, unknown>>
 }
 
-/** A call that an earlier answer made. A legacy `function_call` and custom calls look like others. */
+/** A tool call of an earlier answer; includes the legacy `function_call` and custom calls. */
 export class PastCall implements CallFields {
   readonly id: string
   readonly name: string
@@ -31,16 +31,15 @@ export class PastCall implements CallFields {
     this.raw = raw
   }
 
-  /** Whether the arguments are an object, or nothing at all; looked up once for all links. */
+  /** Whether the arguments are an object or empty. Computed once for all links. */
   get hasObject(): boolean {
     this.#hasObject ??= isObjectText(this.arguments)
     return this.#hasObject
   }
 
   /**
-   * The arguments for a kind that takes nothing but an object: the text that the model once wrote, to
-   * the digit; none is `{}`. A torn text becomes the only member of an object: what a model once wrote
-   * stays in the history.
+   * The arguments for a kind that accepts only an object: the exact text that the model wrote, or `{}`
+   * when it is empty. Malformed text becomes the only member of an object, so that it stays in the history.
    */
   get object(): object {
     if (!this.hasObject) return { rawInvalidInput: this.arguments }
@@ -61,11 +60,11 @@ function isObjectText(text: string): boolean {
   }
 }
 
-/** As deep as a request may nest: writing an object that is much deeper overflows the stack. */
+/** The nesting limit of requests. Serializing a much deeper object overflows the stack. */
 const maxDepth = 128
 
 function isTooDeep(json: string): boolean {
-  // Each level takes two characters, so that few texts have to be looked at.
+  // Each level takes two characters, so short texts need no scan.
   return json.length > 2 * maxDepth && scanLayout(encoder.encode(json), []).depth > maxDepth
 }
 

@@ -2,19 +2,19 @@ import type { CallArguments, ChatCall, ChatRequest } from '../../core/chat.ts'
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
 
-/** What can be said in another format in some dozens of milliseconds: half of what a body may hold. */
+/** The gateway translates this many values in some tens of milliseconds; half of what a body may have. */
 const maxValues = 100_000
-/** The shortest value and its comma. Arguments that are short together need no look at each. */
+/** In characters: the shortest value and its comma. Below this total, arguments need no scan. */
 const minItemLength = 2
 
 /**
- * Throws `UntranslatableError` for a request that would take long to say in another format: for how much it
- * holds, arrays of numbers and the JSON in the arguments of its calls included.
+ * Throws `UntranslatableError` for a request that would take too long to translate, because of its number
+ * of values. Numbers in arrays and the JSON in the arguments of calls count as well.
  */
 export function checkRequestSize({ request, layout }: ChatCall): void {
   if (layout.values > maxValues || layout.commas > 2 * maxValues) {
     throw new UntranslatableError(
-      `the request holds more than ${maxValues} values; only providers of the OpenAI format take it`,
+      `the request has more than ${maxValues} values; only providers that speak the OpenAI format accept it`,
     )
   }
   if (sumArgumentLengths(request) > maxValues * minItemLength) checkArguments(request)
@@ -39,14 +39,14 @@ function checkArguments({ messages }: ChatRequest): void {
       if (items <= maxValues) continue
       const path = `messages.${m}.tool_calls.${n}.function.arguments`
       throw new UntranslatableError(
-        `${path}: the arguments of all calls hold more than ${maxValues} values`,
+        `${path}: the arguments of all calls have more than ${maxValues} values`,
         path,
       )
     }
   }
 }
 
-/** Arguments that are an object are values of the body. */
+/** Returns arguments that are text. Those that are an object are already counted in the body. */
 function getArgumentsText(given: CallArguments | null | undefined): string {
   return typeof given === 'string' ? given : ''
 }

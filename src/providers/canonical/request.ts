@@ -21,30 +21,30 @@ import {
 } from './tools.ts'
 
 /**
- * A chat request as the translated kinds read it: typed, `null` and absent alike, spellings of old
- * and new fields made one. Fields that only one vendor reads are found in `raw`.
+ * A chat request as the translated kinds read it: typed, with `null` read as absent, and with old and new
+ * names of a field merged. Fields that only one vendor reads are in `raw`.
  */
 export interface CanonicalRequest {
   readonly messages: readonly CanonicalMessage[]
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
-  /** What is read as absent: tools that are no functions, new values of known fields. */
+  /** What the gateway does not read: tools that are not functions, unknown values of known fields. */
   readonly leftOut: readonly UnreadField[]
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly responseFormat: ResponseFormat
-  /** Empty when there is none. No string is empty, but some may be blank. */
+  /** The stop sequences. None is the empty string, but some may be white space. */
   readonly stop: readonly string[]
   /** `max_completion_tokens`, else `max_tokens`. */
   readonly maxTokens: number | undefined
   readonly reasoningEffort: ReasoningEffort | undefined
   readonly temperature: number | undefined
   readonly topP: number | undefined
-  /** An extra that many clients send. */
+  /** Not part of the OpenAI API, but sent by many clients. */
   readonly topK: number | undefined
   readonly frequencyPenalty: number | undefined
   readonly presencePenalty: number | undefined
-  /** An integer, beyond 2^53 as near as a number gets. */
+  /** An integer; beyond 2^53 it is the nearest number. */
   readonly seed: number | undefined
   readonly n: number | undefined
   readonly logprobs: boolean | undefined
@@ -67,7 +67,7 @@ export type ResponseFormat =
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type ReasoningEffort = (typeof efforts)[number]
 
-/** Reads a request, once for all links and attempts. Throws `UntranslatableError` with the field at fault. */
+/** Reads a request once for all links and attempts. Throws `UntranslatableError` with the field at fault. */
 export const readRequest: (call: ChatCall) => CanonicalRequest = memoizePerCall((call) => {
   checkRequestSize(call)
   return parseRequest(call.request, createRawTextReader(call.bytes))
@@ -97,23 +97,23 @@ const fields = loose({
 
 type Fields = z.infer<typeof fields>
 
-function parseRequest(raw: ChatRequest, writtenAt: RawTextReader): CanonicalRequest {
+function parseRequest(raw: ChatRequest, readRawText: RawTextReader): CanonicalRequest {
   const parsed = validateAsSent(fields, raw)
   if (!parsed.success) throw untranslatableField(parsed.error)
   const { data } = parsed
   const { tools, otherTools } = readTools(data)
   const leftOut = [...otherTools]
-  const isNew = (unread: UnreadField) => leftOut.push(unread)
+  const onUnread = (unread: UnreadField) => leftOut.push(unread)
   return {
-    messages: readMessages(raw.messages, writtenAt),
+    messages: readMessages(raw.messages, readRawText),
     tools,
     leftOut,
-    toolChoice: readToolChoice(data, isNew),
+    toolChoice: readToolChoice(data, onUnread),
     parallelToolCalls: data.parallel_tool_calls ?? undefined,
-    responseFormat: readResponseFormat(data, isNew),
+    responseFormat: readResponseFormat(data, onUnread),
     stop: [data.stop ?? []].flat().filter((sequence) => sequence !== ''),
     maxTokens: raw.max_completion_tokens ?? raw.max_tokens ?? undefined,
-    reasoningEffort: readEffort(data, isNew),
+    reasoningEffort: readEffort(data, onUnread),
     temperature: data.temperature ?? undefined,
     topP: data.top_p ?? undefined,
     topK: data.top_k ?? undefined,
@@ -131,10 +131,10 @@ function parseRequest(raw: ChatRequest, writtenAt: RawTextReader): CanonicalRequ
 
 type OnUnread = (unread: UnreadField) => void
 
-function readEffort({ reasoning_effort: effort }: Fields, isNew: OnUnread) {
+function readEffort({ reasoning_effort: effort }: Fields, onUnread: OnUnread) {
   if (effort === undefined || effort === null) return undefined
   const known = efforts.find((name) => name === effort)
-  if (!known) isNew({ feature: 'reasoning_effort of another name', path: 'reasoning_effort' })
+  if (!known) onUnread({ feature: 'reasoning_effort of another name', path: 'reasoning_effort' })
   return known
 }
 
@@ -142,7 +142,10 @@ const schemaFormat = loose({
   json_schema: loose({ name: text, description: text, schema: jsonObject, strict: flag }),
 })
 
-function readResponseFormat({ response_format: format }: Fields, isNew: OnUnread): ResponseFormat {
+function readResponseFormat(
+  { response_format: format }: Fields,
+  onUnread: OnUnread,
+): ResponseFormat {
   switch (format?.type) {
     case undefined:
     case 'text':
@@ -162,32 +165,32 @@ function readResponseFormat({ response_format: format }: Fields, isNew: OnUnread
       }
     }
     default:
-      isNew({ feature: 'response_format of another type', path: 'response_format' })
+      onUnread({ feature: 'response_format of another type', path: 'response_format' })
       return { kind: 'text' }
   }
 }
 
 /**
- * A pure reading of a call, done once however many links and attempts ask for it. It is kept as long as
- * the parsed request that it was read from.
+ * Caches a pure function of a call, so that it runs once for all links and attempts. The result is kept
+ * as long as the parsed request.
  */
-export function memoizePerCall<Reading extends object>(
-  read: (call: ChatCall) => Reading,
-): (call: ChatCall) => Reading {
-  const known = new WeakMap<ChatRequest, Reading>()
+export function memoizePerCall<Value extends object>(
+  read: (call: ChatCall) => Value,
+): (call: ChatCall) => Value {
+  const cache = new WeakMap<ChatRequest, Value>()
   return (call) => {
     const { request } = call
-    const before = known.get(request)
-    if (before) return before
-    const reading = read(call)
-    known.set(request, reading)
-    return reading
+    const cached = cache.get(request)
+    if (cached) return cached
+    const value = read(call)
+    cache.set(request, value)
+    return value
   }
 }
 
 const decoder = new TextDecoder()
 
-/** Finds texts in the body of a request. All that are alike in their place are looked up at once. */
+/** Creates a reader of raw texts in a body. Paths that differ only in indexes share one scan. */
 export function createRawTextReader(body: Uint8Array): RawTextReader {
   const found = new Map<string, ReadonlyMap<string, string>>()
   return (path) => {

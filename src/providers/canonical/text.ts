@@ -1,6 +1,6 @@
 import { isObject } from '../../wire/json.ts'
 
-/** True when a message or delta says anything to the user: text, reasoning, refusal, a call, audio. */
+/** True when a message or delta has content: text, reasoning, a refusal, a call or audio. */
 export function hasContent(delta: Record<string, unknown>): boolean {
   return (
     isNonEmpty(delta['content']) ||
@@ -14,9 +14,9 @@ export function hasContent(delta: Record<string, unknown>): boolean {
   )
 }
 
-/** The text that a message or delta generates, calls and reasoning included. */
+/** Joins the generated text of a message or delta, including calls and reasoning. */
 export function joinGeneratedText(delta: Record<string, unknown>): string {
-  // The same reasoning often comes under two names; it was generated once.
+  // Vendors often send the same reasoning under both names.
   const reasoning = delta['reasoning_content'] ?? delta['reasoning']
   return (
     joinPartTexts(delta['content']) +
@@ -30,7 +30,7 @@ function isNonEmpty(value: unknown): boolean {
   return (typeof value === 'string' || Array.isArray(value)) && value.length > 0
 }
 
-/** Text, or the parts of text that some vendors send instead (Mistral's thinking nests once). */
+/** Joins text, or the text parts that some vendors send instead (Mistral nests thinking once). */
 function joinPartTexts(value: unknown): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return ''

@@ -18,13 +18,13 @@ export interface FunctionTool {
 export type ToolChoice =
   | { readonly kind: 'auto' | 'none' | 'required' }
   | { readonly kind: 'function'; readonly name: string }
-  /** Only the named functions may be called, or one of them must be. */
+  /** Only the named functions may be called (`auto`), or one of them must be (`required`). */
   | {
       readonly kind: 'allowed'
       readonly mode: 'auto' | 'required'
       readonly names: readonly string[]
     }
-  /** One tool that is no function. */
+  /** One tool that is not a function. */
   | { readonly kind: 'custom' }
 
 /** What a request may hold that no translation reads; each has a row in the translation table. */
@@ -35,7 +35,7 @@ export type UnreadFeature =
   | 'reasoning_effort of another name'
   | 'response_format of another type'
 
-/** Something in a request that reads as absent. */
+/** A field of a request that the gateway reads as absent. */
 export interface UnreadField {
   readonly feature: UnreadFeature
   /** The dotted path. */
@@ -45,12 +45,12 @@ export interface UnreadField {
 export interface OfferedTools {
   /** The functions on offer, from `tools` or the legacy `functions`; empty when there are none. */
   readonly tools: readonly FunctionTool[]
-  /** The tools that are no functions. */
+  /** The tools that are not functions. */
   readonly otherTools: readonly UnreadField[]
 }
 
 const text = z.string().nullish()
-/** Kept as it is: copying could lose members such as `__proto__`. */
+/** The client's own object, because a copy could lose members such as `__proto__`. */
 export const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').nullish()
 
 const functionDefinition = loose({
@@ -62,7 +62,7 @@ const functionDefinition = loose({
 
 const named = loose({ name: z.string() })
 
-/** The fields of a request that have to do with tools. A choice is a word, or an object of a type. */
+/** The schemas of the tool fields. A choice is a word or an object with a `type`. */
 export const toolFields = {
   tools: list(loose({ type: text, function: functionDefinition.nullish() })).nullish(),
   functions: list(functionDefinition).nullish(),
@@ -72,7 +72,7 @@ export const toolFields = {
 
 type Fields = z.infer<z.ZodObject<typeof toolFields>>
 
-/** Throws `UntranslatableError` for an entry of `tools` that is neither a function nor another's tool. */
+/** Throws `UntranslatableError` for an entry of `tools` that is neither a function nor a vendor tool. */
 export function readTools({ tools, functions }: Fields): OfferedTools {
   if (!tools) {
     const legacy = (functions ?? []).map((f, index) => toFunctionTool(f, f, `functions.${index}`))
@@ -89,7 +89,7 @@ export function readTools({ tools, functions }: Fields): OfferedTools {
   return { tools: found, otherTools }
 }
 
-/** A tool that a vendor runs says so by its `type`, or, as Google's do, by its only member's name. */
+/** True for a tool that a vendor runs: named by its `type`, or by its only member as Google's are. */
 function isOfAnotherType({ type, ...members }: JsonObject): boolean {
   if (typeof type === 'string') return type !== 'function'
   return members['name'] === undefined && Object.values(members).some(isObject)
@@ -111,23 +111,23 @@ function toFunctionTool(
 }
 
 /**
- * Reads `tool_choice`, or the legacy `function_call`. Calls `isNew` for a value that is not one of
- * the known; it reads as absent.
+ * Reads `tool_choice` or the legacy `function_call`. Calls `onUnread` for an unknown value, which is read
+ * as absent.
  */
 export function readToolChoice(
   fields: Fields,
-  isNew: (unread: UnreadField) => void,
+  onUnread: (unread: UnreadField) => void,
 ): ToolChoice | undefined {
   const { tool_choice: choice, function_call: legacy } = fields
   if (choice !== undefined && choice !== null) {
     const known = typeof choice === 'string' ? parseChoiceName(choice) : parseChoiceObject(choice)
-    if (!known) isNew({ feature: 'tool_choice of another kind', path: 'tool_choice' })
+    if (!known) onUnread({ feature: 'tool_choice of another kind', path: 'tool_choice' })
     return known
   }
   if (legacy === undefined || legacy === null) return undefined
   if (typeof legacy !== 'string') return { kind: 'function', name: legacy.name }
   if (legacy === 'auto' || legacy === 'none') return { kind: legacy }
-  isNew({ feature: 'function_call of another kind (legacy)', path: 'function_call' })
+  onUnread({ feature: 'function_call of another kind (legacy)', path: 'function_call' })
   return undefined
 }
 
@@ -166,12 +166,12 @@ function parseChoice<Value>(schema: z.ZodType<Value>, choice: unknown): Value {
   return parsed.data
 }
 
-/** Where a function is defined: a legacy one stands by itself. */
+/** Returns the path of a function's definition. A legacy function is its own entry. */
 export function getDefinitionPath({ path }: FunctionTool): string {
   return path.startsWith('functions.') ? path : `${path}.function`
 }
 
-/** The functions that may be called at all: those on offer, less what `allowed_tools` leaves out. */
+/** Lists the functions that may be called: those on offer, limited by `allowed_tools`. */
 export function listCallableTools({
   tools,
   toolChoice,
@@ -184,7 +184,7 @@ export function listCallableTools({
   return tools.filter(({ name }) => names.has(name))
 }
 
-/** The same; where no call may be forced, a named function is at least the only one. */
+/** Does the same, but when a call cannot be forced, a named function is the only one offered. */
 export function listOfferedTools(
   request: Parameters<typeof listCallableTools>[0],
   mayForce: boolean,

@@ -1,12 +1,12 @@
 import type { Authorizer, CredentialContext } from '../../core/provider.ts'
 
-/** `Authorization: Bearer`, as most vendors take their keys. */
+/** Sends the secret as `Authorization: Bearer`, as most vendors require. */
 export function authorizeWithBearer({ secret }: CredentialContext): Authorizer {
   const headers = Object.freeze({ authorization: `Bearer ${secret}` })
   return () => headers
 }
 
-/** The key in a header of the vendor's own. */
+/** Sends the secret in a header that is specific to the vendor. */
 export function authorizeWithHeader(name: string): (context: CredentialContext) => Authorizer {
   return ({ secret }) => {
     const headers = Object.freeze({ [name]: secret })

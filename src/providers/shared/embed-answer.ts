@@ -6,33 +6,33 @@ import { isObject } from '../../wire/json.ts'
 import { extractMessage } from './error-message.ts'
 import { toVendorError } from './vendor-error.ts'
 
-/** An answer that has been understood. */
+/** Returns the result for a parsed answer. */
 export function toEmbedResult(vectors: readonly VectorValue[], tokens: unknown): EmbedResult {
   return { ok: true, vectors, tokens: parsePromptCount(tokens) }
 }
 
-/** An answer that is not what the API promises, with the vendor's own words where it has some. */
+/** Returns the failure for an answer of another shape, with the vendor's message if it has one. */
 export function toEmbedFailure(body: unknown): EmbedResult {
   const detail = hasTokenVectors(body)
-    ? 'it has a vector for each token; this model is not made for sentences'
-    : 'it holds no embeddings'
+    ? 'the answer has a vector for each token, not for each item; use an embedding model'
+    : 'the answer has no embeddings'
   if (!isObject(body) || body['error'] === undefined) {
     return { ok: false, failure: { kind: 'malformed', detail } }
   }
-  const says = `${detail}: ${extractMessage(body)}`
-  return { ok: false, failure: { kind: 'malformed', detail: says, vendor: toVendorError(body) } }
+  const message = `${detail}: ${extractMessage(body)}`
+  return { ok: false, failure: { kind: 'malformed', detail: message, vendor: toVendorError(body) } }
 }
 
 const vectorList = z.array(vectorValue)
 
-/** An answer that is nothing but a list of vectors. */
+/** Parses an answer that is a bare list of vectors. */
 export function parseVectorList(body: unknown, tokens: unknown): EmbedResult {
   const parsed = vectorList.safeParse(body)
   if (parsed.success) return toEmbedResult(parsed.data, tokens)
   return toEmbedFailure(body)
 }
 
-/** True for vectors by token, as a server gives them whose model was made for chat. */
+/** True for one vector per token, as servers return for a chat model. */
 function hasTokenVectors(body: unknown): boolean {
   const { data, embeddings } = isObject(body) ? body : {}
   const [first] = [body, data, embeddings].find(Array.isArray) ?? []
@@ -40,7 +40,7 @@ function hasTokenVectors(body: unknown): boolean {
   return Array.isArray(vectors) && vectors.length > 0 && vectorList.safeParse(vectors).success
 }
 
-/** A count in a header. */
+/** Parses a token count in a header. */
 export function parseCountHeader(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined
 }

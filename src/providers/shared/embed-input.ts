@@ -10,17 +10,17 @@ import type { BatchLimits } from '../../core/provider.ts'
 import { formatIntegerArray } from '../../wire/integers.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 
-/** How a vendor wants items with images, where all else is said in the OpenAI format. */
+/** How a vendor of the OpenAI format expects items with images. */
 export interface MixedDialect {
-  /** What one call takes, where it is less than without images. */
+  /** The limits of one call when they are lower than without images. */
   readonly limits?: Partial<BatchLimits>
-  /** Throws LM-1001 for what this vendor cannot embed. */
+  /** Throws LM-1001 for input that this vendor cannot embed. */
   readonly check?: (call: EmbedCall) => void
-  /** The members of the body that stand for the input. */
+  /** Builds the members of the body that carry the input. */
   readonly members: (input: MixedInput) => object
 }
 
-/** An input without images, in the shape that the client gave it; for `jsonBody`. */
+/** Returns an input without images in the client's own shape, for `encodeJsonBody`. */
 export function toPlainInput(input: EmbedInput): unknown {
   switch (input.shape) {
     case 'string':
@@ -38,12 +38,12 @@ export function toPlainInput(input: EmbedInput): unknown {
   }
 }
 
-/** The texts of an input that has been checked to hold nothing else. */
+/** Lists the texts of an input. The caller has checked that it has nothing else. */
 export function listTexts(input: EmbedInput): readonly string[] {
   return isTokenInput(input) ? [] : input.items.map((item) => getItemText(item) ?? '')
 }
 
-/** The item of a batch that was cut to one; it has been checked to hold no token ids. */
+/** Returns the item of a batch of one. The caller has checked that it is not token ids. */
 export function getSingleItem(input: EmbedInput): MixedItem {
   const [item] = isTokenInput(input) ? [] : input.items
   return item ?? ''

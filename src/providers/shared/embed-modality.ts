@@ -8,7 +8,7 @@ import {
 import { invalid } from '../../core/errors.ts'
 import type { MixedDialect } from './embed-input.ts'
 
-/** LM-1001 unless every item is text, or else one image: these vendors have no vector for both. */
+/** Throws LM-1001 unless every item is either text or one image: these vendors cannot combine both. */
 export function checkSingleModality({ input }: EmbedCall): void {
   if (input.shape !== 'parts') return
   const mixed = input.items.some(
@@ -17,19 +17,19 @@ export function checkSingleModality({ input }: EmbedCall): void {
   if (mixed) throw invalid('input: this model embeds text or one image per item, not both', 'input')
 }
 
-/** The text of such an item, or the data URI of its image. */
+/** Returns the text of such an item, or the data URI of its image. */
 export function toTextOrImage(item: MixedItem): { text: string } | { image: string } {
   const [image] = listItemImages(item)
   return image ? { image: image.url } : { text: getItemText(item) ?? '' }
 }
 
-/** NVIDIA takes the data URI of an image as if it were a text. */
+/** NVIDIA accepts the data URI of an image in place of a text. */
 export const imagesAsTexts: MixedDialect = Object.freeze({
   check: checkSingleModality,
   members: (input) => ({ input: input.items.map(asText) }),
 } satisfies MixedDialect)
 
-/** vLLM embeds a chat, one a call. */
+/** vLLM embeds a chat conversation, one in each call. */
 export const imagesInChat: MixedDialect = Object.freeze({
   limits: { items: 1 },
   members: (input) => ({

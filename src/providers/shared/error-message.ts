@@ -1,11 +1,11 @@
 import { isObject } from '../../wire/json.ts'
 
-/** Far more than a client will see, because the text is still to be masked, and cut after that. */
+/** In characters. Longer than clients see, because secrets are masked before the text is cut. */
 const maxLength = 4000
 
 /**
- * The human text in an upstream's error body. Vendors nest it in many ways; the first hit counts.
- * HTML is dropped, white space collapsed, the length bounded. Empty when there is none.
+ * Returns the human-readable message in an upstream's error body, or an empty string. Vendors nest it in
+ * many ways; the first match counts. HTML is dropped, white space collapsed, the length bounded.
  */
 export function parseErrorMessage(body: string): string {
   const trimmed = body.trim()
@@ -19,7 +19,7 @@ export function parseErrorMessage(body: string): string {
   return extractMessage(value)
 }
 
-/** The same, of a body that has been parsed. */
+/** Does the same for a body that is already parsed. */
 export function extractMessage(value: unknown): string {
   // Google's OpenAI layer wraps its error in a list.
   const body = Array.isArray(value) ? value[0] : value
@@ -43,7 +43,7 @@ export function extractMessage(value: unknown): string {
   return tidy(found ?? JSON.stringify(body))
 }
 
-/** OpenRouter says that some provider has failed; which one, and why, it says beside that. */
+/** Adds the provider and the cause, which OpenRouter reports beside its own message. */
 function readRelayedError(error: unknown): string | undefined {
   const message = nonEmptyText(member(error, 'message'))
   const metadata = member(error, 'metadata')
@@ -84,7 +84,7 @@ function joinTitle(body: Record<string, unknown>): string | undefined {
   return title !== undefined && detail !== undefined ? `${title}: ${detail}` : title
 }
 
-/** A validation item as FastAPI writes it: where, and what. */
+/** Reads a FastAPI validation item: `loc` and `msg`. */
 function readValidationItem(item: unknown): string | undefined {
   const message = nonEmptyText(member(item, 'msg'))
   const place = member(item, 'loc')

@@ -1,6 +1,6 @@
 import { type ChatCall, findOutputBound, type OutputEstimate } from '../../core/chat.ts'
 
-/** A client's bound, held to what the model may write; undefined where the client sets none. */
+/** Limits the client's bound to that of the model, in tokens; undefined when the client sets none. */
 export function clampBound(
   maxOutputTokens: number | undefined,
   bound: number | undefined,
@@ -10,7 +10,7 @@ export function clampBound(
     : Math.min(bound, maxOutputTokens)
 }
 
-/** What a link may write whose upstream gets the client's own bytes. */
+/** Estimates the output of a link whose upstream receives the client's own bytes. */
 export function estimateVerbatimOutput({ request }: ChatCall): OutputEstimate {
   const bound = findOutputBound(request)
   return { maxTokens: bound ?? 0, isBounded: bound !== undefined, choices: request.n ?? 1 }
@@ -24,7 +24,7 @@ interface TranslatedBounds {
   readonly choices?: number
 }
 
-/** What a link may write whose request is translated: no less than the client's largest bound asks for. */
+/** Estimates the output of a link with a translated request: at least the client's largest bound. */
 export function estimateTranslatedOutput(
   { request }: ChatCall,
   { sentBound, maxOutputTokens, choices = 1 }: TranslatedBounds,

@@ -1,22 +1,22 @@
 import type { Probe } from '../../core/provider.ts'
 
-/** A path of the server's own that answers 2xx when it is alive, beside the version path. */
+/** Probes a health path at the server's root, beside `/v1`; it must answer 2xx. */
 export function probeHealth(path: string): (baseUrl: string) => Probe {
   return (baseUrl) => ({ url: buildProbeUrl(baseUrl, path, /\/v1$/), expects: 'success' })
 }
 
-/** A path of the API; any answer shows that somebody is there. */
+/** Probes a path of the API; any HTTP answer counts as healthy. */
 export function probeAnswer(path: string): (baseUrl: string) => Probe {
   return (baseUrl) => ({ url: buildProbeUrl(baseUrl, path, /$/), expects: 'answer' })
 }
 
-/** The vendor's hosted API, where only the root may be asked; elsewhere the given probe. */
+/** Probes only the root on the vendor's hosted API, and uses the given probe elsewhere. */
 export function probeRootOn(host: string, probe: (baseUrl: string) => Probe): typeof probe {
   return (baseUrl) =>
     new URL(baseUrl).hostname.endsWith(host) ? probeRoot(baseUrl) : probe(baseUrl)
 }
 
-/** Bare reachability: any answer of the origin. */
+/** Probes the root of the origin; any HTTP answer counts as healthy. */
 export function probeRoot(baseUrl: string): Probe {
   return { url: new URL('/', baseUrl).href, expects: 'answer' }
 }

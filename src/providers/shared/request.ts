@@ -1,9 +1,9 @@
 import { stringifyJson } from '../../wire/raw-json.ts'
 
 /**
- * Where an operation of an OpenAI-shaped API lives. `base` holds the version path, as in the
- * official SDKs; without a path `prefix` stands in. A pasted full address and trailing slashes are
- * understood, the query is kept, a fragment is dropped.
+ * Builds the URL of an operation of an OpenAI-shaped API. `base` includes the version path, as in the
+ * official SDKs; without a path, `prefix` is used. An operation and slashes at the end of `base` are
+ * removed, its query is kept and its fragment dropped.
  */
 export function buildOperationUrl(base: string, prefix: string, operation: string): string {
   const url = new URL(base)
@@ -15,7 +15,7 @@ export function buildOperationUrl(base: string, prefix: string, operation: strin
 
 const operations = ['/chat/completions', '/embeddings', '/rerank', '/reranking']
 
-/** The configured path without trailing slashes and without an operation at its end. */
+/** Returns the configured path without an operation and slashes at its end. */
 export function getBasePath(url: URL): string {
   const path = trimSlashes(url.pathname)
   const pasted = operations.find((operation) => path.toLowerCase().endsWith(operation))
@@ -28,7 +28,7 @@ function trimSlashes(path: string): string {
 
 const encoder = new TextEncoder()
 
-/** The body of a request; absent members are left out, raw JSON goes in as it is. */
+/** Encodes a request body. Undefined members are left out; `RawJson` is inserted as it is. */
 export function encodeJsonBody(value: object): Uint8Array {
   return encoder.encode(stringifyJson(value))
 }

@@ -6,15 +6,15 @@ import { isObject } from '../../wire/json.ts'
 import { extractMessage } from './error-message.ts'
 import { toVendorError } from './vendor-error.ts'
 
-/** The place of a document in the call. */
+/** The index of a document in the call. */
 export const documentIndex = z.int().nonnegative()
 
-/** A result as Cohere writes it, and most others after it. */
+/** A result in Cohere's form, which most vendors have adopted. */
 export const relevanceEntry = z
   .looseObject({ index: documentIndex, relevance_score: z.number() })
   .transform(({ index, relevance_score: score }): Ranking => ({ index, score }))
 
-/** A result with a plain `score`. */
+/** A result with a `score` member. */
 export const scoreEntry = z
   .looseObject({ index: documentIndex, score: z.number() })
   .transform(({ index, score }): Ranking => ({ index, score }))
@@ -25,13 +25,13 @@ export const totalTokens = z
   .nullish()
   .catch(undefined)
 
-/** What a vendor says of its own bill, as it stands in the answer. */
+/** The billed amounts that a vendor reports, not yet validated. */
 interface ReportedBill {
   readonly searchUnits?: unknown
   readonly tokens?: unknown
 }
 
-/** An answer that has been understood. */
+/** Returns the result for a parsed answer. */
 export function toRerankResult(
   results: readonly Ranking[],
   { searchUnits, tokens }: ReportedBill = {},
@@ -45,13 +45,13 @@ export function toRerankResult(
   }
 }
 
-/** An answer that is not what the API promises, with the vendor's own words where it has some. */
+/** Returns the failure for an answer of another shape, with the vendor's message if it has one. */
 export function toRerankFailure(body: unknown): RerankResult {
   const isError = isObject(body) && (body['error'] !== undefined || body['errors'] !== undefined)
-  const detail = 'it holds no ranking'
+  const detail = 'the answer has no ranking'
   if (!isError) return { ok: false, failure: { kind: 'malformed', detail } }
-  const says = `${detail}: ${extractMessage(body)}`
-  return { ok: false, failure: { kind: 'malformed', detail: says, vendor: toVendorError(body) } }
+  const message = `${detail}: ${extractMessage(body)}`
+  return { ok: false, failure: { kind: 'malformed', detail: message, vendor: toVendorError(body) } }
 }
 
 function toCount(value: unknown): number | undefined {

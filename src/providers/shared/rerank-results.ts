@@ -7,13 +7,13 @@ import { createErrorParser } from './vendor-error.ts'
 export interface ResultsRerankOptions {
   readonly url: string
   readonly upstreamId: string
-  /** The vendor repeats the documents unless it is told not to. */
+  /** The vendor returns the documents unless `return_documents` is false. */
   readonly returnsDocuments?: boolean
-  /** The vendor bills by the tokens that it reports, so its count holds. */
+  /** The vendor bills the tokens that it reports, so its count is used. */
   readonly reportsBilledTokens?: boolean
 }
 
-/** Rerank of the many servers that took over Cohere's names without its bill. */
+/** Rerank for the servers that use Cohere's field names but not its billing units. */
 export function resultsRerank(options: ResultsRerankOptions): RerankEndpoint {
   const { url, upstreamId, returnsDocuments, reportsBilledTokens } = options
   return {

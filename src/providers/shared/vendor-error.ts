@@ -3,19 +3,19 @@ import type { VendorError } from '../../core/vendor-error.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { extractMessage, parseErrorMessage } from './error-message.ts'
 
-/** An upstream's error, for the gateway's own message and as the vendor has put it. */
+/** An upstream's error: the message for the gateway's own text, and the vendor's members. */
 export interface ParsedError {
-  /** Empty when there is none. */
+  /** Empty when the body has no message. */
   readonly message: string
   readonly vendor: VendorError
 }
 
-/** Reads the body of an answer with an error status, in whichever of the vendors' shapes it is. */
+/** Parses the body of an answer with an error status, in any of the vendors' shapes. */
 export function parseVendorError(body: string): ParsedError {
   return { message: parseErrorMessage(body), vendor: toVendorError(tryParseJson(body)) }
 }
 
-/** Reads an error that has been parsed: a body, an event of a stream, or the error object itself. */
+/** Reads an error from a parsed body, a stream event, or the error object itself. */
 export function toVendorError(value: unknown): VendorError {
   // Google's OpenAI layer wraps its error in a list.
   const body = Array.isArray(value) ? value[0] : value
@@ -32,7 +32,7 @@ export function toVendorError(value: unknown): VendorError {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Where an error stands: in `error`, as the first of `errors`, or at the top of the body. */
+/** Finds the error object: in `error`, as the first of `errors`, or the body itself. */
 function findErrorObject(body: Members): Members {
   const { error, errors } = body
   if (isObject(error)) return error
@@ -40,14 +40,14 @@ function findErrorObject(body: Members): Members {
   return isObject(first) ? first : body
 }
 
-/** Google's `code` repeats the status, and `status` is the code. */
+/** Google puts the HTTP status into `code` and the error code into `status`. */
 function readCode({ code, status }: Members): string | number | undefined {
   const name = toText(status)
   if (name !== undefined && /^[A-Z_]+$/.test(name)) return name
   return toText(code) ?? (typeof code === 'number' ? code : undefined)
 }
 
-/** Members that stand elsewhere in the reading, or say nothing of the error. */
+/** The members that are read elsewhere, or that do not describe the error. */
 const knownMembers: ReadonlySet<string> = new Set(
   'code type error_type __type param message Message error object status title choices'.split(' '),
 )
@@ -66,10 +66,10 @@ function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The vendor's own meaning of a status, where it differs from everyone's. */
+/** Returns the status to act on, for a vendor that uses a status with another meaning. */
 export type MapStatus = (status: number, message: string) => number
 
-/** Judges a refused request by its status and the text in its body. */
+/** Creates the parser of responses with an error status. */
 export function createErrorParser(
   mapStatus?: MapStatus,
 ): (status: number, body: string) => UpstreamError {
