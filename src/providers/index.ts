@@ -15,7 +15,7 @@ import { vertexAi } from './vertex/kind.ts'
 
 export { probeRoot } from './shared/probe.ts'
 
-/** Every provider kind of the product. The only such list. */
+/** All provider kinds. This is the only list of them. */
 export const kinds: readonly ProviderKind[] = [
   ...openAiCompatibleKinds,
   azure,
@@ -34,7 +34,7 @@ export const kinds: readonly ProviderKind[] = [
 
 const byName = new Map(kinds.map((kind) => [kind.name, kind]))
 
-/** The kind of that canonical name. Configuration has checked that it exists. */
+/** Returns the kind with this canonical name. The configuration has checked that it exists. */
 export function getKind(name: string): ProviderKind {
   const kind = byName.get(name)
   if (!kind) throw new TypeError(`unknown provider kind ${name}`)

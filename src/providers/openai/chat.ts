@@ -16,14 +16,14 @@ import { readUsage } from './usage.ts'
 export interface OpenAiChatOptions {
   readonly url: string
   readonly upstreamId: string
-  /** Whether streamed requests are asked for usage, for clients that did not ask. */
+  /** Whether the gateway asks for usage in streams of clients that did not ask. */
   readonly streamUsage: StreamUsage
   readonly isDoneOptional?: boolean | undefined
-  /** The vendor's own meaning of a status, where it differs. */
+  /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: ((status: number, message: string) => number) | undefined
 }
 
-/** Chat with an upstream that speaks the OpenAI format: the client's bytes with the model replaced. */
+/** Chat with an upstream of the OpenAI format: sends the client's bytes with `model` replaced. */
 export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
   const model = encoder.encode(JSON.stringify(options.upstreamId))
   const usageFor = (call: ChatCall) => (call.wantsUsageChunk ? 'not-asked' : options.streamUsage)
@@ -51,7 +51,7 @@ function buildBody(call: ChatCall, model: Uint8Array, asksUsage: boolean): Uint8
   return splice(call.bytes, changes)
 }
 
-/** As they are in the bytes, since the rest of a long request is not kept parsed. */
+/** Parses `stream_options` from the bytes, because the gateway does not keep the parsed request. */
 function readStreamOptions({ bytes, layout }: ChatCall): object {
   const last = layout.spans.stream_options.at(-1)
   const options = last && tryParseJson(bytes.subarray(last.start, last.end))
@@ -67,7 +67,7 @@ function readAnswer(body: Uint8Array): ChatResult {
   if (value === undefined) return malformedResult('the answer is not JSON')
   if (!isObject(value)) return malformedResult('the answer is not a JSON object')
   if (!Array.isArray(value['choices'])) {
-    // OpenRouter and its like put an error into a 200.
+    // OpenRouter and similar vendors return an error with status 200.
     if (value['error'] !== undefined && value['error'] !== null) {
       return { ok: false, failure: toAnswerFailure(value) }
     }
@@ -90,9 +90,9 @@ function readAnswer(body: Uint8Array): ChatResult {
   }
 }
 
-/** The answer as it came, as text where that is the same. */
+/** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
 function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
-  // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
+  // Equal lengths mean one character per byte, or invalid UTF-8 that decoding replaced.
   return text.length === body.length && !text.includes('\ufffd') ? text : body
 }
 

@@ -6,17 +6,17 @@ import { type MixedDialect, toPlainInput } from '../shared/embed-input.ts'
 import { encodeJsonBody } from '../shared/request.ts'
 import { createErrorParser, type MapStatus } from '../shared/vendor-error.ts'
 
-/** What one vendor's embeddings differ in. */
+/** How a vendor's embeddings API differs from OpenAI's. */
 export interface EmbedQuirks {
   readonly limits: BatchLimits
   readonly supportsTokenIds?: boolean
-  /** The vendor's name for `dimensions`, `dimensions` by default; null where it knows none. */
+  /** The vendor's name for `dimensions`, `dimensions` by default; null when it has no such field. */
   readonly dimensions?: string | null
-  /** How items with images are said, where the vendor takes them. */
+  /** How to send items with images, for a vendor that accepts them. */
   readonly mixed?: MixedDialect
-  /** The count that holds is `total_tokens`. */
+  /** Takes the token count from `total_tokens` in place of `prompt_tokens`. */
   readonly usesTotalTokens?: boolean
-  /** Texts in the place of vectors are no float32. */
+  /** Rejects base64 vectors, because they are not float32. */
   readonly rejectsBase64?: boolean
 }
 
@@ -26,12 +26,12 @@ export interface OpenAiEmbedOptions extends EmbedQuirks {
   readonly mapStatus?: MapStatus | undefined
 }
 
-/** What OpenAI takes: 2,048 items and 300,000 tokens, which we can only estimate. */
+/** OpenAI accepts 2,048 items and 300,000 tokens; the gateway's token estimate needs a margin. */
 export const openAiEmbedDefaults: EmbedQuirks = Object.freeze({
   limits: { items: 2048, tokens: 250_000 },
 })
 
-/** Embeddings of an upstream that speaks the OpenAI format, or one much like it. */
+/** Embeddings of an upstream that speaks the OpenAI format or a close variant. */
 export function openAiEmbed(options: OpenAiEmbedOptions): EmbedEndpoint {
   const {
     url,
@@ -75,7 +75,7 @@ const openAiAnswer = z.looseObject({
     .catch(undefined),
 })
 
-/** Reads the OpenAI format. The order is that of `index`, where the vendor gives one. */
+/** Parses an answer in the OpenAI format. Vectors are ordered by `index` when the vendor sends it. */
 export function parseOpenAiVectors(
   body: unknown,
   { usesTotalTokens, rejectsBase64 }: Pick<EmbedQuirks, 'usesTotalTokens' | 'rejectsBase64'> = {},
@@ -87,7 +87,11 @@ export function parseOpenAiVectors(
     return toEmbedFailure(body)
   }
   const vectors = sortByIndex(data)
-  if (!vectors) return { ok: false, failure: { kind: 'malformed', detail: 'it repeats an index' } }
+  if (!vectors)
+    return {
+      ok: false,
+      failure: { kind: 'malformed', detail: 'the answer has a repeated or invalid index' },
+    }
   const prompt = usesTotalTokens ? undefined : usage?.prompt_tokens
   return toEmbedResult(vectors, prompt ?? usage?.total_tokens)
 }

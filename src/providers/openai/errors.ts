@@ -4,8 +4,8 @@ import { extractMessage } from '../shared/error-message.ts'
 import { toVendorError } from '../shared/vendor-error.ts'
 
 /**
- * What an error inside a stream means. One that plainly blames the request, the rate or the
- * credential counts as that status; every other is the upstream's own trouble.
+ * Returns the failure for an error inside a stream. An error that clearly names the request, the rate
+ * limit or the credential counts as that status; any other is a failure of the upstream.
  */
 export function toFrameFailure(error: unknown): UpstreamFailure {
   const message = extractMessage(error)
@@ -16,7 +16,7 @@ export function toFrameFailure(error: unknown): UpstreamFailure {
     : { kind: 'error-frame', message, vendor }
 }
 
-/** What an error in the place of an answer means: the status that it names, with a 200 around it. */
+/** Returns the failure for an error in an answer with status 200: the status that the error names. */
 export function toAnswerFailure(body: unknown): UpstreamFailure {
   const message = extractMessage(body)
   const status = findStatus(body)
@@ -39,7 +39,7 @@ function findStatus(body: unknown): number | undefined {
   return error['type'] === 'invalid_request_error' ? 400 : undefined
 }
 
-/** Codes come from the upstream's text, so they may be any number. */
+/** The code comes from the upstream's text, so it may be any number. */
 function isErrorStatus(code: number): boolean {
   return Number.isInteger(code) && code >= 400 && code < 600
 }

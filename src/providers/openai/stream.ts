@@ -10,8 +10,8 @@ import { toFrameFailure } from './errors.ts'
 import { readUsage } from './usage.ts'
 
 /**
- * Reads a stream of OpenAI-shaped chunks, whose bytes the client gets as they are. `usage`: whether
- * the upstream was asked for a usage chunk in the client's place, and what becomes of that chunk.
+ * Creates the decoder of a stream of OpenAI-shaped chunks, whose bytes the client gets unchanged. `usage`
+ * says whether the gateway asked for a usage chunk and whether the client sees it.
  */
 export function createOpenAiDecoder(usage: StreamUsage): FrameDecoder {
   const splitter = new SseSplitter()
@@ -24,8 +24,8 @@ export function createOpenAiDecoder(usage: StreamUsage): FrameDecoder {
 }
 
 /**
- * The last event of a body may lack its blank line, and gets it here. What was torn in the middle is
- * no frame: shown to a client it would read as broken JSON and hide the error that follows.
+ * Adds the blank line that the last event of a body may lack. A truncated event is dropped: a client
+ * would read it as malformed JSON and miss the error that follows.
  */
 function closeLastEvent(event: RawEvent): RawEvent[] {
   if (event.closed) return [event]
@@ -98,7 +98,7 @@ class ChunkReader {
     }
   }
 
-  /** What the client gets of a chunk that holds nothing but usage. */
+  /** Returns what the client gets for a chunk that has only usage. */
   #rewriteUsageChunk(bytes: Uint8Array, chunk: Record<string, unknown>): Uint8Array {
     switch (this.#usage) {
       case 'not-asked':
@@ -113,10 +113,10 @@ class ChunkReader {
   }
 }
 
-/** More choices than any vendor makes of one request; the index comes from the upstream. */
+/** More choices than any vendor generates. Bounds the array, because the index comes from the upstream. */
 const maxChoices = 1024
 
-/** Which choices of a stream have begun, and whether they have ended. */
+/** Tracks which choices of a stream have begun and which have ended. */
 class ChoiceEndings {
   readonly #ended: boolean[] = []
   state: Frame['finished']
@@ -138,7 +138,7 @@ function readChunkUsage(chunk: Record<string, unknown>): ReportedUsage | undefin
   return isObject(groq) ? readUsage(groq['usage']) : undefined
 }
 
-/** Azure's first chunk has an empty id and model, and was created at 0. */
+/** Azure's first chunk has an empty `id`, an empty `model` and `created` 0. */
 function readChunkIdentity({ id, created, model }: Record<string, unknown>): ChunkIdentity {
   return {
     id: typeof id === 'string' && id !== '' ? id : undefined,

@@ -2,8 +2,8 @@ import { isCount, parsePromptCount, type ReportedUsage } from '../../core/usage.
 import { isObject } from '../../wire/json.ts'
 
 /**
- * Reads an OpenAI-shaped `usage` object, with the spellings of its relatives. Undefined when there
- * is none, or when it holds anything but non-negative safe integers: then the gateway estimates.
+ * Reads an OpenAI-shaped `usage` object, including the field names of compatible vendors. Returns
+ * undefined, so that the gateway estimates, when it is missing or has an invalid count.
  */
 export function readUsage(value: unknown): ReportedUsage | undefined {
   if (!isObject(value)) return undefined
@@ -20,7 +20,7 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
   })
   return (
     sides && {
-      // Member by member: to copy an object and add to it takes ten times as long.
+      // Member by member, because a spread takes ten times as long.
       promptTokens: sides.promptTokens,
       completionTokens: sides.completionTokens,
       cachedTokens:
@@ -39,7 +39,7 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
   )
 }
 
-/** There, and no count. */
+/** True for a value that is present but not a count. */
 function isInvalidCount(value: unknown): boolean {
   return value !== undefined && value !== null && !isCount(value)
 }
@@ -53,7 +53,7 @@ interface ReportedCounts {
 
 type ReportedSides = Pick<ReportedUsage, 'promptTokens' | 'completionTokens'>
 
-/** One side may follow from the total and the other. Undefined when the total contradicts them. */
+/** Derives a missing side from the total and the other side. Undefined when the total contradicts them. */
 function resolveSides({
   prompt,
   completion,
@@ -62,19 +62,19 @@ function resolveSides({
 }: ReportedCounts): ReportedSides | undefined {
   const output = addReasoning(completion, reasoning)
   if (prompt === undefined) {
-    // Without an output of its own the total says nothing of either side.
+    // Without a completion count the total determines neither side.
     const rest = completion && total !== undefined ? total - completion : undefined
     if (rest !== undefined && rest < 0) return undefined
     return { promptTokens: rest, completionTokens: output }
   }
-  // xAI leaves reasoning out of completion_tokens but not out of the total: what the total has
+  // xAI leaves reasoning out of completion_tokens but not out of the total, so the part of the total
   // beyond prompt and completion is output.
   const beyond = total !== undefined && total > prompt ? total - prompt : undefined
   const completionTokens = output === undefined ? beyond : Math.max(output, beyond ?? 0)
   return { promptTokens: prompt, completionTokens }
 }
 
-/** Some DeepInfra models leave reasoning out of the output and of the total. */
+/** Adds reasoning, which some DeepInfra models leave out of the completion and of the total. */
 function addReasoning(completion: number | undefined, reasoning = 0): number | undefined {
   return completion !== undefined && reasoning > completion ? completion + reasoning : completion
 }

@@ -7,7 +7,7 @@ import { getBasePath } from '../shared/request.ts'
 /** The newest dated version that is generally available for inference; later ones are previews. */
 const pinnedApiVersion = '2024-10-21'
 
-/** Azure OpenAI, in the dated deployments form and in the v1 form of its address. */
+/** Azure OpenAI, with both forms of its address: deployments (dated) and v1. */
 export const azure: ProviderKind = Object.freeze({
   name: 'azure',
   capabilities: ['chat', 'embed'],
@@ -30,16 +30,16 @@ export const azure: ProviderKind = Object.freeze({
 
 interface AzureUrlOptions {
   readonly baseUrl: string
-  /** The provider's `api_version`; it wins over the query of `baseUrl`. */
+  /** The provider's `api_version`, which overrides the query of `baseUrl`. */
   readonly apiVersion: string | undefined
   readonly deployment: string
   readonly operation: string
 }
 
 /**
- * The address of an operation. The path of `baseUrl` decides the form: one that ends in
- * `/openai/v1` is the v1 form, which takes no dated version; everything else is the deployments
- * form, which needs one. `api_version = "v1"` asks for the v1 form too.
+ * Builds the URL of an operation. A path of `baseUrl` that ends in `/openai/v1`, or `api_version = "v1"`,
+ * selects the v1 form, which has no dated version. Any other path selects the deployments form, which
+ * requires one.
  */
 export function buildAzureUrl({
   baseUrl,
@@ -54,16 +54,16 @@ export function buildAzureUrl({
   url.hash = ''
   const version = apiVersion === 'v1' ? undefined : apiVersion
   const fallback = isV1 ? null : pinnedApiVersion
-  // One that stands in the query without a value is none.
-  const inForce = version ?? (url.searchParams.get('api-version') || fallback)
-  if (inForce !== null) url.searchParams.set('api-version', inForce)
+  // An `api-version` in the query without a value counts as absent.
+  const effective = version ?? (url.searchParams.get('api-version') || fallback)
+  if (effective !== null) url.searchParams.set('api-version', effective)
   return url.href
 }
 
-/** The first dated version that knows `stream_options`; versions compare as texts. */
+/** The first dated version with `stream_options`. Versions compare as strings. */
 const firstWithStreamOptions = '2024-09-01'
 
-/** Before that version only an operator may have streams asked for their usage: it would be a 400. */
+/** Older versions answer 400 to `stream_options`, so the gateway adds it only when configured to. */
 function resolveStreamUsage(url: string, setting: StreamUsage): StreamUsage {
   const version = new URL(url).searchParams.get('api-version')
   const isTooOld = version !== null && version < firstWithStreamOptions
@@ -76,13 +76,13 @@ function toV1Path(path: string): string {
 }
 
 function toDeploymentPath(path: string, deployment: string): string {
-  // The user has fixed the deployment in the address.
+  // The address names a fixed deployment.
   if (/\/openai\/deployments\/[^/]+$/i.test(path)) return path
   const root = /\/openai$/i.test(path) ? path : `${path}/openai`
   return `${root}/deployments/${encodeURIComponent(deployment)}`
 }
 
-/** Three base64url parts of which the first starts like JSON: a Microsoft Entra token. */
+/** True for a JWT: a Microsoft Entra token has three base64url parts, of which the first is JSON. */
 function isEntraToken(secret: string): boolean {
   return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(secret)
 }

@@ -5,7 +5,7 @@ import { encodeJsonBody, getBasePath } from '../shared/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** Rerank of Workers AI, which stands beside the OpenAI layer under `/v1`, the model in the path. */
+/** Rerank of Workers AI: beside the OpenAI layer under `/v1`, with the model in the path. */
 export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = new URL(baseUrl)
   url.pathname = `${toRootPath(getBasePath(url))}/run/${upstreamId}`
@@ -24,12 +24,12 @@ export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): Rerank
   }
 }
 
-/** The address may be that of the OpenAI layer, or that of the account itself. */
+/** `base_url` may name the OpenAI layer or the account. */
 function toRootPath(path: string): string {
   return /\/accounts\/[^/]+$/.test(path) ? `${path}/ai` : path.replace(/\/v1$/, '')
 }
 
-/** Its `id` is the place of the document. */
+/** `id` is the index of the document. */
 const idEntry = z
   .looseObject({ id: documentIndex, score: z.number() })
   .transform(({ id: index, score }): Ranking => ({ index, score }))

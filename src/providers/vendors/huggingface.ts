@@ -5,12 +5,12 @@ import { listTexts } from '../shared/embed-input.ts'
 import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** What stands behind it is mostly Text Embeddings Inference, which takes 32 by default. */
+/** The backend is usually Text Embeddings Inference, which accepts 32 items by default. */
 const quirks: EmbedQuirks = { limits: { items: 32 } }
 
 /**
- * Embeddings of Hugging Face: the task API of the router, which has the model in its path. An address
- * of the user's own is a dedicated endpoint, and speaks the OpenAI format.
+ * Embeddings of Hugging Face. By default they use the router's task API, which has the model in its path.
+ * A configured `base_url` names a dedicated endpoint, which speaks the OpenAI format.
  */
 export function huggingFaceEmbed({
   baseUrl,

@@ -7,7 +7,7 @@ import { checkSingleModality, toTextOrImage } from '../shared/embed-modality.ts'
 import { buildOperationUrl } from '../shared/request.ts'
 import { resultsRerank } from '../shared/rerank-results.ts'
 
-/** Jina AI. */
+/** Jina AI: embeddings and rerank. */
 export const jina: ProviderKind = Object.freeze({
   name: 'jina',
   capabilities: ['embed', 'rerank'],
@@ -32,7 +32,7 @@ export const jina: ProviderKind = Object.freeze({
     }),
 } satisfies ProviderKind)
 
-/** Beside an image every text is an object too, and images are payloads without the URI around. */
+/** In an input with images, texts are objects too. Images are base64 without the data URI prefix. */
 const inputObjects: MixedDialect = Object.freeze({
   check: checkSingleModality,
   members: ({ items }) => ({

@@ -5,7 +5,7 @@ import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** Rerank of NVIDIA, hosted or in a server of one's own. It always ranks all, by raw logits. */
+/** Rerank of NVIDIA, hosted or self-hosted. It ranks all documents, and scores are raw logits. */
 export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = buildRankingUrl(baseUrl, upstreamId)
   return {
@@ -29,7 +29,7 @@ export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndp
 
 const hosts: ReadonlySet<string> = new Set(['integrate.api.nvidia.com', 'ai.api.nvidia.com'])
 
-/** The hosted API has an address for each model, with `_` for every dot of its name. */
+/** The hosted API has a path for each model, in which `_` replaces the dots of the model's name. */
 function buildRankingUrl(baseUrl: string, upstreamId: string): string {
   const { hostname, pathname } = new URL(baseUrl)
   if (/\/(?:re)?ranking\/*$/i.test(pathname)) return baseUrl

@@ -6,11 +6,11 @@ import { listTexts } from '../shared/embed-input.ts'
 import { encodeJsonBody, getBasePath } from '../shared/request.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** Embeddings of Ollama's own API, which counts tokens and does not truncate in silence. */
+/** Embeddings of Ollama's native API, which counts tokens and does not truncate silently. */
 export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
   const url = buildOllamaUrl(baseUrl)
   return {
-    // There is no limit but patience: one slow call holds the connection.
+    // Ollama has no limit; this one keeps a single call from taking too long.
     getLimits: () => ({ items: 256 }),
     supportsTokenIds: false,
     supportsImages: false,
@@ -34,7 +34,7 @@ const ollamaAnswer = z.looseObject({
   prompt_eval_count: z.unknown().optional(),
 })
 
-/** `base_url` mostly names the OpenAI layer, which stands beside the server's own API. */
+/** `base_url` usually names the OpenAI layer, which is beside the server's native API. */
 function buildOllamaUrl(baseUrl: string): string {
   const url = new URL(baseUrl)
   url.pathname = `${getBasePath(url).replace(/\/(?:v1|api(?:\/embed)?)$/, '')}/api/embed`

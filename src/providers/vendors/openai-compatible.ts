@@ -19,26 +19,26 @@ import { huggingFaceEmbed } from './huggingface.ts'
 import { nvidiaRerank } from './nvidia.ts'
 import { ollamaEmbed } from './ollama.ts'
 
-/** A vendor that is only an address and a list of what it serves. */
+/** A vendor that needs only a row: an address, its capabilities, and the facts in which it differs. */
 interface Vendor {
   readonly name: string
-  /** Absent: the address is the user's own, and `base_url` is required. */
+  /** The vendor's public address. Without one, `base_url` is required. */
   readonly baseUrl?: string
   readonly capabilities: readonly Capability[]
   readonly embedNeedsBaseUrl?: boolean
   readonly keyless?: boolean
   /**
-   * How the token counts of a stream come: `ask` with `stream_options.include_usage`, `always`
-   * unasked, or `never` because the vendor refuses a request that asks (Mistral answers 422).
+   * When a stream reports usage. `ask`: only with `stream_options.include_usage`. `always`: without it.
+   * `never`: the vendor refuses a request with that field, as Mistral does with 422.
    */
   readonly streamUsage: 'ask' | 'always' | 'never'
-  /** Streams may end without `[DONE]`. */
+  /** A stream may end without `[DONE]`. */
   readonly isDoneOptional?: boolean
-  /** The vendor's own meaning of a status. */
+  /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: MapStatus
-  /** How a server of this kind shows that it is alive. */
+  /** The health probe of this kind. */
   readonly probe?: (baseUrl: string) => Probe
-  /** Where its embeddings differ from OpenAI's, or a dialect of their own. */
+  /** How its embeddings differ from OpenAI's, or the binding of its own dialect. */
   readonly embed?: EmbedQuirks | ((target: DialectTarget) => EmbedEndpoint)
   readonly rerank?: (target: DialectTarget) => RerankEndpoint
 }
@@ -53,7 +53,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.openai.com/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'ask',
-    // Many servers speak this format, and few agree on a health path; LM Studio complains of any.
+    // Servers of this format do not share a health path, and LM Studio logs unknown paths as errors.
     probe: probeAnswer('/models'),
   },
   {
@@ -69,7 +69,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.mistral.ai/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'never',
-    // Nothing else may be in the body; older accounts take 16,384 tokens a request.
+    // The body may have no other fields. Older accounts allow 16,384 tokens in a request.
     embed: {
       limits: { items: 64, tokens: 14_000 },
       supportsTokenIds: false,
@@ -90,7 +90,7 @@ const vendors: readonly Vendor[] = [
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
-    // 498: the flex tier has no capacity at the moment.
+    // 498: the flex tier has no capacity.
     mapStatus: (status) => (status === 498 ? 429 : status),
   },
   {
@@ -121,7 +121,7 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
     isDoneOptional: true,
-    // Its vectors are bytes; as floats they would be garbage.
+    // Its base64 vectors are int8, not float32.
     embed: { ...openAiEmbedDefaults, rejectsBase64: true },
   },
   {
@@ -130,7 +130,7 @@ const vendors: readonly Vendor[] = [
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
-    // A wrong key is a 400 here.
+    // xAI answers 400 to a wrong key.
     mapStatus: (status, message) => (status === 400 && /api key/i.test(message) ? 401 : status),
   },
   {
@@ -147,7 +147,7 @@ const vendors: readonly Vendor[] = [
     streamUsage: 'ask',
     embed: huggingFaceEmbed,
   },
-  // The account stands in the address, so there is no default.
+  // The address contains the account, so there is no default.
   {
     name: 'cloudflare',
     capabilities: all,
@@ -174,7 +174,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://integrate.api.nvidia.com/v1',
     capabilities: all,
     streamUsage: 'ask',
-    // 202: accepted, to be polled for; the gateway does not poll.
+    // 202: accepted, and the result must be polled for, which the gateway does not do.
     mapStatus: (status) => (status === 202 ? 503 : status),
     probe: probeRootOn('nvidia.com', probeHealth('/v1/health/ready')),
     embed: { limits: { items: 50 }, mixed: imagesAsTexts },
@@ -191,7 +191,7 @@ const vendors: readonly Vendor[] = [
   },
 ]
 
-/** Every kind whose chat API takes the client's body as it is. */
+/** The kinds whose chat API receives the client's body unchanged, except for `model`. */
 export const openAiCompatibleKinds: readonly ProviderKind[] = vendors.map(toKind)
 
 function toKind(vendor: Vendor): ProviderKind {

@@ -24,7 +24,7 @@ import {
 } from '../shared/rerank-answer.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** Voyage AI. */
+/** Voyage AI: embeddings and rerank. */
 export const voyage: ProviderKind = Object.freeze({
   name: 'voyage',
   capabilities: ['embed', 'rerank'],
