@@ -31,7 +31,7 @@ async function showConfig({ document }: ConfigRouteDeps): Promise<Reply> {
   return jsonBytes(body, { headers: ['etag', `"${hash}"`] })
 }
 
-/** The body is the file itself, whatever its content type says. */
+/** The body is the file itself; its content type is ignored. */
 async function replaceConfig(matched: AdminRequest, deps: ConfigRouteDeps): Promise<Reply> {
   const bytes = await readBytes(matched, deps)
   const hash = await deps.document.put(bytes, matched.request.headers.get('if-match'))

@@ -7,37 +7,36 @@ import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { GroupChange, GroupRow, Store } from '../store/index.ts'
 import {
-  type AdminRequest,
-  type AdminRouteDeps,
-  type AdminRoutes,
+  type AccountRouteDeps,
   budgetField,
-  grantBody,
-  grantError,
-  includesDeleted,
+  checkGrant,
+  flushSpend,
   nameField,
-  readJson,
-} from './input.ts'
+  parsePathId,
+  readGrant,
+  selectListed,
+  unknownId,
+} from './accounts.ts'
+import { type AdminRequest, type AdminRoutes, readJson } from './input.ts'
 import { noContent, renderGroup } from './render.ts'
 
-export interface GroupRouteDeps extends AdminRouteDeps {
+export interface GroupRouteDeps extends AccountRouteDeps {
   readonly store: Pick<Store, 'createGroup' | 'updateGroup' | 'deleteGroup' | 'grantGroup'>
   readonly accounts: GroupRegistry
-  /** Writes what has been spent to the database. */
-  readonly flush: () => Promise<void>
 }
 
 /** The groups in memory, tombstones included. */
 export interface GroupRegistry {
-  /** In the order of their creation. */
+  /** In order of creation. */
   listGroups(): Iterable<GroupState>
   getGroup(id: GroupId): GroupState | undefined
-  /** How many keys that are not deleted are in the group. */
+  /** Counts the keys of the group that are not deleted. */
   countMembers(id: GroupId): number
-  /** Adds the group, or replaces its record; what it has spent meanwhile stays. */
+  /** Adds the group or replaces its record; its spend in memory stays. */
   putGroup(row: GroupRow): GroupState
 }
 
-/** The routes of budget groups. They read as those of keys do, and nobody is told of a change. */
+/** The routes of budget groups. They work like those of keys, but emit no events. */
 export function groupRoutes(deps: GroupRouteDeps): AdminRoutes {
   return {
     '/admin/groups': {
@@ -64,14 +63,13 @@ const groupChangeBody = z.strictObject({
 })
 
 function listGroups(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
-  const all = includesDeleted(matched)
-  const groups = [...accounts.listGroups()].filter(({ record }) => all || record.deletedAt === null)
+  const groups = selectListed(matched, accounts.listGroups())
   return jsonReply({ groups: groups.map(renderGroup) })
 }
 
-function showGroup({ params }: AdminRequest, { accounts }: GroupRouteDeps): Reply {
-  const state = accounts.getGroup(parseId(params))
-  if (!state) throw unknownGroup()
+function showGroup(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
+  const state = accounts.getGroup(parseId(matched))
+  if (!state) throw unknownId('group')
   return jsonReply(renderGroup(state))
 }
 
@@ -90,57 +88,48 @@ async function createGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise
 }
 
 async function changeGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
-  const id = parseId(matched.params)
-  const row = await deps.store.updateGroup(
-    id,
-    toGroupChange(await readJson(matched, groupChangeBody, deps)),
-  )
-  if (row === 'unknown-group') throw unknownGroup()
-  const state = deps.accounts.putGroup(row)
+  const id = parseId(matched)
+  const body = await readJson(matched, groupChangeBody, deps)
+  const state = replaceInMemory(await deps.store.updateGroup(id, toGroupChange(body)), deps)
   deps.audit({ action: 'group.update', subjectId: id }, matched.context)
   return jsonReply(renderGroup(state))
 }
 
-async function deleteGroup(
-  { params, context }: AdminRequest,
-  deps: GroupRouteDeps,
-): Promise<Reply> {
-  const id = parseId(params)
+async function deleteGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
+  const id = parseId(matched)
   const row = await deps.store.deleteGroup(id, unixSeconds(deps.clock))
-  if (row === 'unknown-group') throw unknownGroup()
   if (row === 'has-members') throw hasMembers(deps.accounts.countMembers(id))
-  deps.accounts.putGroup(row)
-  deps.audit({ action: 'group.delete', subjectId: id }, context)
-  // The group is gone whatever becomes of this: what it has spent stays due for the next flush.
-  await deps.flush().catch(() => {})
+  replaceInMemory(row, deps)
+  deps.audit({ action: 'group.delete', subjectId: id }, matched.context)
+  await flushSpend(deps)
   return noContent
 }
 
 async function grantGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise<Reply> {
-  const id = parseId(matched.params)
-  const { amount } = await readJson(matched, grantBody, deps)
-  const row = await deps.store.grantGroup(id, amount)
-  if (row === 'unknown-group') throw unknownGroup()
-  if (row === 'no-cap' || row === 'too-much') throw grantError(row)
-  const state = deps.accounts.putGroup(row)
+  const id = parseId(matched)
+  const amount = await readGrant(matched, deps)
+  const state = replaceInMemory(checkGrant(await deps.store.grantGroup(id, amount)), deps)
   deps.audit({ action: 'group.grant', subjectId: id }, matched.context)
   return jsonReply(renderGroup(state))
 }
 
-function parseId({ id = '' }: AdminRequest['params']): GroupId {
-  const known = parseGroupId(id)
-  if (known === undefined) throw unknownGroup()
-  return known
+/** Replaces the record in memory by the committed row. */
+function replaceInMemory(
+  row: GroupRow | 'unknown-group',
+  { accounts }: GroupRouteDeps,
+): GroupState {
+  if (row === 'unknown-group') throw unknownId('group')
+  return accounts.putGroup(row)
 }
 
-/** A key that was made offline is in the database, and not yet among the known. */
+function parseId(matched: AdminRequest): GroupId {
+  return parsePathId(matched, 'group', parseGroupId)
+}
+
+/** `known` may be 0: a key that was created offline is in the database, but not yet in memory. */
 function hasMembers(known: number): GatewayError {
   const keys = known === 1 ? '1 key that is' : `${known || 'some'} keys that are`
-  return invalid(`the group has ${keys} not deleted: delete them or let them leave it first`)
-}
-
-function unknownGroup(): GatewayError {
-  return invalid('id: no such group, or it was deleted', 'id')
+  return invalid(`the group has ${keys} not deleted: delete them or remove them from it first`)
 }
 
 function toGroupChange(body: z.infer<typeof groupChangeBody>): GroupChange {

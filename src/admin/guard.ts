@@ -4,11 +4,11 @@ import type { AdminHandler, AdminRequest, AdminRoutes } from './input.ts'
 
 export interface Guard {
   readonly master: Pick<MasterKey, 'isPresentedIn'>
-  /** A request showed no master key, or a wrong one. */
+  /** Called with a request whose master key is missing or wrong. */
   readonly refused: (matched: AdminRequest) => void
 }
 
-/** The same routes for requests that show the master key, LM-4004 for all others. */
+/** Wraps routes so that requests without the master key are rejected with LM-4004. */
 export function requireMasterKey(routes: AdminRoutes, { master, refused }: Guard): AdminRoutes {
   const guard =
     (handle: AdminHandler): AdminHandler =>

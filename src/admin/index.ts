@@ -1,7 +1,8 @@
+export { nameField } from './accounts.ts'
 export { type ConfigDocument, type ConfigRouteDeps, configRoutes } from './config.ts'
 export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
-export { type AdminRequest, type AdminRoutes, nameField } from './input.ts'
+export type { AdminRequest, AdminRoutes } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
 export {
   LockedProviderKeyError,

@@ -2,47 +2,45 @@ import * as z from 'zod'
 import { type KeyRing, mintKey, newKeyId, parseGroupId, parseKeyId } from '../auth/index.ts'
 import type { AccountEvent, Notify } from '../core/account-event.ts'
 import type { KeyState } from '../core/accounts.ts'
-import { type GatewayError, invalid } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import type { KeyChange, KeyRow, Store } from '../store/index.ts'
 import {
-  type AdminRequest,
-  type AdminRouteDeps,
-  type AdminRoutes,
+  type AccountRouteDeps,
   budgetField,
-  countField,
-  grantBody,
-  grantError,
-  includesDeleted,
+  checkGrant,
+  flushSpend,
   nameField,
-  readJson,
-} from './input.ts'
+  parsePathId,
+  readGrant,
+  selectListed,
+  unknownId,
+} from './accounts.ts'
+import { type AdminRequest, type AdminRoutes, readJson } from './input.ts'
 import { noContent, renderKey, withoutCaching } from './render.ts'
 
-export interface KeyRouteDeps extends AdminRouteDeps {
+export interface KeyRouteDeps extends AccountRouteDeps {
   readonly store: Pick<Store, 'createKey' | 'updateKey' | 'rotateKey' | 'deleteKey' | 'grantKey'>
   readonly accounts: KeyAccounts
-  /** Writes what has been spent to the database. */
-  readonly flush: () => Promise<void>
   readonly ring: Pick<KeyRing<KeyState>, 'put'>
   readonly notify: Notify
 }
 
 /** The keys in memory, tombstones included. */
 export interface KeyAccounts {
-  /** In the order of their creation. */
+  /** In order of creation. */
   listKeys(): Iterable<KeyState>
   getKey(id: KeyId): KeyState | undefined
-  /** Adds the key, or replaces its record; what it has spent meanwhile stays. */
+  /** Adds the key or replaces its record; its spend in memory stays. */
   putKey(row: KeyRow): KeyState
 }
 
 /**
- * The routes of virtual keys. Each change reads the same way: write the row, replace it in memory,
- * audit it, emit the event, answer. Rows come back in the order they were committed, so nothing may
- * be waited for between the first two.
+ * The routes of virtual keys. Each change takes the same steps: write the row, replace it in memory,
+ * audit it, emit the event, answer. The database returns rows in the order of their commits, so no
+ * step may wait between the first two.
  */
 export function keyRoutes(deps: KeyRouteDeps): AdminRoutes {
   return {
@@ -72,6 +70,11 @@ const groupField = z
 
 const noGroup = 'no such group'
 
+const countRule = 'must be a whole number of at least 0, or null'
+
+/** A limit or a time; null for none. */
+const countField = z.int({ error: countRule }).nonnegative({ error: countRule }).nullable()
+
 const newKeyBody = z.strictObject({
   name: nameField,
   budget_max: budgetField.default(null),
@@ -92,14 +95,13 @@ const keyChangeBody = z.strictObject({
 })
 
 function listKeys(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
-  const all = includesDeleted(matched)
-  const keys = [...accounts.listKeys()].filter(({ record }) => all || record.deletedAt === null)
+  const keys = selectListed(matched, accounts.listKeys())
   return jsonReply({ keys: keys.map(renderKey) })
 }
 
-function showKey({ params }: AdminRequest, { accounts }: KeyRouteDeps): Reply {
-  const state = accounts.getKey(parseId(params))
-  if (!state) throw unknownKey()
+function showKey(matched: AdminRequest, { accounts }: KeyRouteDeps): Reply {
+  const state = accounts.getKey(parseId(matched))
+  if (!state) throw unknownId('key')
   return jsonReply(renderKey(state))
 }
 
@@ -124,10 +126,10 @@ async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
 }
 
 async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
-  const id = parseId(matched.params)
+  const id = parseId(matched)
   const body = await readJson(matched, keyChangeBody, deps)
   const row = await deps.store.updateKey(id, toKeyChange(body))
-  // Only now: a change that was committed before this one may have disabled the key.
+  // Read only after the commit: an earlier change may have disabled the key in the meantime.
   const wasDisabled = deps.accounts.getKey(id)?.record.disabled === true
   const state = replaceInMemory(row, deps)
   deps.audit({ action: 'key.update', subjectId: id }, matched.context)
@@ -137,57 +139,47 @@ async function changeKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
   return jsonReply(renderKey(state))
 }
 
-async function rotateKey({ params, context }: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
+async function rotateKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
   const { plaintext, digest } = mintKey()
-  const id = parseId(params)
-  const row = await deps.store.rotateKey(id, digest)
-  const state = replaceInMemory(row, deps)
-  deps.audit({ action: 'key.rotate', subjectId: id }, context)
+  const id = parseId(matched)
+  const state = replaceInMemory(await deps.store.rotateKey(id, digest), deps)
+  deps.audit({ action: 'key.rotate', subjectId: id }, matched.context)
   deps.notify(toKeyEvent('key.rotated', state, deps))
   return withoutCaching(jsonReply({ ...renderKey(state), key: plaintext }))
 }
 
-async function deleteKey({ params, context }: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
-  const id = parseId(params)
-  const row = await deps.store.deleteKey(id, unixSeconds(deps.clock))
-  const state = replaceInMemory(row, deps)
-  deps.audit({ action: 'key.delete', subjectId: id }, context)
+/** Revokes a key for good. Its tombstone stays, so that its spend remains attributed. */
+async function deleteKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
+  const id = parseId(matched)
+  const state = replaceInMemory(await deps.store.deleteKey(id, unixSeconds(deps.clock)), deps)
+  deps.audit({ action: 'key.delete', subjectId: id }, matched.context)
   deps.notify(toKeyEvent('key.deleted', state, deps))
-  // The key is gone whatever becomes of this: what it has spent stays due for the next flush.
-  await deps.flush().catch(() => {})
+  await flushSpend(deps)
   return noContent
 }
 
 async function grantKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Reply> {
-  const id = parseId(matched.params)
-  const { amount } = await readJson(matched, grantBody, deps)
-  const row = await deps.store.grantKey(id, amount)
-  if (row === 'no-cap' || row === 'too-much') throw grantError(row)
-  const state = replaceInMemory(row, deps)
+  const id = parseId(matched)
+  const amount = await readGrant(matched, deps)
+  const state = replaceInMemory(checkGrant(await deps.store.grantKey(id, amount)), deps)
   deps.audit({ action: 'key.grant', subjectId: id }, matched.context)
   return jsonReply(renderKey(state))
 }
 
-/** Puts what was committed in the place of what is in memory. */
+/** Replaces the record in memory and on the key ring by the committed row. */
 function replaceInMemory(
   row: KeyRow | 'unknown-key' | 'unknown-group',
   { accounts, ring }: KeyRouteDeps,
 ): KeyState {
-  if (row === 'unknown-key') throw unknownKey()
+  if (row === 'unknown-key') throw unknownId('key')
   if (row === 'unknown-group') throw invalid(`group_id: ${noGroup}`, 'group_id')
   const state = accounts.putKey(row)
   ring.put(row.digest, state)
   return state
 }
 
-function parseId({ id = '' }: AdminRequest['params']): KeyId {
-  const known = parseKeyId(id)
-  if (known === undefined) throw unknownKey()
-  return known
-}
-
-function unknownKey(): GatewayError {
-  return invalid('id: no such key, or it was deleted', 'id')
+function parseId(matched: AdminRequest): KeyId {
+  return parsePathId(matched, 'key', parseKeyId)
 }
 
 function toKeyChange(body: z.infer<typeof keyChangeBody>): KeyChange {

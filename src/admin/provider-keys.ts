@@ -13,15 +13,15 @@ export interface ProviderKeyRouteDeps extends AdminRouteDeps {
   readonly sealer: Sealer
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
-  /** Builds what serves anew. */
+  /** Rebuilds the running configuration with the stored keys. */
   readonly reload: () => Promise<unknown>
 }
 
 const purpose = 'provider-key'
 
 /**
- * The keys of providers that are kept in the database. They serve providers whose own variable is
- * not named, unset or empty, and no route ever shows one.
+ * The routes of the provider keys in the database. A stored key applies when the provider names no
+ * environment variable, or one that is unset or empty. No route ever shows a key.
  */
 export function providerKeyRoutes(deps: ProviderKeyRouteDeps): AdminRoutes {
   return {
@@ -38,13 +38,13 @@ export class LockedProviderKeyError extends Error {
   override readonly name = 'LockedProviderKeyError'
 
   constructor(provider: string) {
-    super(`the stored key of provider ${provider} cannot be opened`)
+    super(`the stored key of provider ${provider} cannot be decrypted`)
   }
 }
 
 /**
- * Every stored key by the name of its provider. Rejects with a `StoreFault` or a `LockedProviderKey`
- * when one cannot be read or opened.
+ * Returns every stored key by the name of its provider. Rejects with a `StoreFault` or a
+ * `LockedProviderKeyError` when one cannot be read or decrypted.
  */
 export async function openProviderKeys(
   store: Pick<Store, 'readSealed'>,
@@ -60,7 +60,7 @@ export async function openProviderKeys(
   return new Map(await Promise.all(rows.map(open)))
 }
 
-const keyRule = 'must be printable ASCII without a blank at either end, or a JSON object'
+const keyRule = 'must be printable ASCII without blanks at either end, or a JSON object'
 
 const body = z.strictObject({
   key: z
@@ -69,10 +69,10 @@ const body = z.strictObject({
     .refine((key) => plain.test(key) || isJsonObject(key), { error: keyRule }),
 })
 
-/** What can stand in a header. A line end that was copied along would break every request. */
+/** A valid header value. A copied line end would break every request to the provider. */
 const plain = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/
 
-/** Some credentials are a document, such as that of a service account. */
+/** Some credentials are JSON documents, such as those of service accounts. */
 function isJsonObject(key: string): boolean {
   const value = tryParseJson(key)
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -90,7 +90,7 @@ async function putProviderKey(matched: AdminRequest, deps: ProviderKeyRouteDeps)
   return noContent
 }
 
-/** A key may have outlived its provider, so a name that is only stored is good enough. */
+/** Also accepts a provider that is no longer configured, as long as its key is stored. */
 async function deleteProviderKey(
   { params, context }: AdminRequest,
   deps: ProviderKeyRouteDeps,
@@ -111,5 +111,5 @@ function isConfigured(name: string, { providers }: ProviderKeyRouteDeps): boolea
 }
 
 function unknownProvider(): GatewayError {
-  return invalid('no provider of that name is configured', 'name')
+  return invalid('no provider with this name is configured', 'name')
 }

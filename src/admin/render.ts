@@ -3,15 +3,15 @@ import type { NanoUsd } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { Reply } from '../core/reply.ts'
 
-/** A change that has nothing to show. */
+/** The reply to a change without a result. */
 export const noContent: Reply = Object.freeze({ status: 204, headers: [], body: null })
 
-/** The answer is for one pair of eyes, so nothing on the way may keep it. */
+/** Forbids caching, for a reply that shows a secret. */
 export function withoutCaching(reply: Reply): Reply {
   return { ...reply, headers: [...reply.headers, 'cache-control', 'no-store'] }
 }
 
-/** A key as the API shows it: never a hash, never a secret. */
+/** Renders a key for the API, without its digest and its secret. */
 export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>): object {
   return {
     id: record.id,
@@ -28,7 +28,7 @@ export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>)
   }
 }
 
-/** A group as the API shows it. */
+/** Renders a group for the API. */
 export function renderGroup({ record, spent }: GroupState): object {
   return {
     id: record.id,

@@ -11,14 +11,14 @@ interface ExportDeps {
   readonly clock: Clock
 }
 
-/** One page of the rows of a window, by increasing id. */
+/** Returns one page of the rows of a time window, by increasing id. */
 export async function exportUsage(
   { request }: AdminRequest,
   { store, clock }: ExportDeps,
 ): Promise<Reply> {
   const query = parseExportQuery(new URL(request.url).searchParams, clock.now())
   const rows = await store.listUsage(query)
-  // Only a page that is not full shows that the window has nothing more.
+  // A full page may be the last one; the cursor then leads to an empty page.
   const next = rows.length < query.limit ? null : rows.at(-1)?.id
   const pace = new TimeSlice(clock, new CancelScope(clock))
   const pieces = [
@@ -29,7 +29,7 @@ export async function exportUsage(
   return jsonBytes(await joinPieces(pieces, pace))
 }
 
-/** Rows that are written in one go: a page of them would hold up every stream that is running. */
+/** Rows rendered before other work gets its turn: a whole page would stall every running stream. */
 const portion = 250
 
 async function renderRows(rows: readonly UsageRow[], pace: TimeSlice): Promise<Uint8Array[]> {

@@ -9,7 +9,7 @@ import {
   usageGroupings,
 } from '../store/index.ts'
 
-/** Reads the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock. */
+/** Parses the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock. */
 export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQuery {
   const given = parseQuery(sumQuery, query)
   return {
@@ -24,7 +24,7 @@ export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQu
   }
 }
 
-/** Reads the query of `GET /admin/usage/export` in the same way. */
+/** Parses the query of `GET /admin/usage/export` in the same way. */
 export function parseExportQuery(query: URLSearchParams, now: Millis): UsageListQuery {
   const { cursor, limit, ...bounds } = parseQuery(exportQuery, query)
   return { ...resolveWindow(bounds, now), cursor, limit }
@@ -44,16 +44,16 @@ function resolveWindow(
   const until = to ?? Math.floor(now / 1000)
   const since = from ?? until - day
   if (since > until) {
-    throw invalid('since: must not be after until, which is now when it is not given', 'since')
+    throw invalid('since: must not be after until, which defaults to now', 'since')
   }
   return { since, until }
 }
 
 const dateTime = z.iso.datetime({ offset: true })
 
-/** Rows are timed in whole seconds, so a fraction stands for the second that it lies in. */
+/** Unix seconds or RFC 3339. Rows carry whole seconds, so a fraction of a second is dropped. */
 const time = z.string().transform((text, context) => {
-  // More digits than these would lie beyond the year 9999.
+  // With more digits the time would be after the year 9999.
   if (/^-?\d{1,11}(?:\.\d+)?$/.test(text)) return Math.floor(Number(text))
   const upper = text.toUpperCase()
   if (dateTime.safeParse(upper).success) return Math.floor(Date.parse(upper) / 1000)
@@ -61,23 +61,24 @@ const time = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** What is wrong with a text that is no time. */
+/** Returns the rule that a text breaks which is not a time. */
 function timeRule(text: string): string {
-  if (/^\d{12,}$/.test(text)) return 'must be in unix seconds; this is too late, or milliseconds'
+  if (/^\d{12,}$/.test(text))
+    return 'must be unix seconds; this value is too large, perhaps milliseconds'
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(text)) {
     return 'must be unix seconds, or an RFC 3339 time such as 2026-01-31T08:00:00Z'
   }
   const offset = text.slice('2026-01-31T08:00:00'.length).replace(/^\.\d+/, '')
   if (/^ \d\d:?\d\d$/.test(offset)) {
-    return 'has a blank for the sign of its offset: in a query, + is written %2B'
+    return 'has a blank for the sign of its offset: in a query, write + as %2B'
   }
   if (!/^(?:Z|[+-]\d\d:\d\d)$/.test(offset)) {
-    return 'must end with its offset: Z, -HH:MM or +HH:MM (in a query, + is written %2B)'
+    return 'must end with its offset: Z, -HH:MM or +HH:MM (in a query, write + as %2B)'
   }
   return 'is a date or a time that does not exist'
 }
 
-/** Names are looked for as they are; only an empty one is sure to be a mistake. */
+/** Names are matched exactly. Only an empty one is certainly a mistake. */
 const name = z.string().min(1, { error: 'must not be empty' })
 
 const bounds = { since: time.optional(), until: time.optional() }
@@ -128,7 +129,7 @@ function parseQuery<Shape extends z.ZodRawShape>(
   }
   const parsed = schema.safeParse(Object.fromEntries(query))
   if (parsed.success) return parsed.data
-  // zod reports at least one issue with every failure; a query is flat.
+  // zod reports at least one issue per failure. A query is flat, so the path has one element.
   const [issue] = parsed.error.issues as [z.core.$ZodIssue]
   const param = String(issue.path[0])
   throw invalid(`${param}: ${issue.message}`, param)

@@ -11,7 +11,7 @@ export interface UsageRouteDeps {
   readonly clock: Clock
 }
 
-/** The routes of the usage log. They only read. */
+/** The read-only routes of the usage log. */
 export function usageRoutes(deps: UsageRouteDeps): AdminRoutes {
   return {
     '/admin/usage': { GET: (matched) => sumUsage(matched, deps) },
@@ -25,7 +25,7 @@ async function sumUsage(
 ): Promise<Reply> {
   const query = parseUsageQuery(new URL(request.url).searchParams, clock.now())
   const { since, until, groupBy, limit } = query
-  // One more than is shown tells whether there are more.
+  // One more than the limit shows whether the result is truncated.
   const sums = await store.sumUsage({ ...query, limit: limit + 1 })
   return jsonReply({
     since,

@@ -12,7 +12,7 @@ export interface WebhookRouteDeps extends AdminRouteDeps {
   >
 }
 
-/** The routes of the webhook settings, and of the key that deliveries are signed with. */
+/** The routes of the webhook settings and of the signing key. */
 export function webhookRoutes(deps: WebhookRouteDeps): AdminRoutes {
   return {
     '/admin/webhooks': {
@@ -32,11 +32,11 @@ const secretRule = 'must be text of 1 to 4096 characters'
 const keyBody = z.strictObject({
   secret: z
     .string({ error: secretRule })
-    // A lone surrogate has no bytes of its own to sign with.
+    // A lone surrogate has no UTF-8 bytes to sign with.
     .regex(/^\P{Cs}{1,4096}$/u, { error: secretRule }),
 })
 
-/** It never holds the secret. */
+/** Never shows the signing key. */
 function showState({ webhooks: { state } }: WebhookRouteDeps): Reply {
   return jsonReply({
     enabled: state.enabled,

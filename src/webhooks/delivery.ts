@@ -6,16 +6,17 @@ import type { CancelScope } from '../wire/cancel-scope.ts'
 import { LightAbortController } from '../wire/light-abort-controller.ts'
 import type { WebhookMessage } from './message.ts'
 
+/** The receiver of webhook deliveries. */
 export interface Recipient {
   readonly url: string
-  /** For one attempt, from connecting to the status of the answer. */
+  /** The time limit of one attempt, from connecting to the status of the response. */
   readonly timeout: Millis
 }
 
-/** The status is all that is asked of a receiver; more of its answer is never kept. */
+/** Bytes of a response that may wait to be drained. Only its status matters. */
 const queueLimit = 64 * 1024
 
-/** One attempt. Resolves to why it failed, in words without the address; undefined when it did not. */
+/** Makes one attempt. Resolves to the reason of a failure, without the address, or to undefined. */
 export async function deliver(
   { headers, body }: WebhookMessage,
   { url, timeout }: Recipient,
@@ -26,7 +27,7 @@ export async function deliver(
   scope.onEnd(() => cancel.abort())
   scope.endAfter(timeout, { kind: 'timeout', limit: 'read' })
   try {
-    const answer = await scope.race(
+    const response = await scope.race(
       send({
         method: 'POST',
         url,
@@ -37,11 +38,11 @@ export async function deliver(
         signal: cancel,
       }),
     )
-    answer.body.drain()
-    return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`
+    response.body.drain()
+    return response.status >= 200 && response.status < 300 ? undefined : `status ${response.status}`
   } catch (error) {
     const failure = scope.ended ?? toFailure(error)
-    return failure.kind === 'network' ? describeNetworkFailure(failure) : 'no answer in time'
+    return failure.kind === 'network' ? describeNetworkFailure(failure) : 'no response in time'
   } finally {
     scope.close()
   }

@@ -4,14 +4,14 @@ import { toUsd } from '../core/money.ts'
 import { version } from '../core/version.ts'
 import { signBody } from './signature.ts'
 
-/** An event as it is sent, the same in every attempt. */
+/** An event as it is sent: the same bytes in every attempt. */
 export interface WebhookMessage {
   readonly id: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** Writes an event down under an id of its own; unsigned without a secret. */
+/** Renders an event under a new id; unsigned without a secret. */
 export async function createMessage(
   event: AccountEvent,
   secret: string | undefined,

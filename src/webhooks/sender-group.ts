@@ -1,7 +1,7 @@
 import type { AccountEvent } from '../core/account-event.ts'
 import { type DeliveryPolicy, Sender, type SenderPorts } from './sender.ts'
 
-/** The sender of the moment, and those before it that still deliver what they had accepted. */
+/** The current sender, and earlier ones that still deliver the events that they accepted. */
 export class SenderGroup {
   readonly #ports: SenderPorts
   #sender: Sender | undefined
@@ -11,7 +11,7 @@ export class SenderGroup {
     this.#ports = ports
   }
 
-  /** Opens the outbox, or changes what events are delivered with whose turn is yet to come. */
+  /** Opens a sender, or changes the policy for events that are not yet being delivered. */
   use(capacity: number, policy: DeliveryPolicy): void {
     if (this.#sender && this.#sender.capacity !== capacity) {
       this.#retired = this.#senders.filter((sender) => !sender.isIdle)
@@ -21,12 +21,12 @@ export class SenderGroup {
     for (const sender of this.#senders) sender.use(policy)
   }
 
-  /** Takes an event, at once and without ever failing. A closed outbox lets it pass. */
+  /** Accepts an event. Returns at once and never throws. A closed group ignores it. */
   accept(event: AccountEvent): void {
     this.#sender?.accept(event)
   }
 
-  /** Ends at once: what waits or is under way is dropped. */
+  /** Ends at once and drops events that wait or are being delivered. */
   close(): void {
     for (const sender of this.#senders) sender.close()
     this.#sender = undefined

@@ -13,19 +13,19 @@ export interface SenderPorts {
   readonly clock: Clock
   readonly log: Log
   readonly upstream: UpstreamPort
-  /** Chance, from 0 up to 1. */
+  /** Returns a random number of at least 0 and below 1. */
   readonly random: () => number
   readonly series: WebhookSeries
 }
 
-/** What an event is delivered with. It keeps what was in force when its turn came. */
+/** How an event is delivered. Each event keeps the policy that was in force when its turn came. */
 export interface DeliveryPolicy extends Recipient {
   readonly retry: RetryPolicy
   readonly signing: SigningMode
 }
 
 /**
- * Delivers events one at a time, in the order in which they came. At most `capacity` wait for
+ * Delivers events one at a time, in the order of their arrival. At most `capacity` events wait for
  * their turn; further ones are dropped.
  */
 export class Sender {
@@ -34,7 +34,7 @@ export class Sender {
   readonly #ports: SenderPorts
   readonly #scope: CancelScope
   #waiting: Waiting[] = []
-  /** Where in `#waiting` the next one stands; those before it are done. */
+  /** The index of the next event in `#waiting`; those before it are done. */
   #next = 0
   #isBusy = false
   #isFull = false
@@ -46,17 +46,17 @@ export class Sender {
     this.#scope = new CancelScope(ports.clock)
   }
 
-  /** Whether everything that was accepted is done with. */
+  /** Whether all accepted events are delivered or given up. */
   get isIdle(): boolean {
     return !this.#isBusy
   }
 
-  /** Replaces the policy, for the events whose turn is yet to come. */
+  /** Replaces the policy for events that are not yet being delivered. */
   use(policy: DeliveryPolicy): void {
     this.#policy = policy
   }
 
-  /** Takes an event, at once and without ever failing. */
+  /** Accepts an event. Returns at once and never throws. */
   accept(event: AccountEvent): void {
     if (this.#scope.ended) return
     if (this.#length >= this.capacity) return this.#drop()
@@ -64,7 +64,7 @@ export class Sender {
     if (!this.#isBusy) void this.#run()
   }
 
-  /** Ends at once: what waits or is under way is dropped. */
+  /** Ends at once and drops events that wait or are being delivered. */
   close(): void {
     if (this.#scope.ended) return
     this.#ports.series.dropped.inc(this.#length + (this.#isBusy ? 1 : 0))
@@ -77,7 +77,7 @@ export class Sender {
     return this.#waiting.length - this.#next
   }
 
-  /** One line for each time that the queue runs full. */
+  /** Logs one line each time that the queue becomes full. */
   #drop(): void {
     this.#ports.series.dropped.inc()
     if (this.#isFull) return
@@ -98,7 +98,7 @@ export class Sender {
     const next = this.#waiting[this.#next]
     if (!next) return undefined
     this.#next += 1
-    // Not each time: moving all that wait up by one takes long when they are many.
+    // Only when half of the array is done: shifting it for every event is slow when many wait.
     if (this.#next * 2 > this.#waiting.length) {
       this.#waiting.splice(0, this.#next)
       this.#next = 0
@@ -108,15 +108,15 @@ export class Sender {
 
   async #handle({ event, since }: Waiting): Promise<void> {
     const { series, clock } = this.#ports
-    const trouble = await this.#deliver(event).catch(errorFields)
-    // Whoever closed the sender has counted it.
+    const failure = await this.#deliver(event).catch(errorFields)
+    // `close` has counted this event as dropped.
     if (this.#scope.ended) return
-    if (trouble) return this.#giveUp(event, trouble)
+    if (failure) return this.#giveUp(event, failure)
     series.sent.inc()
     series.delivery.observe((clock.elapsed() - since) / 1000)
   }
 
-  /** Resolves to what to log of an event that could not be delivered, or to undefined. */
+  /** Resolves to the log fields of a failed delivery, or to undefined. */
   async #deliver(event: AccountEvent): Promise<LogFields | undefined> {
     const policy = this.#policy
     const { signing } = policy
@@ -126,12 +126,12 @@ export class Sender {
     )
     const reason =
       signing.kind === 'locked'
-        ? 'the stored signing key cannot be opened'
+        ? 'the stored signing key cannot be decrypted'
         : await this.#attempts(message, policy)
     return reason === undefined ? undefined : { event_id: message.id, reason }
   }
 
-  /** Resolves to why the last attempt failed, or to undefined when one did not. */
+  /** Resolves to the reason why the last attempt failed, or to undefined when one succeeded. */
   async #attempts(message: WebhookMessage, policy: DeliveryPolicy): Promise<string | undefined> {
     const { upstream: send, random } = this.#ports
     let problem: string | undefined
@@ -147,7 +147,11 @@ export class Sender {
   #giveUp({ type, subjectId }: AccountEvent, fields: LogFields): void {
     const { series, log } = this.#ports
     series.dead.inc()
-    log.write('warn', 'a webhook event was given up', { type, subject_id: subjectId, ...fields })
+    log.write('warn', 'a webhook event could not be delivered', {
+      type,
+      subject_id: subjectId,
+      ...fields,
+    })
   }
 }
 

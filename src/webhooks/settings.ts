@@ -5,31 +5,31 @@ import { tryParseJson } from '../wire/json.ts'
 
 export type WebhookSettings = z.infer<typeof webhookSettings>
 
-/** The `[webhooks]` table of the file; undefined when it has none. */
+/** The `[webhooks]` table of the configuration file; undefined when it has none. */
 export type WebhookConfig = Config['webhooks']
 
-/** The settings in force, and where they come from. */
+/** The settings in force and their source. */
 export interface EffectiveSettings {
   readonly source: 'database' | 'config' | 'none'
   readonly enabled: boolean
-  /** Null when there are none, or those that are stored cannot be read. */
+  /** Null when there are none, or when the stored ones cannot be read. */
   readonly settings: WebhookSettings | null
-  /** Unix seconds; null unless they are stored. */
+  /** Unix seconds; null unless the settings are stored. */
   readonly updatedAt: number | null
 }
 
-/** What is stored wins over the file, also when it says that webhooks are off. */
+/** Stored settings take precedence over the file, even when they turn webhooks off. */
 export function resolveSettings(
   row: WebhookRow | undefined,
-  block: WebhookConfig,
+  config: WebhookConfig,
 ): EffectiveSettings {
   if (row) {
     const settings = webhookSettings.safeParse(tryParseJson(row.settings)).data ?? null
     const enabled = row.enabled && settings !== null
     return { source: 'database', enabled, settings, updatedAt: row.updatedAt }
   }
-  if (!block) return { source: 'none', enabled: false, settings: null, updatedAt: null }
-  // The name of the variable cannot be set at run time, so it is not shown among what can.
-  const { signing_key_env: _, ...settings } = block
+  if (!config) return { source: 'none', enabled: false, settings: null, updatedAt: null }
+  // The name of the variable cannot be set at run time, so the admin API does not show it.
+  const { signing_key_env: _, ...settings } = config
   return { source: 'config', enabled: true, settings, updatedAt: null }
 }

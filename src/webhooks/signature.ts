@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 
-/** The value of `x-gateway-signature`: HMAC-SHA256 of the body as it is sent. */
+/** Returns the value of `x-gateway-signature`: the HMAC-SHA256 of the exact bytes of the body. */
 export async function signBody(body: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const bytes = new TextEncoder().encode(secret)

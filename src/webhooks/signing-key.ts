@@ -2,22 +2,22 @@ import type { Environment } from '../core/ports.ts'
 import type { SealedRow, Store } from '../store/index.ts'
 import { SealError, type Sealer } from '../wire/seal.ts'
 
-/** How deliveries are signed. */
+/** How deliveries are signed, and with which secret. */
 export type SigningMode =
   | { readonly kind: 'signed'; readonly secret: string }
   | { readonly kind: 'unsigned' }
-  /** A secret is stored but cannot be opened. Nothing is delivered: unsigned it would be forgeable. */
+  /** The stored secret cannot be decrypted. Deliveries fail: unsigned ones could be forged. */
   | { readonly kind: 'locked' }
 
 export const unsigned: SigningMode = Object.freeze({ kind: 'unsigned' })
 
-/** The two places of signing keys: the environment and the database. */
+/** The two sources of signing keys: the environment and the database. */
 export interface SigningKeys {
   readonly env: Environment
   readonly stored: SigningMode
 }
 
-/** The variable that the file names wins over the stored secret, as long as it is set. */
+/** The variable that the file names takes precedence over the stored secret, if it is set. */
 export function resolveSigning(
   variable: string | undefined,
   { env, stored }: SigningKeys,
@@ -26,7 +26,7 @@ export function resolveSigning(
   return secret === undefined || secret === '' ? stored : { kind: 'signed', secret }
 }
 
-/** There is one receiver, so there is one secret. */
+/** There is one receiver, hence one secret. */
 const label = { purpose: 'webhook-signing-key', name: 'receiver' } as const
 
 export async function sealSigningKey(
@@ -36,7 +36,7 @@ export async function sealSigningKey(
   return { ...label, sealed: await sealer.seal(label, secret), updatedAt }
 }
 
-/** The stored secret, if there is one. */
+/** Opens the stored secret. */
 export async function openSigningKey(
   store: Pick<Store, 'readSealed'>,
   sealer: Sealer,

@@ -30,17 +30,17 @@ export interface WebhooksOptions extends Omit<SenderPorts, 'series'> {
   >
   readonly sealer: Sealer
   readonly env: Environment
-  /** Gets the series of webhooks once they are first enabled. */
+  /** The webhook series are registered here when webhooks are first enabled. */
   readonly meters: Meters
 }
 
-/** What the admin API shows. */
+/** The state that the admin API shows. */
 export interface WebhookState extends EffectiveSettings {
   readonly isSigned: boolean
   readonly hasStoredKey: boolean
 }
 
-/** The file names a variable for the signing key, and there is no key anywhere. */
+/** The file names a variable for the signing key, but no key is set or stored. */
 export class UnsignedWebhooksError extends Error {
   override readonly name = 'UnsignedWebhooksError'
 
@@ -52,29 +52,29 @@ export class UnsignedWebhooksError extends Error {
   }
 }
 
-/** Why a table of the file demands signatures that no key can make; undefined when it does not. */
+/** Returns an error when the file requires signatures and there is no key; else undefined. */
 export function findUnsignedError(
-  block: WebhookConfig,
+  config: WebhookConfig,
   keys: SigningKeys,
 ): UnsignedWebhooksError | undefined {
-  const variable = block?.signing_key_env
+  const variable = config?.signing_key_env
   const isUnsigned = resolveSigning(variable, keys).kind === 'unsigned'
   return variable !== undefined && isUnsigned ? new UnsignedWebhooksError(variable) : undefined
 }
 
-/** Reads what is stored. Rejects with `UnsignedWebhooks` where deliveries were meant to be signed. */
+/** Opens the stored settings. Rejects with `UnsignedWebhooksError` as `check` throws it. */
 export async function openWebhooks(
   options: WebhooksOptions,
-  block: WebhookConfig,
+  config: WebhookConfig,
 ): Promise<Webhooks> {
   const row = await options.store.readWebhookSettings()
   const key = await openSigningKey(options.store, options.sealer)
   const webhooks = new Webhooks(options, { row, key })
-  webhooks.reload(block)
+  webhooks.reload(config)
   return webhooks
 }
 
-/** Tells the one receiver what happens to keys and groups, where and as long as that is wanted. */
+/** Reports events on keys and groups to the one receiver, while webhooks are enabled. */
 export class Webhooks {
   readonly #options: WebhooksOptions
   #row: WebhookRow | undefined
@@ -89,13 +89,13 @@ export class Webhooks {
     this.#signingKey = stored.key
   }
 
-  /** The percentages to watch budgets for: none while webhooks are off. */
+  /** The budget percentages to report: none while webhooks are off. */
   readonly percentages = (): readonly number[] => {
     const { enabled, settings } = this.#effective
     return enabled && settings ? settings.thresholds : []
   }
 
-  /** Takes an event, at once and without ever failing; one that nobody wants is passed over. */
+  /** Accepts an event. Returns at once and never throws. Ignores types that are not enabled. */
   readonly notify: Notify = (event) => {
     if (this.#effective.settings?.events.includes(event.type)) this.#senders?.accept(event)
   }
@@ -108,16 +108,16 @@ export class Webhooks {
     }
   }
 
-  /** Throws `UnsignedWebhooks` for a table of the file under which nothing could be delivered. */
-  check(block: WebhookConfig): void {
-    const problem = findUnsignedError(block, this.#keys)
-    if (problem && resolveSettings(this.#row, block).enabled) throw problem
+  /** Throws `UnsignedWebhooksError` when the table of the file requires signatures without a key. */
+  check(config: WebhookConfig): void {
+    const problem = findUnsignedError(config, this.#keys)
+    if (problem && resolveSettings(this.#row, config).enabled) throw problem
   }
 
-  /** Takes the file's table. Throws `UnsignedWebhooks`, and then nothing has changed. */
-  reload(block: WebhookConfig): void {
-    this.check(block)
-    this.#config = block
+  /** Applies the table of the file. Throws `UnsignedWebhooksError`, and then changes nothing. */
+  reload(config: WebhookConfig): void {
+    this.check(config)
+    this.#config = config
     this.#apply()
   }
 
@@ -126,12 +126,12 @@ export class Webhooks {
     await this.#store({ enabled: true, settings })
   }
 
-  /** Turns webhooks off, whatever the file says. What waits for delivery is dropped. */
+  /** Turns webhooks off, even if the file configures them. Waiting events are dropped. */
   async disable(): Promise<void> {
     await this.#store({ enabled: false, settings: this.#effective.settings })
   }
 
-  /** Stores a signing key, for the events whose turn is yet to come. */
+  /** Stores a signing key for events that are not yet being delivered. */
   async putSigningKey(secret: string): Promise<void> {
     const { store, sealer } = this.#options
     await store.putSealed(
@@ -147,13 +147,13 @@ export class Webhooks {
     this.#apply()
   }
 
-  /** Ends at once. What was not delivered is forgotten. */
+  /** Ends at once. Events that were not delivered are lost. */
   close(): void {
     this.#senders?.close()
   }
 
-  #resolveSigning(block: WebhookConfig): SigningMode {
-    return resolveSigning(block?.signing_key_env, this.#keys)
+  #resolveSigning(config: WebhookConfig): SigningMode {
+    return resolveSigning(config?.signing_key_env, this.#keys)
   }
 
   get #keys(): SigningKeys {
@@ -174,7 +174,7 @@ export class Webhooks {
     this.#apply()
   }
 
-  /** Puts in force what is known by now. */
+  /** Applies the stored settings, the file and the signing key. */
   #apply(): void {
     const { meters, log } = this.#options
     this.#effective = resolveSettings(this.#row, this.#config)
@@ -190,12 +190,15 @@ export class Webhooks {
       log.write('warn', 'webhook deliveries are unsigned: there is no signing key')
     }
     if (signing.kind === 'locked') {
-      log.write('error', 'webhooks fail: the stored signing key cannot be opened; store it again')
+      log.write(
+        'error',
+        'webhook deliveries fail: the stored signing key cannot be decrypted; store it again',
+      )
     }
   }
 }
 
-/** The pause between attempts grows up to this, unless it begins with more. */
+/** The maximum pause between attempts, unless `retry_base_ms` is longer. In milliseconds. */
 const maxPauseMs = 60_000
 
 function toDeliveryPolicy(settings: WebhookSettings, signing: SigningMode): DeliveryPolicy {

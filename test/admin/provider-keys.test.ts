@@ -153,7 +153,7 @@ describe('opening', () => {
     const [row] = await store.readSealed('provider-key')
     if (row) await store.putSealed({ ...row, name: 'org/vertex' })
     await expect(openProviderKeys(store, sealer)).rejects.toThrow(
-      'the stored key of provider org/vertex cannot be opened',
+      'the stored key of provider org/vertex cannot be decrypted',
     )
   })
 

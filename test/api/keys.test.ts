@@ -341,7 +341,7 @@ describe('the group of a key', () => {
     await admin('PATCH', `/admin/keys/${disabled.id}`, { disabled: true })
     await admin('DELETE', `/admin/keys/${other.id}`)
     const refusal = (keys: string) =>
-      `the group has ${keys} not deleted: delete them or let them leave it first`
+      `the group has ${keys} not deleted: delete them or remove them from it first`
     const refused = await admin('DELETE', `/admin/groups/${pool}`)
     expect(refused.status).toBe(400)
     expect(errorIn(refused)['message']).toBe(refusal('1 key that is'))

@@ -201,7 +201,7 @@ describe('stored keys that cannot be read', () => {
     expect(gateway.log.at(-1)).toEqual({
       level: 'error',
       message: 'the configuration cannot be reloaded',
-      fields: { reason: 'the stored key of provider p cannot be opened' },
+      fields: { reason: 'the stored key of provider p cannot be decrypted' },
     })
     expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
     expect(await gateway.count('gateway_config_reload_failures_total')).toBe(1)
@@ -214,7 +214,7 @@ describe('stored keys that cannot be read', () => {
     expect(put.status).toBe(500)
     const start = testGateway(gateway.file.text, { env, openStore: async () => store })
     await expect(start).rejects.toThrow(StartError)
-    await expect(start).rejects.toThrow('the stored key of provider p cannot be opened')
+    await expect(start).rejects.toThrow('the stored key of provider p cannot be decrypted')
     expect(store.closed).toBe(true)
     store.closed = false
     // Storing it again mends it.

@@ -449,9 +449,9 @@ describe('series', () => {
     expect(await count('gateway_webhook_dead_total')).toBe(1)
     expect(await count('gateway_webhook_dropped_total')).toBe(2)
     expect(await count('gateway_webhook_sent_total')).toBe(1)
-    expect(log.filter(({ message }) => message === 'a webhook event was given up')).toMatchObject([
-      { fields: { type: 'key.disabled', reason: 'status 307' } },
-    ])
+    expect(
+      log.filter(({ message }) => message === 'a webhook event could not be delivered'),
+    ).toMatchObject([{ fields: { type: 'key.disabled', reason: 'status 307' } }])
   })
 })
 

@@ -126,7 +126,7 @@ describe('a failed attempt', () => {
     expect(receiver.requests[0]).toMatchObject({ connectTimeout: 300, signal: { aborted: false } })
     await clock.advance(1)
     expect(receiver.requests[0]?.signal.aborted).toBe(true)
-    expect(log.at(-1)?.fields).toMatchObject({ reason: 'no answer in time' })
+    expect(log.at(-1)?.fields).toMatchObject({ reason: 'no response in time' })
   })
 
   test.each([
@@ -169,7 +169,7 @@ describe('a failed attempt', () => {
     expect(log).toEqual([
       {
         level: 'warn',
-        message: 'a webhook event was given up',
+        message: 'a webhook event could not be delivered',
         fields: {
           type: 'budget.threshold',
           subject_id: 'k1',

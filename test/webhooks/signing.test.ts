@@ -155,14 +155,16 @@ describe('a stored key that cannot be opened', () => {
       master: 2,
     })
     expect(log).toMatchObject([
-      { level: 'error', message: expect.stringContaining('signing key cannot be opened') },
+      { level: 'error', message: expect.stringContaining('signing key cannot be decrypted') },
     ])
     expect(webhooks.state).toMatchObject({ isSigned: false, hasStoredKey: true })
     webhooks.notify(event())
     await clock.advance(1000)
     expect(receiver.requests).toEqual([])
     expect(await counts()).toEqual({ sent: 0, dropped: 0, dead: 1 })
-    expect(log.at(-1)?.fields).toMatchObject({ reason: 'the stored signing key cannot be opened' })
+    expect(log.at(-1)?.fields).toMatchObject({
+      reason: 'the stored signing key cannot be decrypted',
+    })
   })
 
   test('does not matter where the variable is set', async () => {
