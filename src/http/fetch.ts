@@ -15,17 +15,17 @@ import { type FindRoute, parseTarget, type RouteMatch } from './router.ts'
 
 export interface FetchDeps {
   readonly find: FindRoute<Arrival>
-  /** `server.cors_origins` as it is now. */
+  /** The current `server.cors_origins`. */
   readonly corsOrigins: () => readonly string[]
   readonly durations: HttpDurations
   readonly clock: Clock
   readonly log: Log
-  /** Logs requests that no route takes. */
+  /** Logs requests for which there is no route. */
   readonly unrouted: Pick<RefusalLog, 'add'>
   readonly response: MakeResponse
 }
 
-/** The way in and out that all routes share. */
+/** Creates the fetch function: routing, errors, CORS and common headers around every route. */
 export function createFetch(options: FetchDeps): Fetch {
   const { find, corsOrigins, durations, clock, log, unrouted, response } = options
   return async function fetch(request, context) {
@@ -52,7 +52,7 @@ export function createFetch(options: FetchDeps): Fetch {
   }
 }
 
-/** Undefined while no other origin is let in. */
+/** Undefined while no origin is allowed. */
 function crossOrigin(
   headers: Headers,
   target: string,
@@ -62,14 +62,14 @@ function crossOrigin(
   return { origins, origin: headers.get('origin') ?? undefined, target }
 }
 
-interface Routed {
+interface RoutedArrival {
   readonly found: RouteMatch<Arrival>
   readonly cross: CrossOrigin | undefined
   readonly log: Log
   readonly arrival: Arrival
 }
 
-function respond(request: Request, routed: Routed): Reply | Promise<Reply> {
+function respond(request: Request, routed: RoutedArrival): Reply | Promise<Reply> {
   const { found, cross, log, arrival } = routed
   const preflight = cross && preflightReply(request, cross)
   if (preflight) return preflight
@@ -82,11 +82,11 @@ function respond(request: Request, routed: Routed): Reply | Promise<Reply> {
 }
 
 function newRequestId(): RequestId {
-  // A UUID is made of safe characters only.
+  // A UUID consists of safe characters.
   return crypto.randomUUID() as RequestId
 }
 
-/** The error for the client. A database that cannot be used is no secret, and the log has its code. */
+/** Converts any error to the one that the client gets, and logs the unexpected ones. */
 function toGatewayError(error: unknown, log: Log, id: RequestId): GatewayError {
   if (!(error instanceof StoreFault)) return asGatewayError(error, log, id)
   const { message: reason, code } = error

@@ -3,7 +3,7 @@ import { version } from '../core/version.ts'
 
 const encoder = new TextEncoder()
 
-/** What the gateway is and what it serves: a page for browsers, JSON for everything else. */
+/** Creates the handler of `GET /`, which lists the routes: HTML for browsers, JSON for others. */
 export function frontPage(routes: readonly string[]): (request: Request) => Reply {
   const page = encoder.encode(renderPage(routes))
   const json = jsonReply({ name: 'Model Gateway', version, routes })
@@ -31,7 +31,7 @@ function createHtmlReply(page: Uint8Array): Reply {
   }
 }
 
-/** A page without a script and without anything to load. */
+/** Renders a page without scripts and external files. */
 function renderPage(routes: readonly string[]): string {
   return `<!doctype html>
 <html lang="en">
@@ -44,8 +44,8 @@ function renderPage(routes: readonly string[]): string {
 <body>
 <main>
 <h1>Model Gateway <small>${version}</small></h1>
-<p>One OpenAI-compatible interface in front of many model providers. Set the base URL of your
-client to this address with <code>/v1</code> at its end.</p>
+<p>One OpenAI-compatible API for many model providers. Set the base URL of your client to this
+address followed by <code>/v1</code>.</p>
 <h2>Routes</h2>
 <ul>
 ${routes.map(renderRoute).join('\n')}
@@ -59,8 +59,8 @@ ${routes.map(renderRoute).join('\n')}
 function renderRoute(route: string): string {
   const [method = '', path = ''] = route.split(' ')
   const code = `<code>${path}</code>`
-  // A path with a parameter leads nowhere as it is. Links are relative: an application may have
-  // mounted the gateway below a path of its own.
+  // A path with a parameter is not a link. Links are relative, because the gateway may be mounted
+  // under a path.
   const isLink = method === 'GET' && !path.includes('{')
   return `<li><b>${method}</b> ${isLink ? `<a href="${path.slice(1)}">${code}</a>` : code}</li>`
 }

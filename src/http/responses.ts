@@ -3,10 +3,10 @@ import type { RequestId } from '../core/ids.ts'
 import type { HeaderList, ResponseParts } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 
-/** On every answer, whatever it is. */
-const securityHeaders = securityHeadersWith("default-src 'none'")
+/** The headers of every response. */
+const securityHeaders = createSecurityHeaders("default-src 'none'")
 
-function securityHeadersWith(contentPolicy: string): HeaderList {
+function createSecurityHeaders(contentPolicy: string): HeaderList {
   return [
     'x-content-type-options',
     'nosniff',
@@ -19,7 +19,7 @@ function securityHeadersWith(contentPolicy: string): HeaderList {
   ]
 }
 
-/** An error as clients see it. */
+/** Renders an error. */
 export function errorReply(error: GatewayError, id: RequestId): Reply {
   const reply = jsonReply(renderError(error, id), error.status)
   const { retryAfter, headers } = error.detail
@@ -27,14 +27,14 @@ export function errorReply(error: GatewayError, id: RequestId): Reply {
   return { ...reply, headers: [...reply.headers, ...wait, ...(headers ?? [])] }
 }
 
-/** The parts of a reply, with the headers that every answer carries. */
+/** Adds the common headers to a reply. */
 export function toResponseParts(reply: Reply, id: RequestId): ResponseParts {
   const { status, headers, body, contentPolicy } = reply
-  const security = contentPolicy ? securityHeadersWith(contentPolicy) : securityHeaders
+  const security = contentPolicy ? createSecurityHeaders(contentPolicy) : securityHeaders
   return { status, headers: [...headers, 'x-request-id', id, ...security], body }
 }
 
-/** The same answer without its body, for HEAD. */
+/** Removes the body, for HEAD. */
 export function withoutBody(reply: Reply): Reply {
   return { ...reply, body: null }
 }

@@ -4,45 +4,45 @@ import type { Reply } from '../core/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What the handlers of a route get: the request, the decoded parameters of its path. */
+/** A request with the decoded parameters of its path. */
 export interface RoutedRequest<Context> {
   readonly request: Request
   readonly params: Readonly<Record<string, string>>
   readonly context: Context
 }
 
-export type Handler<Context> = (matched: RoutedRequest<Context>) => Reply | Promise<Reply>
+export type Handler<Context> = (routed: RoutedRequest<Context>) => Reply | Promise<Reply>
 
-/** Paths in itty-router's notation (`:id`, `:id+` for one that may hold slashes), with what serves them. */
+/** Handlers by path and method. `:id` is a parameter; `:id+` is one that may contain slashes. */
 export type Routes<Context> = Readonly<
   Record<string, Readonly<Partial<Record<Method, Handler<Context>>>>>
 >
 
-/** What an address leads to. */
+/** The route of a path. */
 export interface RouteMatch<Context> {
-  /** The path as documentation writes it: `/v1/models/{id}`; `other` for one that is no route. */
+  /** The path as in the documentation, `/v1/models/{id}`; `other` for an unknown path. */
   readonly route: string
   /**
-   * Answers a request. HEAD is served as GET. Throws LM-1003 for an address that is no route (404)
-   * and for a method that the route does not take (405 with `Allow`), LM-1001 for dot segments.
+   * Serves a request; HEAD like GET. Throws LM-1003 for an unknown path (404) and for a method that
+   * the route does not have (405 with `Allow`), and LM-1001 for dot segments.
    */
   serve(request: Request, context: Context): Reply | Promise<Reply>
 }
 
 /**
- * Finds what serves a target, the path and query of an address; never rejects. Routes that are named
- * to the letter are found at once.
+ * Finds the route of a target, the path and query of a URL. Never rejects. Literal paths are found
+ * synchronously.
  */
 export type FindRoute<Context> = (
   target: string,
 ) => RouteMatch<Context> | Promise<RouteMatch<Context>>
 
-/** Addresses are parsed against this origin, whatever host the client has named. */
+/** Targets are parsed against this origin; the host of the request does not matter. */
 const origin = 'http://gateway'
 
 export function createRouter<Context>(routes: Routes<Context>): FindRoute<Context> {
-  // The router parses every address and then tries one route after the other. Most requests name
-  // their route to the letter and skip both, which saves 3 % of the time of a small request.
+  // The router parses the URL and tries one route after the other. Most requests have a literal path
+  // and skip both, which saves 3 % of the time of a small request.
   const literal = new Map<string, RouteMatch<Context>>()
   const router = Router<IttyRequest, []>()
   for (const [path, methods] of Object.entries(routes)) {
@@ -58,9 +58,10 @@ export function createRouter<Context>(routes: Routes<Context>): FindRoute<Contex
     const direct = literal.get(target)
     if (direct) return direct
     const path = target.replace(/[?#].*/s, '')
-    // The parser of addresses would resolve them, so that `/v1/../admin` reached the admin plane
-    // past a proxy in front that keeps clients from `/admin`.
-    if (dotSegment.test(path)) return createFailure(invalid('the path holds a "." or ".." segment'))
+    // The URL parser would resolve dot segments, so `/v1/../admin` would reach the admin API past a
+    // reverse proxy that blocks `/admin`.
+    if (dotSegment.test(path))
+      return createFailure(invalid('the path contains a "." or ".." segment'))
     return literal.get(path) ?? search(target, path)
   }
 }
@@ -73,7 +74,7 @@ interface IttyRequest {
   readonly params?: Readonly<Record<string, string | undefined>>
 }
 
-/** Each method with the path that takes it, as documentation writes them: `GET /v1/models/{id}`. */
+/** Lists every method and path as in the documentation: `GET /v1/models/{id}`. */
 export function listRoutes(routes: Routes<never>): readonly string[] {
   return Object.entries(routes).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${documentPath(path)}`),
@@ -84,7 +85,7 @@ function documentPath(path: string): string {
   return path.replace(/:(\w+)\+?/g, '{$1}')
 }
 
-/** Path, query and fragment of an absolute address as they were written, without `base` in front. */
+/** Returns the path, query and fragment of an absolute URL unchanged, without the prefix `base`. */
 export function parseTarget(url: string, base = ''): string {
   const start = url.indexOf('/', url.indexOf('//') + 2)
   if (start < 0) return '/'
@@ -103,7 +104,7 @@ function createMatch<Context>(path: string, methods: Routes<Context>[string]) {
     route,
     serve(request, context) {
       const { method } = request
-      // An unknown method finds no handler.
+      // The cast only makes the lookup possible: an unknown method has no handler.
       const handler = methods[(method === 'HEAD' ? 'GET' : method) as Method]
       if (!handler) throw methodNotAllowed(Object.keys(methods))
       return handler({ request, params, context })
@@ -120,7 +121,7 @@ function createFailure(error: GatewayError): RouteMatch<unknown> {
   }
 }
 
-/** Official SDKs send ids with an encoded slash; itty-router hands parameters on as they came. */
+/** Decodes parameters, because itty-router does not. Official SDKs encode the slash of an id. */
 function decodeParams(
   params: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -139,17 +140,17 @@ function decodeOnce(value: string): string {
 
 function methodNotAllowed(methods: readonly string[]): GatewayError {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  const message = `this route takes ${allow.join(', ')}`
+  const message = `this route accepts ${allow.join(', ')}`
   return new GatewayError('LM-1003', message, { status: 405, headers: ['allow', allow.join(', ')] })
 }
 
 /**
- * The message names the path that was probably meant: a doubled slash, a doubled or a missing `/v1`
- * are common.
+ * LM-1003 with the path that is probably meant. Common mistakes are a doubled slash, and a doubled or
+ * a missing `/v1`.
  */
 function routeNotFound(path: string, known: readonly string[]): GatewayError {
   const plain = path.replace(/\/{2,}/g, '/').replace(/^(\/v1)+/, '')
   const meant = known.find((route) => route !== '/' && route.replace('/v1', '') === plain)
-  const hint = meant === undefined ? 'GET / lists those there are' : `did you mean ${meant}?`
+  const hint = meant === undefined ? 'GET / lists the routes' : `did you mean ${meant}?`
   return new GatewayError('LM-1003', `no such route; ${hint}`)
 }

@@ -20,14 +20,14 @@ export interface RouteOptions {
   readonly plane: DataPlane
   readonly snapshot: () => Snapshot
   readonly prober: Prober
-  /** Undefined where the host has no metrics. */
+  /** Undefined on a host without metrics. */
   readonly metrics: Exposition | undefined
   readonly authenticator: Authenticator
 }
 
 type Exposition = Pick<MetricsPort, 'contentType' | 'exposition'>
 
-/** The routes that exist with auth and without. */
+/** Creates the routes that do not depend on auth. */
 export function createRoutes({
   plane,
   snapshot,
@@ -40,7 +40,7 @@ export function createRoutes({
     '/v1/chat/completions': { POST: plane.recorded('chat', chat) },
     '/v1/embeddings': { POST: plane.recorded('embed', embeddings) },
     '/v1/rerank': reranking,
-    // Where the clients of Cohere and of Jina-like servers look for it.
+    // The paths of the clients of Cohere, and of servers like Jina's.
     '/v2/rerank': reranking,
     '/rerank': reranking,
     '/v1/models': {
@@ -79,6 +79,6 @@ async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {
 function noMetrics(): never {
   throw new GatewayError(
     'LM-1003',
-    'this host has no metrics: createGateway was not given `metrics`',
+    'this host has no metrics; pass the option `metrics` to createGateway',
   )
 }

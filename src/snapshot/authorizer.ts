@@ -1,6 +1,6 @@
 import type { Authorizer, Credential, CredentialContext, ProviderKind } from '../core/provider.ts'
 
-/** The function that puts a credential on requests; without a credential it puts nothing on them. */
+/** Creates the function that adds the credential to requests; without a credential it adds nothing. */
 export function buildAuthorizer(
   kind: ProviderKind,
   credential: Credential,
@@ -25,7 +25,7 @@ const noHeaders = Object.freeze({})
 
 const fromFiles = new WeakSet<Authorizer>()
 
-/** True when it has read a file, which may hold another credential by now. */
+/** True when it has read its credential from a file, whose content may change. */
 export function isFromFile(authorize: Authorizer): boolean {
   return fromFiles.has(authorize)
 }

@@ -16,21 +16,21 @@ export interface SnapshotPorts {
   readonly upstream: UpstreamPort
   /** Reads the files that credentials name. */
   readonly readFile?: ReadFile | undefined
-  /** Watches the calls to a provider. */
+  /** Wraps the upstream port of a provider to watch its calls. */
   readonly watch?: ((send: UpstreamPort) => UpstreamPort) | undefined
 }
 
-/** What a snapshot is built from, beside the configuration. */
+/** The inputs of a snapshot besides the configuration. */
 export interface SnapshotSources extends SnapshotPorts {
-  /** The keys of providers that were stored at run time, by the provider's name. */
+  /** The stored keys of providers, by the provider's name. */
   readonly storedKeys?: ReadonlyMap<string, string> | undefined
   /** The text of every `ca_file`, by the provider's name. */
   readonly authorities?: ReadonlyMap<string, string> | undefined
-  /** What the snapshot is to take the place of. */
+  /** The snapshot to replace, whose unchanged parts are reused. */
   readonly previous?: PreviousSnapshot | undefined
 }
 
-/** Resolves a valid configuration: addresses, credentials, chains. Nobody checks these again. */
+/** Resolves the addresses, credentials and chains of a valid configuration, once and for all. */
 export function buildSnapshot(config: Config, sources: SnapshotSources): Snapshot {
   const unchanged = reuseUnchanged(sources.previous)
   const now = unixSeconds(sources.clock)
@@ -102,7 +102,7 @@ function buildProvider(
     tokensPerSecond: entry.tokens_per_second ?? 0,
     failureRate: entry.failure_rate ?? 0,
   }
-  // A kind without an address of its own has been checked to have one in the file.
+  // `check-kinds.ts` requires a base_url for kinds without a default address.
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
   const credential = findCredential(entry, kind, sources)
   const ca = sources.authorities?.get(entry.name)
@@ -110,7 +110,7 @@ function buildProvider(
   const egress = kept?.egress ?? createEgress(entry, ca)
   const send = kind.createUpstream?.(settings, clock) ?? sendThrough(egress, upstream)
   return {
-    // Names are checked where they are parsed; from here on they are what the brand says.
+    // The schema has checked the name.
     name: entry.name as ProviderName,
     kind,
     baseUrl,
@@ -134,7 +134,7 @@ function createEgress({ proxy }: ProviderConfig, ca: string | undefined): Egress
   return proxy === undefined && ca === undefined ? undefined : { proxy, ca }
 }
 
-/** Whatever a provider's requests are for, they leave in the same way. */
+/** Sends every request of a provider through its proxy and with its certificate authorities. */
 function sendThrough(egress: Egress | undefined, send: UpstreamPort): UpstreamPort {
   return egress ? (request) => send({ ...request, egress }) : send
 }
@@ -189,7 +189,7 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
   }
 }
 
-/** Where nobody is charged, an estimate is good enough, and no upstream is asked for more. */
+/** With auth off nothing is charged, so `auto` does not ask upstreams for the usage of streams. */
 function resolveStreamUsage(
   { stream_usage: setting }: ProviderConfig,
   { auth }: Config,
@@ -198,7 +198,7 @@ function resolveStreamUsage(
   return setting ? 'hidden' : 'not-asked'
 }
 
-/** A fallback's own fallbacks are not followed. */
+/** Builds the chain of each model. The fallbacks of a fallback are not followed. */
 function buildRoutes(
   models: ReadonlyMap<string, Model>,
   fallbacks: ReadonlyMap<string, readonly string[]>,

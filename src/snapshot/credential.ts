@@ -5,14 +5,14 @@ import { findHeaderTextProblem } from '../wire/header-text.ts'
 
 interface Secrets {
   readonly env: Environment
-  /** By the name of the provider. */
+  /** By the provider's name. */
   readonly storedKeys?: ReadonlyMap<string, string> | undefined
 }
 
 /**
- * The credential in force: the configured variable, else the stored key, else what the vendor's own
- * tools would find. A named variable that is unset, empty or unusable, or a vendor's own address with
- * nothing to show it, fails the requests that come here, and no other.
+ * Finds the credential of a provider: the configured variable, else the stored key, else the variables
+ * that the vendor's own tools read. A missing or unusable credential fails only the requests to this
+ * provider.
  */
 export function findCredential(
   entry: ProviderConfig,

@@ -4,14 +4,15 @@ import type { Credential, Provider } from '../core/provider.ts'
 import { maskUrl } from '../wire/mask.ts'
 import type { Snapshot } from './snapshot.ts'
 
-interface Started {
+interface OverviewInputs {
   readonly config: Config
   readonly snapshot: Snapshot
-  /** Those about the configuration alone. A missing credential adds its own. */
+  /** The warnings of the configuration, without those of the snapshot. */
   readonly warnings: readonly string[]
 }
 
-export function createOverview({ config, snapshot, warnings }: Started): Overview {
+/** Summarizes a configuration for operators. */
+export function createOverview({ config, snapshot, warnings }: OverviewInputs): Overview {
   const { auth, log_format: logFormat } = config
   return {
     providers: snapshot.providers.map(describeProvider),
@@ -22,7 +23,7 @@ export function createOverview({ config, snapshot, warnings }: Started): Overvie
   }
 }
 
-/** One line for each provider whose requests fail for want of a credential, and what kinds warn of. */
+/** Lists a line for each provider whose credential is missing, and the warnings of kinds. */
 export function listSnapshotWarnings({ providers, warnings }: Snapshot): readonly string[] {
   const missing = providers.flatMap(({ credential }) =>
     credential.kind === 'missing' ? [credential.message] : [],
@@ -54,7 +55,7 @@ function describeCredential(credential: Credential): string {
   }
 }
 
-/** An address, a region or a path, without a query and a user's name and password. */
+/** Removes the query and the credential from a URL. Other texts stay as they are. */
 function stripQuery(text: string): string {
   if (!URL.canParse(text)) return text
   const { protocol, host, pathname } = new URL(text)

@@ -1,20 +1,20 @@
 import type { Capability } from '../core/capability.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Millis } from '../core/ids.ts'
+import type { Bytes, Millis } from '../core/ids.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import type { Model, ModelRoute, Provider } from '../core/provider.ts'
 import type { BreakerPolicy, LinkRetryPolicy } from '../resilience/index.ts'
 
 /**
- * One view of a valid configuration. A request keeps the snapshot that it began with, whatever is
- * reloaded meanwhile.
+ * An immutable view of a valid configuration. A request keeps the snapshot with which it began, also
+ * across a reload.
  */
 export interface Snapshot extends Omit<SnapshotParts, 'routes'> {
-  /** Every model in the order of the file. */
+  /** Every model, in the order of the file. */
   models(): readonly Model[]
-  /** The model of that id, or LM-2001. */
+  /** The model with this id; throws LM-2001. */
   model(id: string): Model
-  /** The chain that serves a model: LM-2001 for an unknown id, LM-2002 without the capability. */
+  /** A model with its chain; throws LM-2001 for an unknown id, LM-2002 without the capability. */
   resolve(id: string, capability: Capability): ModelRoute
 }
 
@@ -37,25 +37,26 @@ export function createSnapshot({ routes, ...parts }: SnapshotParts): Snapshot {
   })
 }
 
-/** No id is longer than this: to look for a neighbour of longer ones would only cost time. */
+/** The longest id that the schema allows; a longer one has no near name. */
 const maxIdLength = 256
 
-/** What a client sends as an id may be anything, so it is not repeated. */
+/** The message does not repeat the id, which may be any text. */
 function modelNotFound(id: string, known: Iterable<string>): GatewayError {
   const nearest = id.length > maxIdLength ? undefined : nearestName(id, known)
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `
-  const message = `the model is not configured; ${hint}GET /v1/models lists those that are`
+  const message = `the model is not configured; ${hint}GET /v1/models lists the models`
   return new GatewayError('LM-2001', message, { param: 'model' })
 }
 
-/** What a configuration settles, everything in it resolved. */
+/** The resolved settings of a configuration. */
 export interface SnapshotParts {
   readonly providers: readonly Provider[]
-  /** What the kinds have to say about their settings; none twice. */
+  /** The warnings of kinds about their settings, without duplicates. */
   readonly warnings: readonly string[]
   readonly routes: ReadonlyMap<string, ModelRoute>
-  readonly bodyLimit: number
-  /** Of a request that has not been routed yet: providers may have their own. */
+  /** Maximum size of a request body. */
+  readonly bodyLimit: Bytes
+  /** For a request whose model is not known yet: providers may have their own. */
   readonly totalTimeout: Millis
   readonly heartbeat: Millis
   readonly retry: LinkRetryPolicy
@@ -65,21 +66,22 @@ export interface SnapshotParts {
   readonly tokenizer: TokenizerMode
 }
 
-/** How tokens are counted that no upstream has. */
+/** How tokens are counted when the upstream reports no usage. */
 export type TokenizerMode = 'heuristic' | 'accurate'
 
-/** Which remote images the gateway fetches for embeddings, and how much of them. */
+/** The remote images that the gateway may fetch for embeddings. */
 export interface ImageFetchPolicy {
   readonly enabled: boolean
-  readonly maxBytes: number
+  /** Maximum size of one image. */
+  readonly maxBytes: Bytes
   /** For one image, redirects included. */
   readonly timeout: Millis
-  /** In one request. */
+  /** Maximum number of images in one request. */
   readonly maxImages: number
   readonly schemes: readonly string[]
-  /** Lower case; a leading dot stands for every subdomain. Empty: any host. */
+  /** Allowed hosts in lower case; a leading dot matches every subdomain. Empty: any host. */
   readonly hosts: readonly string[]
-  /** Empty: any address. */
+  /** Allowed beginnings of a URL. Empty: any URL. */
   readonly prefixes: readonly string[]
 }
 

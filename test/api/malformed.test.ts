@@ -381,7 +381,7 @@ describe('error messages', () => {
   test('a path without a similar route: the message names where the routes are listed', async () => {
     const { get } = await watchedGateway(config)
     const error = await expectErrorShape(await get('/v1/absent'))
-    expect(error.message).toBe('no such route; GET / lists those there are')
+    expect(error.message).toBe('no such route; GET / lists the routes')
   })
 
   test('the message names the invalid field', async () => {

@@ -53,7 +53,7 @@ test('a host without metrics has no /metrics route, and the error says why', asy
   expect(response.status).toBe(404)
   expect(await errorOf(response)).toMatchObject({
     code: 'LM-1003',
-    message: 'this host has no metrics: createGateway was not given `metrics`',
+    message: 'this host has no metrics; pass the option `metrics` to createGateway',
   })
   expect(await (await gateway.get('/')).text()).not.toContain('/metrics')
 })

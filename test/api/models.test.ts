@@ -131,7 +131,7 @@ describe('one model', () => {
     const hint = nearest === undefined ? '' : `did you mean ${nearest}? `
     expect(error).toMatchObject({
       code: 'LM-2001',
-      message: `the model is not configured; ${hint}GET /v1/models lists those that are`,
+      message: `the model is not configured; ${hint}GET /v1/models lists the models`,
     })
   })
 

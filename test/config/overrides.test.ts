@@ -204,7 +204,11 @@ test('unknown variables and problems of the file are reported together', async (
     ok: false,
     problems: [
       { setting: 'server.prot', line: 2, message: 'unknown setting', suggestion: 'port' },
-      { setting: 'GATEWAY_PORT', message: 'is not the name of a setting', suggestion: 'GATEWAY_SERVER__PORT' },
+      {
+        setting: 'GATEWAY_PORT',
+        message: 'is not the name of a setting',
+        suggestion: 'GATEWAY_SERVER__PORT',
+      },
     ],
   })
 })
