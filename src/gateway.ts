@@ -31,7 +31,8 @@ import { createOverview, type Snapshot } from './snapshot/index.ts'
  *     body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
  *   }),
  * )
- * console.log(await response.json())
+ * console.log(response.status)
+ * // 200
  * await gateway.close()
  * ```
  */
