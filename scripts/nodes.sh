@@ -24,7 +24,7 @@ old=$(install_node 18.20.8)
 echo "== Node $("$old" --version)"
 for script in dist/gateway.js scripts/start.mjs; do
   printed=$("$old" "$script" 2>&1 >/dev/null) && code=0 || code=$?
-  [ "$code: $printed" = "1: Model Gateway needs Node 20.19 or newer, this is 18.20" ] || {
+  [ "$code: $printed" = "1: Model Gateway requires Node.js 20.19 or newer; this is 18.20" ] || {
     echo "$script exited under Node 18 with $code and printed: $printed" >&2
     exit 1
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command. An old Node cannot even read the rest, so that is loaded once the version is known.
+// The command. Old versions of Node.js cannot parse the other files, so check the version first.
 import { findVersionProblem } from './node-version.mjs'
 
 const problem = findVersionProblem(process.versions.node)

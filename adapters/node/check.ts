@@ -6,9 +6,9 @@ import { readText } from './ports/system.ts'
 import { ProxySettingError, readProxyRules } from './upstream/proxy-rules.ts'
 
 export interface CheckOptions {
-  /** What the configuration is called in the output. */
+  /** The name of the configuration in the output. */
   readonly name: string
-  /** Its text. */
+  /** The text of the configuration, in TOML. */
   readonly config: string
   readonly env: Environment
   /** Fails when a credential or a key that the start needs is missing or malformed. */
@@ -16,8 +16,8 @@ export interface CheckOptions {
 }
 
 /**
- * Judges a configuration and resolves to the lines that describe it. Fails with exit code 2 for
- * what keeps it from serving, and under `strict` for a missing key.
+ * Validates a configuration and resolves to the lines that describe it. Rejects with a `CommandFailure`
+ * of exit code 2 when the configuration is invalid, or when `strict` is set and a key is missing.
  */
 export async function check({
   name,
@@ -59,9 +59,9 @@ function listProxyProblems(env: Environment): readonly string[] {
   }
 }
 
-/** A check may run where the database is not, and must not create or change one. */
+/** A check may run without access to the database, and must not create or change one. */
 const storedKeysNote =
-  'a provider key that was stored through the admin API does not count here: the check does not open the database'
+  'provider keys stored through the admin API are not checked: --check-config does not open the database'
 
 function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`

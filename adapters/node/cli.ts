@@ -13,8 +13,8 @@ import { print, printFailure } from './print.ts'
 import { start } from './start.ts'
 
 /**
- * Runs a command line, without the leading names of executable and script. Resolves with the exit
- * code when the command is done: 0, 1 for trouble at run time, 2 for bad usage or configuration.
+ * Runs a command line, given without the names of executable and script. Resolves with the exit code:
+ * 0 for success, 1 for a failure at run time, 2 for bad usage or configuration.
  */
 export async function run(args: readonly string[]): Promise<number> {
   try {
@@ -37,9 +37,9 @@ interface ServeOptions {
 function createProgram(): Command {
   const root = new Command('gateway')
     .description('One OpenAI-compatible interface in front of many model providers.')
-    // Settings of the root command are passed on to those below it, so they come first.
+    // Subcommands inherit these settings only if they are made first.
     .exitOverride()
-    .showHelpAfterError('see --help')
+    .showHelpAfterError(usageHint)
     .enablePositionalOptions()
     .version(version, '-v, --version', 'print the version')
     .addHelpText('after', notes)
@@ -49,13 +49,13 @@ function createProgram(): Command {
   const serve = root
     .command('serve')
     .alias('start')
-    .description('serve the configuration, as `gateway` does without a command')
+    .description('start the gateway (the default command)')
     .addHelpText('after', '\nExample:\n  gateway serve --config gateway.toml --port 9090')
     .action((_: unknown, command: Command) => runServe(command))
   addServeOptions(serve)
   root
     .command('health')
-    .description('ask the gateway of this configuration whether it is alive')
+    .description('check that the running gateway is healthy')
     .option(...configOption)
     .addHelpText(
       'after',
@@ -69,40 +69,43 @@ function createProgram(): Command {
 function addServeOptions(command: Command): void {
   command
     .option(...configOption)
-    .option('--port <number>', 'port to listen on, in place of server.port', parsePort)
-    .option('--demo', 'serve the demo configuration')
-    .option('--allow-second', 'serve although another gateway works on the same database')
-    .option('--check-config', 'judge the configuration, show its providers, and exit')
-    .option('--strict', 'with --check-config: exit with 2 when a key is missing or of no use')
+    .option('--port <number>', 'port to listen on (overrides server.port)', parsePort)
+    .option('--demo', 'serve the demo configuration, which needs no key and no network')
+    .option('--allow-second', 'start even if another gateway uses the same database')
+    .option('--check-config', 'validate the configuration, print its providers, and exit')
+    .option('--strict', 'with --check-config: exit with 2 if a key is missing or unusable')
 }
+
+const usageHint = "run 'gateway --help' for usage"
 
 const notes = `
 Examples:
-  gateway --demo                         try it: no key, no network
-  gateway --config gateway.toml          serve a configuration
-  gateway --check-config --strict        judge config.toml and the keys that it names
+  gateway --demo                         try it without a key or a network
+  gateway --config gateway.toml          serve a configuration file
+  gateway --check-config --strict        validate config.toml and the keys it names
 
 Environment:
   GATEWAY_LOG_LEVEL            debug, info (default), warn or error
-  GATEWAY_MASTER_KEY           64 hex digits, needed to serve when auth is on
-  GATEWAY_DB_AUTH_TOKEN        the token of a remote database
-  GATEWAY_<SECTION>__<KEY>     overrides a setting: GATEWAY_SERVER__PORT=9090
-  NO_COLOR                     no colours in the log
+  GATEWAY_MASTER_KEY           64 hex digits, required when auth is enabled
+  GATEWAY_DB_AUTH_TOKEN        access token of a remote database
+  GATEWAY_<SECTION>__<KEY>     overrides a setting, for example GATEWAY_SERVER__PORT=9090
+  NO_COLOR                     turns off colors in the log
 
-Exit codes: 0 fine, 1 trouble at run time, 2 bad usage or configuration.
-SIGTERM and SIGINT let requests finish for up to 30 s; a second one ends the process at once.`
+Exit codes: 0 success, 1 failure at run time, 2 bad usage or configuration.
+SIGTERM and SIGINT stop the gateway; running requests get up to 30 s to finish, and a second
+signal ends the process at once. SIGHUP reloads the configuration.`
 
 async function runServe(command: Command): Promise<void> {
   const [unknown] = command.args
   if (unknown !== undefined) throw unknownCommand(unknown, command)
-  // Options may come before the word `serve` as well as after it.
+  // Options may come before or after the word `serve`.
   const options: ServeOptions = { ...command.optsWithGlobals(), ...command.opts() }
   const { config: path, port, demo = false, strict = false, allowSecond } = options
   if (demo && path !== undefined) {
     throw new CommandFailure(2, "option '--demo' cannot be used with option '--config'")
   }
   if (strict && !options.checkConfig) {
-    throw new CommandFailure(2, "option '--strict' is for '--check-config'")
+    throw new CommandFailure(2, "option '--strict' requires option '--check-config'")
   }
   const name = demo ? 'the demo configuration' : (path ?? defaultConfig)
   const config = demo ? await readDemoText() : await readConfigText(path)
@@ -125,7 +128,7 @@ async function runServe(command: Command): Promise<void> {
 function unknownCommand(name: string, { commands }: Command): CommandFailure {
   const known = commands.flatMap((command) => [command.name(), ...command.aliases()])
   const nearest = nearestName(name, known)
-  const hint = nearest === undefined ? 'see --help' : `did you mean '${nearest}'?`
+  const hint = nearest === undefined ? usageHint : `did you mean '${nearest}'?`
   return new CommandFailure(2, `unknown command '${name}'; ${hint}`)
 }
 
@@ -133,7 +136,7 @@ async function runHealth({ config }: { config?: string }): Promise<void> {
   await checkHealth(config, process.env)
 }
 
-/** The port as text, for the variable that overrides the setting. */
+/** Validates a port and returns it as text, for the variable that overrides the setting. */
 function parsePort(text: string): string {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (port >= 1 && port <= 65_535) return String(port)
@@ -141,12 +144,12 @@ function parsePort(text: string): string {
 }
 
 async function reportFailure(error: unknown): Promise<number> {
-  // Help and version end here as well, with 0; commander itself has reported the rest.
+  // Help and version also end here, with code 0. Commander has already printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandFailure) {
     await printFailure(error.lines.join('\n'))
     return error.exitCode
   }
-  await printFailure(`the gateway has failed: ${JSON.stringify(errorFields(error))}`)
+  await printFailure(`unexpected error: ${JSON.stringify(errorFields(error))}`)
   return 1
 }

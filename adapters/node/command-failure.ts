@@ -1,7 +1,7 @@
-/** What a command ends with: 1 for trouble at run time, 2 for bad usage or configuration. */
+/** The exit code of a failed command: 1 for a failure at run time, 2 for bad usage or configuration. */
 export type FailureCode = 1 | 2
 
-/** Ends a command with lines for standard error and an exit code. */
+/** A failure that ends the command with an exit code and lines on standard error. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure'
   readonly exitCode: FailureCode

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { CommandFailure } from './command-failure.ts'
 
-/** Where the configuration is looked for when nobody says otherwise: in the working directory. */
+/** The default path of the configuration file, relative to the working directory. */
 export const defaultConfig = 'config.toml'
 
 /** The option of every command that reads the configuration. */
@@ -13,38 +13,43 @@ export const configOption = [
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 
-/** The text of a configuration file. Fails with exit code 2 when it cannot be read. */
+/** Reads a configuration file. Throws a `CommandFailure` with exit code 2 when it cannot be read. */
 export async function readConfigText(path: string | undefined): Promise<string> {
   try {
     return utf8.decode(await readFile(path ?? defaultConfig))
   } catch (error) {
     if (error instanceof TypeError) {
-      throw new CommandFailure(2, `${path ?? defaultConfig}: is not valid UTF-8`)
+      throw new CommandFailure(2, `${path ?? defaultConfig}: not valid UTF-8`)
     }
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT') {
-      throw new CommandFailure(2, `${path ?? defaultConfig}: ${reasons[code ?? ''] ?? code}`)
+      throw new CommandFailure(
+        2,
+        `${path ?? defaultConfig}: ${reasons[code ?? ''] ?? `cannot be read (${code})`}`,
+      )
     }
     throw path === undefined
       ? new CommandFailure(
           2,
-          `there is no ${defaultConfig} here; name another file with --config PATH,`,
-          'or run `gateway --demo` to see the gateway at work without any configuration',
+          `${defaultConfig}: no such file in the working directory`,
+          'pass another path with --config, or run `gateway --demo` to try the gateway without one',
         )
       : new CommandFailure(2, `${path}: no such file`)
   }
 }
 
-/** Why a file that exists cannot be read. */
+/** Messages for the common reasons why an existing file cannot be read. */
 const reasons: Readonly<Record<string, string>> = {
-  EISDIR: 'is a folder; Docker makes one when the file to mount does not exist',
-  EACCES: 'this user may not read it',
+  EISDIR: 'is a directory; Docker creates one when the file to mount does not exist',
+  EACCES: 'permission denied',
 }
 
-/** The text of the demo configuration, which stands beside `dist`, or at the top of the repository. */
+/** Reads the demo configuration: beside `dist` in the package, else at the root of the repository. */
 export function readDemoText(): Promise<string> {
-  const places = ['../demo.toml', '../../demo.toml'].map((path) => new URL(path, import.meta.url))
-  const found = places.find((place) => existsSync(place))
-  if (!found) throw new CommandFailure(1, 'the demo configuration is missing from this package')
+  const candidates = ['../demo.toml', '../../demo.toml'].map(
+    (path) => new URL(path, import.meta.url),
+  )
+  const found = candidates.find((url) => existsSync(url))
+  if (!found) throw new CommandFailure(1, 'demo.toml is missing from this installation')
   return readFile(found, 'utf8')
 }

@@ -1,10 +1,10 @@
 export interface DemoIntroOptions {
-  /** Where the demo listens: `http://127.0.0.1:8080`. */
+  /** The address of the demo, for example `http://127.0.0.1:8080`. */
   readonly address: string
   readonly needsKey: boolean
 }
 
-/** What the demo prints at its start: commands that work as they are, and what to do next. */
+/** Renders the text that the demo prints at its start: commands to copy, and the next steps. */
 export function renderDemoIntro({ address, needsKey }: DemoIntroOptions): string {
   const key = needsKey ? ` -H "Authorization: Bearer $KEY"` : ''
   const commands = [
@@ -16,20 +16,20 @@ export function renderDemoIntro({ address, needsKey }: DemoIntroOptions): string
     `curl ${address}/metrics`,
   ]
   const intro = needsKey
-    ? 'Try the demo. Auth is on, so the first command makes a key with a budget of 5 dollars:'
+    ? 'Try the demo. Auth is enabled, so the first command creates a key with a budget of 5 US dollars:'
     : 'Try the demo:'
   return `
 ${intro}
 
 ${indent(commands.join('\n'))}
 
-Next, write config.toml with a provider of your own, and run \`gateway\`:
+Next, write a config.toml with your own provider, then run \`gateway\`:
 
 ${indent(firstConfig)}
 `
 }
 
-/** A first configuration file. */
+/** A minimal configuration file. */
 const firstConfig = `[[providers]]
 name = "openai"
 kind = "openai"
@@ -40,12 +40,12 @@ id = "gpt-4o-mini"`
 
 const masterKey = '-H "Authorization: Bearer $GATEWAY_MASTER_KEY"'
 
-/** What has been spent, a few seconds after it was. */
+/** The command that shows usage, which the gateway saves every few seconds. */
 function buildUsageCommand(address: string): string {
   return `curl "${address}/admin/usage?group_by=key_id" ${masterKey}`
 }
 
-/** The key is shown once, so the command keeps it in a variable. */
+/** The command that creates a key. The key is shown only once, so the command stores it in a variable. */
 function buildKeyCommand(address: string): string {
   const fields = JSON.stringify({ name: 'demo', budget_max: 5 })
   const create = `curl -s ${address}/admin/keys ${masterKey} -d '${fields}'`

@@ -5,35 +5,36 @@ import type { Clock, Timer } from '../../src/index.ts'
 export interface FileWatcherOptions {
   readonly path: string
   readonly clock: Clock
-  /** Called when the file is still after what may have been a change, and once at the start. */
+  /** Called once at the start, and after every possible change when the file has settled. */
   readonly onChange: () => void
 }
 
 /**
- * How long size and time of a file must be still before it is read: an editor that writes in place
- * empties it first, and until it is done there is half a configuration.
+ * How long the size and time of a file must stay unchanged before it is read, in milliseconds. An editor
+ * that writes in place first empties the file, so an early read would return half a configuration.
  */
 const settleDelay = 250
 
-/** How often a path is looked at that cannot be watched: the system may have no watches left. */
+/** How often a path that cannot be watched is polled, in milliseconds. Systems limit their watches. */
 const pollInterval = 1_000
 
 /**
- * Watches the file that a path leads to: its folder for those who replace it, the file itself for
- * those who write in place, and the folders of all symbolic links on the way, one of which a mounted
- * Kubernetes volume exchanges. What is missing is waited for in the folder where it should appear.
+ * Watches the file at a path: its folder, for editors that replace the file; the file itself, for
+ * editors that write in place; and the folder of every symbolic link on the way, since Kubernetes
+ * updates a mounted volume by swapping a link. If a part of the path is missing, it watches the folder
+ * where that part should appear.
  */
 export class FileWatcher {
   readonly #path: string
   readonly #options: FileWatcherOptions
   readonly #watchers = new Map<string, FSWatcher>()
   #watchPoints: WatchPoints = new Map()
-  /** What the file looked like last time. */
+  /** The state of the file at the last check. */
   #lastState: string | undefined
   #timer: Timer | undefined
 
   constructor(options: FileWatcherOptions) {
-    // The working directory may change.
+    // Absolute, because the working directory may change later.
     this.#path = resolve(options.path)
     this.#options = options
     this.#check()
@@ -44,13 +45,13 @@ export class FileWatcher {
     for (const place of this.#watchers.keys()) this.#unwatch(place)
   }
 
-  /** A change may have moved the places to watch, so that comes first: nothing goes unseen. */
+  /** Renews the watch points before it reads the state, so that no change goes unnoticed. */
   #check(): void {
     this.#watchPoints = findWatchPoints(this.#path)
     for (const place of this.#watchers.keys())
       if (!this.#watchPoints.has(place)) this.#unwatch(place)
     const isWatched = [...this.#watchPoints.keys()].map((place) => this.#watch(place))
-    // Not every file system reports each write.
+    // Some file systems do not report every write.
     if (this.#hasChanged()) return this.#checkAfter(settleDelay)
     if (isWatched.includes(false)) this.#checkAfter(pollInterval)
     this.#options.onChange()
@@ -81,7 +82,7 @@ export class FileWatcher {
   }
 
   #handleEvent(place: string, name: string | Buffer | null): void {
-    // News of the place itself: it may be gone, and another one may have its name by now.
+    // An event of the watched path itself: it may have been deleted or replaced.
     const isOfPlace = name === null || name === basename(place)
     if (isOfPlace) this.#unwatch(place)
     if (!isOfPlace && !this.#watchPoints.get(place)?.has(String(name))) return
@@ -95,13 +96,13 @@ export class FileWatcher {
   }
 }
 
-/** Folders with the names in them that matter, and the file itself. */
+/** The watched folders, each with the names in it that matter, and the file itself. */
 type WatchPoints = ReadonlyMap<string, ReadonlySet<string>>
 
-/** More symbolic links in a row are a circle. */
+/** A path with more symbolic links than this is taken for a cycle; Linux has the same limit. */
 const maxLinks = 40
 
-/** Follows a path name by name, as the system does, and notes where it could come to lead elsewhere. */
+/** Resolves a path name by name, as the system does, and collects the points where it may change. */
 function findWatchPoints(path: string): WatchPoints {
   const places = new Map<string, Set<string>>()
   const note = (folder: string, name: string) =>
@@ -110,7 +111,7 @@ function findWatchPoints(path: string): WatchPoints {
     if (name === undefined) return
     const here = join(folder, name)
     const found = inspectPath(here)
-    // A folder in the place of the file may give way to one.
+    // A folder at the path of the file is watched too: a file may replace it.
     if (found.kind === 'folder' && rest.length > 0) return follow(here, rest, links)
     note(folder, name)
     if (found.kind === 'link' && links < maxLinks) {
@@ -127,7 +128,7 @@ function splitPath(path: string): readonly string[] {
   return path.slice(parse(path).root.length).split(sep)
 }
 
-/** Which file a path leads to, its size and its time; empty when there is none. */
+/** Returns the inode, size and time of the file at a path, as text; empty when there is none. */
 function readFileState(path: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true })

@@ -4,13 +4,13 @@ import type { Environment } from '../../src/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import { readConfigText } from './config-text.ts'
 
-/** How long a gateway may take to say that it is alive, in milliseconds. */
+/** How long the gateway may take to answer, in milliseconds. */
 const healthTimeout = 3_000
 
 /**
- * Asks the gateway of a configuration file whether it is alive. Fails with exit code 1 if it is not.
- * There need be no file, as beside `--demo`, and none that can serve: while one waits to be mended,
- * the configuration before it still does.
+ * Checks that the gateway of a configuration file is healthy; fails with exit code 1 if it is not. The
+ * file may be missing, as with `--demo`, or invalid, since a running gateway then keeps serving the
+ * previous configuration.
  */
 export async function checkHealth(path: string | undefined, env: Environment): Promise<void> {
   const text = await readConfigText(path).catch(() => '')
@@ -19,7 +19,7 @@ export async function checkHealth(path: string | undefined, env: Environment): P
   if (problem !== undefined) throw new CommandFailure(1, `not healthy: ${problem}`)
 }
 
-/** An address to connect to, for one to bind. */
+/** Returns the host to connect to for the host that a server binds. */
 function toConnectHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
@@ -30,7 +30,7 @@ function probeHealth(url: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const request = get(url, { timeout: healthTimeout, agent: false }, (response) => {
       const { statusCode } = response.resume()
-      resolve(statusCode === 200 ? undefined : `it answers with status ${statusCode}`)
+      resolve(statusCode === 200 ? undefined : `status ${statusCode}`)
     })
     request.on('timeout', () => request.destroy(new Error('timeout')))
     request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))

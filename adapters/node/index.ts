@@ -31,7 +31,7 @@ export type { HostedGateway } from './http/served-request.ts'
 export { type ServeOptions, type Serving, serve } from './serve.ts'
 export type { ShutdownTimes } from './shutdown.ts'
 
-/** Everything that `createGateway` takes from the system it runs on. */
+/** The ports of Node.js: everything that `createGateway` needs from its platform. */
 export interface NodePorts {
   readonly clock: Clock
   readonly upstream: UpstreamPort
@@ -44,23 +44,36 @@ export interface NodePorts {
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
   readonly metrics: () => MetricsPort
-  /** A quarter of what the heap may hold, in bytes. */
+  /** Maximum number of bytes to buffer for clients: a quarter of the heap limit. */
   readonly bufferLimit: number
   readonly env: Environment
-  /** The proxies that the environment sets for outgoing calls, without their credentials. */
+  /** The proxy variables in force for outgoing calls, without credentials. */
   readonly proxies: Readonly<Record<string, string>> | undefined
-  /** Resolves when what waits of the log is written, but after 250 ms in any case. */
+  /** Resolves when the waiting log lines are written, or after 250 ms. */
   flush(): Promise<void>
   /**
-   * Closes the connections to upstreams, ends the thread that counts tokens and writes out the log
-   * as `flush` does. For the end of the process.
+   * Closes the connections to upstreams, ends the thread that counts tokens, and flushes the log. Call
+   * it at the end of the process.
    */
   close(): Promise<void>
 }
 
 /**
- * The ports of Node, for `createGateway({ ...nodePorts(), config })`: the system's clock, upstream
- * calls over pooled connections, a log on standard output, and the variables of the process.
+ * Returns the ports of Node.js for `createGateway`: the system clock, upstream calls over pooled
+ * connections, a log on standard output, and the environment of the process. Throws when a proxy
+ * variable is not a URL.
+ *
+ * @example
+ * import { createGateway } from 'model-gateway'
+ * import { nodePorts } from 'model-gateway/node'
+ *
+ * const ports = nodePorts()
+ * const config = '[[providers]]\nname = "demo"\nkind = "demo"\nmodels = [{ id = "demo" }]'
+ * const gateway = await createGateway({ ...ports, config })
+ * const response = await gateway.fetch(new Request('http://gateway/v1/models'))
+ * console.log(response.status) // 200
+ * await gateway.close()
+ * await ports.close()
  */
 export function nodePorts(env: Environment = process.env): NodePorts {
   const level = logLevel(env) ?? 'info'

@@ -16,18 +16,18 @@ import { CommandFailure } from './command-failure.ts'
 import { configOption, defaultConfig, readConfigText } from './config-text.ts'
 import { print } from './print.ts'
 
-/** Adds `keys create` and `keys list`, which work on the database itself, beside a running gateway. */
+/** Adds `keys create` and `keys list`, which open the database directly, also while a gateway runs. */
 export function addKeysCommand(root: Command, openStore: OpenStore): void {
   const keys = root.command('keys').description('create and list virtual keys in the database')
   keys
     .command('create')
-    .description('create a key and print it with its secret, which is shown this once')
-    .requiredOption('--name <text>', 'what to call it', parseName)
-    .option('--budget-max <usd>', 'what it may spend in all', parseBudgetOption)
-    .option('--rpm-limit <count>', 'requests a minute', parseCount)
-    .option('--tpm-limit <count>', 'tokens a minute', parseCount)
-    .option('--expires-at <time>', 'when it stops working, in unix seconds', parseCount)
-    .option('--group-id <id>', 'the budget group that it draws on as well')
+    .description('create a key and print it with its secret, which is not shown again')
+    .requiredOption('--name <text>', 'name of the key', parseName)
+    .option('--budget-max <usd>', 'total budget in US dollars', parseBudgetOption)
+    .option('--rpm-limit <count>', 'requests per minute', parseCount)
+    .option('--tpm-limit <count>', 'tokens per minute', parseCount)
+    .option('--expires-at <time>', 'expiry time in unix seconds', parseCount)
+    .option('--group-id <id>', 'budget group that the key also draws on')
     .option(...configOption)
     .addHelpText('after', `\n${reloadNote}`)
     .addHelpText('after', '\nExample:\n  gateway keys create --name "my app" --budget-max 5')
@@ -36,14 +36,14 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     )
   keys
     .command('list')
-    .description('print the keys that are not deleted, without any secret')
+    .description('print the keys without their secrets; deleted keys are left out')
     .option(...configOption)
     .addHelpText('after', '\nExample:\n  gateway keys list --config gateway.toml')
     .action((_: unknown, command: Command) => withStore(command, openStore, list))
 }
 
 const reloadNote =
-  'A running gateway learns of the key when it reloads its configuration (SIGHUP) or starts again.'
+  'A running gateway accepts the key once it reloads its configuration (SIGHUP) or restarts.'
 
 interface NewKeyOptions {
   readonly name: string
@@ -59,7 +59,7 @@ async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
   const row = await store.createKey({
     id: newKeyId(),
     name: wanted.name,
-    // The database tells whether there is such a group.
+    // The database checks that the group exists.
     groupId: (wanted.groupId ?? null) as GroupId | null,
     budgetMax: wanted.budgetMax ?? null,
     rpmLimit: wanted.rpmLimit ?? null,
@@ -70,10 +70,10 @@ async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
     digest,
   })
   if (row === 'unknown-group') {
-    throw new CommandFailure(2, `--group-id: there is no group ${JSON.stringify(wanted.groupId)}`)
+    throw new CommandFailure(2, `--group-id: no group has the id ${JSON.stringify(wanted.groupId)}`)
   }
   await printJson({ ...renderRow(row), key: plaintext })
-  // For a person only: a script has read the documentation, and takes any word here for trouble.
+  // Only for people: a script may take any text on standard error for a failure.
   if (process.stderr.isTTY) process.stderr.write(`${reloadNote}\n`)
 }
 
@@ -86,13 +86,13 @@ function renderRow(record: KeyRow): object {
   return renderKey({ record, spent: record.budgetSpent })
 }
 
-/** Does the work of a command on the database that its configuration names. */
+/** Opens the database of the configuration, runs `work` on it, and closes it. */
 async function withStore(
   command: Command,
   openStore: OpenStore,
   work: (store: Store) => Promise<void>,
 ): Promise<void> {
-  // Given before `keys`, the option belongs to the root.
+  // An option given before `keys` belongs to the root command.
   const { config } = { ...command.optsWithGlobals(), ...command.opts() }
   const settings = await readStoreSettings(config)
   try {
@@ -110,7 +110,7 @@ async function readStoreSettings(path: string | undefined): Promise<StoreSetting
   const { enabled, db_path: database } = result.config.auth
   if (!enabled) {
     const name = path ?? defaultConfig
-    throw new CommandFailure(2, `${name}: auth.enabled is false: keys need it to be true`)
+    throw new CommandFailure(2, `${name}: auth.enabled is false; set it to true to use keys`)
   }
   return { path: database, token: env['GATEWAY_DB_AUTH_TOKEN'] || undefined }
 }
@@ -131,7 +131,7 @@ function parseBudgetOption(text: string): NanoUsd {
 function parseCount(text: string): number {
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(count)) return count
-  throw new InvalidArgumentError('must be a whole number that is not negative')
+  throw new InvalidArgumentError('must be a whole number, 0 or more')
 }
 
 function printJson(value: object): Promise<void> {

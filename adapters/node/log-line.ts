@@ -6,12 +6,13 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Makes the text of a line, with its line end. */
+/** Formats a line, including its line end. */
 export type LineFormat = (line: LogLine) => string
 
 /**
- * A JSON object a line. By hand: there is a line for each request, and a logger of more abilities
- * takes several times as long for it.
+ * Formats each line as one JSON object: level, time, the fields, then `msg`, the layout of pino. It is
+ * assembled by hand because every request writes a line, and a general logger takes several times as
+ * long to format it.
  */
 export function createJsonFormat(): LineFormat {
   const time = createIsoTime()
@@ -22,7 +23,7 @@ export function createJsonFormat(): LineFormat {
   }
 }
 
-/** The present time. Lines come in crowds, so the text of a millisecond is made once. */
+/** Returns the current time in ISO 8601. Lines come in bursts, so one text serves a whole millisecond. */
 function createIsoTime(): () => string {
   let last = 0
   let text = ''
@@ -36,7 +37,7 @@ function createIsoTime(): () => string {
   }
 }
 
-/** A line for people: the local time, the level, the message and the fields. */
+/** Formats lines for people: local time, level, message and fields. */
 export function createPrettyFormat(hasColors: boolean): LineFormat {
   const paint = hasColors ? paintAnsi : (_: Color, text: string) => text
   return ({ level, message, fields }) => {
@@ -50,10 +51,10 @@ export function createPrettyFormat(hasColors: boolean): LineFormat {
   }
 }
 
-/** The words of a line, and the fields that they show. */
+/** The leading words of a line, and the names of the fields that they include. */
 interface LineParts {
   readonly text: readonly string[]
-  /** The words that follow the other fields. */
+  /** Words after the other fields. */
   readonly last?: readonly string[]
   readonly shown: ReadonlySet<string>
 }
@@ -83,7 +84,7 @@ const shownOfRequest: ReadonlySet<string> = new Set([
   'failed',
 ])
 
-/** `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`: of a finished request. */
+/** Formats a finished request: `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`. */
 function formatRequest(fields: LogLine['fields'], paint: Paint): LineParts {
   const { status, error_code: code, capability, stream, key_id: key } = fields
   const { latency_ms: latency, ttft_ms: ttft, attempts } = fields
@@ -103,7 +104,7 @@ function formatRequest(fields: LogLine['fields'], paint: Paint): LineParts {
   return { text: text.filter((word) => word !== ''), last, shown: shownOfRequest }
 }
 
-/** `failed: fast→local could not be reached (ECONNREFUSED), 3 attempts; …`: links, in order. */
+/** Formats the failed links in order: `failed: fast→local could not be reached (…), 3 attempts; …`. */
 function formatFailed(failed: readonly LogLine['fields'][], paint: Paint): string {
   const links = failed.map(({ model, provider, reason, attempts }) => {
     const times = Number(attempts) > 1 ? `, ${formatWord(attempts)} attempts` : ''
@@ -112,7 +113,7 @@ function formatFailed(failed: readonly LogLine['fields'][], paint: Paint): strin
   return `${paint('dim', 'failed:')} ${links.join('; ')}`
 }
 
-/** Model and provider; with another model in between where a fallback has served. */
+/** Formats model and provider, with the fallback model in between if one has served. */
 function formatServed({ model, model_used: used, provider }: LogLine['fields']): string {
   if (model === undefined) return ''
   const fallback = used === undefined || used === model ? '' : `→${formatWord(used)}`
@@ -134,12 +135,12 @@ function formatValue(value: unknown): string {
     : escapeControls(JSON.stringify(value) ?? 'null')
 }
 
-/** As it is where that is unmistakable, else in quotation marks. */
+/** Returns the text as it is if it is unambiguous, else in quotation marks. */
 function quoteIfNeeded(text: string): string {
   return /^[^\s"=\p{C}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }
 
-/** Without characters that a terminal would obey; JSON leaves some of them as they are. */
+/** Escapes control and format characters, which a terminal would interpret. JSON keeps some of them. */
 function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
@@ -147,7 +148,7 @@ function escapeControls(text: string): string {
   )
 }
 
-/** The local time, to the millisecond. */
+/** Returns the local time to the millisecond: `09:05:01.250`. */
 function formatLocalTime(): string {
   const now = new Date()
   const digits = (value: number, length = 2) => String(value).padStart(length, '0')

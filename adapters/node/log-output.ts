@@ -2,28 +2,28 @@ import { fstatSync, write } from 'node:fs'
 import type { Millis } from '../../src/core/ids.ts'
 import { flushTimeout, ignoreWriteErrors, setNonBlocking } from './print.ts'
 
-/** A place that lines are written to, one write at a time. It never blocks the thread. */
+/** The destination of log lines. Takes one write at a time and never blocks the thread. */
 export interface LogOutput {
-  /** How long a line may wait for others to be written with. */
+  /** How long a line may wait so that several lines share one write, in milliseconds. */
   readonly delay: Millis
-  /** Writes a text and calls `done` once, with an error where some of it is lost. */
+  /** Writes a text and calls `done` once, with an error if any of the text is lost. */
   write(text: string, done: (error?: Error | null) => void): void
 }
 
-/** Lines that wait are written at once when they have so many characters. */
+/** Waiting lines are written without delay once they have this many characters. */
 const minChunkLength = 65_536
-/** So many characters may wait for a reader that is slow or stuck. */
+/** Maximum number of characters that wait for a slow or stuck reader. */
 const maxWaitingLength = 8 * 1024 * 1024
 
 export interface LineWriter {
   add(line: string): void
-  /** Resolves when what waits now is written, but after 250 ms in any case. Never rejects. */
+  /** Resolves when the waiting lines are written, or after 250 ms. Never rejects. */
   flush(): Promise<void>
 }
 
 /**
- * Gathers lines and writes many at a time. When the reader does not keep up, the newest lines are
- * dropped and counted; `lost` makes the line that reports them, once a write has succeeded again.
+ * Collects lines and writes many at a time. When the reader does not keep up, it drops and counts the
+ * newest lines; `lost` formats the line that reports them after the next successful write.
  */
 export function createLineWriter(output: LogOutput, lost: (lines: number) => string): LineWriter {
   let waiting = ''
@@ -78,7 +78,7 @@ function countLines(text: string): number {
   return text.split('\n').length - 1
 }
 
-/** Standard output: a file, or else a pipe, a socket or a terminal, written to without blocking. */
+/** Returns standard output as a log output: a file, pipe, socket or terminal, written without blocking. */
 export function standardOutput(): LogOutput {
   const { stdout } = process
   if (fstatSync(stdout.fd).isFile()) return fileOutput(stdout.fd)
@@ -90,10 +90,10 @@ export function standardOutput(): LogOutput {
   }
 }
 
-/** An output that people do not look at while it is written. */
+/** The delay of every output but a terminal, in milliseconds. */
 const delay: Millis = 100
 
-/** A file by its descriptor. Writing to it takes a thread of the pool, which always comes back. */
+/** Returns a file descriptor as a log output. Writes run on Node's thread pool and do not hang. */
 export function fileOutput(file: number): LogOutput {
   return {
     delay,

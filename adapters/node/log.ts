@@ -4,9 +4,9 @@ import { createLineWriter, type LogOutput, standardOutput } from './log-output.t
 
 const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
-/** A log that writes a little later than it is called, and never blocks. */
+/** A log that writes in the background, up to 100 ms later, and never blocks. */
 export interface NodeLog extends Log {
-  /** Resolves when what waits is written, but after 250 ms in any case. */
+  /** Resolves when the waiting lines are written, or after 250 ms. */
   flush(): Promise<void>
 }
 
@@ -18,13 +18,13 @@ export interface LogOptions {
   readonly output?: LogOutput | undefined
 }
 
-/** The log: a JSON object a line, or a line for people. */
+/** Creates the log, which writes one JSON object per line or lines for people. */
 export function nodeLog({ format, level, colors, output }: LogOptions): NodeLog {
   const formatLine = format === 'json' ? createJsonFormat() : createPrettyFormat(colors)
   const writer = createLineWriter(output ?? standardOutput(), (lines) =>
     formatLine({
       level: 'warn',
-      message: 'log lines are lost: standard output did not take them',
+      message: 'log lines dropped, standard output is too slow or closed',
       fields: { lines },
     }),
   )
@@ -39,15 +39,15 @@ export function nodeLog({ format, level, colors, output }: LogOptions): NodeLog 
   }
 }
 
-/** `GATEWAY_LOG_LEVEL`, or undefined when it holds no level. */
+/** Returns the level in `GATEWAY_LOG_LEVEL` (default `info`), or undefined when it is not a level. */
 export function logLevel({ GATEWAY_LOG_LEVEL: value = 'info' }: Environment): LogLevel | undefined {
   return levels.find((level) => level === value)
 }
 
-/** The answer to a bad level. */
+/** The error message for an invalid level. */
 export const logLevelRule = `GATEWAY_LOG_LEVEL must be one of ${levels.join(', ')}`
 
-/** Colours are for terminals, unless their user has declined them. */
+/** True on a terminal, unless `NO_COLOR` is set. */
 export function wantsColors({ NO_COLOR: declined = '' }: Environment): boolean {
   return process.stdout.isTTY === true && declined === ''
 }

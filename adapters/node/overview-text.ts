@@ -1,15 +1,15 @@
 import { type Overview, version } from '../../src/index.ts'
 
-/** Where a gateway serves, and what. */
+/** The address, the configuration file and the proxies of a gateway that listens. */
 export interface ListenInfo {
   readonly address: string
   /** The configuration file; undefined for the demo. */
   readonly file: string | undefined
-  /** What the environment says of proxies for outgoing calls; undefined when none is in force. */
+  /** The proxy variables in force for outgoing calls; undefined when there are none. */
   readonly proxies?: Readonly<Record<string, string>> | undefined
 }
 
-/** What a person at a terminal sees once the gateway can be reached. */
+/** Renders the lines that a terminal shows once the gateway listens. */
 export function renderStartLines(
   overview: Overview,
   { address, file, proxies = {} }: ListenInfo,
@@ -23,7 +23,7 @@ export function renderStartLines(
   ]
 }
 
-/** Providers and auth for people, one line each, in columns. */
+/** Renders the providers, one line each in aligned columns, and the state of auth. */
 export function renderOverview({ providers, auth }: Overview): readonly string[] {
   const rows = providers.map(({ name, kind, baseUrl, credential, missing, proxy }) => [
     name,
@@ -36,7 +36,7 @@ export function renderOverview({ providers, auth }: Overview): readonly string[]
   return [...alignColumns(rows), `auth is ${access}`].map((line) => `  ${line}`)
 }
 
-/** The same as fields of a log line. */
+/** Returns the overview as fields of a log line. */
 export function toLogFields({ providers, auth, warnings }: Overview): Record<string, unknown> {
   return {
     providers: providers.map(({ name, kind, baseUrl, proxy, credential }) => ({
@@ -51,7 +51,7 @@ export function toLogFields({ providers, auth, warnings }: Overview): Record<str
   }
 }
 
-/** Rows as text whose cells begin below each other. */
+/** Renders rows as text with aligned columns. */
 function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => cellWidth(row[at]))))
   return rows.map((row) =>

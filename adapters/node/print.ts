@@ -1,17 +1,17 @@
 import type { WriteStream } from 'node:tty'
 import type { Millis } from '../../src/core/ids.ts'
 
-/** How long an ending process waits for a slow or stuck reader. */
+/** How long an exiting process waits for a slow or stuck reader, in milliseconds. */
 export const flushTimeout: Millis = 250
 
-/** Prints a text on standard output. Resolves when its reader has taken all of it, or has gone away. */
+/** Prints a text on standard output. Resolves when the reader has received all of it or has left. */
 export function print(text: string): Promise<void> {
   return writeLine(process.stdout, text)
 }
 
 /**
- * Prints the reason of a failure on standard error. Resolves when its reader has taken the text, but
- * after 250 ms at the latest: a paused terminal must not keep the process from ending.
+ * Prints an error on standard error. Resolves when the reader has received it, or after 250 ms: a
+ * paused terminal must not keep the process from exiting.
  */
 export async function printFailure(text: string): Promise<void> {
   if (process.stderr.isTTY) setNonBlocking(process.stderr)
@@ -24,16 +24,19 @@ function writeLine(output: WriteStream, text: string): Promise<void> {
   return new Promise((resolve) => output.write(`${text}\n`, () => resolve()))
 }
 
-/** A reader that has gone away must not end the process. */
+/** Keeps the process alive when the reader of an output leaves. */
 export function ignoreWriteErrors(output: WriteStream): void {
   if (!output.listeners('error').includes(ignore)) output.on('error', ignore)
 }
 
 function ignore(): void {}
 
-/** Node writes to terminals synchronously: one that is paused with Ctrl-S would pause the process. */
+/**
+ * Makes writes to a terminal asynchronous. By default Node.js writes to terminals synchronously, so one
+ * paused with Ctrl-S would block the process.
+ */
 export function setNonBlocking(terminal: WriteStream): void {
-  // Node has no public name for it.
+  // Node.js has no public API for this.
   const { _handle: handle } = terminal as { _handle?: { setBlocking?(value: boolean): void } }
   handle?.setBlocking?.(false)
 }

@@ -3,11 +3,11 @@ import { FileWatcher } from './file-watcher.ts'
 import { systemClock } from './ports/system.ts'
 
 export interface ReloadTriggerOptions {
-  /** The configuration file; without one there is nothing to watch. */
+  /** The configuration file to watch; undefined watches nothing. */
   readonly path: string | undefined
-  /** Serves what the file says now. Must not reject. */
+  /** Reloads the file. Must not reject. */
   readonly reload: () => Promise<unknown>
-  /** Does so if the file is another one than before. Must not reject. */
+  /** Reloads the file if its content has changed. Must not reject. */
   readonly refresh: () => Promise<unknown>
   readonly clock?: Clock | undefined
 }
@@ -16,7 +16,7 @@ export interface ReloadTriggers {
   close(): void
 }
 
-/** Reloads at SIGHUP, and whenever the configuration file changes. */
+/** Starts to reload on SIGHUP and on every change of the configuration file. */
 export function startReloadTriggers(options: ReloadTriggerOptions): ReloadTriggers {
   const { path, reload, refresh, clock = systemClock } = options
   const hangUp = coalesceRuns(reload)
@@ -33,7 +33,7 @@ export function startReloadTriggers(options: ReloadTriggerOptions): ReloadTrigge
   }
 }
 
-/** Calls during a run are one more run after it, however many they are. */
+/** Returns a function that runs one at a time; any number of calls during a run cause one more run. */
 function coalesceRuns(run: () => Promise<unknown>): () => void {
   let isRunning = false
   let isDue = false

@@ -11,30 +11,46 @@ import { type Warn, warnPerBurst } from './http/warn-per-burst.ts'
 import { type ShutdownTimes, shutDown } from './shutdown.ts'
 
 export interface ServeOptions {
-  /** The address to bind; the configured one by default. */
+  /** The host to bind. Default: `server.host` of the configuration. */
   readonly host?: string | undefined
-  /** 0 takes a free port; the configured one by default. */
+  /** The port to bind; 0 picks a free one. Default: `server.port` of the configuration. */
   readonly port?: number | undefined
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<HostLimits> | undefined
+  /** Durations of the shutdown stages that differ from the defaults. */
   readonly shutdown?: Partial<ShutdownTimes> | undefined
 }
 
 /** A gateway that is listening. */
 export interface Serving {
-  /** Where it can be reached: `http://127.0.0.1:8080`. */
+  /** The address of the server, for example `http://127.0.0.1:8080`. */
   readonly address: string
-  /** Requests whose answers are not out yet. */
+  /** Number of requests whose responses are not fully sent. */
   readonly running: number
   /**
-   * Stops accepting, lets what runs come to its end within the drain time, then ends it, and closes
-   * the gateway. Never rejects.
+   * Stops accepting connections, lets running requests finish within the drain time, ends the rest, and
+   * closes the gateway. Never rejects.
    */
   close(): Promise<void>
-  /** False when a close could not save everything. */
+  /** False when `close` could not save all usage and spend. */
   readonly isSaved: boolean
 }
 
-/** Serves a gateway over HTTP. Rejects when it cannot listen, for example with `EADDRINUSE`. */
+/**
+ * Serves a gateway over HTTP. Rejects when it cannot listen, for example with `EADDRINUSE`.
+ *
+ * @example
+ * import { createGateway } from 'model-gateway'
+ * import { nodePorts, serve } from 'model-gateway/node'
+ *
+ * const ports = nodePorts()
+ * const config = '[[providers]]\nname = "demo"\nkind = "demo"\nmodels = [{ id = "demo" }]'
+ * const gateway = await createGateway({ ...ports, config })
+ * const serving = await serve(gateway, { host: '127.0.0.1', port: 0 })
+ * console.log(`listening on ${serving.address}`)
+ * await serving.close()
+ * await ports.close()
+ */
 export async function serve(gateway: HostedGateway, options: ServeOptions = {}): Promise<Serving> {
   const { host = gateway.settings.host, port = gateway.settings.port, shutdown } = options
   const limits = { ...hostLimits, ...options.limits }
@@ -44,7 +60,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions = {}):
   await listen(server, host, port)
   watchOpenFiles(server, warn)
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
-    warn('a connection cannot be accepted', { code }),
+    warn('failed to accept a connection', { code }),
   )
   let isSaved = true
   let closing: Promise<void> | undefined
@@ -80,7 +96,7 @@ function createHost({ gateway, limits, activeRequests, warn }: HostOptions): Ser
     connectionsCheckingInterval,
     keepAliveTimeout,
     maxHeaderSize: limits.maxHeaderSize,
-    // Looked at by the gateway itself, for an answer in its own form.
+    // The gateway checks the Host header itself and responds in its own error format.
     requireHostHeader: false,
   })
   const maxPerAddress = () => gateway.settings.maxConnectionsPerAddress

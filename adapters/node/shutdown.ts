@@ -3,17 +3,17 @@ import { errorFields } from '../../src/core/error-fields.ts'
 import type { ActiveRequests } from './http/active-requests.ts'
 import type { HostedGateway } from './http/served-request.ts'
 
-/** How long the stages of a shutdown may take, in milliseconds. */
+/** Maximum durations of the stages of a shutdown, in milliseconds. */
 export interface ShutdownTimes {
-  /** For requests to come to their own end, streams included. */
+  /** For running requests to finish, streams included. */
   readonly drain: number
-  /** For the terminal frames of what had to be ended to leave. It is a part of `flush`. */
+  /** For the terminal frames of requests that the shutdown has ended. Counts towards `flush`. */
   readonly gracePeriod: number
-  /** For the gateway to save what it holds. */
+  /** For the gateway to save usage and spend. */
   readonly flush: number
 }
 
-/** Together with the end of the process they stay below 35 s. */
+/** The defaults. Their sum, plus the exit of the process, stays below 35 s. */
 export const shutdownTimes: ShutdownTimes = Object.freeze({
   drain: 30_000,
   gracePeriod: 1_000,
@@ -28,8 +28,8 @@ interface ShutdownOptions {
 }
 
 /**
- * Stops a host: no new connections, a time to drain, an end for what still runs, the flush. Resolves
- * to true when everything was saved.
+ * Stops a host: refuses new connections, drains, ends the requests that still run, and flushes.
+ * Resolves to true when everything was saved.
  */
 export async function shutDown({
   server,
@@ -48,7 +48,9 @@ export async function shutDown({
   await withTimeout(drain, (signal) => activeRequests.waitUntilIdle(signal))
   const end = performance.now() + flush
   if (activeRequests.running > 0) {
-    log.write('warn', 'the drain time is over', { running: activeRequests.running })
+    log.write('warn', 'drain time is over, ending the running requests', {
+      running: activeRequests.running,
+    })
     gateway.drain()
     await withTimeout(gracePeriod, (signal) => activeRequests.waitUntilIdle(signal))
   }
@@ -57,7 +59,7 @@ export async function shutDown({
   return closeGateway(gateway, Math.max(0, end - performance.now()))
 }
 
-/** Closes the gateway; true when it has saved everything. */
+/** Closes the gateway. Resolves to true when it has saved everything. */
 async function closeGateway(gateway: HostedGateway, time: number): Promise<boolean> {
   const { log } = gateway
   try {
@@ -70,10 +72,10 @@ async function closeGateway(gateway: HostedGateway, time: number): Promise<boole
   return false
 }
 
-/** A gateway ends in its time, or a moment later. */
+/** How much longer than its time limit a gateway may take to close, in milliseconds. */
 const closeMargin = 500
 
-/** Waits for `work`, at most `time`. Undefined when it was not done in time. */
+/** Waits for `work`, at most `time` milliseconds. Resolves to undefined after that. */
 async function withTimeout<Result>(
   time: number,
   work: (signal: AbortSignal) => Promise<Result>,

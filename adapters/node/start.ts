@@ -19,30 +19,30 @@ import { logUncaughtErrors } from './uncaught-errors.ts'
 import { ProxySettingError } from './upstream/proxy-rules.ts'
 
 export interface StartOptions {
-  /** The text of the configuration. */
+  /** The text of the configuration, in TOML. */
   readonly config: string
-  /** The file that it stands in, which is watched; undefined for the demo, which has none. */
+  /** The configuration file, which is watched for changes; undefined for the demo. */
   readonly path?: string | undefined
   readonly env: Environment
-  /** Another gateway may work on the same database. */
+  /** Starts even if another gateway uses the same database. */
   readonly allowSecond?: boolean | undefined
-  /** Called when the gateway can be reached. */
+  /** Called when the gateway accepts connections. */
   readonly onListening?: ((address: string, overview: Overview) => void) | undefined
 }
 
-/** Serves a configuration until the process is asked to stop. Fails when not everything was saved. */
+/** Serves a configuration until the process receives a signal to stop. Fails when usage is lost. */
 export async function start(options: StartOptions): Promise<void> {
   if (!logLevel(options.env)) throw new CommandFailure(2, logLevelRule)
-  // Until there is something to reload, a hang-up must not end the process.
+  // SIGHUP must not end the process before the gateway can reload.
   process.on('SIGHUP', () => {})
   const ports = createPorts(options.env)
   const isSaved = await serveUntilStopped(options, ports).finally(() => ports.close())
   if (!isSaved) {
-    throw new CommandFailure(1, 'not everything was saved; the log says how much usage is lost')
+    throw new CommandFailure(1, 'some usage could not be saved; the log says how much')
   }
 }
 
-/** True when everything was saved at the end. */
+/** Resolves to true when everything was saved. */
 async function serveUntilStopped(
   { config, path, allowSecond, onListening = () => {} }: StartOptions,
   ports: NodePorts,
@@ -57,7 +57,7 @@ async function serveUntilStopped(
   })
   const { reload, refresh } = gateway
   const triggers = startReloadTriggers({ path, reload, refresh })
-  // What the gateway has logged so far comes first.
+  // Print the log lines so far before the summary.
   await ports.flush()
   const { address } = serving
   logStart(gateway, { address, file: path && absolute(path), proxies: ports.proxies })
@@ -72,7 +72,7 @@ async function serveUntilStopped(
   return serving.isSaved
 }
 
-/** Says what serves, and where: lines for a person at a terminal, else one line of the log. */
+/** Reports the address and the providers: as text on a terminal, else as one log line. */
 function logStart({ overview, log }: Gateway, place: ListenInfo): void {
   if (process.stdout.isTTY === true && overview.logFormat === 'pretty') {
     process.stdout.write(`${renderStartLines(overview, place).join('\n')}\n`)
@@ -111,13 +111,13 @@ async function listen(gateway: Gateway): Promise<Serving> {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use; stop what uses it, or set another server.port',
-  EADDRNOTAVAIL: 'this machine does not have that address; see server.host',
-  EACCES: 'this user may not open that port; ports below 1024 are for root',
-  ENOTFOUND: 'the name cannot be resolved; see server.host',
+  EADDRINUSE: 'the port is in use; stop the other process or change server.port',
+  EADDRNOTAVAIL: 'this machine does not have that address; check server.host',
+  EACCES: 'permission denied; ports below 1024 usually require root',
+  ENOTFOUND: 'the host name cannot be resolved; check server.host',
 }
 
-/** Resolves at the first request to stop; the second one ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
 function waitForStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false

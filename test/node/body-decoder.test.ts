@@ -89,14 +89,14 @@ describe('a body that arrives encoded', () => {
   test('that is not in its coding fails as malformed', async () => {
     const server = await answering(Buffer.from(said), { 'content-encoding': 'gzip' })
     const outcome = await failure(whole(await call(upstream(), server)))
-    expect(outcome).toEqual({ kind: 'malformed', detail: 'it is not valid gzip (Z_DATA_ERROR)' })
+    expect(outcome).toEqual({ kind: 'malformed', detail: 'the body is not valid gzip (Z_DATA_ERROR)' })
   })
 
   test('with garbage behind it fails as malformed where its coding allows nothing there', async () => {
     const body = Buffer.concat([zlib.gzipSync(said), Buffer.from('garbage')])
     const server = await answering(body, { 'content-encoding': 'gzip' })
     const outcome = await failure(whole(await call(upstream(), server)))
-    expect(outcome).toEqual({ kind: 'malformed', detail: 'it is not valid gzip (Z_DATA_ERROR)' })
+    expect(outcome).toEqual({ kind: 'malformed', detail: 'the body is not valid gzip (Z_DATA_ERROR)' })
   })
 
   test.each(codings)('that ends too early has broken off: %s', async (coding, encode) => {
@@ -247,7 +247,7 @@ describe('through the gateway', () => {
     const gateway = await gatewayOver(config(server.url))
     const response = await chat(gateway, { stream: true })
     broken.resolve()
-    expect(await response.text()).toMatch(/LM-3010.*it is not valid gzip \(Z_DATA_ERROR\)/)
+    expect(await response.text()).toMatch(/LM-3010.*the body is not valid gzip \(Z_DATA_ERROR\)/)
     await closed(server.sockets[0])
   })
 

@@ -57,12 +57,15 @@ describe('usage', () => {
   )
 
   test.each([
-    [['--colour'], "unknown option '--colour'\nsee --help\n"],
-    [['keys', 'create', '--name', 'a', '--budget', '5'], "unknown option '--budget'\nsee --help\n"],
+    [['--colour'], "unknown option '--colour'\nrun 'gateway --help' for usage\n"],
+    [
+      ['keys', 'create', '--name', 'a', '--budget', '5'],
+      "unknown option '--budget'\nrun 'gateway --help' for usage\n",
+    ],
     [['--config'], 'argument missing'],
     [['--cofig', 'a.toml'], '--config'],
     [['srve'], "unknown command 'srve'; did you mean 'serve'?"],
-    [['frobnicate'], "unknown command 'frobnicate'; see --help"],
+    [['frobnicate'], "unknown command 'frobnicate'; run 'gateway --help' for usage"],
     [['serve', 'now'], "unknown command 'now'"],
     [['keys', 'crate'], 'create'],
     [['--port', '0'], 'must be a whole number from 1 to 65535'],
@@ -72,7 +75,7 @@ describe('usage', () => {
     [['--demo', 'serve', '-c', 'a.toml'], 'cannot be used with'],
     [['--demo', '--config', 'a.toml'], 'cannot be used with'],
     [['--config', 'absent.toml'], 'absent.toml: no such file'],
-    [['--config', '.'], 'is a folder; Docker makes one when the file to mount does not exist'],
+    [['--config', '.'], 'is a directory; Docker creates one when the file to mount does not exist'],
     [[], 'gateway --demo'],
   ])('%j is bad usage', async (args, hint) => {
     const { code, stdout, stderr } = await finished(gateway(args))
@@ -113,7 +116,7 @@ describe('--check-config', () => {
   const missing = [
     'provider openai has no credential: the variable OPENAI_API_KEY is unset or empty',
     'provider mistral has no credential: set api_key_env to the variable that holds its key',
-    'a provider key that was stored through the admin API does not count here: the check does not open the database',
+    'provider keys stored through the admin API are not checked: --check-config does not open the database',
     'the gateway would not start: GATEWAY_MASTER_KEY: is not set; with auth on it must be 64 hex ' +
       'digits, as `openssl rand -hex 32` prints them',
   ]
@@ -345,7 +348,7 @@ describe('serving', () => {
     )
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'not healthy: it answers with status 503\n',
+      stderr: 'not healthy: status 503\n',
     })
   })
 

@@ -105,7 +105,11 @@ describe('when every connection has a request', () => {
       expect(await client.whole).toBe('')
     }
     expect(gateway.lines).toMatchObject([
-      { level: 'warn', message: 'too many connections', fields: { maxConnections: 2 } },
+      {
+        level: 'warn',
+        message: 'connection limit reached, closing the new connection',
+        fields: { maxConnections: 2 },
+      },
     ])
     expect(gateway.calls).toHaveLength(2)
     release()
@@ -199,11 +203,11 @@ describe('a process that may open no more files', () => {
     )
     await gateway.until(/listening/)
     const clients = Array.from({ length: 100 }, () => rawClient(port))
-    const line = await gateway.until(/^.*no more files can be opened.*$/m)
+    const line = await gateway.until(/^.*open file limit reached.*$/m)
     expect(line[0]).toContain('"code":"EMFILE"')
     expect(line[0]).toContain('raise the limit of open files (ulimit -n')
     for (const { socket } of clients) socket.destroy()
     await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
-    expect(gateway.output.stdout.split('no more files')).toHaveLength(2)
+    expect(gateway.output.stdout.split('open file limit')).toHaveLength(2)
   })
 })

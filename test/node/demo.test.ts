@@ -22,7 +22,7 @@ async function demo(env: Record<string, string> = {}, tries = 3): Promise<Starte
   const port = String(await freePort())
   const child = command([built.executable, '--demo', '--port', port], { env })
   const invitation =
-    /Try the demo.*?\n\n(.*?)\n\nNext, write config.toml.*?\n\n(.*"gpt-4o-mini"\n)/s
+    /Try the demo.*?\n\n(.*?)\n\nNext, write a config.toml.*?\n\n(.*"gpt-4o-mini"\n)/s
   try {
     const [, commands = '', config = ''] = await child.until(invitation)
     return { child, commands: commands.replaceAll(/^ {2}/gm, ''), config }

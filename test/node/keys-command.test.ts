@@ -93,7 +93,7 @@ describe('keys create', () => {
   test('needs a name', () => expectFailure(2, /--name.*not specified/, 'create'))
 
   test.each([groupId, 'nobody'])('with the unknown group %s is bad usage', async (id) => {
-    const message = new RegExp(`^--group-id: there is no group "${id}"`)
+    const message = new RegExp(`^--group-id: no group has the id "${id}"`)
     await expectFailure(2, message, 'create', '--name', 'batch', '--group-id', id)
     expect([store.keys.size, store.closed]).toEqual([0, true])
   })
@@ -213,7 +213,7 @@ describe('the command line', () => {
     expect(unknown).toEqual({
       code: 2,
       stdout: '',
-      stderr: `--group-id: there is no group "${groupId}"\n`,
+      stderr: `--group-id: no group has the id "${groupId}"\n`,
     })
   })
 

@@ -255,7 +255,7 @@ function logFile(options: Partial<LogOptions>) {
 }
 
 /** The message that reports lost lines. */
-const lost = 'log lines are lost: standard output did not take them'
+const lost = 'log lines dropped, standard output is too slow or closed'
 
 /** Eight lines with it are more than may wait. */
 const padding = 'x'.repeat(1024 * 1024)

@@ -34,7 +34,7 @@ function bareCheckout(): string {
 }
 
 const sentence = (version: string) =>
-  `Model Gateway needs Node 20.19 or newer, this is ${version}\n`
+  `Model Gateway requires Node.js 20.19 or newer; this is ${version}\n`
 
 describe.each([
   ['18.20.8', '18.20'],

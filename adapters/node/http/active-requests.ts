@@ -1,35 +1,32 @@
 import { EventEmitter, once } from 'node:events'
 import type { Socket } from 'node:net'
 
-/**
- * How many requests a host is serving, over which connections, and whether it is about to stop. The
- * adapter sees one request at a time.
- */
+/** Counts the running requests and open connections of a host. The server adapter has no such count. */
 export class ActiveRequests {
   readonly #events = new EventEmitter()
   readonly #open = new Set<Socket>()
-  /** Open connections without a request, the longest idle first. */
+  /** Open connections without a request; the one that has been idle longest comes first. */
   readonly #idle = new Set<Socket>()
   #running = 0
   #draining = false
 
-  /** Requests whose answers are not out yet. */
+  /** Number of requests whose responses are not fully sent. */
   get running(): number {
     return this.#running
   }
 
-  /** Connections that were opened here and have not closed. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#open.size
   }
 
-  /** The connection that has been without a request for the longest time. */
+  /** The connection that has been idle longest. */
   get longestIdle(): Socket | undefined {
     const [first] = this.#idle
     return first
   }
 
-  /** Answers now tell clients to close their connections. */
+  /** True during a shutdown: responses now carry `connection: close`. */
   get isDraining(): boolean {
     return this.#draining
   }
@@ -48,20 +45,20 @@ export class ActiveRequests {
     this.#idle.delete(socket)
   }
 
-  /** A request has begun; a connection has one at a time. */
+  /** Counts a request. A connection runs one at a time. */
   startRequest(socket: Socket): void {
     this.#running++
     this.#idle.delete(socket)
   }
 
-  /** The request has ended, or its connection has closed. */
+  /** Uncounts a request that has ended or whose connection has closed. */
   endRequest(socket: Socket): void {
     this.#running--
     if (this.#open.has(socket)) this.#idle.add(socket)
     if (this.#running === 0 && this.#draining) this.#events.emit('idle')
   }
 
-  /** Resolves when nothing is running, or when `signal` aborts. Only while draining. */
+  /** Resolves when no request is running or when `signal` aborts. Call `startDraining` first. */
   async waitUntilIdle(signal: AbortSignal): Promise<void> {
     if (this.#running === 0 || signal.aborted) return
     await once(this.#events, 'idle', { signal }).catch(() => {})

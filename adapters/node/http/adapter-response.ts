@@ -9,14 +9,15 @@ import type { UnreadStream } from '../../../src/wire/convert-stream.ts'
 import { BodyWriter } from './body-writer.ts'
 import type { UnsentBytes } from './unsent-bytes.ts'
 
-/** The status, headers and body of an answer of any class. */
+/** The status, headers and body of a response of any class. */
 export interface HostResponseParts extends Omit<ResponseParts, 'body'> {
   readonly body: BufferedBody | UnreadStream | null
 }
 
 /**
- * An answer that has the fields which the adapter reads of its own `Response`. A real `Response` also
- * builds a header map and a stream, which adds 14 % to the processor time of a small request.
+ * A response with just the fields of its own `Response` that the adapter reads. A full `Response` also
+ * builds a header map and a stream, which adds 14 % to the processor time of a small request (bench
+ * scenario `json32`; see docs/decisions/0006-server-adapter.md).
  */
 export class AdapterResponse {
   readonly status: number
@@ -27,7 +28,7 @@ export class AdapterResponse {
   readonly _buffer: Uint8Array | undefined
   readonly body: BodyWriter | null
 
-  constructor({ status, headers, body }: HostResponseParts, backlog: UnsentBytes) {
+  constructor({ status, headers, body }: HostResponseParts, unsent: UnsentBytes) {
     const whole = body !== null && isBuffered(body) ? body : undefined
     this.status = status
     this.statusText = STATUS_CODES[status] ?? ''
@@ -35,11 +36,11 @@ export class AdapterResponse {
     this.bodyType = typeof whole === 'string' ? 'String' : undefined
     this.bodyInit = typeof whole === 'string' ? whole : undefined
     this._buffer = typeof whole === 'string' ? undefined : whole
-    this.body = body === null || isBuffered(body) ? null : new BodyWriter(body, backlog)
+    this.body = body === null || isBuffered(body) ? null : new BodyWriter(body, unsent)
   }
 }
 
-/** Maps names to values. Without a `content-length`, Node would use chunked encoding. */
+/** Returns the headers as an object. Without `content-length`, Node would use chunked encoding. */
 function joinHeaders(list: HeaderList, whole: BufferedBody | undefined): Record<string, string> {
   const headers: Record<string, string> = {}
   for (let at = 0; at < list.length; at += 2) {

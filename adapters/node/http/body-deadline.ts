@@ -1,30 +1,30 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * The time that the body of a request has to arrive. It does not run while the gateway does not read:
- * before it has asked for the body, and while it takes nothing of what has come. Node's own limit
- * does run then, and the adapter has none.
+ * The time limit for the body of a request to arrive. The clock stops while the gateway itself does not
+ * read: before it starts, and while the received bytes wait for it. Node's own limit keeps running
+ * during these pauses, and the adapter has no limit.
  */
 export class BodyDeadline {
   readonly #request: IncomingMessage
   readonly #limit: number
   #startedAt: number | undefined
 
-  /** `limit`: in milliseconds. */
+  /** `limit` is in milliseconds. */
   constructor(request: IncomingMessage, limit: number) {
     this.#request = request
     this.#limit = limit
   }
 
-  /** The gateway begins to read. */
+  /** Starts the clock, at the first read by the gateway. */
   start(): void {
     this.#startedAt ??= performance.now()
   }
 
-  /** Milliseconds that are left at least. */
+  /** Lower bound of the time left, in milliseconds. */
   get remaining(): number {
     const { readableLength, readableHighWaterMark } = this.#request
-    // What has come lies in front of the gateway, and Node has stopped reading on.
+    // The buffer is full: Node has paused the socket until the gateway reads.
     const isHeld = readableLength >= readableHighWaterMark
     if (this.#startedAt === undefined || isHeld) return this.#limit
     return this.#startedAt + this.#limit - performance.now()

@@ -5,9 +5,9 @@ import { NodeReadableStream, SyncReadable, type SyncSink } from '../streams/inde
 import type { UnsentBytes } from './unsent-bytes.ts'
 
 /**
- * A stream with the members of Node's `Readable` that the adapter uses to send one. If the adapter read
- * it as a web stream, each chunk would take a promise, and the stream would not learn that the client
- * has left.
+ * A response body with the members of Node's `Readable` that the adapter uses. If the adapter read the
+ * body as a web stream, each chunk would take a promise, and the stream would not notice that the
+ * client has left. The bench scenario is `stream`.
  */
 export class BodyWriter implements SyncSink<Uint8Array> {
   readonly #stream: SyncReadable<Uint8Array>
@@ -15,26 +15,26 @@ export class BodyWriter implements SyncSink<Uint8Array> {
   #response: ServerResponse | undefined
   #isOver = false
 
-  constructor(stream: UnreadStream, backlog: UnsentBytes) {
+  constructor(stream: UnreadStream, unsent: UnsentBytes) {
     const isOwn = stream instanceof SyncReadable
     this.#stream = isOwn ? stream : new NodeReadableStream(toSource(stream), unbuffered)
-    this.#unsent = backlog
+    this.#unsent = unsent
   }
 
-  /** The adapter recognizes a `Readable` by this method and never calls it. */
+  /** Never called; the adapter recognizes a `Readable` by this method. */
   read(): void {}
 
-  /** The adapter listens for failures here. A stream that fails cuts the answer off itself. */
+  /** The adapter listens for errors here. A failing stream cuts off the response itself, in `abort`. */
   once(): void {}
 
-  /** Writes the stream to the client, and asks for more whenever the socket has drained. */
+  /** Writes the stream to the client and resumes it whenever the socket has drained. */
   pipe(response: ServerResponse): void {
     this.#response = response
     response.on('drain', () => this.#stream.resume())
     this.#stream.sendTo(this)
   }
 
-  /** The adapter calls this when the answer is sent and when the client has left. */
+  /** The adapter calls this after the response is sent and when the client leaves. */
   destroy(): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -13,19 +13,19 @@ import {
 
 export interface ClientErrorOptions {
   readonly gateway: Pick<Gateway, 'settings'>
-  /** Takes the requests of clients that wait with the body until they are asked for it. */
+  /** Serves requests with `Expect: 100-continue`. */
   readonly listen: (request: IncomingMessage, response: ServerResponse) => void
 }
 
 /**
- * Answers everything that Node would answer by itself, or not at all, in the gateway's form. The
- * adapter sees none of it.
+ * Responds in the gateway's error format where Node would respond by itself or not at all: to malformed
+ * and slow requests, CONNECT, and `Expect` headers. None of these requests reaches the adapter.
  */
 export function handleClientErrors(server: Server, options: ClientErrorOptions): void {
   const { gateway } = options
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const running = PipelineQueue.running(socket)
-    // An answer that has begun, or that belongs to a request before this one, must not be mixed up.
+    // An error response must not mix with one that has begun or belongs to an earlier request.
     const isBusy = running && (running.isAnswered || running.isRead)
     const isTooSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
     if (isTooSlow && running && !isBusy && running.postponeTimeout()) return
@@ -34,17 +34,17 @@ export function handleClientErrors(server: Server, options: ClientErrorOptions):
   })
   server.on('connect', (_: IncomingMessage, socket: Duplex) => {
     const detail = { status: 405, headers: allowHeader }
-    const error = new GatewayError('LM-1003', 'the gateway is no proxy', detail)
+    const error = new GatewayError('LM-1003', 'CONNECT is not supported', detail)
     closeWithError(socket, { gateway, error })
   })
   server.on('checkContinue', (request, response) => handleContinue(request, response, options))
   server.on('checkExpectation', (request, response) => {
-    const error = new GatewayError('LM-1001', 'unknown expectation', { status: 417 })
+    const error = new GatewayError('LM-1001', 'unsupported Expect header', { status: 417 })
     respondAndClose({ request, response, gateway }, error)
   })
 }
 
-/** A client that asks before it sends its body gets the refusal at once when that is too long. */
+/** Rejects a body that is too large before the client sends it. */
 function handleContinue(
   request: IncomingMessage,
   response: ServerResponse,
@@ -61,7 +61,7 @@ function handleContinue(
   listen(request, response)
 }
 
-/** Whether the client still sends its body is not known, so the connection cannot go on. */
+/** Closes the connection after the response: the client may or may not still send its body. */
 function respondAndClose(unserved: ResponseTarget, error: GatewayError): void {
   unserved.response.setHeader('connection', 'close')
   respondWithError(unserved, error)
@@ -72,7 +72,7 @@ function toGatewayError(code: string | undefined): GatewayError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return requestTimeoutError()
     case 'HPE_HEADER_OVERFLOW':
-      return new GatewayError('LM-1001', 'the request headers are too long', { status: 431 })
+      return new GatewayError('LM-1001', 'the request headers are too large', { status: 431 })
     default:
       return invalid('the request is not valid HTTP')
   }

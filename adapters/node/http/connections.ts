@@ -9,15 +9,15 @@ import type { Warn } from './warn-per-burst.ts'
 export interface ConnectionOptions {
   readonly activeRequests: ActiveRequests
   readonly limits: Pick<HostLimits, 'maxConnections' | 'healthConnections'>
-  /** Connections that one address may have at a time; 0 is without a limit. */
+  /** Maximum number of connections per client address; 0 means no limit. */
   readonly maxPerAddress: () => number
   readonly warn: Warn
 }
 
 /**
- * Bounds the connections of a server. While one of them is idle, a new one gets its place. While all
- * of them have a request, there are a few places more, for requests to `/health` only. Node
- * and the adapter do not distinguish requests in this way.
+ * Limits the connections of a server. At the limit, a new connection replaces the one that has been idle
+ * longest. When every connection has a request, a few more are accepted for requests to `/health`.
+ * Node's own `maxConnections` makes neither distinction.
  */
 export function limitConnections(server: Server, options: ConnectionOptions): void {
   const { activeRequests, limits, warn } = options
@@ -27,7 +27,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): vo
     if (!isWithin(socket)) return void socket.destroy()
     const isFull = activeRequests.connections >= maxConnections + healthConnections
     if (isFull && !closeLongestIdle(options)) {
-      warn('too many connections', { maxConnections })
+      warn('connection limit reached, closing the new connection', { maxConnections })
       return void socket.destroy()
     }
     activeRequests.addConnection(socket)
@@ -35,7 +35,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): vo
   })
 }
 
-/** Serves requests while there are places for them; closes the connections of all others. */
+/** Wraps a listener so that it serves requests up to the limit and closes the connections of the rest. */
 export function limitRequests(
   listen: RequestListener,
   { activeRequests, limits, warn }: ConnectionOptions,
@@ -45,24 +45,24 @@ export function limitRequests(
     const isFull =
       activeRequests.running >= maxConnections && !PipelineQueue.running(request.socket)
     if (!isFull || isHealthCheck(request)) return listen(request, response)
-    warn('too many connections', { maxConnections })
+    warn('connection limit reached, closing the new connection', { maxConnections })
     request.socket.destroy()
   }
 }
 
-/** Makes room for a connection; false when all of them have a request. */
+/** Closes the connection that has been idle longest. Returns false when every one has a request. */
 function closeLongestIdle({ activeRequests, limits, warn }: ConnectionOptions): boolean {
   const socket = activeRequests.longestIdle
   if (!socket) return false
   const { maxConnections } = limits
-  warn('too many connections: those that are idle are closed for new ones', { maxConnections })
-  // Its close is reported later, and the next connection may come before that.
+  warn('connection limit reached, closing idle connections', { maxConnections })
+  // The close event comes later, perhaps after the next connection.
   activeRequests.removeConnection(socket)
   socket.destroy()
   return true
 }
 
-/** Counts the connections of each address. */
+/** Returns a check that counts the connections of each address and applies the limit. */
 function limitPerAddress({ maxPerAddress, warn }: ConnectionOptions): (socket: Socket) => boolean {
   const counts = new Map<string, number>()
   return (socket) => {
@@ -70,7 +70,10 @@ function limitPerAddress({ maxPerAddress, warn }: ConnectionOptions): (socket: S
     const count = (counts.get(address) ?? 0) + 1
     const max = maxPerAddress()
     if (max > 0 && count > max) {
-      warn('too many connections of one address', { address, maxPerAddress: max })
+      warn('connection limit of one address reached, closing the new connection', {
+        address,
+        maxPerAddress: max,
+      })
       return false
     }
     counts.set(address, count)

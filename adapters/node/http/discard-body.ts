@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { HostLimits } from './limits.ts'
 
 /**
- * Reads and drops what still comes of a request that is answered already, since a client may read
- * the answer only when it has sent everything, and the connection can serve on. Past the limits it
- * is closed; the adapter would read on without a limit.
+ * Reads and drops the rest of the body of a request that has its response: some clients read the response
+ * only after they have sent everything, and the connection stays usable. Beyond the limits it closes the
+ * connection; the adapter would read without a limit.
  */
 export function discardUnreadBody(request: IncomingMessage, limits: HostLimits): void {
   if (request.complete || request.destroyed) return
-  // A reader that stopped half-way has left listeners, which would keep the bytes or hold them up.
+  // A reader that stopped half-way leaves listeners, which would keep or block the bytes.
   request.removeAllListeners('data')
   request.removeAllListeners('readable')
   let left = limits.discardSize

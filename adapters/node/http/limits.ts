@@ -1,26 +1,30 @@
-/** What a host grants its clients. Times in milliseconds, sizes in bytes. */
+/** Limits of a host. Times are in milliseconds, sizes in bytes. */
 export interface HostLimits {
-  /** From a connection's first byte of a request to the end of its headers. */
+  /** Time from the first byte of a request to the end of its headers. */
   readonly headersTimeout: number
-  /** From the first byte of a request to the last one of its body. */
+  /** Time from the first byte of a request to the last byte of its body. */
   readonly requestTimeout: number
-  /** How often Node looks for those two; its default of 30 s makes both late. */
+  /** How often Node checks the two timeouts above. Its default of 30 s makes both late. */
   readonly connectionsCheckingInterval: number
-  /** How long a connection may idle between requests: longer than load balancers let it. */
+  /** How long a connection may idle between requests. Longer than the limit of usual load balancers. */
   readonly keepAliveTimeout: number
-  /** How long a client may take nothing of an answer that is complete. */
+  /** How long a client may read nothing while bytes of a response wait for it. */
   readonly stallTimeout: number
+  /** Maximum size of the request line and headers. */
   readonly maxHeaderSize: number
+  /** Maximum number of open connections. */
   readonly maxConnections: number
-  /** Connections beyond those, for requests to `/health` only. */
+  /** Number of connections beyond `maxConnections`, for requests to `/health` only. */
   readonly healthConnections: number
-  /** Requests of one connection that may wait for the one before them. */
+  /** Maximum number of pipelined requests that wait on one connection. */
   readonly maxWaiting: number
-  /** What still comes of a request that has been answered already is dropped, within these bounds. */
+  /** How long the host discards the rest of a body after the response, to keep the connection. */
   readonly discardTime: number
+  /** How many bytes of such a body the host discards. */
   readonly discardSize: number
 }
 
+/** The defaults of a host. */
 export const hostLimits: HostLimits = Object.freeze({
   headersTimeout: 15_000,
   requestTimeout: 60_000,

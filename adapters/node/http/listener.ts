@@ -8,15 +8,28 @@ import { type HostContext, type HostedGateway, ServedRequest } from './served-re
 
 export interface ListenerOptions {
   /**
-   * A leading part of every path that the gateway does not see: `/llm` under a server of Node's
-   * own. Express cuts the path that a listener is mounted on by itself.
+   * Path prefix to remove before routing, for example `/llm` on a server of `node:http`. Express removes
+   * the mount path by itself.
    */
   readonly base?: string | undefined
 }
 
 /**
- * The gateway as a listener for a server that is there already: one of `node:http`, or an Express
- * application. It must come ahead of body parsers, since the gateway forwards bodies byte for byte.
+ * Returns the gateway as a listener for an existing server of `node:http` or an Express application.
+ * Mount it before any body parser: the gateway forwards bodies byte for byte.
+ *
+ * @example
+ * import { createServer } from 'node:http'
+ * import { createGateway } from 'model-gateway'
+ * import { nodePorts, requestListener } from 'model-gateway/node'
+ *
+ * const config = '[[providers]]\nname = "demo"\nkind = "demo"\nmodels = [{ id = "demo" }]'
+ * const gateway = await createGateway({ ...nodePorts(), config })
+ * const server = createServer(requestListener(gateway, { base: '/llm' }))
+ * server.listen(0, '127.0.0.1', () => {
+ *   server.close()
+ *   void gateway.close()
+ * })
  */
 export function requestListener(
   gateway: HostedGateway,
@@ -27,7 +40,7 @@ export function requestListener(
     base,
     limits: hostLimits,
     activeRequests: new ActiveRequests(),
-    // Without a listener of its own for these clients, a server tells them to go on by itself.
+    // Node sends `100 Continue` by itself unless the server listens for `checkContinue`.
     expectsContinue: false,
   })
   return (request, response) => {
@@ -38,11 +51,11 @@ export function requestListener(
   }
 }
 
-/** Takes the requests of every connection in turn. */
+/** Creates a listener that serves the requests of each connection one by one. */
 export function createListener(hosting: HostContext) {
   const { maxWaiting } = hosting.limits
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = new ServedRequest(request, response, hosting)
-    PipelineQueue.forSocket(request.socket, maxWaiting).enqueue(exchange)
+    const served = new ServedRequest(request, response, hosting)
+    PipelineQueue.forSocket(request.socket, maxWaiting).enqueue(served)
   }
 }

@@ -1,24 +1,24 @@
 import type { Duplex } from 'node:stream'
 
-/** A request that waits for its turn, runs, and ends. */
+/** A request of a connection, as its queue sees it. */
 export interface PipelinedRequest {
-  /** It has been read to its end, so what comes next on the connection is another one. */
+  /** The request has arrived completely, so the next bytes on the connection belong to another one. */
   readonly isRead: boolean
-  /** The answer has begun. */
+  /** The response has begun. */
   readonly isAnswered: boolean
-  /** Begins; calls `done` once, when the answer is out or the connection has closed. */
+  /** Serves the request; calls `done` once, when the response is sent or the connection has closed. */
   start(done: () => void): void
-  /** The time in which it must arrive is over. True when the gateway itself has kept it waiting. */
+  /** Called at Node's request timeout. Returns true, and extends the time, if the gateway caused the wait. */
   postponeTimeout(): boolean
-  /** The connection has closed. */
+  /** Ends the request because the connection has closed. */
   abandon(): void
 }
 
 const queues = new WeakMap<Duplex, PipelineQueue>()
 
 /**
- * The requests of one connection, one after the other. Node and the adapter would start everything
- * that a client pipelines at once, thousands if need be.
+ * Serves the requests of one connection one by one. Node and the adapter would start all pipelined
+ * requests at once, even thousands of them.
  */
 export class PipelineQueue {
   readonly #socket: Duplex
@@ -26,40 +26,40 @@ export class PipelineQueue {
   readonly #waiting: PipelinedRequest[] = []
   #running: PipelinedRequest | undefined
 
-  /** The turns of a connection; the first caller sets how many may wait. */
+  /** Returns the queue of a connection. The first call sets `maxWaiting`. */
   static forSocket(socket: Duplex, maxWaiting: number): PipelineQueue {
-    let turns = queues.get(socket)
-    if (!turns) {
-      turns = new PipelineQueue(socket, maxWaiting)
-      queues.set(socket, turns)
+    let queue = queues.get(socket)
+    if (!queue) {
+      queue = new PipelineQueue(socket, maxWaiting)
+      queues.set(socket, queue)
     }
-    return turns
+    return queue
   }
 
-  /** The request that is being served on a connection. */
+  /** Returns the request that runs on a connection. */
   static running(socket: Duplex): PipelinedRequest | undefined {
-    const turns = queues.get(socket)
-    return turns && turns.#running
+    const queue = queues.get(socket)
+    return queue && queue.#running
   }
 
   private constructor(socket: Duplex, maxWaiting: number) {
     this.#socket = socket
     this.#maxWaiting = maxWaiting
-    // Node tells an answer of it only when its turn on the wire has come, which in front of other
-    // listeners may be later.
+    // Node closes only the response that is being written; under a foreign server that may be an
+    // earlier one than ours.
     socket.once('close', () => this.#running?.abandon())
   }
 
-  /** Runs the request when those before it are done; closes the connection if too many wait. */
-  enqueue(turn: PipelinedRequest): void {
-    if (!this.#running) this.#run(turn)
-    else if (this.#waiting.length < this.#maxWaiting) this.#waiting.push(turn)
+  /** Runs the request after those before it. Closes the connection if too many wait. */
+  enqueue(request: PipelinedRequest): void {
+    if (!this.#running) this.#run(request)
+    else if (this.#waiting.length < this.#maxWaiting) this.#waiting.push(request)
     else this.#socket.destroy()
   }
 
-  #run(turn: PipelinedRequest): void {
-    this.#running = turn
-    turn.start(() => this.#next())
+  #run(request: PipelinedRequest): void {
+    this.#running = request
+    request.start(() => this.#next())
   }
 
   #next(): void {

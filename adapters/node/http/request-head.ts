@@ -3,15 +3,12 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { domainToUnicode } from 'node:url'
 import { GatewayError, invalid } from '../../../src/core/errors.ts'
 
-/**
- * Where a request goes: its path and query as they were written, or `*`, which is the server as a
- * whole. Or what keeps it from the gateway.
- */
+/** The checked head of a request: its path and query as sent, or `*`; or the error to respond with. */
 export type RequestHead = { readonly target: string } | { readonly problem: GatewayError }
 
 /**
- * Reads where a request goes. Lets only a plain host and path through, because the adapter builds
- * an address from any text, and a host could replace the path.
+ * Checks the Host header, the target and the content coding of a request. Only a plain host and path
+ * pass, because the adapter builds a URL from any text, and a crafted host could replace the path.
  */
 export function readRequestHead(request: IncomingMessage): RequestHead {
   const { method, url = '', headers } = request
@@ -27,12 +24,12 @@ export function readRequestHead(request: IncomingMessage): RequestHead {
   return { problem: new GatewayError('LM-1001', message, { status: 415 }) }
 }
 
-/** Visible ASCII; a backslash would become a slash in an address, and `#` end the path. */
+/** Visible ASCII without backslash, which URLs turn into a slash, and without `#`, which ends a path. */
 const pathPattern = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
 /**
- * Path and query of a request target, also of one in the form for proxies: `http://host/path`, whose
- * host counts as little as the Host header does. Undefined for any other form.
+ * Returns the path and query of a request target, in origin form (`/path`) or absolute form
+ * (`http://host/path`, whose host is ignored like the Host header). Returns undefined otherwise.
  */
 export function extractPath(url: string): string | undefined {
   if (url.startsWith('/')) return url
@@ -41,7 +38,7 @@ export function extractPath(url: string): string | undefined {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** HTTP/1.0 knows no Host header, and some load balancers check a server's health with it. */
+/** HTTP/1.0 has no Host header, and some load balancers use it for health checks. */
 function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let name = 0; name < rawHeaders.length; name += 2) {
@@ -53,7 +50,7 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 
 const hostPattern = /^(?:([\w.-]+)|\[([\dA-Fa-f:.]+)\])(?::(\d{1,5}))?$/
 
-/** A host as URLs have it, and perhaps a port. Versions of Node differ in what their parser takes. */
+/** True for a host name or address with an optional port. Node's URL parser differs by version. */
 function isHost(text: string): boolean {
   const [, name, address = '', port = '0'] = hostPattern.exec(text) ?? []
   if (Number(port) > 65_535) return false
@@ -61,7 +58,7 @@ function isHost(text: string): boolean {
 }
 
 function isName(name: string): boolean {
-  // What ends in a number is an IPv4 address or nothing.
+  // A host that ends in a number must be an IPv4 address.
   if (/(?:^|\.)\d+$/.test(name)) return isIPv4(name)
   if (!/(?:^|\.)xn--/i.test(name)) return true
   const unicode = domainToUnicode(name)

@@ -8,7 +8,7 @@ import { errorReply, toResponseParts, withCors } from '../../../src/http/index.t
 import type { Gateway } from '../../../src/index.ts'
 import { extractPath } from './request-head.ts'
 
-/** A request that does not get to the gateway: the host answers it. */
+/** A request that the host answers itself, without the gateway. */
 export interface ResponseTarget {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -17,45 +17,46 @@ export interface ResponseTarget {
 
 const decoder = new TextDecoder()
 
-/** How long a client has to read an answer before its broken connection is closed. */
+/** How long a client may read an error response before the connection closes, in milliseconds. */
 const lingerTime = 1_000
 
-/** Refuses a request in the form of the gateway's own errors. */
+/** Responds with an error in the gateway's format. */
 export function respondWithError(unserved: ResponseTarget, error: GatewayError): void {
   const id = toRequestId(unserved.request.headers['x-request-id'])
   send(unserved, errorReply(error, id), id)
 }
 
-/** Answers `OPTIONS *`, which asks for what the server as a whole can do. */
+/** Responds to `OPTIONS *`, which asks about the server as a whole. */
 export function respondToOptions(unserved: ResponseTarget): void {
   const reply = { status: 204, headers: allowHeader, body: null }
   send(unserved, reply, toRequestId(unserved.request.headers['x-request-id']))
 }
 
-/** Every method that some route takes. */
+/** The methods of all routes. */
 export const allowHeader = ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE'] as const
 
+/** The error for a request that did not arrive in time. */
 export function requestTimeoutError(): GatewayError {
   return new GatewayError('LM-1001', 'the request took too long to arrive', { status: 408 })
 }
 
-/** Refuses what has not become a request, and closes the connection. */
+/** Responds with an error on a socket that has no parsed request, and closes it. */
 export function closeWithError(
   socket: Duplex,
   { gateway, error }: Pick<ResponseTarget, 'gateway'> & { readonly error: GatewayError },
 ): void {
   if (socket.destroyed || socket.writableEnded) return
   const id = toRequestId(undefined)
-  // Its path and its origin are not known, so this is for pages only where every origin is let in.
+  // Path and origin are unknown, so browsers may read this only if every origin is allowed.
   const cross = { origins: gateway.settings.corsOrigins, origin: undefined, target: '' }
   const { status, headers, body } = toResponseParts(withCors(errorReply(error, id), cross), id)
   const lines = [...headers, 'connection', 'close'].map((text, at) =>
     at % 2 === 0 ? `${text}: ` : `${text}\r\n`,
   )
-  // An error is a JSON answer, so its body is bytes.
+  // The body of an error reply is JSON as bytes.
   const text = decoder.decode(body as Uint8Array)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
-  // Closing while bytes still come in would reset the connection, and the answer with it.
+  // Closing at once while bytes still arrive would reset the connection and lose the response.
   setTimeout(() => socket.destroy(), lingerTime).unref()
 }
 
@@ -67,12 +68,12 @@ function send({ request, response, gateway }: ResponseTarget, reply: Reply, id: 
     target: extractPath(request.url ?? '') ?? '',
   }
   const { status, headers, body } = toResponseParts(withCors(reply, cross), id)
-  // Node only reads the list; its declaration does not say so.
+  // Node does not change the list; its type declaration lacks `readonly`.
   response.writeHead(status, headers as string[]).end(body)
 }
 
 function toRequestId(header: string | string[] | undefined): RequestId {
   const own = typeof header === 'string' ? clientRequestId(header) : undefined
-  // A UUID is made of safe characters only.
+  // A UUID contains only safe characters.
   return own ?? (randomUUID() as RequestId)
 }

@@ -19,7 +19,7 @@ import {
 } from './respond.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 
-/** What a host needs of a gateway. */
+/** The members of a gateway that a host uses. */
 export type HostedGateway = Pick<
   Gateway,
   'fetch' | 'settings' | 'log' | 'buffers' | 'drain' | 'close'
@@ -29,27 +29,27 @@ export interface HostContext {
   readonly gateway: HostedGateway
   readonly limits: HostLimits
   readonly activeRequests: ActiveRequests
-  /** A leading part of every path that is not for the gateway to see: `/llm`. */
+  /** Path prefix to remove before routing, for example `/llm`. */
   readonly base: string
-  /** The clients keep their bodies back until they are told that somebody wants them. */
+  /** The requests came with `Expect: 100-continue`: a body arrives only after `writeContinue`. */
   readonly expectsContinue: boolean
 }
 
-/** Of all addresses: the Host header is the client's own text, and must not become part of one. */
-const origin = { host: 'gateway' }
+/** The constant host of all request URLs. The client's Host header must not become part of a URL. */
+const urlHost = { host: 'gateway' }
 
-// The adapter's own listener answers an exception with its stack trace, so it stays unused.
+// The adapter's own listener would respond to an exception with its stack trace, so it is not used.
 const { handleNodeRequestAndResponse: handle } = createServerAdapter<ServedRequest>(
-  (request, exchange) => exchange.serve(request),
+  (request, served) => served.serve(request),
 )
 
 /**
- * One request of a client, from its head to the last byte of its answer. It is also the context
- * that the gateway gets: the signal aborts when the client has left.
+ * One client request, from its head to the last byte of the response. It is also the `FetchOptions` of
+ * the gateway: the signal aborts when the client leaves.
  *
- * The adapter makes the `Request` and sends the answer. The other files of this folder add what the
+ * The adapter makes the `Request` and sends the response. The other files of this folder add what the
  * adapter lacks: it accepts any host and path, starts all pipelined requests at once, waits for slow
- * readers and drains unread bodies without a limit, and does not bound connections.
+ * readers and drains unread bodies without a limit, and does not limit connections.
  */
 export class ServedRequest implements PipelinedRequest, FetchOptions {
   readonly signal = new LightAbortController()
@@ -57,7 +57,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   readonly #response: ServerResponse
   readonly #context: HostContext
   #done: (() => void) | undefined
-  /** The client keeps its body back, and nobody has asked for it yet. */
+  /** The client waits for `100 Continue` before it sends its body. */
   #awaitsContinue: boolean
   readonly #bodyDeadline: BodyDeadline
   #timer: NodeJS.Timeout | undefined
@@ -78,7 +78,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     void this.#answer()
   }
 
-  /** The answer is out, or the connection is gone. */
+  /** Ends the request: the response is sent, or the connection has closed. */
   abandon(): void {
     const done = this.#done
     if (!done) return
@@ -89,9 +89,9 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     done()
   }
 
-  /** The address that the connection came from: that of a proxy, where there is one. */
+  /** The remote address of the connection; behind a reverse proxy, the address of the proxy. */
   get client(): string | undefined {
-    // A socket of both families writes IPv4 addresses in the form of IPv6.
+    // A dual-stack socket reports IPv4 addresses as IPv6.
     return this.#request.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
   }
 
@@ -106,7 +106,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   postponeTimeout(): boolean {
     const { remaining } = this.#bodyDeadline
     if (remaining <= 0) return false
-    // Node looks once, so from here on the exchange does.
+    // Node checks its timeout only once, so this timer takes over.
     this.#timer = setTimeout(() => {
       if (this.isRead || this.isAnswered || this.postponeTimeout()) return
       const { gateway } = this.#context
@@ -147,22 +147,22 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
 
   #send(answer: Response, incoming: NodeRequest): Promise<void> | void {
     const [response, { gateway, limits }] = [this.#response, this.#context]
-    const backlog = new UnsentBytes(response, gateway.buffers)
-    const outgoing = new AdapterResponse(extractParts(answer), backlog)
+    const unsent = new UnsentBytes(response, gateway.buffers)
+    const outgoing = new AdapterResponse(extractParts(answer), unsent)
     // The client has left in the meantime.
     if (!this.#done || response.destroyed) return outgoing.body?.destroy()
-    // `AdapterResponse` has every field that the adapter reads of a response.
-    const shown = outgoing as unknown as Response
-    const sent = sendNodeResponse(shown, response, incoming, true)
-    backlog.update()
-    // An answer that is sent needs no timeout.
+    // `AdapterResponse` has every field that the adapter reads.
+    const typed = outgoing as unknown as Response
+    const sent = sendNodeResponse(typed, response, incoming, true)
+    unsent.update()
+    // A response that is already sent needs no timeout.
     if (!response.writableEnded || response.writableLength > 0) {
       response.setTimeout(limits.stallTimeout, () => this.#closeIfStalled())
     }
     return sent
   }
 
-  /** Whoever reads the body listens for it first. */
+  /** Runs when a listener for the body is added: the gateway starts to read. */
   readonly #onBodyRead = (event: string | symbol) => {
     if (event !== 'data' && event !== 'readable') return
     this.#request.off('newListener', this.#onBodyRead)
@@ -172,41 +172,41 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
     this.#response.writeContinue()
   }
 
-  /** The answer needs nothing more of the body. One that is kept back may come or not. */
+  /** Discards the rest of the body. A body that awaits `100 Continue` may or may not still come. */
   #discardBody(): void {
     this.#request.off('newListener', this.#onBodyRead)
     if (!this.#awaitsContinue) return discardUnreadBody(this.#request, this.#context.limits)
     this.#response.setHeader('connection', 'close')
   }
 
-  /** A stream may well be silent, but what is there must be taken. */
+  /** Cuts off a client that reads nothing. A stream without new bytes is not stalled. */
   #closeIfStalled(): void {
     if (this.#response.writableLength > 0) this.#response.destroy()
   }
 
-  /** The request as the adapter sees it: with the checked target and a constant host. */
+  /** Returns the request for the adapter, with the checked target and a constant host. */
   #toNodeRequest(target: string): NodeRequest {
     const { method, headers } = this.#request
     return {
       method,
       headers,
       body: this.#request,
-      raw: { method: 'GET', url: target, headers: origin } as IncomingMessage,
+      raw: { method: 'GET', url: target, headers: urlHost } as IncomingMessage,
     }
   }
 
-  /** The gateway never fails; a header that is not legal, or a host's own mistake, ends up here. */
+  /** Handles an invalid response header or an error of the host itself; the gateway does not throw. */
   #fail(error: unknown): void {
     const kind = error instanceof Error ? error.name : typeof error
     const { code } = error as { code?: unknown }
     const { gateway } = this.#context
-    gateway.log.write('error', 'an answer could not be sent', { error: kind, code })
+    gateway.log.write('error', 'failed to send a response', { error: kind, code })
     if (this.#response.headersSent) this.#response.destroy()
     else respondWithError({ request: this.#request, response: this.#response, gateway }, internal())
   }
 }
 
-/** Reads the parts of an answer, which only the host's own class keeps in that form. */
+/** Returns the parts of a response. `PlainResponse` keeps them; other classes are taken apart. */
 function extractParts(answer: Response): HostResponseParts {
   if (answer instanceof PlainResponse) return answer.parts
   const { status, headers, body } = answer

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { BufferAccount, Buffers } from '../../../src/wire/buffers.ts'
 
 /**
- * Counts what waits in an answer for its client, beyond what Node holds of every answer for a moment.
- * The answer is cut off when room has to be made for others. The adapter does not count.
+ * Counts the bytes of a response that the client has not yet received, once they exceed the buffer that
+ * Node gives every response. If memory runs out, the response is cut off. The adapter does not count.
  */
 export class UnsentBytes {
   readonly #response: ServerResponse
@@ -15,18 +15,18 @@ export class UnsentBytes {
     this.#buffers = buffers
   }
 
-  /** To be called after a write. */
+  /** Call this after every write. */
   update(): void {
-    const { writableLength: waiting, writableHighWaterMark: usual } = this.#response
-    if (waiting <= usual && !this.#account) return
+    const { writableLength: unsent, writableHighWaterMark: normal } = this.#response
+    if (unsent <= normal && !this.#account) return
     this.#account ??= this.#open()
-    this.#account.addUnread(waiting - this.#account.unread)
+    this.#account.addUnread(unsent - this.#account.unread)
   }
 
   #open(): BufferAccount {
-    const share = this.#buffers.openAccount(() => this.#response.destroy())
+    const account = this.#buffers.openAccount(() => this.#response.destroy())
     this.#response.on('drain', () => this.update())
-    this.#response.once('close', () => share.close())
-    return share
+    this.#response.once('close', () => account.close())
+    return account
   }
 }

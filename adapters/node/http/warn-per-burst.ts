@@ -1,11 +1,11 @@
 import type { Log } from '../../../src/index.ts'
 
-/** What follows within this time of the same is the same wave, in milliseconds. */
+/** A message within this time after the same message belongs to the same burst, in milliseconds. */
 const quietTime = 5_000
 
 export type Warn = (message: string, fields: Readonly<Record<string, unknown>>) => void
 
-/** Writes warnings, one line for a wave of the same message. */
+/** Returns a function that logs warnings, one line per burst of the same message. */
 export function warnPerBurst(log: Log): Warn {
   const last = new Map<string, number>()
   return (message, fields) => {

@@ -5,11 +5,12 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { ConfigFile, StagedFile } from '../../../src/core/config-file.ts'
 
 /**
- * A configuration file on disk. It is only ever replaced by a whole other file, so whoever reads it,
- * also after a crash, finds the old one or the new one. A symbolic link is replaced, not followed.
+ * Creates the port for a configuration file on disk. A change replaces the whole file by a rename, so a
+ * reader finds the old content or the new one, also after a crash. A symbolic link is replaced, not
+ * followed.
  */
 export function nodeConfigFile(path: string): ConfigFile {
-  // The working directory is that of the start, whatever an embedding program does later.
+  // Absolute, because an embedding program may change the working directory later.
   const file = resolve(path)
   return {
     read: () => readFile(file),
@@ -31,7 +32,7 @@ async function stage(file: string, bytes: Uint8Array): Promise<StagedFile> {
   }
 }
 
-/** A file that is complete before it gets its name. */
+/** A temporary file that is complete on disk before a rename gives it its final name. */
 class Draft {
   readonly #path: string
   readonly #handle: FileHandle
@@ -41,11 +42,11 @@ class Draft {
     this.#handle = handle
   }
 
-  /** Writes a new file in the folder of `file`: a rename cannot leave the file system. */
+  /** Writes a new file in the folder of `file`, since a rename cannot cross file systems. */
   static async beside(file: string, bytes: Uint8Array): Promise<Draft> {
     const name = `.${basename(file)}.${randomBytes(8).toString('hex')}.staged`
     const path = join(dirname(file), name)
-    // Fails when there is such a file or link.
+    // `wx` fails when the file or link exists.
     const draft = new Draft(path, await open(path, 'wx', 0o600))
     try {
       await draft.#handle.writeFile(bytes)
@@ -57,7 +58,7 @@ class Draft {
     }
   }
 
-  /** Puts it in the place of `file`, with the permissions that are given. */
+  /** Renames the draft to `file`, with the given owner and permissions. */
   async publish(file: string, { uid, gid, mode }: Stats): Promise<void> {
     try {
       await this.#give(uid, gid)
@@ -71,20 +72,20 @@ class Draft {
     }
   }
 
-  /** Removes it, unless it has another name by now. */
+  /** Removes the draft, unless it has been published. */
   async drop(): Promise<void> {
-    // What fails here must not hide what failed before.
+    // A failure here must not hide an earlier one.
     await this.#handle.close().catch(() => {})
     await rm(this.#path, { force: true }).catch(() => {})
   }
 
-  /** Only root may give a file away; the group may be one that the process is in. */
+  /** Only root may change the owner of a file; others may set a group that they belong to. */
   async #give(uid: number, gid: number): Promise<void> {
     await this.#handle.chown(uid, gid).catch(() => this.#handle.chown(-1, gid).catch(() => {}))
   }
 }
 
-/** Makes renames last. The new file has its name already, so this cannot fail any more. */
+/** Makes the renames durable. A failure is ignored, since the new file already has its name. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined)
   await folder?.sync().catch(() => {})

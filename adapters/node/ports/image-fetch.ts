@@ -15,8 +15,8 @@ export interface ImageFetchOptions {
 }
 
 /**
- * Remote images over connections of their own, each to the one address that it was given: between
- * the check of a name and the connection, the name is not resolved again.
+ * Fetches remote images, each over a connection of its own to one given address: the name is not
+ * resolved again between its check and the connection, which would allow DNS rebinding.
  */
 export function nodeImageFetch({
   rules,
@@ -32,7 +32,7 @@ export function nodeImageFetch({
           ...request,
           method: 'GET',
           headers: { ...request.headers, 'accept-encoding': 'identity' },
-          // The time of a fetch is for its caller to measure.
+          // The caller limits the time of the whole fetch.
           connectTimeout: maxTimerDelay,
         },
         () => pinDestination(request, pathTo),
@@ -52,13 +52,13 @@ function pinDestination(
     connectTimeout: maxTimerDelay,
     sockets: new Set(),
     pools: new Set(),
-    // A kept connection could lead elsewhere than to this address.
+    // An idle connection to the same origin may have another address.
     canReuse: false,
   })
   return toDestination(url, proxy, pool)
 }
 
-/** Resolves every name to the one address. */
+/** Returns a lookup function that resolves every name to one address. */
 function createPinnedLookup(address: string | undefined): LookupFunction {
   if (address === undefined) {
     throw new UpstreamFault({ kind: 'network', reason: 'ENOTFOUND', phase: 'connecting' })

@@ -1,14 +1,14 @@
 import { Counter, collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client'
 import type { MetricsPort, ReadMetric } from '../../../src/index.ts'
 
-/** The metrics of one gateway, with those of the process and of Node beside them. */
+/** Creates the metrics of one gateway, including those of the process and of Node. */
 export function nodeMetrics(): MetricsPort {
   const registry = new Registry()
   addProcessSeries(registry)
   return createMetrics(registry)
 }
 
-/** Metrics kept in a registry of prom-client. */
+/** Creates a metrics port on a registry of prom-client. */
 export function createMetrics(registry: Registry): MetricsPort {
   const registers = [registry]
   return {
@@ -16,7 +16,7 @@ export function createMetrics(registry: Registry): MetricsPort {
       new Counter({ name, help, labelNames: [...labelNames], registers }),
     histogram: ({ name, help, labelNames = [], buckets }) =>
       new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers }),
-    // A registry uses nothing of a metric but its name, `get` and `reset`.
+    // A registry uses only the name, `get` and `reset` of a metric.
     read: (metric) => registry.registerMetric(toPromMetric(metric) as unknown as Metric),
     contentType: registry.contentType,
     exposition: () => registry.metrics(),
@@ -40,8 +40,8 @@ function toPromMetric(metric: ReadMetric) {
 let own: Registry | undefined
 
 /**
- * Adds the series of the process and of Node: `process_…`, `nodejs_…`. What measures them is started
- * by the first call and shared by all gateways of the process, since it cannot be stopped again.
+ * Adds the series of the process and of Node: `process_…`, `nodejs_…`. The first call starts the
+ * measurement, which all gateways of the process share because prom-client cannot stop it.
  */
 export function addProcessSeries(registry: Registry): void {
   own ??= collectProcessSeries()

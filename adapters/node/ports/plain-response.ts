@@ -4,9 +4,9 @@ import type { MakeResponse } from '../../../src/index.ts'
 import { toWebStream } from '../../../src/wire/convert-stream.ts'
 
 /**
- * An answer that the host writes out from its parts. To everybody else it is the adapter's
- * `Response`, which is made when somebody looks into it: hardly ever, and it costs a small answer
- * as much as all of its routing.
+ * A response that the host writes directly from its parts. For other code it behaves like the adapter's
+ * `Response`, which it creates on the first access to any other member. Creating one for every small
+ * response would cost as much as routing the request (bench scenario `json32`).
  */
 export class PlainResponse {
   readonly parts: ResponseParts
@@ -58,7 +58,7 @@ for (const name of members) {
   })
 }
 
-/** What the gateway makes its answers with, under Node. */
+/** Creates the responses of the gateway on Node. */
 export const nodeResponse: MakeResponse = (parts) =>
-  // It has every member of a `Response`; those that are delegated, its declaration does not show.
+  // It has every member of a `Response`; the delegated ones are missing from its type.
   new PlainResponse(parts) as unknown as Response

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { maxTimerDelay } from '../../../src/core/ids.ts'
 import type { Clock, Fingerprint, ReadFile } from '../../../src/index.ts'
 
-/** The system's clock. Its timers do not keep the process alive. */
+/** The system clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),

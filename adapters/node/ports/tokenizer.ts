@@ -3,25 +3,25 @@ import type { TokenEncoding, Tokenizer } from '../../../src/index.ts'
 import type { CountJob } from '../tokenizer/count.ts'
 
 export interface NodeTokenizer extends Tokenizer {
-  /** Ends the thread; what waits, and all that comes later, is not counted. */
+  /** Ends the thread. Waiting and later counts resolve to undefined. */
   close(): void
 }
 
 export interface TokenizerOptions {
-  /** Milliseconds that one count may take. */
+  /** Maximum time of one count, in milliseconds. */
   readonly timeLimit?: number
-  /** Counts that may wait. */
+  /** Maximum number of waiting counts. */
   readonly maxWaiting?: number
-  /** The program of the thread. */
+  /** The module that the thread runs. */
   readonly entry?: URL
 }
 
-/** Characters that may wait to be counted, over all counts. */
+/** Maximum number of characters in all waiting counts. */
 const maxWaitingCharacters = 16 * 1024 * 1024
-/** A thread that ends so many times in a row without a count is not started again. */
+/** The thread is not restarted after this many crashes in a row. */
 const maxCrashes = 3
 
-/** Counts in one worker thread, which starts with the first count. */
+/** Creates a tokenizer that counts in one worker thread, started by the first count. */
 export function nodeTokenizer(options: TokenizerOptions = {}): NodeTokenizer {
   const counter = new CountingThread(options)
   return {
@@ -38,7 +38,7 @@ interface Waiting {
   readonly resolve: (counts: Counts) => void
 }
 
-/** Hands the thread one job at a time, so that a crash costs one count and no more. */
+/** Gives the thread one job at a time, so that a crash loses only one count. */
 class CountingThread {
   readonly #timeLimit: number
   readonly #maxWaiting: number
@@ -67,8 +67,8 @@ class CountingThread {
       const job = { encoding, texts, timeLimit: this.#timeLimit }
       this.#waiting.push({ job, characters, resolve })
       this.#characters += characters
-      // The answer that this count is for goes out first: starting a thread, and copying megabytes
-      // of text to it, takes milliseconds.
+      // Deferred so that the response goes out first: starting the thread and copying megabytes of
+      // text to it takes milliseconds.
       this.#scheduled ??= setImmediate(() => this.#next())
     })
   }
@@ -88,7 +88,7 @@ class CountingThread {
       return
     }
     this.#worker ??= this.#start()
-    // A count that is asked for is waited for; afterwards the thread holds nobody up.
+    // The thread keeps the process alive only while it counts.
     this.#worker.ref()
     this.#worker.postMessage(this.#current.job)
   }
@@ -100,7 +100,7 @@ class CountingThread {
       this.#finish(counts)
       this.#next()
     })
-    // The exit follows; without a listener the error would end the process.
+    // `exit` follows. Without a listener the error would end the process.
     worker.on('error', () => {})
     worker.on('exit', () => {
       this.#worker = undefined
@@ -130,7 +130,7 @@ class CountingThread {
   }
 }
 
-/** The thread's program: bundled next to the host's, or as it stands in the source. */
+/** The module of the thread: bundled beside the host, or from the sources. */
 const ownEntry = new URL(
   import.meta.url.endsWith('.ts') ? '../tokenizer/from-source.mjs' : './tokenizer-worker.js',
   import.meta.url,

@@ -8,14 +8,14 @@ import { sendRequest } from '../upstream/send-request.ts'
 
 export interface NodeUpstream {
   readonly send: UpstreamPort
-  /** Sockets to upstreams that are connecting, in use or idle. */
+  /** Number of sockets to upstreams: connecting, in use or idle. */
   readonly openSockets: number
-  /** Closes every connection at once; what is running fails as `network`. */
+  /** Closes every connection at once; running calls fail as `network`. */
   close(): void
 }
 
 /**
- * Upstream calls over undici: HTTP/1.1, connections kept alive, no redirects, no retries but one
+ * Creates the upstream port on undici: HTTP/1.1, keep-alive, no redirects, and no retries except one
  * immediate resend when an idle connection turns out to be closed.
  */
 export function nodeUpstream(rules: ProxyRules = readProxyRules({})): NodeUpstream {
@@ -52,7 +52,7 @@ export function nodeUpstream(rules: ProxyRules = readProxyRules({})): NodeUpstre
   }
 }
 
-/** The clients of calls that leave the host in the same way, by their connect timeout. */
+/** The connection pools of all calls with the same egress settings, by connect timeout. */
 class EgressPools {
   readonly #create: (connectTimeout: number) => OriginPools
   readonly #shared = new Map<number, OriginPools>()

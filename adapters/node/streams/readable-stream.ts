@@ -6,15 +6,15 @@ import {
 } from '../../../src/core/streams.ts'
 import { SyncReadable } from './sync-readable.ts'
 
-/** A `ReadableStream` of Node's own: the beginning of a chain. It is also the controller of its source. */
+/** A `ReadableStream` for the host: the start of a chain. It is also the controller of its source. */
 export class NodeReadableStream<Chunk>
   extends SyncReadable<Chunk>
   implements SourceController<Chunk>
 {
   readonly #source: Source<Chunk>
-  /** The source is at work. It gets one call of `pull` at a time. */
+  /** A `pull` is running. The source gets one call at a time. */
   #isPulling = true
-  /** The source has enqueued a chunk since the last `pull`. Without one, another `pull` is pointless. */
+  /** The source has enqueued since the last `pull`. Pulling an idle source again would spin. */
   #hasEnqueued = true
 
   constructor(source: Source<Chunk>, { highWaterMark }: Strategy = oneAhead) {
@@ -42,7 +42,7 @@ export class NodeReadableStream<Chunk>
   }
 
   protected cancelSource(reason: unknown): void {
-    // The reader has left, so nothing can report a failure of the source.
+    // The reader has left, so a failure of the source is ignored.
     Promise.resolve(this.#source.cancel?.(reason)).catch(() => {})
   }
 

@@ -1,8 +1,8 @@
 import type { Readable, Reader, Stage } from '../../../src/core/streams.ts'
 
-/** Takes the chunks of one stream synchronously. */
+/** A destination that takes the chunks of one stream synchronously. */
 export interface SyncSink<Chunk> {
-  /** Whether it takes a chunk now. When this turns true, the receiver calls `ask` of its outlet. */
+  /** True if the sink takes a chunk now. When it becomes true, the sink calls `resume` of its source. */
   readonly isReady: boolean
   write(chunk: Chunk): void
   /** No chunk follows. */
@@ -11,14 +11,14 @@ export interface SyncSink<Chunk> {
   abort(reason: unknown): void
 }
 
-/** The writable side of a stage: it takes what an outlet gives. */
+/** The writable side of a stage, which reads from a `SyncReadable`. */
 export interface SyncWritable<Chunk> {
-  readFrom(outlet: SyncReadable<Chunk>): void
+  readFrom(source: SyncReadable<Chunk>): void
 }
 
 /**
- * The readable side of Node's streams, and its controller. A chunk passes a whole chain in one call,
- * without a promise, while the end of the chain wants it. Otherwise it waits here.
+ * The readable side of a stream, and its controller. While the end of the chain is ready, a chunk passes
+ * the whole chain in one call, without a promise. Otherwise chunks are buffered here.
  */
 export abstract class SyncReadable<Chunk> implements Readable<Chunk> {
   readonly #highWaterMark: number
@@ -31,16 +31,16 @@ export abstract class SyncReadable<Chunk> implements Readable<Chunk> {
     this.#highWaterMark = highWaterMark
   }
 
-  /** Makes the next chunk, or starts making it. */
+  /** Produces the next chunk, now or later. */
   protected abstract pull(): void
-  /** Ends the source of the chunks. */
+  /** Cancels the source of the chunks. */
   protected abstract cancelSource(reason: unknown): void
 
   protected get isOpen(): boolean {
     return this.#state === 'open'
   }
 
-  /** With a receiver: 1 while the receiver wants a chunk, else 0. Before: how many chunks may wait. */
+  /** With a sink: 1 while it is ready, else 0. Without one: how many more chunks may be buffered. */
   get desiredSize(): number | null {
     if (this.#failure) return null
     if (!this.isOpen) return 0
@@ -69,7 +69,7 @@ export abstract class SyncReadable<Chunk> implements Readable<Chunk> {
     this.#sink?.abort(reason)
   }
 
-  /** The receiver wants at least one chunk. */
+  /** Called by the sink when it is ready for at least one chunk. */
   resume(): void {
     this.#flushBuffered()
     if (this.#buffered) return
@@ -87,7 +87,7 @@ export abstract class SyncReadable<Chunk> implements Readable<Chunk> {
 
   pipeThrough<Out>({ readable, writable }: Stage<Chunk, Out>): Readable<Out> {
     if (!isSyncWritable<Chunk>(writable))
-      throw new TypeError('the stage is of another kind of streams')
+      throw new TypeError('the stage belongs to another stream implementation')
     writable.readFrom(this)
     return readable
   }
@@ -98,11 +98,11 @@ export abstract class SyncReadable<Chunk> implements Readable<Chunk> {
     return reader
   }
 
-  /** Sends all chunks to `receiver` from now on, the waiting ones first. */
-  sendTo(receiver: SyncSink<Chunk>): void {
-    if (this.#sink) throw new TypeError('the stream has a reader already')
-    this.#sink = receiver
-    if (this.#failure) receiver.abort(this.#failure.reason)
+  /** Sends all chunks to `sink` from now on, the buffered ones first. */
+  sendTo(sink: SyncSink<Chunk>): void {
+    if (this.#sink) throw new TypeError('the stream already has a reader')
+    this.#sink = sink
+    if (this.#failure) sink.abort(this.#failure.reason)
     else this.resume()
   }
 
@@ -139,12 +139,12 @@ interface Waiting<Chunk> {
 
 /** A reader that returns a promise for each chunk. */
 class PromiseReader<Chunk> implements Reader<Chunk>, SyncSink<Chunk> {
-  readonly #outlet: SyncReadable<Chunk>
+  readonly #source: SyncReadable<Chunk>
   #waiting: Waiting<Chunk>[] = []
   #end: 'clean' | { readonly reason: unknown } | undefined
 
-  constructor(outlet: SyncReadable<Chunk>) {
-    this.#outlet = outlet
+  constructor(source: SyncReadable<Chunk>) {
+    this.#source = source
   }
 
   read(): Promise<Result<Chunk>> {
@@ -152,13 +152,13 @@ class PromiseReader<Chunk> implements Reader<Chunk>, SyncSink<Chunk> {
     if (this.#end) return Promise.reject(this.#end.reason)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
-      this.#outlet.resume()
+      this.#source.resume()
     })
   }
 
   cancel(reason?: unknown): Promise<void> {
     this.end()
-    return this.#outlet.cancel(reason)
+    return this.#source.cancel(reason)
   }
 
   get isReady(): boolean {

@@ -9,8 +9,8 @@ import {
 import { SyncReadable, type SyncSink, type SyncWritable } from './sync-readable.ts'
 
 /**
- * A `TransformStream` of Node's own: one object is both of its sides and the controller of its
- * transformer, since a chain has half a dozen of them.
+ * A `TransformStream` for the host. One object is both sides and the controller of the transformer; a
+ * chain has half a dozen of them.
  */
 export class NodeTransformStream<In, Out>
   extends SyncReadable<Out>
@@ -19,7 +19,7 @@ export class NodeTransformStream<In, Out>
   readonly #transformer: Transformer<In, Out>
   #input: SyncReadable<In> | undefined
 
-  /** The stage holds back nothing that is written to it, so the strategy of that side is not used. */
+  /** The writable side does not buffer, so its strategy is ignored. */
   constructor(
     transformer: Transformer<In, Out>,
     _writable?: Strategy,
@@ -38,9 +38,9 @@ export class NodeTransformStream<In, Out>
     return this
   }
 
-  readFrom(outlet: SyncReadable<In>): void {
-    this.#input = outlet
-    outlet.sendTo(this)
+  readFrom(source: SyncReadable<In>): void {
+    this.#input = source
+    source.sendTo(this)
   }
 
   get isReady(): boolean {
@@ -66,7 +66,7 @@ export class NodeTransformStream<In, Out>
     }
   }
 
-  /** Ends both sides with a failure. */
+  /** Fails both sides. */
   abort(reason?: unknown): Promise<void> {
     this.error(reason)
     return Promise.resolve()

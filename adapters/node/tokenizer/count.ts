@@ -5,11 +5,11 @@ import { splitText } from './pieces.ts'
 export interface CountJob {
   readonly encoding: TokenEncoding
   readonly texts: readonly string[]
-  /** Milliseconds that the count may take, the loading of its encoder not included. */
+  /** Maximum time of the count in milliseconds, without the time to load the encoder. */
   readonly timeLimit: number
 }
 
-/** The tokens of each text; undefined when the time is up first. */
+/** Returns the number of tokens of each text, or undefined when the time limit passes. */
 export async function countTokens({
   encoding,
   texts,
@@ -22,7 +22,7 @@ export async function countTokens({
     let tokens = 0
     for (const piece of splitText(text)) {
       if (performance.now() > deadline) return undefined
-      // Nothing that a user writes is special; without the empty lists `<|endoftext|>` throws.
+      // No text of a user is a special token; without the empty lists `<|endoftext|>` throws.
       tokens += encoder.encode(piece, [], []).length
     }
     counts.push(tokens)
@@ -32,7 +32,7 @@ export async function countTokens({
 
 const encoders = new Map<TokenEncoding, Promise<Tiktoken>>()
 
-/** An encoder takes half a second and much memory to make, so it is made once, when it is needed. */
+/** Creates each encoder once, on first use: it takes half a second and much memory. */
 function getEncoder(encoding: TokenEncoding): Promise<Tiktoken> {
   const encoder = encoders.get(encoding) ?? loadEncoder(encoding)
   encoders.set(encoding, encoder)

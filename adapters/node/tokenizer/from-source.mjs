@@ -1,4 +1,4 @@
-// The thread's program inside a checkout, where nothing else compiles TypeScript for a thread.
+// The module of the thread in a checkout, where a thread needs its own TypeScript loader.
 import { register } from 'tsx/esm/api'
 
 register()

@@ -1,10 +1,10 @@
-/** Encoding takes time with the square of a piece's length, so no piece is longer, in characters. */
+/** Maximum length of a piece in characters. Encoding time grows with the square of the length. */
 const maxPieceLength = 256
 
 /**
- * A text in pieces that can be encoded one by one. It is cut at the ends of words, where no token
- * reaches across, so the counts of the pieces add up to the count of the whole; only a run without
- * such a place is cut anywhere.
+ * Splits a text into pieces to encode one by one. Cuts are at the ends of words, which no token crosses,
+ * so the counts of the pieces add up to the count of the whole. A long run without a word end is cut
+ * anywhere.
  */
 export function* splitText(text: string): Generator<string> {
   let start = 0
@@ -22,7 +22,7 @@ function findCut(text: string, start: number): number {
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
 
-/** A letter, and after it something else of ASCII, but for the apostrophe, which belongs to its word. */
+/** True between a letter and another ASCII character, except an apostrophe, which belongs to the word. */
 function endsWord(text: string, at: number): boolean {
   const next = text.charCodeAt(at)
   return next < 0x80 && next !== apostrophe && !isLetter(next) && isLetter(text.charCodeAt(at - 1))
@@ -30,9 +30,9 @@ function endsWord(text: string, at: number): boolean {
 
 const apostrophe = 0x27
 
-/** A letter of ASCII. */
+/** True for an ASCII letter. */
 function isLetter(unit: number): boolean {
-  // The bit that tells lower case from upper.
+  // Bit 5 distinguishes lower case from upper case.
   const lower = unit | 0x20
   return lower >= 0x61 && lower <= 0x7a
 }

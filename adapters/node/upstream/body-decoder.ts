@@ -5,16 +5,16 @@ import type { CancelSignal } from '../../../src/index.ts'
 import type { BoundedQueue } from '../../../src/wire/bounded-queue.ts'
 import { abortFault, getErrorReason } from './errors.ts'
 
-/** What a body is written to while it arrives. */
+/** The destination of a response body while it arrives. */
 export interface BodySink {
   push(bytes: Uint8Array): void
   /** The body is complete. */
   end(): void
-  /** The body has broken off. What has arrived of it is still read. */
+  /** The body has broken off. The bytes that have arrived are still read. */
   fail(failure: UpstreamFailure): void
 }
 
-/** Makes a decoder for a body that begins with these bytes. */
+/** Creates the zlib transform for a body that begins with these bytes. */
 type CreateTransform = (first: Uint8Array) => Transform
 
 const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress')
@@ -22,27 +22,27 @@ const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress')
 const transforms = new Map<string, CreateTransform>([
   ['gzip', () => zlib.createGunzip()],
   ['x-gzip', () => zlib.createGunzip()],
-  // By its name a zlib stream; many servers leave out its header.
+  // `deflate` means a zlib stream, but many servers omit the zlib header.
   [
     'deflate',
     ([first = 0]) => ((first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
   ],
   ['br', () => zlib.createBrotliDecompress()],
 ])
-// Since Node.js 22.15.
+// Available since Node.js 22.15.
 if (typeof createZstd === 'function') transforms.set('zstd', () => createZstd())
 
 export interface BodyDecoderOptions {
   readonly queue: BoundedQueue
-  /** Bytes that may wait to be decoded. */
+  /** Maximum number of bytes that wait to be decoded. */
   readonly maxWaitingBytes: number
-  /** Ends the decoding at once. */
+  /** Aborts the decoding. */
   readonly signal: CancelSignal
-  /** Called when the bytes cannot be decoded, so that no more of them are needed. */
+  /** Called when the bytes cannot be decoded, so that the caller stops receiving. */
   readonly giveUp: () => void
 }
 
-/** A decoding of this coding, in lower case; undefined when it is not known. */
+/** Creates a decoder for a content coding (in lower case), or returns undefined for an unknown one. */
 export function createBodyDecoder(
   coding: string,
   options: BodyDecoderOptions,
@@ -52,15 +52,15 @@ export function createBodyDecoder(
 }
 
 /**
- * Decodes a body into `queue` while it arrives, piece by piece, off the event loop. It ends as
- * malformed when the bytes are not of the coding.
+ * Decodes a body into `queue` while it arrives, off the event loop. Bytes that do not decode end the
+ * queue as `malformed`.
  */
 export class BodyDecoder implements BodySink {
   readonly #coding: string
   readonly #options: BodyDecoderOptions
   readonly #open: CreateTransform
   #decoder: Transform | undefined
-  /** Why the body has broken off, while what has arrived of it is being decoded. */
+  /** Why the body has broken off, while the bytes that have arrived are decoded. */
   #failure: UpstreamFailure | undefined
 
   constructor(coding: string, open: CreateTransform, options: BodyDecoderOptions) {
@@ -87,7 +87,7 @@ export class BodyDecoder implements BodySink {
     this.end()
   }
 
-  /** Ends at once: what has not been decoded is dropped. */
+  /** Stops at once and drops all bytes that are not decoded. */
   close(): void {
     this.#options.signal.removeEventListener('abort', this.#abort)
     this.#decoder?.destroy()
@@ -113,10 +113,11 @@ export class BodyDecoder implements BodySink {
     this.close()
   }
 
-  /** The decoder has met an error. */
+  /** Handles an error of the zlib transform. */
   #stop(reason: string): void {
     if (this.#failure) return this.#finish()
-    if (reason !== endOfInput) return this.#refuse(`it is not valid ${this.#coding} (${reason})`)
+    if (reason !== endOfInput)
+      return this.#refuse(`the body is not valid ${this.#coding} (${reason})`)
     this.#failure = { kind: 'network', reason, phase: 'answering' }
     this.#finish()
   }
@@ -128,5 +129,5 @@ export class BodyDecoder implements BodySink {
   }
 }
 
-/** The upstream has not sent all of it. */
+/** zlib's code for a body that ends too early. */
 const endOfInput = 'Z_BUF_ERROR'

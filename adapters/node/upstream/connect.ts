@@ -6,8 +6,8 @@ import { type Millis, maxTimerDelay } from '../../../src/core/ids.ts'
 import { toUpstreamFault } from './errors.ts'
 
 /**
- * Opens a socket, TLS included. `callback` gets it when it is connected, or the error; destroying
- * the returned socket before gives up, and `callback` may not be called at all.
+ * Opens a socket, including TLS. Calls `callback` with the connected socket or the error. Destroying the
+ * returned socket earlier cancels the attempt, and `callback` may then not be called.
  */
 export type Connector = (
   options: buildConnector.Options,
@@ -15,28 +15,28 @@ export type Connector = (
 ) => Socket
 
 export interface ConnectorOptions {
-  /** What to trust, where it is not what the host trusts. */
+  /** The certificate authorities to trust. Default: those of the host. */
   readonly secureContext?: SecureContext
-  /** What a name resolves to, where that is not for the system to say. */
+  /** Resolves host names. Default: the resolver of the system. */
   readonly lookup?: LookupFunction
 }
 
-/** Makes an opener of sockets that lead to the upstream itself. It resumes TLS sessions. */
+/** Creates a connector that opens sockets directly to the upstream. It resumes TLS sessions. */
 export function createDirectConnector(options: ConnectorOptions = {}): Connector {
-  // undici's own timer is up to a second late, hence `timeout: 0`. It does return the socket, which
-  // its declaration leaves out.
+  // `timeout: 0`, because undici's timer is up to a second late. The connector returns the socket,
+  // which its type omits.
   return buildConnector({ ...options, timeout: 0, allowH2: false }) as unknown as Connector
 }
 
 export interface ConnectOptions {
   readonly connector: Connector
   readonly options: buildConnector.Options
-  /** For the whole way: to a proxy, its tunnel, TLS. */
+  /** In milliseconds, for all steps: the proxy, its tunnel, and TLS. */
   readonly timeout: Millis
   readonly callback: buildConnector.Callback
 }
 
-/** Opens a socket in time. `callback` gets every error as an `UpstreamFault`. */
+/** Opens a socket within a timeout. Every error reaches `callback` as an `UpstreamFault`. */
 export function connect({ connector, options, timeout, callback }: ConnectOptions): Socket {
   let isOver = false
   const settle: buildConnector.Callback = (...[error, connected]) => {

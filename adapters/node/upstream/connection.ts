@@ -7,16 +7,16 @@ export interface ConnectionOptions {
   readonly origin: string
   readonly connector: Connector
   readonly connectTimeout: Millis
-  /** Every socket from its first packet to its close. */
+  /** All open and connecting sockets; the connection adds and removes its own. */
   readonly sockets: Set<Socket>
-  /** The socket has closed while no exchange was using it. */
+  /** Called when the socket closes while no request uses it. */
   readonly onIdleClose: (connection: Connection) => void
 }
 
 /**
- * One connection to an upstream, used by one exchange at a time. It is a client of undici with a
- * single socket, so that an exchange knows which socket it runs on, whether that one has served
- * before, and can close it at any point, also while it is still connecting.
+ * One connection to an upstream, used by one request at a time. It is an undici client with a single
+ * socket, so that a request knows whether its socket has served before, and can close the socket at any
+ * point, even while it connects.
  */
 export class Connection {
   readonly #client: Client
@@ -39,7 +39,7 @@ export class Connection {
     })
   }
 
-  /** The present socket has served an earlier exchange, so its peer may close it at any moment. */
+  /** True if the current socket has served an earlier request: the peer may close it at any moment. */
   get isReused(): boolean {
     return this.#servedOn !== undefined && this.#servedOn === this.#socket
   }
@@ -49,20 +49,20 @@ export class Connection {
     this.#client.dispatch(options, handler)
   }
 
-  /** The exchange is complete, so another one may follow. */
+  /** Marks the request as complete, so that the next one can follow. */
   markServed(): void {
     this.#busy = false
     this.#servedOn = this.#socket
   }
 
-  /** Closes the socket, whatever goes on, and fails what is running. */
+  /** Closes the socket and fails a running request. */
   close(): void {
     this.#socket?.destroy()
     this.#client.destroy(() => {})
   }
 }
 
-/** All waiting is timed by the gateway itself: undici's timers are up to a second late. */
+/** Times in milliseconds. The gateway has its own timeouts: undici's timers are up to a second late. */
 const clientOptions = {
   pipelining: 1,
   allowH2: false,

@@ -5,14 +5,13 @@ import { createProxyConnector, type Proxy, parseProxy } from './proxy.ts'
 import { isLoopback, type ProxyRules } from './proxy-rules.ts'
 import { createTrustContext } from './trust.ts'
 
-/** How connections to an address are opened. */
+/** How the host reaches a URL: the connector, and the proxy if there is one. */
 export interface EgressPath {
   readonly connector: Connector
-  /** The proxy on the way; undefined when there is none. */
   readonly proxy: Proxy | undefined
 }
 
-/** Finds the way to an address: by the settings of a provider, else by the host's rules. */
+/** Returns a function that finds the path to a URL, by the provider's settings or the host's rules. */
 export function createEgressPaths(
   rules: ProxyRules,
   { proxy: own, ca }: Egress = {},
@@ -28,7 +27,7 @@ export function createEgressPaths(
   }
 }
 
-/** An empty address is no proxy. */
+/** Returns rules with one proxy for every URL but loopback; an empty address means no proxy. */
 function always(address: string): ProxyRules['proxyFor'] {
   const proxy = parseProxy(address)
   if (!proxy && address !== '') {

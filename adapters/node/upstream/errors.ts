@@ -6,15 +6,15 @@ import {
 } from '../../../src/core/network-failure.ts'
 
 /**
- * What an error of undici, of a socket or of DNS means. The reason is a code or the name of a
- * class: messages would hold addresses.
+ * Converts an error of undici, a socket or DNS. The reason is the error code or the class name, never
+ * the message, which may contain addresses.
  */
 export function toUpstreamFault(error: unknown, phase: NetworkFailure['phase']): UpstreamFault {
   if (error instanceof UpstreamFault) return error
   return new UpstreamFault({ kind: 'network', reason: getErrorReason(error), phase })
 }
 
-/** What an exchange ends with that its caller has called off. */
+/** Returns the fault of a request that its caller has aborted. */
 export function abortFault(): UpstreamFault {
   return new UpstreamFault({ kind: 'network', reason: aborted })
 }
@@ -26,7 +26,7 @@ export function isLostSocket(error: unknown): boolean {
   return lostSocket.has(getErrorReason(error))
 }
 
-/** The code of an error, else the name of its class. */
+/** Returns the code of an error, else the name of its class. */
 export function getErrorReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
@@ -34,7 +34,7 @@ export function getErrorReason(error: unknown): string {
   return error.name === 'HTTPParserError' ? 'UND_ERR_HTTP_PARSER' : error.name
 }
 
-/** undici has one code for all that befalls a socket; this one is the upstream's own doing. */
+/** Separates an unexpected `100 Continue` from undici's general socket error. */
 function refineCode(code: string, { message }: Error): string {
   return code === 'UND_ERR_SOCKET' && message === 'bad response' ? unrequestedContinue : code
 }

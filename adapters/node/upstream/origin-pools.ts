@@ -12,10 +12,10 @@ export interface OriginPoolsOptions {
   readonly pools: Set<Pool>
 }
 
-/** Addresses to remember: far more than models, and a bound if they ever come from outside. */
+/** Maximum number of cached URLs: far more than models, and a bound if URLs ever come from outside. */
 const maxRememberedUrls = 1_000
 
-/** The pools of all origins that share a way out and a connect timeout. */
+/** The connection pools of all origins that share an egress path and a connect timeout. */
 export class OriginPools {
   readonly #options: OriginPoolsOptions
   readonly #pools = new Map<string, Pool>()
@@ -25,7 +25,7 @@ export class OriginPools {
     this.#options = options
   }
 
-  /** Throws an `UpstreamFault` when `url` is not an address. */
+  /** Returns the destination of a URL. Throws an `UpstreamFault` when `url` is not a URL. */
   find(url: string): Destination {
     const known = this.#destinations.get(url)
     if (known) return known

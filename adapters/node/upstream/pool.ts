@@ -11,11 +11,11 @@ export interface PoolOptions {
   readonly sockets: Set<Socket>
   /** The pools that have a connection. */
   readonly pools: Set<Pool>
-  /** False: a connection serves one exchange only. */
+  /** False closes each connection after one request. Default: true. */
   readonly canReuse?: boolean | undefined
 }
 
-/** The connections to one origin. The one used last is used next, so that a surplus times out. */
+/** The connections to one origin. The most recently used one is reused first, so surplus ones time out. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #all = new Set<Connection>()
@@ -29,7 +29,7 @@ export class Pool {
     return this.#all.size === 0
   }
 
-  /** An idle connection, else a new one. */
+  /** Returns an idle connection, or else a new one. */
   acquire(): Connection {
     return this.#idle.pop() ?? this.openConnection()
   }
@@ -47,14 +47,14 @@ export class Pool {
     return connection
   }
 
-  /** Takes back a connection whose exchange is complete. */
+  /** Takes back a connection whose request is complete. */
   release(connection: Connection): void {
     if (this.#options.canReuse === false) return this.discard(connection)
     connection.markServed()
     this.#idle.push(connection)
   }
 
-  /** Closes a connection that nobody is to use again. */
+  /** Closes a connection and removes it from the pool. */
   discard(connection: Connection): void {
     this.#all.delete(connection)
     if (this.isEmpty) this.#options.pools.delete(this)

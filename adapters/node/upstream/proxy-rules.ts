@@ -2,21 +2,21 @@ import { BlockList, isIP } from 'node:net'
 import type { Environment } from '../../../src/index.ts'
 import { type Proxy, parseProxy, stripBrackets } from './proxy.ts'
 
-/** Which proxy the environment wants for an address. */
+/** The proxies that the environment sets, by URL. */
 export interface ProxyRules {
-  /** Undefined where the call goes to the address itself. */
+  /** Returns the proxy for a URL; undefined for a direct connection. */
   proxyFor(url: URL): Proxy | undefined
-  /** What is in force, for the log; undefined when no proxy is. */
+  /** The variables in force, without credentials; undefined when no proxy is set. */
   readonly logFields: Readonly<Record<string, string>> | undefined
 }
 
-/** A variable that holds no address of a proxy. Its message does not repeat the value. */
+/** A proxy variable that is not a URL. The message does not contain the value. */
 export class ProxySettingError extends Error {
   override readonly name = 'ProxySettingError'
 }
 
 /**
- * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in lower case or in upper case. Throws a
+ * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in lower or upper case. Throws a
  * `ProxySettingError`.
  */
 export function readProxyRules(env: Environment): ProxyRules {
@@ -38,7 +38,7 @@ export function readProxyRules(env: Environment): ProxyRules {
   }
 }
 
-/** Where both spellings are set, the one in lower case counts, as for other programs. */
+/** If both spellings are set, lower case wins, as in curl. */
 function readVariable(env: Environment, name: string): string | undefined {
   return env[name] || env[name.toUpperCase()] || undefined
 }
@@ -54,17 +54,17 @@ function readProxy(env: Environment, name: string): Proxy | undefined {
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
-// A connection to no address in particular reaches this machine.
+// A connection to the unspecified address reaches this machine.
 loopback.addAddress('0.0.0.0', 'ipv4')
 loopback.addAddress('::', 'ipv6')
 
-/** True for this machine itself, which no proxy can reach. */
+/** True for the local machine, which a proxy cannot reach. */
 export function isLoopback({ hostname }: URL): boolean {
   const host = normalizeHost(hostname)
   return host === 'localhost' || host.endsWith('.localhost') || isListed(loopback, host)
 }
 
-/** A name in lower case without a dot at its end, or an address without brackets. */
+/** Removes the brackets of an IPv6 address and the trailing dot of a name. */
 function normalizeHost(hostname: string): string {
   return stripBrackets(hostname).replace(/\.$/, '')
 }
@@ -77,8 +77,8 @@ function isListed(list: BlockList, host: string): boolean {
 type Exemption = (host: string, port: string) => boolean
 
 /**
- * Judges addresses by a list such as `internal.example, .corp, 10.0.0.0/8, host:8443`. A name stands
- * for its subdomains too, with a dot before it or not; `*` is every address.
+ * Parses a list such as `internal.example, .corp, 10.0.0.0/8, host:8443` into a check of URLs. A name,
+ * with or without a leading dot, includes its subdomains; `*` matches every URL.
  */
 function parseExemptions(list: string): (url: URL) => boolean {
   const rules = list
@@ -108,7 +108,7 @@ function exemptAddresses(address: string, family: number, bits: string | undefin
   const list = new BlockList()
   const type = family === 4 ? 'ipv4' : 'ipv6'
   const maxBits = family === 4 ? 32 : 128
-  // A mask that is none exempts the one address.
+  // An oversized mask exempts the single address.
   list.addSubnet(address, Math.min(Number(bits ?? maxBits), maxBits), type)
   return (host) => isListed(list, host)
 }

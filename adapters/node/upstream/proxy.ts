@@ -8,20 +8,20 @@ import { getErrorReason } from './errors.ts'
 /** A proxy for outgoing calls. */
 export interface Proxy {
   readonly protocol: 'http:' | 'https:'
-  /** A name or an address, without brackets. */
+  /** A host name or an address without brackets. */
   readonly hostname: string
   readonly port: string
-  /** `host:port`, as failures name it. */
+  /** `host:port`, the name in failures. */
   readonly name: string
-  /** The address without its credential, for the log. */
+  /** The URL without its credentials, for the log. */
   readonly maskedUrl: string
-  /** The value of `proxy-authorization`. */
+  /** The value of the header `proxy-authorization`. */
   readonly authorization: string | undefined
 }
 
-/** The proxy at an address such as `http://user:secret@host:port`; undefined when it is none. */
+/** Parses a proxy URL such as `http://user:secret@host:port`. Returns undefined for other text. */
 export function parseProxy(address: string): Proxy | undefined {
-  // curl and others take an address without a scheme.
+  // Like curl, accept an address without a scheme.
   const text = address.includes('://') ? address : `http://${address}`
   if (!URL.canParse(text)) return undefined
   const { protocol, hostname, port: given, username, password } = new URL(text)
@@ -39,7 +39,7 @@ export function parseProxy(address: string): Proxy | undefined {
   }
 }
 
-/** The host of a URL as sockets take it: IPv6 addresses have brackets in URLs only. */
+/** Returns the host of a URL for use with sockets: only URLs put brackets around IPv6 addresses. */
 export function stripBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
@@ -51,7 +51,7 @@ function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(credential).toString('base64')}`
 }
 
-/** A lone percent sign stands for itself. */
+/** Decodes percent-encoding; text with an invalid percent sign stays as it is. */
 function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -61,8 +61,8 @@ function decodePercent(text: string): string {
 }
 
 /**
- * Opens sockets through a proxy: by a tunnel to an https upstream, else to the proxy itself, which
- * is then asked with whole addresses.
+ * Creates a connector through a proxy. For an https upstream it opens a tunnel; for http it connects to
+ * the proxy, and requests carry the absolute URL.
  */
 export function createProxyConnector(proxy: Proxy, connector: Connector): Connector {
   const { protocol, hostname, port, name } = proxy
@@ -93,9 +93,10 @@ function buildConnectRequest(
   return `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credential}\r\n`
 }
 
+/** Maximum length of the proxy's response head, in characters. */
 const maxHeadLength = 16 * 1024
 
-/** Sends a request for a tunnel; `done` gets why the proxy grants none, or undefined. */
+/** Requests a tunnel. Calls `done` with the reason if the proxy refuses, else with undefined. */
 function openTunnel(socket: Socket, request: string, done: (reason?: string) => void): void {
   let head = ''
   const finish = (reason?: string) => {
@@ -117,7 +118,10 @@ function openTunnel(socket: Socket, request: string, done: (reason?: string) => 
 
 const notHttp = 'PROXY_NOT_HTTP'
 
-/** Why an answer grants no tunnel. The upstream does not speak first, so nothing may follow it. */
+/**
+ * Returns why a response does not open a tunnel. The upstream does not send first, so bytes after the
+ * head are an error.
+ */
 function findTunnelProblem(head: string): string | undefined {
   const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1])
   if (Number.isNaN(status)) return notHttp

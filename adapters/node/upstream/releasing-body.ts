@@ -1,12 +1,13 @@
-/** Shorter bodies are sent as they are, and stay in memory for as long as their exchange lasts. */
+/** Bodies up to this many bytes are sent directly and stay in memory until the response ends. */
 const maxShortBytes = 64 * 1024
 
+/** True for a body that should be sent as a `ReleasingBody`. */
 export const isLongBody = (body: Uint8Array | undefined): body is Uint8Array =>
   body !== undefined && body.length > maxShortBytes
 
 /**
- * The body of one request, which lets go of its bytes when it is asked for them: undici would keep them
- * until the end of the answer, which a stream may put off for minutes.
+ * A request body that drops its reference to the bytes when they are read. undici would keep the bytes
+ * until the end of the response, which can take minutes for a stream.
  */
 export class ReleasingBody implements Iterable<Uint8Array> {
   #bytes: Uint8Array | undefined

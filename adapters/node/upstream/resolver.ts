@@ -4,22 +4,22 @@ import { UpstreamFault } from '../../../src/core/failure.ts'
 import type { CancelSignal } from '../../../src/index.ts'
 import { abortFault, toUpstreamFault } from './errors.ts'
 
-/** Finds every address of a host name, IPv4 first. Rejects with an `UpstreamFault`. */
+/** Resolves a host name to all its addresses, IPv4 first. Rejects with an `UpstreamFault`. */
 export type ResolveHost = (host: string, signal: CancelSignal) => Promise<readonly string[]>
 
 export interface ResolverOptions {
-  /** Name servers, `address:port`; those of the system by default. */
+  /** Name servers as `address:port`. Default: those of the system. */
   readonly servers?: readonly string[] | undefined
-  /** A file in the form of `/etc/hosts`, which is asked first. */
+  /** Path of a hosts file, which takes precedence. Default: `/etc/hosts`. */
   readonly hosts?: string | undefined
 }
 
-/** One name server has so long for an answer, in milliseconds, and is asked so often. */
+/** Timeout of a query to one name server, in milliseconds, and the number of tries. */
 const queryLimits = { timeout: 2_000, tries: 2 }
 
 /**
- * Resolves names without the system's resolver, whose look-ups block the few threads on which all
- * other names are resolved and all files are read. Search domains do not apply.
+ * Creates a resolver that queries DNS directly. The resolver of the system would block Node's thread
+ * pool, on which all other look-ups and file reads run. Search domains do not apply.
  */
 export function createResolver({
   servers,

@@ -16,26 +16,26 @@ import type { Pool } from './pool.ts'
 import type { Proxy } from './proxy.ts'
 import { isLongBody, ReleasingBody } from './releasing-body.ts'
 
-/** How long the rest of a body that nobody needs may take and be, before its connection is given up. */
+/** Limits for draining an unneeded rest of a body, in milliseconds and bytes; beyond them, disconnect. */
 const drainTimeout = 250
 const maxDrainBytes = 64 * 1024
 
 /**
- * A reused connection that is lost so soon was closed while it was idle, in milliseconds. Later, the
- * upstream has probably worked on the request.
+ * A reused connection that is lost within this time, in milliseconds, had been closed while idle. After
+ * that the upstream has probably started to process the request.
  */
 const staleWindow = 1_000
 
-/** Where an address leads. */
+/** Where the requests for a URL go. */
 export interface Destination {
   readonly pool: Pool
-  /** Path and query; the whole address where `proxy` is asked for it. */
+  /** Path and query; the absolute URL if `proxy` is set. */
   readonly path: string
-  /** The proxy that reads every request, since it carries no tunnel. */
+  /** The proxy that forwards each request, for http upstreams, which have no tunnel. */
   readonly proxy?: Proxy | undefined
 }
 
-/** Where `url` leads by this pool. */
+/** Returns the destination of `url` through a pool. */
 export function toDestination(url: URL, proxy: Proxy | undefined, pool: Pool): Destination {
   const { protocol, origin, pathname, search } = url
   const path = pathname + search
@@ -43,8 +43,8 @@ export function toDestination(url: URL, proxy: Proxy | undefined, pool: Pool): D
 }
 
 /**
- * Sends one request and resolves at the response's headers; rejects with an `UpstreamFault`, that of
- * `find` included.
+ * Sends one request and resolves when the response headers arrive. Rejects with an `UpstreamFault`,
+ * including one that `find` throws.
  */
 export function sendRequest(
   request: UpstreamRequest,
@@ -64,9 +64,9 @@ interface UpstreamDispatchOptions {
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * One request on its way, as undici's handler of it. The body is taken as it comes, never at the
- * reader's pace: a paused parser breaks an assertion when the upstream closes, outside of every
- * promise, and would lose the end of answers that are complete.
+ * One running request, as a dispatch handler of undici. It never pauses the body for a slow reader: if
+ * the upstream closes while undici's parser is paused, an assertion fails outside of every promise, and
+ * the end of a complete response is lost.
  */
 class UpstreamDispatch implements Dispatcher.DispatchHandler {
   #request: UpstreamRequest
@@ -94,16 +94,16 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     this.#send(this.#pool.acquire())
   }
 
-  /** undici tells handlers of the present kind by this method. */
+  /** undici recognizes handlers of its current interface by this method. */
   onRequestStart(): void {}
 
-  /** The first byte of an answer. */
+  /** The first byte of the response has arrived. */
   onResponseStarted(): void {
     this.#hasAnswered = true
   }
 
   onResponseStart(_: unknown, status: number, headers: Headers): void {
-    // Informational answers come before the real one.
+    // Informational responses precede the final one.
     if (this.#isOver || status < 200) return
     const { proxy } = this.#options.destination
     if (status === 407 && proxy) return this.#fail(createProxyFault(proxy, status))
@@ -146,13 +146,13 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     return this.#sink ? 'answering' : 'waiting'
   }
 
-  /** The upstream has closed an idle connection while the request was on its way to it. */
+  /** True if the upstream closed an idle connection while the request was on its way. */
   #isStale(error: unknown): boolean {
     if (!this.#connection?.isReused || this.#hasAnswered || !isLostSocket(error)) return false
     return performance.now() - this.#sentAt < staleWindow
   }
 
-  /** On a new connection, so that it cannot happen twice. */
+  /** Sends the request again on a new connection, so that this cannot happen twice. */
   #resend(): void {
     if (this.#connection) this.#pool.discard(this.#connection)
     this.#send(this.#pool.openConnection())
@@ -167,13 +167,13 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     if (!isLongBody(body))
       return connection.send({ method, path, headers, body: body ?? null }, this)
     const length = { 'content-length': String(body.length) }
-    // undici takes any iterable, which its declaration leaves out.
+    // undici accepts any iterable, which its type omits.
     const passing: unknown = new ReleasingBody(body)
     const sent = { method, path, headers: { ...headers, ...length }, body: passing as Readable }
     connection.send(sent, this)
   }
 
-  /** It is not sent again once there is an answer. */
+  /** Releases the body: after the response headers the request is never sent again. */
   #forgetBody(): void {
     if (!isLongBody(this.#request.body)) return
     this.#request = { ...this.#request, body: undefined, mayResend: undefined }
@@ -189,7 +189,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     else this.#options.reject(fault)
   }
 
-  /** The reader needs no more of the body. */
+  /** Handles a reader that needs no more of the body. */
   #release(how: 'cancel' | 'drain'): void {
     this.#decoder?.close()
     if (how === 'cancel') return this.#giveUp()
@@ -201,7 +201,7 @@ class UpstreamDispatch implements Dispatcher.DispatchHandler {
     if (connection) this.#pool.discard(connection)
   }
 
-  /** Ends the exchange. The connection it had, the first time; after that, undefined. */
+  /** Ends the request. Returns its connection on the first call and undefined on later ones. */
   #finish(): Connection | undefined {
     if (this.#isOver) return undefined
     this.#isOver = true

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import * as tls from 'node:tls'
 
-/** What the host trusts, and these certificate authorities (PEM) beside it. Throws on bad PEM. */
+/** Creates a context that trusts the host's authorities and the given ones (PEM). Throws on bad PEM. */
 export function createTrustContext(authorities: string): tls.SecureContext {
   return tls.createSecureContext({ ca: [...listHostAuthorities(), authorities] })
 }
 
-/** What calls trust that name no authority: to name one replaces it all. */
+/** Lists the authorities that the host trusts by default; setting `ca` would replace them all. */
 function listHostAuthorities(): readonly string[] {
-  // Node.js 22.15 and later say it themselves.
+  // Available since Node.js 22.15.
   const ask: unknown = Reflect.get(tls, 'getCACertificates')
   return typeof ask === 'function'
     ? ask('default')
@@ -21,7 +21,7 @@ function readExtraAuthorities(): readonly string[] {
   try {
     return [readFileSync(path, 'utf8')]
   } catch {
-    // Node.js itself has warned about it at the start.
+    // Node.js warns about this file at its start.
     return []
   }
 }
