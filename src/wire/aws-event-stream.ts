@@ -4,38 +4,39 @@ import { crc32 } from './crc32.ts'
 
 /** One message of an AWS event stream. */
 export interface AwsMessage {
-  /** The headers whose value is a string; no other type carries anything the gateway reads. */
+  /** The headers whose value is a string. The gateway reads no other type. */
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Uint8Array
 }
 
-/** The longest message that is understood, in bytes. A longer one is no answer but an attack. */
+/** Maximum length of a message in bytes. A longer one is treated as an attack. */
 export const maxMessageBytes = 24 * 1024 * 1024
 
-/** Total length, length of the headers, and the checksum of these two. */
+/** Bytes of the prelude: total length, length of the headers, and the checksum of both. */
 const preludeLength = 12
 const checksumLength = 4
 const minMessageBytes = preludeLength + checksumLength
 
 /**
- * Cuts a body of type `application/vnd.amazon.eventstream` into its messages. A length or checksum
- * that is wrong throws `closed-early`: past it nothing can be trusted, as after a broken connection.
+ * Splits a body of type `application/vnd.amazon.eventstream` into messages. A wrong length or checksum
+ * throws `closed-early`, as for a broken connection, since the bytes after it cannot be trusted. Format:
+ * https://docs.aws.amazon.com/lexv2/latest/dg/event-stream-encoding.html
  */
 export class AwsEventStream {
   #pieces: Uint8Array[] = []
   #length = 0
-  /** Bytes it takes to go on: a prelude, then the whole message that it announces. */
+  /** Number of bytes needed to continue: a prelude, then the whole message that it announces. */
   #awaited = preludeLength
-  /** The headers of the last message, which are those of nearly every message that follows. */
+  /** The headers of the last message. Nearly every following message has the same ones. */
   #headerBlock = new Uint8Array(0)
   #headers: ReadonlyMap<string, string> = new Map()
 
-  /** True when no message has been begun and not ended. */
+  /** True when no message is incomplete. */
   get isBetweenMessages(): boolean {
     return this.#length === 0
   }
 
-  /** The messages that these bytes complete; they are yielded before a fault behind them is thrown. */
+  /** Yields the messages that these bytes complete, then throws if the bytes after them are corrupt. */
   *push(chunk: Uint8Array): Generator<AwsMessage, void, undefined> {
     this.#pieces.push(chunk)
     this.#length += chunk.length
@@ -55,7 +56,7 @@ export class AwsEventStream {
     this.#length = bytes.length
   }
 
-  /** All that is held, in one piece. A message is put together once, however it was cut. */
+  /** Returns all held bytes as one array. Each message is joined only once, however it was split. */
   #joined(): Uint8Array {
     const bytes = this.#pieces.length === 1 ? this.#pieces[0] : undefined
     return bytes ?? concat(this.#pieces, this.#length)
@@ -82,7 +83,7 @@ function messageLength(bytes: Uint8Array): number {
   return total
 }
 
-/** The last four bytes are the checksum of all before them. */
+/** Verifies that the last four bytes are the checksum of the bytes before them. */
 function verifyChecksum(bytes: Uint8Array): void {
   const end = bytes.length - checksumLength
   if (crc32(bytes.subarray(0, end)) !== readUint(bytes, end, checksumLength)) throw corruptStream()
@@ -94,7 +95,7 @@ function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   return true
 }
 
-/** The bytes of a value by its type: booleans, integers, then timestamp and UUID. */
+/** Bytes of a value by its type: booleans, integers, timestamp, UUID. */
 const fixedLengths: Readonly<Record<number, number>> = {
   0: 0,
   1: 0,
@@ -108,7 +109,9 @@ const fixedLengths: Readonly<Record<number, number>> = {
 const bytesType = 6
 const stringType = 7
 
-/** Each header: length of the name, name, type, value; bytes and strings tell their own length. */
+/** Reads the headers. Each has the length of its name, name, type, and value; byte arrays and strings
+ * begin with their length.
+ */
 function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
   let at = 0
@@ -132,10 +135,10 @@ function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
 
 const decoder = new TextDecoder()
 
-/** A big-endian unsigned integer. */
+/** Reads a big-endian unsigned integer. */
 function readUint(bytes: Uint8Array, at: number, length: number): number {
   let value = 0
-  // Nobody asks for bytes behind the end.
+  // Callers never read past the end.
   for (let end = at + length; at < end; at++) value = value * 256 + (bytes[at] as number)
   return value
 }

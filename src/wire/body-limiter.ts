@@ -1,42 +1,42 @@
 import type { BufferAccount, Buffers } from './buffers.ts'
 import { FifoSemaphore } from './fifo-semaphore.ts'
 
-/** A longer body is large: a few of them are read and held at once, and one is parsed at a time. */
+/** Bodies over this many bytes are large: only a few are held at once, and one is parsed at a time. */
 export const largeBodyBytes = 1024 * 1024
 
 /**
- * Lets the bodies of requests in. A small one waits while the buffers have no room for it, a large one
- * also while too many others are inside; what waits is not read. The only one of its size is let in
- * whatever the buffers hold, or it might wait for ever.
+ * Limits the request bodies in memory. A body waits, unread, until the buffers have room for it; a large
+ * one also waits while too many other large ones are held. When no other body of its size class is held,
+ * it does not wait for room, or it could wait forever.
  */
 export class BodyLimiter {
   readonly buffers: Buffers
   readonly small: FifoSemaphore
   readonly large: FifoSemaphore
-  readonly parser: FifoSemaphore = new FifoSemaphore((inside) => inside === 0)
+  readonly parser: FifoSemaphore = new FifoSemaphore((held) => held === 0)
 
-  /** `mostLarge`: how many large bodies may be inside. It may change at any time. */
+  /** `maxLarge` returns the maximum number of large bodies. It may change at any time. */
   constructor(buffers: Buffers, maxLarge: () => number) {
     this.buffers = buffers
-    const fits = (inside: number, bytes: number) => inside === 0 || buffers.hasRoomFor(bytes)
+    const fits = (held: number, bytes: number) => held === 0 || buffers.hasRoomFor(bytes)
     this.small = new FifoSemaphore(fits)
-    this.large = new FifoSemaphore((inside, bytes) => inside < maxLarge() && fits(inside, bytes))
+    this.large = new FifoSemaphore((held, bytes) => held < maxLarge() && fits(held, bytes))
     buffers.onFreed(() => this.admitWaiting())
   }
 
-  /** To be called when the limits have changed. */
+  /** Call this after the limits have changed. */
   admitWaiting(): void {
     this.small.admitWaiting()
     this.large.admitWaiting()
   }
 
-  /** A place for the body of one request. */
-  openSlot(share: BufferAccount): BodySlot {
-    return new BodySlot(this, share)
+  /** Opens a slot for the body of one request. */
+  openSlot(account: BufferAccount): BodySlot {
+    return new BodySlot(this, account)
   }
 }
 
-/** The place of one body, from before it is read until its bytes are not needed any more. */
+/** The slot of one body, from before it is read until its bytes are no longer needed. */
 export class BodySlot {
   readonly #limiter: BodyLimiter
   readonly #account: BufferAccount
@@ -45,9 +45,9 @@ export class BodySlot {
   #isParsing = false
   #isReleased = false
 
-  constructor(intake: BodyLimiter, share: BufferAccount) {
-    this.#limiter = intake
-    this.#account = share
+  constructor(limiter: BodyLimiter, account: BufferAccount) {
+    this.#limiter = limiter
+    this.#account = account
   }
 
   get isLarge(): boolean {
@@ -55,17 +55,17 @@ export class BodySlot {
   }
 
   /**
-   * Asks for room for so many bytes in all, which may be more than before. Undefined when there is,
-   * else a promise that resolves when there is, or when the place has ended.
+   * Reserves memory for `bytes` bytes in total, which may be more than before. Returns undefined on
+   * success, else a promise that resolves when the memory is reserved or the slot released.
    */
   reserve(bytes: number): Promise<void> | undefined {
     const { small, large } = this.#limiter
-    const room = bytes > largeBodyBytes ? large : small
-    return room.acquire({
+    const semaphore = bytes > largeBodyBytes ? large : small
+    return semaphore.acquire({
       bytes: bytes - this.#bytes,
       onAcquire: () => {
         const before = this.#semaphore
-        this.#semaphore = room
+        this.#semaphore = semaphore
         this.#reserveBytes(bytes)
         before?.release()
       },
@@ -73,12 +73,12 @@ export class BodySlot {
     })
   }
 
-  /** The body is there, and no longer than this: the rest of its room is given back. */
+  /** Returns the rest of the reservation: the body has arrived and has this many bytes. */
   shrinkTo(bytes: number): void {
     if (!this.#isReleased) this.#reserveBytes(bytes)
   }
 
-  /** Undefined when the body may be parsed, else a promise that resolves when it may. */
+  /** Returns undefined when the body may be parsed now, else a promise that resolves when it may. */
   startParsing(): Promise<void> | undefined {
     if (!this.isLarge) return undefined
     const enter = () => {
@@ -91,14 +91,14 @@ export class BodySlot {
     })
   }
 
-  /** What it has been parsed into is not needed any more. */
+  /** Ends the parsing, so that the next large body may be parsed. */
   endParsing(): void {
     if (!this.#isParsing) return
     this.#isParsing = false
     this.#limiter.parser.release()
   }
 
-  /** Gives everything back. Only the first call counts. */
+  /** Releases the slot and its memory. Only the first call counts. */
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
@@ -106,7 +106,7 @@ export class BodySlot {
     this.#reserveBytes(0)
     this.#semaphore?.release()
     this.#semaphore = undefined
-    // It may have been the one that the others waited behind.
+    // A cancelled wait may have blocked those behind it.
     this.#limiter.admitWaiting()
   }
 

@@ -5,23 +5,23 @@ import { type BodySlot, largeBodyBytes } from './body-limiter.ts'
 import { ByteList } from './byte-list.ts'
 
 export interface ReadBodyOptions {
-  /** The longest body that is taken, in bytes. */
+  /** Maximum length of the body in bytes. */
   readonly maxBytes: number
   readonly slot: BodySlot
-  /** Waits for the place; rejects as soon as the answer is not waited for any longer. */
+  /** Waits for the slot. Rejects as soon as the request has ended. */
   readonly wait: (entered: Promise<void>) => Promise<void>
 }
 
 /**
- * The whole body of a client's request, read when it has a place. A body over the limit is refused
- * with LM-1002, and is not read any further; one that breaks off ends as `client-cancelled`.
+ * Reads the whole body of a client's request once its slot has memory. Rejects with LM-1002 as soon as
+ * the body exceeds the limit, and with `client-cancelled` when it breaks off.
  */
 export async function readBody(request: Request, reading: ReadBodyOptions): Promise<Uint8Array> {
   const { maxBytes, slot, wait } = reading
   const declared = declaredLength(request)
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
   if (!request.body) return new Uint8Array(0)
-  // The beginning of a body of unknown length is read like a small one.
+  // A body of unknown length starts as a small one.
   const entered = slot.reserve(declared ?? Math.min(maxBytes, largeBodyBytes))
   if (entered) await wait(entered)
   try {
@@ -35,13 +35,13 @@ export async function readBody(request: Request, reading: ReadBodyOptions): Prom
 }
 
 export interface CollectOptions {
-  /** In bytes. */
+  /** Maximum length of the body in bytes. */
   readonly maxBytes: number
-  /** Counts what has come so far. */
+  /** Counts the bytes read so far. */
   readonly unread: UnreadBytes
 }
 
-/** The whole of an upstream's body; one that is longer than the limit is a malformed answer. */
+/** Reads the whole body of an upstream response. Rejects with `malformed` when it exceeds the limit. */
 export async function readUpstreamBody(
   source: ByteSource,
   { maxBytes, unread }: CollectOptions,
@@ -59,8 +59,8 @@ export async function readUpstreamBody(
 }
 
 /**
- * The first `limit` bytes of a body as text, or what has come when it breaks off; the rest is not
- * waited for. For error answers: their status has said the most already.
+ * Reads the first `limit` bytes of a body as text, or fewer if it breaks off, and cancels the rest. For
+ * error responses, whose status matters more than their text.
  */
 export async function readExcerpt(source: ByteSource, maxBytes: number): Promise<string> {
   const bytes = new ByteList()
@@ -73,13 +73,13 @@ export async function readExcerpt(source: ByteSource, maxBytes: number): Promise
   return new TextDecoder().decode(bytes.takeAll())
 }
 
-/** A length that is no whole number is none, so the bytes are counted. */
+/** Returns the declared length, or undefined when it is missing or not a whole number. */
 function declaredLength({ headers }: Request): number | undefined {
   const header = headers.get('content-length')
   return header !== null && /^\d+$/.test(header) ? Number(header) : undefined
 }
 
-/** A body that comes in one piece or a few: the host puts them together at once. */
+/** Up to this many bytes, the host joins the few pieces of a body itself. */
 const maxSingleReadBytes = 64 * 1024
 
 function read(
@@ -89,14 +89,14 @@ function read(
 ): Promise<Uint8Array> {
   if (declared !== undefined && declared <= maxSingleReadBytes)
     return request.arrayBuffer().then(asBytes)
-  // Only asked where there is a body.
+  // The caller has checked that there is a body.
   const reader = (request.body as ReadableStream<Uint8Array>).getReader()
   return declared === undefined ? readCounted(reader, reading) : readDeclared(reader, declared)
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** Into memory of the length that has been declared, which the host enforces. */
+/** Reads into an array of the declared length. */
 async function readDeclared(reader: Reader, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length)
   let at = 0
@@ -108,7 +108,7 @@ async function readDeclared(reader: Reader, length: number): Promise<Uint8Array>
   return bytes.subarray(0, at)
 }
 
-/** The reader is left locked where it stops: the host discards or ends what still comes. */
+/** Reads a body of unknown length. It leaves the reader locked; the host discards the rest. */
 async function readCounted(
   reader: Reader,
   { maxBytes, slot, wait }: ReadBodyOptions,
@@ -124,7 +124,7 @@ async function readCounted(
   return bytes.takeAll()
 }
 
-/** Some hosts answer `arrayBuffer()` with a view, which saves them a copy. */
+/** Some hosts return a view from `arrayBuffer()`, which saves a copy. */
 function asBytes(buffer: ArrayBuffer | Uint8Array): Uint8Array {
   return buffer instanceof Uint8Array ? buffer : new Uint8Array(buffer)
 }

@@ -2,18 +2,18 @@ import { type UpstreamFailure, UpstreamFault } from '../core/failure.ts'
 import type { ByteSource, UnreadBytes } from '../core/ports.ts'
 import { ByteList } from './byte-list.ts'
 
-/** As much as one packet brings. Of a long answer the pieces come one by one, not as a copy. */
+/** Maximum number of bytes to join for one read, about one packet. Longer bodies are read uncopied. */
 const maxJoinBytes = 64 * 1024
 
 export interface QueueOptions {
-  /** Called once when the reader needs no more, or has fallen too far behind. */
+  /** Called once when the reader needs no more bytes or has fallen too far behind. */
   readonly onRelease?: (how: 'cancel' | 'drain') => void
   readonly unread?: UnreadBytes | undefined
 }
 
 /**
- * Bytes on their way from a sender that does not wait to one reader. What waits unread is capped:
- * over `limit` bytes the reader is too slow, and the exchange ends as `slow-client`.
+ * A queue of bytes from a sender that does not wait to one reader. When more than `limit` bytes are
+ * unread, the reader is too slow and the queue fails as `slow-client`.
  */
 export class BoundedQueue implements ByteSource {
   readonly #limit: number
@@ -31,21 +31,21 @@ export class BoundedQueue implements ByteSource {
 
   push(bytes: Uint8Array): void {
     if (this.#state !== 'open' || bytes.length === 0) return
-    // A packet often holds several pieces: the reader gets all that this turn brings, at once.
+    // A packet often contains several pieces; the reader gets all pieces of this turn at once.
     if (this.#waiting && this.#bytes.length === 0) queueMicrotask(() => this.#deliver())
     this.#bytes.push(bytes)
     this.#unread?.add(bytes.length)
     if (this.#bytes.length > this.#limit && !this.#waiting) this.#overflow()
   }
 
-  /** The sender is done. What waits is still read. */
+  /** Ends the queue. Waiting bytes are still read. */
   end(): void {
     if (this.#state !== 'open') return
     this.#state = 'ended'
     if (this.#bytes.length === 0) this.#takeWaiting()?.resolve(undefined)
   }
 
-  /** The sender has failed. What waits is still read, then the failure. */
+  /** Fails the queue. Waiting bytes are still read, then the failure. */
   fail(failure: UpstreamFailure): void {
     if (this.#state !== 'open') return
     const fault = new UpstreamFault(failure)
@@ -75,7 +75,7 @@ export class BoundedQueue implements ByteSource {
     this.#takeWaiting()?.resolve(this.#take())
   }
 
-  /** Nobody will catch up with what waits, so its memory is given back at once. */
+  /** Fails the queue and frees its memory at once: the reader will not catch up. */
   #overflow(): void {
     this.#clear()
     this.fail({ kind: 'slow-client' })

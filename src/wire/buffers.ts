@@ -1,9 +1,9 @@
 import { InFlightSet } from './in-flight-set.ts'
 
 /**
- * The bytes that the process holds at the moment for others: bodies of requests, what upstreams have
- * sent and no client has read, what waits for slow clients. Together they stay under one limit: over
- * it the slowest reader, which is the one with the most unread bytes, ends first.
+ * Counts all bytes that the process buffers: request bodies, unread upstream responses, and bytes that
+ * wait for slow clients. The sum stays under one limit. Above it, the account with the most unread
+ * bytes, which belongs to the slowest reader, is evicted first.
  */
 export class Buffers {
   readonly #limit: () => number
@@ -12,7 +12,7 @@ export class Buffers {
   #shedding = false
   #onFreed: () => void = () => {}
 
-  /** `limit`: in bytes. It may change at any time. */
+  /** `limit` returns the limit in bytes. It may change at any time. */
   constructor(limit: () => number) {
     this.#limit = limit
   }
@@ -25,28 +25,28 @@ export class Buffers {
     return this.#bytes + bytes <= this.#limit()
   }
 
-  /** `listener` is called whenever there is more room than before. */
+  /** Sets the listener that is called whenever bytes are freed. */
   onFreed(listener: () => void): void {
     this.#onFreed = listener
   }
 
-  /** A share for one exchange; `end` is called at most once, when it must end to make room. */
+  /** Opens an account for one request. `end` is called at most once, when the account is evicted. */
   openAccount(end: () => void): BufferAccount {
     return new BufferAccount(this, end)
   }
 
-  /** For shares: one has been opened. Returns the way to take it out again. */
-  register(share: BufferAccount): () => void {
-    return this.#accounts.add(share)
+  /** For accounts: registers an account. Returns the function that removes it. */
+  register(account: BufferAccount): () => void {
+    return this.#accounts.add(account)
   }
 
-  /** For shares: one holds so many bytes more than before, or less. */
+  /** For accounts: changes the sum by `bytes`, which may be negative. */
   adjust(bytes: number): void {
     this.#bytes += bytes
     if (bytes < 0) this.#onFreed()
     else if (this.#bytes > this.#limit() && !this.#shedding) {
       this.#shedding = true
-      // Not at once: what has grown is in the middle of something.
+      // Deferred: the account that has grown is in the middle of an operation.
       queueMicrotask(() => this.#shed())
     }
   }
@@ -62,7 +62,7 @@ export class Buffers {
   }
 }
 
-/** What one exchange holds. Once closed it holds nothing, whatever is still added. */
+/** The buffered bytes of one request. A closed account counts nothing that is added later. */
 export class BufferAccount {
   readonly #buffers: Buffers
   readonly #onEvict: () => void
@@ -77,31 +77,31 @@ export class BufferAccount {
     this.#unregister = buffers.register(this)
   }
 
-  /** Bytes that wait for the client, or for what must come before them. */
+  /** Number of bytes that wait to be read by the client or the gateway. */
   get unread(): number {
     return this.#unread
   }
 
-  /** So many more bytes wait, or so many less. */
+  /** Changes the number of unread bytes by `bytes`, which may be negative. */
   addUnread(bytes: number): void {
     if (this.#closed || bytes === 0) return
     this.#unread += bytes
     this.#buffers.adjust(bytes)
   }
 
-  /** The same of the request's own body, for which nobody is too slow. */
+  /** Changes the number of bytes of the request body, which do not count for eviction. */
   addBody(bytes: number): void {
     if (this.#closed || bytes === 0) return
     this.#body += bytes
     this.#buffers.adjust(bytes)
   }
 
-  /** A part of the unread bytes that is counted by itself. */
+  /** Opens a separate counter for a part of the unread bytes. */
   openCounter(): UnreadCounter {
     return new UnreadCounter(this)
   }
 
-  /** Gives everything back, and ends the exchange. */
+  /** Evicts the account: frees its bytes and ends the request. */
   end(): void {
     this.close()
     this.#onEvict()
@@ -118,13 +118,13 @@ export class BufferAccount {
   }
 }
 
-/** The unread bytes of one queue. */
+/** Counts the unread bytes of one queue. */
 export class UnreadCounter {
   readonly #account: BufferAccount
   #bytes = 0
 
-  constructor(share: BufferAccount) {
-    this.#account = share
+  constructor(account: BufferAccount) {
+    this.#account = account
   }
 
   add(bytes: number): void {
@@ -132,7 +132,7 @@ export class UnreadCounter {
     this.#account.addUnread(bytes)
   }
 
-  /** Gives back all that has been added. */
+  /** Uncounts all bytes that were added. */
   release(): void {
     this.add(-this.#bytes)
   }

@@ -4,13 +4,13 @@ import type { Clock, Timer } from '../core/ports.ts'
 import { removeItem } from './light-abort-controller.ts'
 
 /**
- * A stretch of work that something outside may end: the client leaves, a time limit passes, the
- * process stops. The first end counts. Whoever opens a scope closes it; closing ends nothing, it
- * frees timers and listeners.
+ * A scope of work that may be cancelled from outside: the client leaves, a time limit passes, the process
+ * stops. Only the first cancellation counts. The code that opens a scope must close it; `close` cancels
+ * nothing and frees timers and listeners.
  */
 export class CancelScope {
   readonly #clock: Clock
-  // A few of each at a time, for which a `Set` would be too much.
+  // Arrays: a `Set` costs more for the few entries of each.
   #listeners: Listener[] = []
   #limits: Limit[] = []
   #timer: Timer | undefined
@@ -25,12 +25,12 @@ export class CancelScope {
     this.#leaveParent = parent?.onEnd((failure) => this.end(failure))
   }
 
-  /** Why the scope has ended, if it has. */
+  /** Why the scope has ended; undefined while it has not. */
   get ended(): UpstreamFailure | undefined {
     return this.#ended
   }
 
-  /** Ends the scope, and every scope opened inside it. Only the first call counts. */
+  /** Ends the scope and all scopes opened inside it. Only the first call counts. */
   end(failure: UpstreamFailure): void {
     if (this.#ended) return
     this.#ended = failure
@@ -39,7 +39,7 @@ export class CancelScope {
     for (const listener of listeners) listener(failure)
   }
 
-  /** Ends the scope with `failure` after `delay`. Returns the way to call that off. */
+  /** Ends the scope with `failure` after `delay` milliseconds. Returns a function that cancels this. */
   endAfter(delay: Millis, failure: UpstreamFailure): () => void {
     if (this.#ended) return () => {}
     if (delay < timerResolution) {
@@ -49,13 +49,13 @@ export class CancelScope {
     const limit = { at: this.#clock.elapsed() + delay, failure }
     this.#limits.push(limit)
     this.#wakeAt(limit.at)
-    // The timer stays: when it fires for nothing it is set anew for what is left.
+    // The timer keeps running; when it fires, it is set again for the remaining limits.
     return () => removeItem(this.#limits, limit)
   }
 
   /**
-   * Ends the scope now if a limit has been reached whose timer is still to fire, here or further out.
-   * Returns why the scope has ended, if it has.
+   * Ends the scope now if one of its limits, or of its parents', has passed but the timer has not fired
+   * yet. Returns why the scope has ended, or undefined.
    */
   expire(): UpstreamFailure | undefined {
     this.#parent?.expire()
@@ -64,15 +64,15 @@ export class CancelScope {
     return this.#ended
   }
 
-  /** The time until the nearest limit set with `endAfter`, here or further out. */
+  /** Returns the time until the nearest limit of this scope or its parents, in milliseconds. */
   remaining(): Millis {
     const now = this.#clock.elapsed()
-    let least = this.#parent?.remaining() ?? Number.POSITIVE_INFINITY
-    for (const { at } of this.#limits) least = Math.min(least, at - now)
-    return least
+    let nearest = this.#parent?.remaining() ?? Number.POSITIVE_INFINITY
+    for (const { at } of this.#limits) nearest = Math.min(nearest, at - now)
+    return nearest
   }
 
-  /** Resolves after `delay`, or as soon as the scope ends. */
+  /** Resolves after `delay` milliseconds, or as soon as the scope ends. */
   sleep(delay: Millis): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#clock.schedule(delay, () => {
@@ -86,12 +86,12 @@ export class CancelScope {
     })
   }
 
-  /** A scope that ends with this one, and may end sooner. */
+  /** Opens a scope that ends with this one or sooner. */
   open(): CancelScope {
     return new CancelScope(this.#clock, this)
   }
 
-  /** Calls `listener` when the scope ends, at once if it has. Returns the way to stop listening. */
+  /** Calls `listener` when the scope ends, or at once if it has. Returns a function that unsubscribes. */
   onEnd(listener: Listener): () => void {
     if (this.#ended) {
       listener(this.#ended)
@@ -102,8 +102,8 @@ export class CancelScope {
   }
 
   /**
-   * The outcome of `work`, or an `UpstreamFault` as soon as the scope ends. `work` goes on unheard,
-   * but for what it may still bring: that goes to `late`.
+   * Settles like `work`, or rejects with an `UpstreamFault` as soon as the scope ends. `work` then goes
+   * on, and a value that it still produces goes to `late`.
    */
   race<T>(work: Promise<T>, late?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -126,7 +126,7 @@ export class CancelScope {
     })
   }
 
-  /** Frees timers and listeners. Nothing that happens later ends the scope's work. */
+  /** Frees timers and listeners. Later events do not end the scope. */
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -136,7 +136,7 @@ export class CancelScope {
     this.#leaveParent = undefined
   }
 
-  /** One timer serves all limits: most requests have two, and need neither. */
+  /** Sets the timer. One serves all limits: most requests have two limits and reach neither. */
   #wakeAt(at: Millis): void {
     if (this.#timer && this.#wakesAt <= at) return
     this.#timer?.cancel()
@@ -148,24 +148,24 @@ export class CancelScope {
     this.#timer = undefined
     const due = this.#due()
     if (due) this.end(due.failure)
-    // A limit was called off, or the timer has fired a fraction of a millisecond early.
+    // A limit was cancelled, or the timer fired a fraction of a millisecond early.
     else if (this.#limits.length > 0) this.#wakeAt(Math.min(...this.#limits.map(({ at }) => at)))
   }
 
-  /** A limit that has been reached: of several, the one that was set first. */
+  /** Returns a limit that has passed; of several, the one that was set first. */
   #due(): Limit | undefined {
     const now = this.#clock.elapsed()
     return this.#limits.find(({ at }) => at <= now)
   }
 }
 
-/** Timers are no finer than this: what begins with less time left has none. */
+/** Resolution of timers, in milliseconds. A limit below it counts as already passed. */
 export const timerResolution: Millis = 1
 
 type Listener = (failure: UpstreamFailure) => void
 
 interface Limit {
-  /** On the clock that never jumps. */
+  /** In milliseconds of the monotonic clock. */
   readonly at: Millis
   readonly failure: UpstreamFailure
 }

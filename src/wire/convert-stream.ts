@@ -1,15 +1,15 @@
 import { type Readable, type Source, unbuffered } from '../core/streams.ts'
 
-/** A stream of any class that does not have a reader yet. */
+/** A stream of any class that has no reader yet. */
 export type UnreadStream = Pick<Readable<Uint8Array>, 'getReader'>
 
-/** The same stream as the platform's `ReadableStream`. */
+/** Converts a stream to the platform's `ReadableStream`. */
 export function toWebStream(stream: UnreadStream): ReadableStream<Uint8Array> {
   if (stream instanceof ReadableStream) return stream
   return new ReadableStream(toSource(stream), unbuffered)
 }
 
-/** The chunks of `stream` as the source of a stream of another class. */
+/** Returns the chunks of `stream` as the source for a stream of another class. */
 export function toSource(stream: UnreadStream): Source<Uint8Array> {
   const reader = stream.getReader()
   return {

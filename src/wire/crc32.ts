@@ -1,8 +1,8 @@
-/** The common CRC-32 (reflected polynomial EDB88320), as in zlib. */
+/** Computes the CRC-32 of zlib (reflected polynomial EDB88320), with the slicing-by-4 method. */
 export function crc32(bytes: Uint8Array): number {
   let crc = -1
   let at = 0
-  // Four bytes a step: the lookups of one step do not wait for each other.
+  // Four bytes per step: the lookups of one step do not depend on each other.
   for (; at + 4 <= bytes.length; at += 4) {
     crc ^= readUint32(bytes, at)
     crc = lookUp(3, crc) ^ lookUp(2, crc >>> 8) ^ lookUp(1, crc >>> 16) ^ lookUp(0, crc >>> 24)
@@ -17,11 +17,11 @@ function readUint32(bytes: Uint8Array, at: number): number {
 }
 
 function byteAt(bytes: Uint8Array, at: number): number {
-  // The loops end where the array does.
+  // The loops stay within the array.
   return bytes[at] as number
 }
 
-/** What a byte does to the checksum with so many zeros behind it: 256 entries for each number. */
+/** The effect of a byte followed by 0 to 3 zero bytes on the checksum: 256 entries for each number. */
 const table = new Int32Array(4 * 256)
 
 for (let byte = 0; byte < 256; byte++) {
@@ -30,12 +30,12 @@ for (let byte = 0; byte < 256; byte++) {
   table[byte] = value
 }
 for (let at = 256; at < table.length; at++) {
-  // The entry of the same byte with one zero less, which has been made.
+  // The finished entry of the same byte with one zero less.
   const before = table[at - 256] as number
   table[at] = lookUp(0, before) ^ (before >>> 8)
 }
 
 function lookUp(zeros: number, byte: number): number {
-  // There is one for every byte.
+  // The index is always within the table.
   return table[zeros * 256 + (byte & 0xff)] as number
 }

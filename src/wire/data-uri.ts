@@ -1,14 +1,14 @@
 /** A `data:` URI whose payload is base64. */
 export interface DataUri {
-  /** Lower case, without parameters; empty when the URI names none. */
+  /** In lower case, without parameters; empty when the URI has none. */
   readonly mediaType: string
   /** Standard base64 without white space. */
   readonly payload: string
 }
 
 /**
- * Reads `data:<media-type>;base64,<payload>`. Scheme, media type and marker may be in any case, and
- * parameters may stand before the marker. Undefined for everything else, percent-encoding included.
+ * Parses `data:<media-type>;base64,<payload>`. Scheme, media type and `base64` are case-insensitive, and
+ * parameters may precede `base64`. Returns undefined for other text, including percent-encoded payloads.
  */
 export function parseDataUri(uri: string): DataUri | undefined {
   const mediaType = parseDataUriType(uri)
@@ -17,7 +17,7 @@ export function parseDataUri(uri: string): DataUri | undefined {
   return payload === '' ? undefined : { mediaType, payload }
 }
 
-/** The media type of such a URI, without a look at its payload. */
+/** Returns the media type of such a URI without reading its payload. */
 export function parseDataUriType(uri: string): string | undefined {
   if (!isDataUri(uri)) return undefined
   const comma = uri.indexOf(',')
@@ -26,12 +26,12 @@ export function parseDataUriType(uri: string): string | undefined {
   return parameters.at(-1)?.trim() === 'base64' ? mediaType.trim() : undefined
 }
 
-/** True for every `data:` URI, also one that cannot be read. */
+/** True for every `data:` URI, even one that cannot be parsed. */
 export function isDataUri(uri: string): boolean {
   return uri.slice(0, 5).toLowerCase() === 'data:'
 }
 
-/** Payloads reach megabytes and hardly ever hold white space, so they are copied only when they do. */
+/** Removes white space. A payload of megabytes rarely contains any, so it is copied only if needed. */
 function removeSpace(payload: string): string {
   return /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload
 }

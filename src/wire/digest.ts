@@ -3,17 +3,17 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 
 const encoder = new TextEncoder()
 
-/** BLAKE3 of bytes, or of the UTF-8 of a text: 64 lowercase hex digits. */
+/** Returns the BLAKE3 hash of bytes, or of a text as UTF-8, as 64 lower-case hex digits. */
 export function blake3Hex(source: Uint8Array | string): string {
   return bytesToHex(blake3(typeof source === 'string' ? encoder.encode(source) : source))
 }
 
-/** SHA-256 of the UTF-8 of a text. */
+/** Returns the SHA-256 hash of a text as UTF-8. */
 export async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
 }
 
-/** Compares in a time that tells nothing but whether the lengths are equal. Meant for digests. */
+/** Compares two digests. The time depends only on whether their lengths are equal. */
 export function constantTimeEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0

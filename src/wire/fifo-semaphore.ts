@@ -1,31 +1,33 @@
+/** A request to acquire the semaphore. */
 export interface AcquireRequest {
+  /** Number of bytes, for the condition of the semaphore. */
   readonly bytes: number
-  /** Called when it comes in. */
+  /** Called when the semaphore is acquired. */
   readonly onAcquire: () => void
-  /** It has been called off: nobody waits for it any more. */
+  /** True once the request is cancelled, so that it no longer needs the semaphore. */
   readonly isCancelled: () => boolean
 }
 
-/** A room with conditions of its own, which lets its guests in as they have come. */
+/** A semaphore with its own condition that admits requests in the order of their arrival. */
 export class FifoSemaphore {
-  readonly #canAcquire: (inside: number, bytes: number) => boolean
+  readonly #canAcquire: (holders: number, bytes: number) => boolean
   readonly #waiting: (AcquireRequest & { readonly wake: () => void })[] = []
   #holders = 0
 
-  /** `admits`: whether one of so many bytes may come in where so many are inside. */
-  constructor(admits: (inside: number, bytes: number) => boolean) {
-    this.#canAcquire = admits
+  /** `canAcquire` decides by the current number of holders and the bytes of the request. */
+  constructor(canAcquire: (holders: number, bytes: number) => boolean) {
+    this.#canAcquire = canAcquire
   }
 
-  /** Undefined when the guest comes in at once; else resolves when it has come in, or is gone. */
-  acquire(guest: AcquireRequest): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#canAcquire(this.#holders, guest.bytes)) {
+  /** Returns undefined if acquired at once, else a promise for the acquisition or cancellation. */
+  acquire(request: AcquireRequest): Promise<void> | undefined {
+    if (this.#waiting.length === 0 && this.#canAcquire(this.#holders, request.bytes)) {
       this.#holders++
-      guest.onAcquire()
+      request.onAcquire()
       return undefined
     }
     return new Promise((wake) => {
-      this.#waiting.push({ ...guest, wake })
+      this.#waiting.push({ ...request, wake })
     })
   }
 
@@ -34,7 +36,7 @@ export class FifoSemaphore {
     this.admitWaiting()
   }
 
-  /** To be called when the conditions may have changed. */
+  /** Admits waiting requests in order. Call this when the condition may have changed. */
   admitWaiting(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
       const isGone = next.isCancelled()

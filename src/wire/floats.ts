@@ -1,11 +1,10 @@
 import { decodeBase64 } from './base64.ts'
 
 /*
- * Vectors as OpenAI writes them under `encoding_format: "base64"`: float32, little-endian whatever
- * the host's byte order.
+ * Vectors in the format of OpenAI's `encoding_format: "base64"`: float32, little-endian on every host.
  */
 
-/** The numbers of such a text; undefined when it holds no float32 values, or one that is not finite. */
+/** Decodes such a text. Returns undefined when it is not base64 of finite float32 values. */
 export function decodeFloats(base64: string): Float32Array | undefined {
   const bytes = decodeBase64(base64)
   if (!bytes || bytes.length === 0 || bytes.length % 4 !== 0) return undefined
@@ -19,7 +18,7 @@ export function decodeFloats(base64: string): Float32Array | undefined {
   return floats
 }
 
-/** The little-endian bytes of these numbers. */
+/** Returns the numbers as little-endian bytes. */
 export function encodeFloats(floats: Float32Array): Uint8Array {
   const view = new DataView(new ArrayBuffer(floats.length * 4))
   for (const [index, value] of floats.entries()) view.setFloat32(index * 4, value, true)

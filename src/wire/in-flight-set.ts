@@ -1,7 +1,7 @@
 /**
- * What is running now. A `Set` would do but for memory: the tables that it outgrows, one in a few
- * dozen additions, hold on to what was in them, and through each other to what came after, until the
- * next full collection.
+ * A set of running items that does not retain removed ones. A `Set` replaces its table every few dozen
+ * additions; the old tables keep removed items, and through each other later ones, alive until the next
+ * full garbage collection.
  */
 export class InFlightSet<Item> {
   readonly #slots: (Item | undefined)[] = []
@@ -11,17 +11,17 @@ export class InFlightSet<Item> {
     return this.#slots.length - this.#free.length
   }
 
-  /** Returns the way to take the item out again, to be used once. */
+  /** Adds an item. Returns the function that removes it, to be called once. */
   add(item: Item): () => void {
-    const place = this.#free.pop() ?? this.#slots.length
-    this.#slots[place] = item
+    const slot = this.#free.pop() ?? this.#slots.length
+    this.#slots[slot] = item
     return () => {
-      this.#slots[place] = undefined
-      this.#free.push(place)
+      this.#slots[slot] = undefined
+      this.#free.push(slot)
     }
   }
 
-  /** All items of the moment; they may leave meanwhile. */
+  /** Returns a snapshot of all items. */
   all(): Item[] {
     return this.#slots.filter((item) => item !== undefined)
   }

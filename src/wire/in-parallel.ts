@@ -1,4 +1,4 @@
-/** Does all of the work, so many pieces of it at a time, begun in order. */
+/** Runs `work` for every item, at most `concurrency` at a time, started in order. */
 export async function runInParallel<T>(
   items: readonly T[],
   concurrency: number,
@@ -6,7 +6,7 @@ export async function runInParallel<T>(
 ): Promise<void> {
   const entries = items.entries()
   const worker = async () => {
-    // All workers take from the one iterator.
+    // All workers share one iterator.
     for (const [index, item] of entries) await work(item, index)
   }
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))

@@ -1,4 +1,4 @@
-/** The longest number that 31 bits hold, and a comma. */
+/** Maximum length of a 31-bit number with its comma, in characters. */
 const maxCharacters = 11
 
 const zero = 0x30
@@ -7,8 +7,8 @@ const comma = 0x2c
 const decoder = new TextDecoder()
 
 /**
- * Numbers that are not negative as the text of a JSON array. For millions of them, `JSON.stringify`
- * takes four times as long, and first an array of them all.
+ * Formats non-negative integers as a JSON array. For millions of them, `JSON.stringify` takes four times
+ * as long and needs a plain array first.
  */
 export function formatIntegerArray(numbers: Int32Array): string {
   const text = new Uint8Array(numbers.length * maxCharacters)
@@ -19,9 +19,9 @@ export function formatIntegerArray(numbers: Int32Array): string {
     let digits = 1
     for (let power = 10; rest >= power; power *= 10) digits++
     end += digits
-    // From the last digit to the first.
-    for (let place = end - 1; digits > 0; digits--) {
-      text[place--] = zero + (rest % 10)
+    // Write the digits from last to first.
+    for (let index = end - 1; digits > 0; digits--) {
+      text[index--] = zero + (rest % 10)
       rest = Math.trunc(rest / 10)
     }
   }

@@ -4,7 +4,7 @@ import { type JsonLimits, scanLayout } from './json-scan.ts'
 import { parseInSteps, strictUtf8 } from './json-steps.ts'
 import type { TimeSlice } from './time-slice.ts'
 
-/** What some upstreams' parsers overflow on, and what takes more time and memory than its bytes. */
+/** Deeper JSON overflows the parsers of some upstreams; more values take much time and memory. */
 const maxJson: JsonLimits = { maxDepth: 128, maxValues: 200_000 }
 
 export interface JsonBody<Name extends string> {
@@ -13,16 +13,16 @@ export interface JsonBody<Name extends string> {
 }
 
 export interface JsonBodyOptions<Name extends string> {
-  /** Top-level members whose place the layout is to say. */
+  /** Top-level members to locate in the layout. */
   readonly names: readonly Name[]
-  /** Those of them that must not stand there twice, or in other letter case. */
+  /** Those of `names` that must not be repeated or spelled in another letter case. */
   readonly unique: readonly Name[]
   readonly timeSlice: TimeSlice
 }
 
 /**
- * Reads the JSON object of a request. It is judged before it is parsed, and parsed in steps, so that
- * whatever the bytes are they hold nobody up. LM-1001 for anything else.
+ * Parses the JSON object of a request; LM-1001 for anything else. Checks its size first and parses it in
+ * steps, so that no body can block the event loop.
  */
 export async function readJsonBody<Name extends string>(
   bytes: Uint8Array,
@@ -34,7 +34,7 @@ export async function readJsonBody<Name extends string>(
     (name) => layout.spans[name].length > 1 || layout.misspelled.includes(name),
   )
   if (ambiguous !== undefined) {
-    const message = `${ambiguous}: is repeated, or spelled in other letter case; send it once, as it stands here`
+    const message = `${ambiguous}: must appear only once, in exactly this spelling`
     throw invalid(message, ambiguous)
   }
   if (layout.cuts.length === 0) return { layout, value: parseObject(bytes) }
@@ -45,7 +45,7 @@ export async function readJsonBody<Name extends string>(
   return { layout, value: asObject(value) }
 }
 
-/** The value of a request body that has been judged; LM-1001 for anything but a JSON object. */
+/** Parses a request body whose size has been checked; LM-1001 for anything but a JSON object. */
 export function parseObject(bytes: Uint8Array): object {
   if (bytes.length === 0) throw invalid('the request body is empty; send a JSON object')
   try {
@@ -73,7 +73,7 @@ function asObject(value: unknown): object {
 }
 
 function rethrowInvalid(error: unknown): never {
-  // By name, since a host may run this where the classes of its own errors are others.
+  // By name, since the error classes of a host may differ from the global ones.
   switch (error instanceof Object && 'name' in error && error.name) {
     case 'SyntaxError':
       throw invalid('the request body is not valid JSON')

@@ -1,15 +1,15 @@
 import type { Span } from '../core/layout.ts'
 
-/** A key that spells a name, to the letter or in other letter case. */
+/** A key that matches a name, exactly or in another letter case. */
 export interface KeyMatch<Name extends string> {
   readonly name: Name
   readonly isExact: boolean
 }
 
 /**
- * Which of these names the key of a JSON object spells, if any: names of lower-case letters and
- * underscores. A key may be written with escapes (`mod\u0065l`), and the parsers of some upstreams
- * take `Model` for `model`. The span is what stands between the quotes.
+ * Returns which of `names` the key of a JSON object matches, if any. Names consist of lower-case letters
+ * and underscores. Keys may contain escapes (`mod\u0065l`), and the parsers of some upstreams accept
+ * `Model` for `model`. `span` is the text between the quotes.
  */
 export function matchName<Name extends string>(
   bytes: Uint8Array,
@@ -23,7 +23,7 @@ export function matchName<Name extends string>(
   return undefined
 }
 
-/** Compares unit by unit, since a body may have as many keys as it likes: none of them is decoded. */
+/** Compares code unit by code unit without decoding, since a body may have any number of keys. */
 function compareKey(
   bytes: Uint8Array,
   { start, end }: Span,
@@ -58,7 +58,7 @@ function compareKey(
 const backslash = 0x5c
 const letterU = 0x75
 
-/** `\u006d`: no shorter escape stands for a letter or an underscore. */
+/** Length of `\u006d`; letters and underscores have no shorter escape. */
 const escapeLength = 6
 
 function readEscape(bytes: Uint8Array, at: number): number {
@@ -70,14 +70,14 @@ function readEscape(bytes: Uint8Array, at: number): number {
   return unit
 }
 
-/** NaN of what is no hexadecimal digit. */
+/** Returns the value of a hexadecimal digit, or NaN. */
 function parseHexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const letter = byte | 0x20
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN
 }
 
-/** Characters beyond ASCII that are letters of it in another case: ſ is an s, the Kelvin sign a k. */
+/** Characters outside ASCII that lower-case to ASCII letters: ſ to s, the Kelvin sign to k. */
 const lettersBeyondAscii = [
   { unit: 0x17f, form: [0xc5, 0xbf], lowerCase: 0x73 },
   { unit: 0x212a, form: [0xe2, 0x84, 0xaa], lowerCase: 0x6b },

@@ -2,15 +2,15 @@ import type { MemberLayout, Span } from '../core/layout.ts'
 
 const encoder = new TextEncoder()
 
-/** One change to a body: `span` gives way to `json`, as text or as the bytes of it. */
+/** One change to a body: replaces `span` by `json`, given as text or bytes. */
 export interface Splice {
   readonly span: Span
   readonly json: string | Uint8Array
 }
 
 /**
- * The bytes with each span replaced; the same ones where nothing changes. Spans must not overlap;
- * everything outside them survives.
+ * Replaces each span and keeps all other bytes. Returns the same array if nothing changes. Spans must not
+ * overlap.
  */
 export function splice(bytes: Uint8Array, changes: readonly Splice[]): Uint8Array {
   const patches = changes.map(({ span, json }) => ({
@@ -41,7 +41,7 @@ function holds(bytes: Uint8Array, { start, end }: Span, patch: Uint8Array): bool
   return end - start === patch.length && patch.every((byte, at) => byte === bytes[start + at])
 }
 
-/** Sets a top-level member: replaces every occurrence, or adds it as the last one. */
+/** Returns the splices that set a top-level member: replace every occurrence, or append the member. */
 export function setMember<Name extends string>(
   layout: MemberLayout<Name>,
   name: Name,

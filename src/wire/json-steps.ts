@@ -4,16 +4,16 @@ type JsonArray = unknown[]
 type JsonObject = Record<string, unknown>
 
 /**
- * Parses a long JSON text piece by piece, cut where its layout says: each piece by itself, under the
- * containers that are open where it begins. `pause` is awaited between them. Throws what the decoder
- * or `JSON.parse` throws.
+ * Parses a long JSON text in pieces, split at the cuts of its layout. Each piece is parsed inside copies
+ * of the containers that are open at its start, then merged. Awaits `pause` between pieces. Rejects with
+ * the errors of the decoder and `JSON.parse`.
  */
 export async function parseInSteps(
   bytes: Uint8Array,
   cuts: readonly Cut[],
   pause: () => Promise<void>,
 ): Promise<unknown> {
-  // The key of the member that goes on in the next piece: one that no client can guess.
+  // The key of the member that continues in the next piece; clients cannot guess it.
   const goesOn = crypto.randomUUID()
   let value: unknown
   let last: Cut | undefined
@@ -27,7 +27,7 @@ export async function parseInSteps(
   return value
 }
 
-/** Text of a request. A byte order mark is kept, since no JSON text begins with one. */
+/** The decoder of requests. It keeps a byte order mark, which is then invalid JSON. */
 export const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function openingBrackets(cut: Cut | undefined, goesOn: string): string {
@@ -49,7 +49,7 @@ function closingBrackets(cut: Cut | undefined): string {
     .join('')
 }
 
-/** Puts a piece into the containers that were open where it was cut off, and returns the whole. */
+/** Merges a piece into the containers that were open at the cut, and returns the whole. */
 function mergePiece(
   whole: unknown,
   piece: unknown,
@@ -59,7 +59,7 @@ function mergePiece(
   let from = piece
   for (const [level, container] of open.entries()) {
     const isInnermost = level === open.length - 1
-    // What was parsed under a bracket is an array, under a brace an object.
+    // A piece parsed inside a bracket is an array, inside a brace an object.
     if (container.kind === 'array') {
       const [items, more] = [into as JsonArray, from as JsonArray]
       into = items.at(-1)
@@ -79,7 +79,7 @@ function readKey(bytes: Uint8Array, { start, end }: Span): string {
   return String(JSON.parse(strictUtf8.decode(bytes.subarray(start, end))))
 }
 
-/** Sets a member as `JSON.parse` does: one called `__proto__` is like any other. */
+/** Sets a member like `JSON.parse`, which treats `__proto__` as an ordinary key. */
 function setMember(members: JsonObject, key: string, value: unknown): void {
   if (key !== '__proto__') members[key] = value
   else

@@ -1,8 +1,8 @@
 import { tryParseJson } from './json.ts'
 
 /*
- * Values of a JSON text as they are written there. Reading a value and writing it again changes
- * numbers that no double holds, `1.0`, repeated keys; the text changes nothing.
+ * Extracts the exact text of values from a JSON text. Parsing and serializing a value would change large
+ * numbers, `1.0` and repeated keys.
  */
 
 const quote = 0x22
@@ -15,15 +15,15 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 
 /**
- * The texts of all values at a dotted path, by their own paths: a `*` of the pattern stands for each
- * item of an array. `content.*.input` finds `content.0.input`. Of a repeated key the last one counts,
- * as for `JSON.parse`, which must have taken the text before: what is no JSON gives no sense here.
+ * Returns the texts of all values that match a dotted path, keyed by their full paths. `*` matches each
+ * item of an array: `content.*.input` finds `content.0.input`. The last of repeated keys wins, as in
+ * `JSON.parse`. The text must be valid JSON; check it with `JSON.parse` first.
  */
 export function extractTexts(json: string, pattern: string): ReadonlyMap<string, string> {
   const steps = pattern.split('.')
   const texts = new Map<string, string>()
 
-  /** Reads the value that starts at `start`; returns where it ends. */
+  /** Reads the value at `start` and returns its end. */
   const read = (start: number, depth: number, path: string): number => {
     const step = steps[depth]
     if (step === undefined) {
@@ -45,7 +45,7 @@ export function extractTexts(json: string, pattern: string): ReadonlyMap<string,
   return texts
 }
 
-/** The same text without the space between its tokens. */
+/** Removes the white space between the tokens of a JSON text. */
 export function minifyJson(json: string): string {
   let compact = ''
   let from = 0
@@ -60,7 +60,7 @@ export function minifyJson(json: string): string {
   return from === 0 ? json : compact + json.slice(from)
 }
 
-/** `read` gets where a value starts and returns where it ends. */
+/** Reads the items of an array. `read` gets the start of a value and returns its end. */
 function readItems(
   json: string,
   start: number,
@@ -88,7 +88,7 @@ function readMembers(
   return at + 1
 }
 
-/** A key may be written with escapes. */
+/** Parses a key, which may contain escapes. */
 function parseKey(literal: string): string {
   return literal.includes('\\') ? String(tryParseJson(literal)) : literal.slice(1, -1)
 }
@@ -135,7 +135,7 @@ function findContainerEnd(json: string, start: number): number {
   return json.length
 }
 
-/** A number, `true`, `false` or `null`. It has a character at least, so that every step goes forward. */
+/** Finds the end of a number, `true`, `false` or `null`: at least one character, so that scans advance. */
 function findScalarEnd(json: string, start: number): number {
   let at = start + 1
   while (at < json.length && !endsScalar(json.charCodeAt(at))) at++
@@ -146,7 +146,7 @@ function endsScalar(code: number): boolean {
   return code === comma || code === closeBrace || code === closeBracket || isSpace(code)
 }
 
-/** Past a comma or a colon and the space on both of its sides, where there is one. */
+/** Skips white space, a comma or colon if there is one, and the white space after it. */
 function skipSeparator(json: string, start: number): number {
   const at = skipSpace(json, start)
   const separator = json.charCodeAt(at)

@@ -1,8 +1,11 @@
 import type { CancelSignal } from '../core/ports.ts'
 
-/** A `CancelSignal` with its trigger, at a fraction of what an `AbortController` costs a request. */
+/**
+ * A `CancelSignal` with its trigger. Creating one and adding and removing a listener takes 0.1 to 0.8 µs,
+ * with `AbortController` 4.2 to 4.7 µs; see docs/decisions/0003-cancel-signal.md.
+ */
 export class LightAbortController implements CancelSignal {
-  /** One or two, for which a `Set` would be too much. */
+  /** An array: a `Set` costs more for one or two listeners. */
   #listeners: (() => void)[] = []
   #aborted = false
 

@@ -1,26 +1,26 @@
 import { tryParseJson } from './json.ts'
 
-/** What looks like a credential: OpenAI-style keys, bearer tokens, JWTs, Google and AWS keys. */
+/** Text that looks like a credential: OpenAI-style keys, bearer tokens, JWTs, Google and AWS keys. */
 const credentialShapes =
   /\b(?:sk-[A-Za-z0-9_*-]{4,}|Bearer\s+[A-Za-z0-9._~+/=*-]{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|ya29\.[\w.-]+|AIza[\w-]{20,}|AKIA[0-9A-Z]{16})/g
 
-/** A part of a secret that is shorter says nothing, and would hide ordinary words. */
+/** Minimum length of a hidden part of a secret. Hiding shorter parts would hide ordinary words. */
 const minPartLength = 16
-/** A whole secret that is shorter would hide ordinary words too. */
+/** Minimum length of a hidden secret. Hiding shorter ones would hide ordinary words. */
 const minSecretLength = 4
 
-/** Hides secrets in a text. */
+/** Returns the text with secrets replaced by `***`. */
 export type Mask = (text: string) => string
 
-/** Hides the given secret, and whatever looks like a credential, in an upstream's text. */
+/** Hides the given secret, and everything that looks like a credential, in an upstream's text. */
 export function maskSecrets(text: string, secret?: string): string {
   return createMask(secret)(text)
 }
 
 /**
- * Makes what hides a secret: the whole of it, and every part of it of 16 characters or more, as it
- * is, percent-encoded, escaped as in JSON, and in base64. Of a JSON document only the members that
- * are secret are hidden in parts. The work is proportional to the text's length.
+ * Creates a mask for a secret. It hides the whole secret and every part of at least 16 characters: plain,
+ * percent-encoded, JSON-escaped and in base64. If the secret is a JSON document, parts are hidden only
+ * of its secret members. Runs in time proportional to the length of the text.
  */
 export function createMask(secret = ''): Mask {
   const whole = secret.trim()
@@ -35,7 +35,7 @@ export function createMask(secret = ''): Mask {
   }
 }
 
-/** The secret itself, or the secrets that a JSON document holds. */
+/** Returns the secret itself, or the secret members of a JSON document. */
 function extractSecrets(whole: string): string[] {
   if (!whole.startsWith('{')) return [whole]
   const document = Object.entries(Object(tryParseJson(whole)))
@@ -47,7 +47,7 @@ function extractSecrets(whole: string): string[] {
 }
 
 function listSpellings(secret: string): string[] {
-  // Half of a surrogate pair, which has no encoding, is replaced here as it is on the wire.
+  // A lone surrogate has no UTF-8, so it is replaced here as on the wire.
   const wellFormed = decoder.decode(encoder.encode(secret))
   const encoded = [0, 1, 2].flatMap((offset) => encodeBase64At(secret, offset))
   return [
@@ -63,8 +63,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * The base64 of a secret that stands after `offset` other bytes, without the letters at either end
- * that depend on its neighbours; at offset 0 also with its end, as it is when nothing follows.
+ * Returns the base64 of a secret that follows `offset` other bytes, without the characters at both ends
+ * that depend on the neighbouring bytes. For offset 0, also the complete base64.
  */
 function encodeBase64At(secret: string, offset: number): string[] {
   const bytes = encoder.encode(secret)
@@ -75,7 +75,7 @@ function encodeBase64At(secret: string, offset: number): string[] {
   return offset === 0 ? [whole, own] : [own]
 }
 
-/** Every run of the shortest length: a longer part is a run of these. */
+/** Lists every substring of the minimum length. A longer part is a sequence of these. */
 function listParts(spelling: string): string[] {
   return Array.from({ length: Math.max(0, spelling.length - minPartLength + 1) }, (_, at) =>
     spelling.slice(at, at + minPartLength),
@@ -93,7 +93,7 @@ function hideParts(text: string, parts: ReadonlySet<string>): string {
   return shown + text.slice(hiddenTo)
 }
 
-/** An address without its user name and password, for the log. */
+/** Returns a URL without path, user name and password, for the log. */
 export function maskUrl(address: string): string {
   const { protocol, host, username, password } = new URL(address)
   return `${protocol}//${username === '' && password === '' ? '' : '***@'}${host}`

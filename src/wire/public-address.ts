@@ -1,23 +1,23 @@
 import ipaddr from 'ipaddr.js'
 
-/** Azure answers its machines here, with their secrets, on an address that looks public. */
+/** Azure serves machine metadata, including secrets, on an address that looks public. */
 const metadataAddresses = new Set(['168.63.129.16'])
 
-/** True for the IP address of a host of the public internet, however it is written. */
+/** True for an IP address of the public internet, in any notation. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
-  // An IPv4 address inside of an IPv6 one is judged as what it is.
+  // Converts an IPv4-mapped IPv6 address to IPv4.
   const ip = ipaddr.process(address)
   if (ip.range() !== 'unicast' || metadataAddresses.has(ip.toString())) return false
   return ip.kind() === 'ipv4' || isGlobalIpv6(ip.toByteArray())
 }
 
-/** True for an address instead of a name; of IPv6, without the brackets. */
+/** True for an IP address, false for a host name. IPv6 must have no brackets. */
 export function isAddress(host: string): boolean {
   return ipaddr.isValid(host)
 }
 
-/** Of IPv6 only 2000::/3 has been given out for the internet. */
+/** True for 2000::/3, the only IPv6 block assigned for the internet. */
 function isGlobalIpv6([first = 0]: readonly number[]): boolean {
   return first >> 5 === 1
 }

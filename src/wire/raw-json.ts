@@ -1,4 +1,4 @@
-/** JSON text that goes into a body as it is. It must be valid JSON. */
+/** JSON text that is copied into a document unchanged. It must be valid JSON. */
 export class RawJson {
   readonly text: string
 
@@ -6,7 +6,7 @@ export class RawJson {
     this.text = text
   }
 
-  /** For `JSON.stringify` inside `stringifyJson`, which puts the text where the mark stands. */
+  /** Called by `JSON.stringify`; `stringifyJson` then replaces the mark by the text. */
   toJSON(): string {
     placed.push(this.text)
     return mark
@@ -14,8 +14,8 @@ export class RawJson {
 }
 
 /**
- * Stands for a text. It begins with a character that texts seldom have, so that it is found quickly.
- * Random only once a document holds it: some runtimes have no random values while they load a module.
+ * Placeholder for a raw text. It starts with a rare character, so the search for it is fast. It becomes
+ * random only after a collision: some runtimes have no random values while a module loads.
  */
 let mark = '~raw-json'
 
@@ -23,10 +23,10 @@ function newMark(): string {
   return `~${crypto.randomUUID().slice(0, 8)}`
 }
 
-/** The texts that `JSON.stringify` has come by, in the order of the document. */
+/** The raw texts that `JSON.stringify` has visited, in document order. */
 let placed: string[] = []
 
-/** `JSON.stringify`, with the text of every `RawJson` as it is. */
+/** Serializes like `JSON.stringify`, with the text of every `RawJson` unchanged. */
 export function stringifyJson(value: object): string {
   placed = []
   const json = JSON.stringify(value)
@@ -34,18 +34,18 @@ export function stringifyJson(value: object): string {
   let from = 0
   for (const text of placed) {
     const at = json.indexOf(mark, from)
-    // The mark is a string in the document: a quote stands on either side.
+    // The mark is a JSON string, with a quote on each side.
     whole += json.slice(from, at - 1) + escapeSurrogates(text)
     from = at + mark.length + 1
   }
   if (from === 0) return json
   if (json.indexOf(mark, from) === -1) return whole + json.slice(from)
-  // Some text of the document holds the mark too.
+  // Another text of the document contains the mark.
   mark = newMark()
   return stringifyJson(value)
 }
 
-/** Half a surrogate pair has no UTF-8; `JSON.stringify` escapes it likewise. */
+/** Escapes lone surrogates, which have no UTF-8, as `JSON.stringify` does. */
 function escapeSurrogates(text: string): string {
   if (!/\p{Surrogate}/u.test(text)) return text
   return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)

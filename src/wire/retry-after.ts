@@ -2,8 +2,9 @@ import type { Millis } from '../core/ids.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
 
 /**
- * How long an upstream asks to wait: `retry-after-ms` (finer, OpenAI and Azure send it), else
- * `Retry-After` in seconds, whole or decimal, or as an HTTP date. Undefined when absent or useless.
+ * Returns how long an upstream asks to wait, in milliseconds: from `retry-after-ms` (sent by OpenAI and
+ * Azure), else from `Retry-After` in seconds, whole or decimal, or as an HTTP date. Returns undefined
+ * when both are absent or invalid. `now` is the wall clock in milliseconds.
  */
 export function parseRetryAfter(
   header: UpstreamResponse['header'],

@@ -1,12 +1,12 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 
-/** What a sealed value is, so that it cannot be put in the place of another one. */
+/** Identifies a sealed value, so that it cannot replace another one. */
 export interface SealLabel {
   readonly purpose: string
   readonly name: string
 }
 
-/** A sealed value cannot be opened. The message holds nothing of it. */
+/** A sealed value cannot be opened. The message contains no part of it. */
 export class SealError extends Error {
   override readonly name = 'SealError'
 
@@ -21,12 +21,12 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const version = 'v1'
 const nonceLength = 12
 const tagLength = 16
-/** One spelling for each value: a second one would be an altered text that still opens. */
+/** Lower-case hex only: with a second spelling, an altered text could still be opened. */
 const sealedPattern = /^v1\.((?:[0-9a-f]{2}){28,})$/
 
 /**
- * Seals texts under a master key: AES-256-GCM with a fresh nonce, and a key of its own for each
- * purpose. The sealed text is `v1.` and the hex of nonce, ciphertext and tag.
+ * Encrypts texts under a master key: AES-256-GCM with a fresh nonce and a derived key for each purpose.
+ * A sealed text is `v1.` followed by the hex of nonce, ciphertext and tag.
  */
 export class Sealer {
   readonly #master: Key
@@ -35,7 +35,7 @@ export class Sealer {
     this.#master = master
   }
 
-  /** `master`: 32 random bytes. */
+  /** Creates a sealer. `master` is 32 random bytes. */
   static async create(master: Uint8Array<ArrayBuffer>): Promise<Sealer> {
     return new Sealer(await crypto.subtle.importKey('raw', master, 'HKDF', false, ['deriveKey']))
   }
@@ -47,7 +47,7 @@ export class Sealer {
     return `${version}.${bytesToHex(nonce)}${bytesToHex(new Uint8Array(box))}`
   }
 
-  /** Rejects with a `SealError` for anything but what `seal` has made for the same label. */
+  /** Decrypts a text that `seal` made for the same label. Rejects with `SealError` for any other text. */
   async open(label: SealLabel, sealed: string): Promise<string> {
     const hex = sealedPattern.exec(sealed)?.[1]
     if (hex === undefined) throw new SealError()
@@ -62,7 +62,7 @@ export class Sealer {
   }
 
   #deriveKey(purpose: string): Promise<Key> {
-    // The master key is random through and through, so a salt would add nothing.
+    // The master key is uniformly random, so a salt would add nothing.
     const salt = new Uint8Array(0)
     const info = encoder.encode(`model-gateway seal ${version} ${purpose}`)
     return crypto.subtle.deriveKey(
@@ -75,11 +75,11 @@ export class Sealer {
   }
 }
 
-/** A `CryptoKey`, which has no global name on every host. */
+/** A `CryptoKey`; the type has no global name on every host. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 function algorithm({ purpose, name }: SealLabel, nonce: Uint8Array<ArrayBuffer>) {
-  // JSON, so that no two labels are written alike.
+  // JSON, so that different labels have different texts.
   const additionalData = encoder.encode(JSON.stringify([version, purpose, name]))
   return { name: 'AES-GCM', iv: nonce, additionalData, tagLength: tagLength * 8 }
 }

@@ -1,40 +1,41 @@
 import { UpstreamFault } from '../core/failure.ts'
 import { ByteList } from './byte-list.ts'
 
-/** One server-sent event as it stood on the wire. */
+/** One server-sent event as received. */
 export interface RawEvent {
-  /** The event's own bytes, its blank line included. */
+  /** The bytes of the event, including its blank line. */
   readonly bytes: Uint8Array
-  /** The joined `data:` fields; undefined when there was none. */
+  /** The joined `data:` fields; undefined when there are none. */
   readonly data: string | undefined
-  /** The last `event:` field. */
+  /** The last `event:` field; undefined when there is none. */
   readonly event: string | undefined
-  /** False for the event at the end of a body whose blank line never came. */
+  /** False for an event that the body ends without its blank line. */
   readonly closed: boolean
 }
 
-/** The longest event that is understood, in bytes. A longer one is no answer but an attack. */
+/** Maximum length of an event in bytes. A longer one is treated as an attack. */
 export const maxEventBytes = 16 * 1024 * 1024
 
 const lf = 0x0a
 const cr = 0x0d
 
 /**
- * Cuts a byte stream into server-sent events. Line ends LF, CRLF and CR are understood, also split
- * between chunks; concatenating the `bytes` of all events, the last one included, gives the input back.
- * Blank lines in a row are one event without a field.
+ * Splits a byte stream into server-sent events. Lines end with LF, CRLF or CR, also split between chunks.
+ * The `bytes` of all events, including the last one, add up to the input. Consecutive blank lines form
+ * one event without fields. Format:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class SseSplitter {
   readonly #decoder = new TextDecoder()
-  /** The event that is not complete yet. */
+  /** The bytes of the incomplete event. */
   readonly #held = new ByteList()
-  /** Bytes of the current line so far: a line end after none is a blank line. */
+  /** Number of bytes of the current line so far; a line end after 0 bytes is a blank line. */
   #lineLength = 0
   #afterCr = false
-  /** Which line ends with a CR have been seen: alone, or before an LF. */
+  /** Whether a CR alone, or a CR before an LF, has ended a line so far. */
   #usesCr = false
   #usesCrLf = false
-  /** A blank line was ended by the CR at the end of the last chunk; its LF may follow. */
+  /** The last chunk ended with the CR of a blank line; its LF may follow. */
   #awaitsLf = false
 
   push(chunk: Uint8Array): RawEvent[] {
@@ -72,7 +73,7 @@ export class SseSplitter {
         lineLength = 0
         continue
       }
-      // A blank line. After a CR its LF, if there is one, belongs to it.
+      // A blank line. An LF after a CR belongs to it.
       let end = at + 1
       if (at === start && this.#held.length === 0) {
         while (chunk[end] === lf || chunk[end] === cr) end++
@@ -102,19 +103,20 @@ export class SseSplitter {
   }
 
   /**
-   * The usual chunk holds whole events of ASCII, and its line ends are all LF or all CRLF: native
-   * searches in its text find them at a fraction of the cost of the loop. Returns how far that went.
+   * The fast path: a typical chunk has complete ASCII events with line ends that are all LF or all CRLF,
+   * which native string searches find much faster than the loop (bench scenario `stream`). Returns the
+   * number of bytes processed.
    */
   #splitWholeEvents(chunk: Uint8Array, events: RawEvent[]): number {
     const text = this.#decoder.decode(chunk)
-    // Of equal length: one character a byte, or broken UTF-8 that decoding has replaced.
+    // Equal lengths mean ASCII, or invalid UTF-8 that the decoder has replaced.
     if (text.length !== chunk.length || text.includes('\ufffd')) return 0
     const lineEnd = text.includes('\r') ? '\r\n' : '\n'
     const blankLine = lineEnd + lineEnd
     let start = 0
     for (let at = text.indexOf(blankLine); at >= 0; at = text.indexOf(blankLine, start)) {
       if (lineEnd === '\r\n') {
-        // Sure of an event of one line; in others LF and CR may also stand alone.
+        // Only for events of one line; in longer ones a lone LF or CR may end a line.
         if (text.indexOf('\r', start) < at || text.indexOf('\n', start) < at) return start
         this.#usesCrLf = true
       }
@@ -126,7 +128,7 @@ export class SseSplitter {
     return start
   }
 
-  /** The event that stood at the end of the body without its blank line, if there was one. */
+  /** Returns the last event if the body ended without its blank line. */
   end(): RawEvent[] {
     if (this.#held.length === 0) return []
     return [{ ...this.#complete(new Uint8Array(0)), closed: this.#awaitsLf }]
@@ -149,7 +151,7 @@ export class SseSplitter {
   }
 }
 
-/** Reads the fields of one event. The usual one is a `data:` line, after an `event:` line or not. */
+/** Parses the fields of one event. Fast path: one `data:` line, perhaps after an `event:` line. */
 function parseEvent(bytes: Uint8Array, text: string): RawEvent {
   const lines = trimLineEnds(text)
   const nameEnd = lines.startsWith('event:') ? lines.indexOf('\n') : -1
@@ -175,7 +177,7 @@ function parseEvent(bytes: Uint8Array, text: string): RawEvent {
   return { bytes, data, event, closed: true }
 }
 
-/** Without the line ends behind the last field. */
+/** Removes the line ends after the last field. */
 function trimLineEnds(text: string): string {
   let end = text.length
   while (text.charCodeAt(end - 1) === lf || text.charCodeAt(end - 1) === cr) end--
@@ -188,7 +190,7 @@ function parseField(line: string): [name: string, value: string] {
   return [line.slice(0, end), readValue(line, end + 1)]
 }
 
-/** What stands behind a colon. One space there belongs to the field. */
+/** Returns the value after a colon, without one leading space. */
 function readValue(line: string, start: number): string {
   return line.slice(line[start] === ' ' ? start + 1 : start)
 }

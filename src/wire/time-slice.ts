@@ -3,10 +3,10 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 import type { CancelScope } from './cancel-scope.ts'
 
-/** Others wait at most about this long, well under what they would notice. */
+/** Maximum time of one slice, in milliseconds: too short for other requests to notice. */
 const maxSlice: Millis = 8
 
-/** Cuts one long computation into stretches, between which everyone else has a turn. */
+/** Splits a long computation into time slices, so that the event loop can run other work between them. */
 export class TimeSlice {
   readonly #clock: Clock
   readonly #scope: CancelScope
@@ -19,8 +19,8 @@ export class TimeSlice {
   }
 
   /**
-   * To be awaited every millisecond or so: takes time only when the stretch has been long enough.
-   * Rejects when the scope has ended meanwhile, since nobody waits for the result.
+   * Yields to the event loop if the slice is over, else returns at once. Await it every millisecond or so.
+   * Rejects when the scope has ended, since the result is no longer needed.
    */
   async pause(): Promise<void> {
     if (this.#clock.elapsed() - this.#startedAt < maxSlice) return

@@ -1,8 +1,8 @@
 const encoder = new TextEncoder()
 
-/** The number of UTF-8 bytes of a string, lone surrogates counted as the replacement character. */
+/** Counts the UTF-8 bytes of a string. A lone surrogate counts as the replacement character. */
 export function countUtf8Bytes(text: string): number {
-  // Encoding is native and so beats a loop over long texts; short ones do not pay the call.
+  // Native encoding is faster for long texts, the loop for short ones.
   if (text.length > 64) return encoder.encode(text).length
   let length = text.length
   for (let at = 0; at < text.length; at++) {

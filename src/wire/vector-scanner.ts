@@ -4,22 +4,23 @@ import { isDigit } from './digits.ts'
 import { tryParseJson } from './json.ts'
 import { isInNumber, type NumberArray, type NumberForm, NumberReader } from './number-reader.ts'
 
-/** A JSON document whose flat arrays of numbers stand apart. */
+/** A JSON document and its flat arrays of numbers, separated. */
 export interface ScannedJson {
-  /** The document, with every such array replaced by one of its ordinal: `[0]`, `[1]`, … */
+  /** The document with each array of numbers replaced by its index: `[0]`, `[1]`, … */
   readonly json: unknown
   readonly arrays: readonly NumberArray[]
 }
 
-/** Far more than a request has items. */
+/** Maximum number of arrays, far more than a request has items. */
 const maxArrays = 200_000
-/** All that is no array of numbers, such as vectors in base64. */
+/** Maximum number of bytes outside of arrays of numbers, such as vectors in base64. */
 const maxOtherBytes = 64 * 1024 * 1024
 
 /**
- * Reads a JSON document that arrives in pieces and consists, but for a few bytes, of arrays of
- * numbers. `JSON.parse` would hold up everyone for seconds and take many times the memory; here the
- * arrays go by piece by piece, and only the document around them is parsed.
+ * Reads a JSON document that arrives in pieces and consists almost entirely of arrays of numbers.
+ * `JSON.parse` would block the event loop for seconds and take many times the memory. This class reads
+ * the arrays piece by piece and parses only the rest. The bench scenario is `embeddings` (`stall` and
+ * `memory/answer`).
  */
 export class VectorScanner {
   readonly #form: NumberForm
@@ -27,7 +28,7 @@ export class VectorScanner {
   readonly #others: Uint8Array[] = []
   #otherBytes = 0
   #numbers: NumberReader | undefined
-  /** The beginning of a number whose end has not come. */
+  /** The beginning of a number that continues in the next piece. */
   #tail: Uint8Array = new Uint8Array(0)
   #state: 'value' | 'bracket' | 'string' | 'escape' = 'value'
 
@@ -38,13 +39,13 @@ export class VectorScanner {
   /** Throws an `UpstreamFault` as soon as the document is malformed. */
   push(piece: Uint8Array): void {
     if (this.#tail.length === 0) return this.#read(piece)
-    // Only the number that was cut is put together; the piece itself is not copied.
+    // Joins only the split number; the rest of the piece is not copied.
     const end = piece.findIndex((byte) => !isInNumber(byte)) + 1 || piece.length
     this.#read(join(this.#tail, piece.subarray(0, end)))
     if (end < piece.length) this.#read(piece.subarray(end))
   }
 
-  /** The document, once all of it has been pushed. */
+  /** Returns the document after its last piece. */
   end(): ScannedJson {
     const json = tryParseJson(concat(this.#others, this.#otherBytes))
     if (json === undefined) throw malformed('the answer is not JSON')
@@ -65,7 +66,7 @@ export class VectorScanner {
     this.#tail = bytes.subarray(at)
   }
 
-  /** Passes everything up to the next array of numbers, and returns where that one begins. */
+  /** Scans up to the next array of numbers and returns its start. */
   #scanOthers(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number
@@ -96,11 +97,11 @@ export class VectorScanner {
   #beginNumbers(): void {
     this.#state = 'value'
     this.#keep(encoder.encode(String(this.#arrays.length)))
-    // The vectors of one answer have one length.
+    // All vectors of a response have the same length.
     this.#numbers = new NumberReader(this.#form, this.#arrays.at(-1)?.length ?? 0)
   }
 
-  /** A copy, as `around` must not keep the pieces of the vectors alive. */
+  /** Keeps a copy, because a view would keep the whole piece in memory. */
   #keep(copy: Uint8Array): void {
     this.#others.push(copy)
     this.#otherBytes += copy.length

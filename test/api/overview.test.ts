@@ -56,8 +56,9 @@ describe('keys from the environment', () => {
     expect(gateway.upstream.requests[0]?.headers).toMatchObject({ authorization: 'Bearer canary' })
   })
 
-  const control = 'it holds a control character, such as a line break, which no header can carry'
-  const foreign = 'it holds a character outside Latin-1, which no header can carry'
+  const control =
+    'it contains a control character, such as a line break, which a header cannot carry'
+  const foreign = 'it contains a character outside Latin-1, which a header cannot carry'
 
   test.each([
     ['openai', 'canary\ncanary', control],

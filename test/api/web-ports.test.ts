@@ -105,7 +105,7 @@ describe('encoded answers', () => {
     const { response } = await ask('hello', {}, server.url)
     expect(await errorOf(response)).toMatchObject({
       code: 'LM-3002',
-      message: 'provider p answered malformed: its content-encoding "snappy" cannot be decoded',
+      message: 'provider p answered malformed: unsupported content-encoding "snappy"',
     })
   })
 })

@@ -150,11 +150,11 @@ describe('--check-config', () => {
     expect(await finished(gateway(args, { config: demo() }))).toMatchObject({ code: 0 })
   })
 
-  test('names a provider key that no header can carry, and fails under --strict', async () => {
+  test('names a provider key that a header cannot carry, and fails under --strict', async () => {
     const config = '[[providers]]\nname = "p"\nkind = "openai"\napi_key_env = "KEY"\n'
     const problem =
-      'provider p has no usable credential in KEY: it holds a control character, such as a line ' +
-      'break, which no header can carry'
+      'provider p has no usable credential in KEY: it contains a control character, such as a line ' +
+      'break, which a header cannot carry'
     const check = (key: string, ...args: string[]) =>
       finished(gateway(['--check-config', ...args], { config, env: { KEY: key } }))
     const { stdout } = await check('canary\ncanary')

@@ -40,6 +40,6 @@ describe('a text of more than a megabyte', () => {
 
   test('is malformed when it holds more than a million values', () => {
     const values = `[${'{},'.repeat(1_000_000)}{}]`
-    expect(failure(values)).toEqual({ kind: 'malformed', detail: 'its JSON holds too many values' })
+    expect(failure(values)).toEqual({ kind: 'malformed', detail: 'its JSON has too many values' })
   })
 })
