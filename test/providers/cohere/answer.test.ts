@@ -11,13 +11,13 @@ function called(call: object): object {
 }
 describe('the message', () => {
   test.each([{}, { content: null }, { content: [] }, { content: [{ type: 'text', text: '' }] }])(
-    '%j is an empty text',
+    'a message %j has empty text as its content',
     async (message) => {
       expect(await messageOf(message)).toEqual({ role: 'assistant', content: '' })
     },
   )
 
-  test('thoughts stand before the plan, and neither in the content', async () => {
+  test('the reasoning holds the thoughts and then the plan, and the content neither', async () => {
     const content = [
       { type: 'thinking', thinking: 'A' },
       { type: 'text', text: 'B' },
@@ -30,7 +30,7 @@ describe('the message', () => {
     })
   })
 
-  test('each source of a citation is an annotation, counted in the joined text', async () => {
+  test('each source of a citation becomes an annotation with its position in the joined text', async () => {
     const content = [
       { type: 'thinking', thinking: 'Hm' },
       { type: 'text', text: 'Añ😀' },
@@ -60,7 +60,7 @@ describe('the message', () => {
     })
   })
 
-  test('citations without sources and blocks of other types are left out', async () => {
+  test('citations without sources, and citations of other blocks, are left out', async () => {
     const content = [
       { type: 'sketch', sketch: { x: 1 } },
       { type: 'text', text: 'B' },
@@ -70,7 +70,7 @@ describe('the message', () => {
   })
 
   test.each([undefined, null, '', ' ', 'null', '{}'])(
-    'a call with the arguments %j has none',
+    'a call with the arguments %j has an empty object as its arguments',
     async (text) => {
       const call = { id: 'n1', type: 'function', function: { name: 'now', arguments: text } }
       const { choices } = await readCompletion(called(call))
@@ -82,7 +82,7 @@ describe('the message', () => {
     },
   )
 
-  test('a call without an id gets one', async () => {
+  test('a call without an id gets a new one', async () => {
     const { choices } = await readCompletion(called({ function: { name: 'now', arguments: '{}' } }))
     expect(choices[0]?.message['tool_calls']).toEqual([
       {
@@ -93,32 +93,35 @@ describe('the message', () => {
     ])
   })
 
-  test('an answer without an id gets one', async () => {
+  test('an answer without an id gets a new one', async () => {
     expect((await readCompletion(answered({}, { id: null }))).id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
   })
 })
 describe('log probabilities', () => {
   const logprobs = [{ text: 'Hi', token_ids: [1], logprobs: [-0.5] }]
 
-  test('stay away when nobody asked', async () => {
+  test('log probabilities are left out unless the client requests them', async () => {
     expect((await readCompletion(answered({}, { logprobs }))).choices[0]?.logprobs).toBeNull()
   })
 
-  test.each([undefined, null, 'none', [{ token_ids: [1] }]])('%j is none', async (none) => {
-    const { choices } = await readCompletion(answered({}, { logprobs: none }), { logprobs: true })
-    expect(choices[0]?.logprobs).toBeNull()
-  })
+  test.each([undefined, null, 'none', [{ token_ids: [1] }]])(
+    'invalid log probabilities of %j are left out',
+    async (none) => {
+      const { choices } = await readCompletion(answered({}, { logprobs: none }), { logprobs: true })
+      expect(choices[0]?.logprobs).toBeNull()
+    },
+  )
 })
-describe('what is no answer', () => {
+describe('malformed answers', () => {
   test.each([
-    ['no JSON', '{"id":"co-1","message":{'],
+    ['text that is not JSON', '{"id":"co-1","message":{'],
     ['markup', '<html><body>Bad gateway</body></html>'],
-    ['nothing', ''],
+    ['an empty body', ''],
     ['a list', '[]'],
     ['an answer of API v1', '{"text":"Hi","generation_id":"g"}'],
-    ['a message that is none', '{"id":"co-1","message":"Hi"}'],
+    ['a message that is a string', '{"id":"co-1","message":"Hi"}'],
     ['an answer of the OpenAI format', '{"choices":[{"message":{"content":"Hi"}}]}'],
-  ])('%s is malformed, and tried again', async (_, body) => {
+  ])('an answer with %s is malformed and is retried', async (_, body) => {
     const gateway = await cohereGateway()
     gateway.upstream.always(whole(body))
     const response = await patiently(gateway, gateway.chat(asking()))

@@ -5,7 +5,7 @@ import { answered, asking, cohereGateway, patiently } from './support.ts'
 
 describe('a status of the vendor', () => {
   test.each([
-    // status, what the client gets, upstream calls
+    // upstream status, client's status and code, number of upstream calls
     [400, 400, 'LM-3003', 1],
     [401, 502, 'LM-3003', 1],
     [402, 502, 'LM-3003', 1],
@@ -22,7 +22,7 @@ describe('a status of the vendor', () => {
     [501, 502, 'LM-3003', 3],
     [503, 502, 'LM-3003', 3],
     [504, 502, 'LM-3003', 3],
-  ])('%i is answered with %i %s after %i calls', async (status, expected, code, calls) => {
+  ])('status %i gives the client %i %s after %i calls', async (status, expected, code, calls) => {
     const gateway = await cohereGateway()
     gateway.upstream.always(json({ id: 'e-1', message: 'why it is so' }, { status }))
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -33,7 +33,7 @@ describe('a status of the vendor', () => {
   })
 
   test.each(['<html><h1>502 Bad Gateway</h1></html>', ''])(
-    'with the body %j keeps its markup to itself',
+    'an error message does not quote the markup of the body %j',
     async (body) => {
       const gateway = await cohereGateway()
       gateway.upstream.always(whole(body, { status: 502 }))
@@ -44,7 +44,7 @@ describe('a status of the vendor', () => {
     },
   )
 
-  test('405 points to the address, and a fallback takes over', async () => {
+  test('status 405 names base_url in its message and fails over to the fallback', async () => {
     const { chat, upstream } = await testGateway(withFallback)
     upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
     upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
@@ -53,7 +53,7 @@ describe('a status of the vendor', () => {
     expect(upstream.requests.map(({ url }) => new URL(url).host)).toEqual(['a.test', 'b.test'])
   })
 
-  test('a refused text is not carried to a fallback', async () => {
+  test('a text that the vendor blocks is not sent to a fallback', async () => {
     const { chat, upstream } = await testGateway(withFallback)
     upstream.next(json({ message: 'blocked' }, { status: 498 }))
     expect((await chat(asking())).status).toBe(498)
@@ -77,13 +77,13 @@ base_url = "https://b.test"
 id = "n"
 `
 
-describe('the wait after a rate limit', () => {
-  test('is what Retry-After says', async () => {
+describe('the delay after a rate limit', () => {
+  test('the delay of a rate limit is the one of Retry-After', async () => {
     const reset = { 'x-ratelimit-reset': String(now + 40) }
     expect(await wait({ 'retry-after': '7', ...reset })).toBe(7)
   })
 
-  test('else lasts until the limit is reset', async () => {
+  test('without Retry-After the delay lasts until x-ratelimit-reset', async () => {
     const gateway = await cohereGateway()
     const headers = { 'x-ratelimit-reset': String(now + 10) }
     gateway.upstream.next(json({ message: 'slow down' }, { status: 429, headers }))
@@ -95,15 +95,15 @@ describe('the wait after a rate limit', () => {
     expect((await pending).status).toBe(200)
   })
 
-  test.each(['soon', '40', '-1', ''])('is not %j, which is no unix second', async (reset) => {
+  test.each(['soon', '40', '-1', ''])('an x-ratelimit-reset of %j is ignored', async (reset) => {
     expect(await wait({ 'x-ratelimit-reset': reset })).toBeUndefined()
   })
 })
 
-/** The unix second at which the clock of the tests stands. */
+/** The time of the test clock, in Unix seconds. */
 const now = 1_764_000_000
 
-/** The wait that a client is told of when every attempt was refused with these headers. */
+/** The `retry_after` of the client's error when every attempt is refused with these headers. */
 async function wait(headers: Readonly<Record<string, string>>): Promise<unknown> {
   const gateway = await cohereGateway()
   gateway.upstream.always(json({ message: 'slow down' }, { status: 429, headers }))

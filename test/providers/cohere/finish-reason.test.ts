@@ -16,12 +16,12 @@ describe('the finish reason', () => {
     ['SOMETHING_NEW', {}, 'stop'],
     ['SOMETHING_NEW', calls, 'tool_calls'],
     [undefined, {}, 'stop'],
-  ])('%s with %j is %s', async (finish_reason, message, expected) => {
+  ])('%s with %j maps to %s', async (finish_reason, message, expected) => {
     const { choices } = await readCompletion(answered(message, { finish_reason }))
     expect(choices[0]?.finish_reason).toBe(expected)
   })
 
-  test.each(['ERROR', 'TIMEOUT'])('%s is tried again, and no answer', async (finish_reason) => {
+  test.each(['ERROR', 'TIMEOUT'])('%s is a failure that is retried', async (finish_reason) => {
     const gateway = await cohereGateway()
     const good = answered({ content: [{ type: 'text', text: 'Hi' }] })
     gateway.upstream.next(json(answered({}, { finish_reason })), json(good))

@@ -17,7 +17,7 @@ interface RequestCase extends Case {
 }
 
 interface AnswerCase extends Case {
-  /** What the request asks for besides an answer. */
+  /** Further fields of the request. */
   readonly request?: object
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -28,11 +28,11 @@ interface AnswerCase extends Case {
 interface StreamCase extends Case {
   readonly includeUsage?: boolean
   readonly chunks: readonly string[]
-  /** The payloads that the client gets. */
+  /** The client's payloads. */
   readonly frames: readonly object[]
 }
 
-/** The error a client gets, and how many upstream calls were made before it was given up. */
+/** The client's error, and the number of upstream calls until the gateway gives up. */
 interface Refused extends Case {
   readonly error: { readonly code: string; readonly status: number; readonly calls: number }
 }
@@ -43,7 +43,7 @@ interface Invalid extends Case {
 
 function fixtures<Good extends Case, Bad extends Case>(file: string) {
   const url = new URL(`../../fixtures/cohere/${file}.json`, import.meta.url)
-  // The files are written in the shapes above; a case of the second one has an error.
+  // The files have the shapes above; cases with `error` have the second one.
   const cases = JSON.parse(readFileSync(url, 'utf8')) as (Good | Bad)[]
   return {
     good: cases.filter((one) => one.error === undefined) as Good[],
@@ -121,13 +121,13 @@ describe('streams', () => {
   })
 })
 
-/** Of an error only the code. */
+/** Reduces an error frame to its code. */
 function briefly(payload: unknown): unknown {
   const { error } = Object(payload) as { error?: { code: string } }
   return error ? { error: { code: error.code } } : payload
 }
 
-/** Ways in which the same bytes may come over the network, and the other line end. */
+/** Different splits of the same bytes, and the other line ending. */
 function cuts(chunks: readonly string[]): readonly (readonly (string | Uint8Array)[])[] {
   const whole = chunks.join('')
   const bytes = new TextEncoder().encode(whole)

@@ -8,7 +8,7 @@ async function sentMessage(message: object): Promise<unknown> {
 }
 const lookUp = { id: 'w1', type: 'function', function: { name: 'get', arguments: '{"a":1}' } }
 describe('messages', () => {
-  test('text parts are joined where the vendor takes a string, and kept apart for users', async () => {
+  test('text parts are joined in all roles but the user, whose parts are kept', async () => {
     const content = [
       { type: 'text', text: 'a' },
       { type: 'text', text: '' },
@@ -31,18 +31,18 @@ describe('messages', () => {
     })
   })
 
-  test('a user message of nothing but empty parts is an empty string', async () => {
+  test('a user message with only empty parts becomes an empty string', async () => {
     const content = [{ type: 'text', text: '' }]
     expect(await sentMessage({ role: 'user', content })).toEqual({ role: 'user', content: '' })
     expect(await sentMessage({ role: 'user', content: [] })).toEqual({ role: 'user', content: '' })
   })
 
-  test('no content stays away, and earlier reasoning too', async () => {
+  test('an assistant message without content is sent without it, and without its reasoning', async () => {
     const message = { role: 'assistant', content: null, reasoning_content: 'Hmm.' }
     expect(await sentMessage(message)).toEqual({ role: 'assistant' })
   })
 
-  test('reasoning and text beside calls become the plan', async () => {
+  test('the reasoning and the text beside calls become the tool_plan', async () => {
     const message = { role: 'assistant', tool_calls: [lookUp] }
     expect(await sentMessage({ ...message, content: 'B', reasoning_content: 'A' })).toEqual({
       role: 'assistant',
@@ -60,7 +60,7 @@ describe('messages', () => {
     })
   })
 
-  test('of a call only the members that the vendor knows are sent, arguments as they were', async () => {
+  test('a call is sent with the known fields only, and its arguments unchanged', async () => {
     const call = {
       ...lookUp,
       index: 0,
@@ -75,7 +75,7 @@ describe('messages', () => {
     })
   })
 
-  test('legacy functions and their results are tools with an id of their own', async () => {
+  test('legacy function calls and results become tool calls with a new id', async () => {
     const body = await sent({
       functions: [{ name: 'get', parameters }],
       function_call: 'auto',
@@ -95,7 +95,7 @@ describe('messages', () => {
     })
   })
 
-  test.each(['auto', 'low', 'high'])('an image keeps its detail %s', async (detail) => {
+  test.each(['auto', 'low', 'high'])('an image keeps its detail of %s', async (detail) => {
     const image = { type: 'image_url', image_url: { url: 'https://a.test/b.png', detail } }
     expect(await sentMessage({ role: 'user', content: [image] })).toEqual({
       role: 'user',
@@ -103,7 +103,7 @@ describe('messages', () => {
     })
   })
 
-  test('a detail that the vendor does not know is left out', async () => {
+  test('an unknown detail of an image is left out', async () => {
     const url = 'data:image/png;base64,iVBORw0KGgo='
     const content = [{ type: 'image_url', image_url: { url, detail: 'original' } }]
     expect(await sentMessage({ role: 'user', content })).toEqual({
@@ -116,15 +116,15 @@ describe('messages', () => {
   const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
 
   test.each([
-    ['an image for the system', { role: 'system', content: [image] }],
-    ['an image of the assistant', { role: 'assistant', content: [image] }],
+    ['an image in a system message', { role: 'system', content: [image] }],
+    ['an image in an assistant message', { role: 'assistant', content: [image] }],
     ['an image beside calls', { role: 'assistant', content: [image], tool_calls: [lookUp] }],
     ['an image as a tool result', { role: 'tool', tool_call_id: 'w1', content: [image] }],
     ['audio', { role: 'user', content: [audio] }],
     ['a file', { role: 'user', content: [{ type: 'file', file: { file_id: 'f-1' } }] }],
     ['a part of an unknown type', { role: 'user', content: [{ type: 'video_url' }] }],
-    ['a part after good ones', { role: 'user', content: [{ type: 'text', text: 'a' }, audio] }],
-  ])('%s cannot be said', async (_, message) => {
+    ['an audio part after a text', { role: 'user', content: [{ type: 'text', text: 'a' }, audio] }],
+  ])('%s is refused with the path of the part', async (_, message) => {
     const { chat, upstream } = await cohereGateway()
     const response = await chat(asking({ messages: [message] }))
     expect(response.status).toBe(400)

@@ -15,11 +15,11 @@ describe('response_format', () => {
       { type: 'json_object', json_schema: schema },
     ],
     [{ type: 'json_schema', json_schema: { name: 'o' } }, { type: 'json_object' }],
-  ])('%j', async (response_format, expected) => {
+  ])('a response_format of %j becomes its counterpart', async (response_format, expected) => {
     expect((await sent({ response_format }))['response_format']).toEqual(expected)
   })
 
-  test('beside tools a JSON format is refused under strict, and text is not', async () => {
+  test('a JSON response_format beside tools is refused under strict, a text format is not', async () => {
     const tools = [tool('a')]
     const format = { type: 'json_schema', json_schema }
     expect(await refused({ tools, response_format: format })).toBe('response_format')
@@ -45,7 +45,7 @@ describe('sampling', () => {
     ],
     [{ reasoning_effort: 'high' }, { thinking: { type: 'enabled' } }],
     [{ reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
-  ])('%j becomes %j', async (field, expected) => {
+  ])('the field %j becomes %j', async (field, expected) => {
     expect(await sent(field)).toEqual({
       model: 'command-a-03-2025',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -55,7 +55,7 @@ describe('sampling', () => {
   })
 
   test.each(['stop', 'seed', 'temperature', 'reasoning_effort', 'logprobs', 'tool_choice'])(
-    '%s of a wrong type is refused',
+    'the field %s with a wrong type is refused',
     async (field) => {
       const { chat, upstream } = await cohereGateway()
       const response = await chat(
@@ -66,7 +66,7 @@ describe('sampling', () => {
     },
   )
 })
-describe('what has no counterpart', () => {
+describe('fields without a counterpart', () => {
   test.each([
     { n: 2 },
     { top_logprobs: 3 },
@@ -83,12 +83,12 @@ describe('what has no counterpart', () => {
     { frequency_penalty: -0.5 },
     { presence_penalty: 1.5 },
     { reasoning_effort: 'medium' },
-  ])('%j is dropped, and refused under strict', async (field) => {
+  ])('the field %j is dropped, and refused under strict', async (field) => {
     expect(Object.keys(await sent(field)).toSorted()).toEqual(['messages', 'model', 'stream'])
     expect(await refused(field)).toBe(Object.keys(field)[0])
   })
 
-  test('what asks for nothing is dropped by a strict provider too', async () => {
+  test('fields with neutral values are dropped under strict too', async () => {
     const { chat, upstream } = await cohereGateway('strict = true')
     upstream.next(json(answered({})))
     const neutral = {

@@ -4,7 +4,7 @@ import { providerKey } from '../../support/gateway.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { answered, asking, cohereGateway, end, event, heard, piece, say, start } from './support.ts'
 
-/** The vendor's own client, which finds this answer; it notes what it was asked. */
+/** The vendor's own client, with a scripted answer; it records its requests. */
 function vendorClient(body: string, type = 'application/json') {
   const asked: { url: string; authorization: string | null; body: unknown }[] = []
   const client = new CohereClientV2({
@@ -88,7 +88,7 @@ const twins: readonly (readonly [string, object, Omit<Cohere.V2ChatRequest, 'mod
     },
   ],
   [
-    'the second leg of a tool call',
+    'the result of a tool call',
     {
       messages: [
         { role: 'user', content: 'W?' },
@@ -123,21 +123,24 @@ const twins: readonly (readonly [string, object, Omit<Cohere.V2ChatRequest, 'mod
   ],
 ]
 
-describe('what is sent is what the SDK sends', () => {
-  test.each(twins)('%s', async (_, ours, theirs) => {
-    const { client, asked } = vendorClient(JSON.stringify(answered({})))
-    await client.chat({ model: 'command-a-03-2025', ...theirs })
-    const { chat, upstream } = await cohereGateway()
-    upstream.next(json(answered({})))
-    await chat({ model: 'm', ...ours })
-    const { url, headers } = upstream.requests[0] ?? {}
-    expect({ url, authorization: headers?.['authorization'], body: upstream.body() }).toEqual(
-      asked[0],
-    )
-  })
+describe('requests of the official SDK', () => {
+  test.each(twins)(
+    'the gateway sends the same request as the official SDK: %s',
+    async (_, ours, theirs) => {
+      const { client, asked } = vendorClient(JSON.stringify(answered({})))
+      await client.chat({ model: 'command-a-03-2025', ...theirs })
+      const { chat, upstream } = await cohereGateway()
+      upstream.next(json(answered({})))
+      await chat({ model: 'm', ...ours })
+      const { url, headers } = upstream.requests[0] ?? {}
+      expect({ url, authorization: headers?.['authorization'], body: upstream.body() }).toEqual(
+        asked[0],
+      )
+    },
+  )
 })
 
-test('a whole answer is understood as the SDK understands it', async () => {
+test('the gateway reads the same answer as the official SDK', async () => {
   const answer = answered(
     {
       content: [
@@ -172,7 +175,7 @@ test('a whole answer is understood as the SDK understands it', async () => {
   })
 })
 
-test('a stream is understood as the SDK understands it', async () => {
+test('the gateway reads the same stream as the official SDK', async () => {
   const events = [
     start,
     piece('content-start', { content: { type: 'thinking', thinking: '' } }, { index: 0 }),

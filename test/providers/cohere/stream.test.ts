@@ -17,7 +17,7 @@ import {
 
 const streamed = asking({ stream: true })
 
-async function told(...events: readonly string[]): Promise<Heard> {
+async function readAll(...events: readonly string[]): Promise<Heard> {
   const { chat, upstream } = await cohereGateway()
   upstream.next(stream(events))
   return heard(await chat(streamed))
@@ -42,13 +42,13 @@ function call(id: string, name: string, text = ''): object {
 const think = piece('content-delta', { content: { thinking: 'Hmm.' } }, { index: 0 })
 const plan = (tool_plan: string) => piece('tool-plan-delta', { tool_plan })
 
-describe('content', () => {
-  test('a plan follows thoughts on a line of its own, as in a whole answer', async () => {
-    const sum = await told(start, think, plan('I will '), plan('look.'), end())
+describe('the content of a stream', () => {
+  test('a plan after thoughts begins on a new line, as in an answer that is not streamed', async () => {
+    const sum = await readAll(start, think, plan('I will '), plan('look.'), end())
     expect(sum).toMatchObject({ reasoning: 'Hmm.\nI will look.', content: '' })
   })
 
-  test('events of other types, comments and empty data are skipped', async () => {
+  test('unknown events, comments and empty data are skipped', async () => {
     const strange = [
       event('debug', { prompt: 'x' }),
       event('citation-start', { delta: { message: { citations: [] } } }),
@@ -58,11 +58,11 @@ describe('content', () => {
       'data:\n\n',
       'data: {"no":"type"}\n\n',
     ]
-    const sum = await told(...strange, start, ...strange, say('Hi'), ...strange, end())
+    const sum = await readAll(...strange, start, ...strange, say('Hi'), ...strange, end())
     expect(sum).toMatchObject({ content: 'Hi', finish: 'stop', done: true, error: undefined })
   })
 
-  test('citations are annotations, numbered for those who add them up', async () => {
+  test('citations become annotations with an index, by which clients merge them', async () => {
     const sources = [{ type: 'document', id: 'd1', document: { title: 'A' } }]
     const cited = (from: number, to: number) => {
       const citations = { start: from, end: to, text: 'x', sources, content_index: 0 }
@@ -80,8 +80,8 @@ describe('content', () => {
     ])
   })
 
-  test('the type in the data counts, whatever the event line says', async () => {
-    const sum = await told(
+  test('the type in the data takes precedence over the event line', async () => {
+    const sum = await readAll(
       start,
       say('Hi').replace('event: content-delta', 'event: message'),
       end(),
@@ -89,7 +89,7 @@ describe('content', () => {
     expect(sum.content).toBe('Hi')
   })
 
-  test('a stream without its first event gets an id of its own', async () => {
+  test('a stream without message-start gets a new id', async () => {
     const { chat, upstream } = await cohereGateway()
     upstream.next(stream([say('Hi'), end()]))
     const { chunks } = await readStream(await chat(streamed))
@@ -97,7 +97,7 @@ describe('content', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('a piece is passed on at once', async () => {
+  test('a piece of text is forwarded immediately', async () => {
     const { chat, upstream } = await cohereGateway()
     const live = new LiveUpstream()
     upstream.next(live.responder)
@@ -130,7 +130,7 @@ describe('log probabilities', () => {
     return received.flatMap((chunk) => chunk.choices)
   }
 
-  test('stand beside their text', async () => {
+  test('log probabilities are sent beside their text', async () => {
     const choices = await choicesFor(asking({ stream: true, logprobs: true }))
     expect(choices.find(({ delta }) => delta.content === 'Hi')).toHaveProperty('logprobs', {
       content: [{ token: 'Hi', logprob: -0.75, bytes: [72, 105], top_logprobs: [] }],
@@ -138,14 +138,14 @@ describe('log probabilities', () => {
     })
   })
 
-  test('stay away when nobody asked', async () => {
+  test('log probabilities are left out unless the client requests them', async () => {
     expect((await choicesFor(streamed)).some((choice) => 'logprobs' in choice)).toBe(false)
   })
 })
 
 describe('tool calls', () => {
-  test('are numbered in the order of their start, whatever the vendor calls them', async () => {
-    const sum = await told(
+  test('calls are numbered in the order of their start, not by the index of the vendor', async () => {
+    const sum = await readAll(
       start,
       startCall(call('a1', 'a'), 3),
       startCall(call('b1', 'b'), 7),
@@ -163,8 +163,8 @@ describe('tool calls', () => {
     })
   })
 
-  test('need no number, and may be told as a list of one', async () => {
-    const sum = await told(
+  test('a call may lack its index, and may be a list of one', async () => {
+    const sum = await readAll(
       start,
       piece('tool-call-start', { tool_calls: [call('a1', 'a')] }),
       piece('tool-call-delta', { tool_calls: [{ function: { arguments: '{"x":1}' } }] }),
@@ -175,8 +175,8 @@ describe('tool calls', () => {
     expect(sum.finish).toBe('tool_calls')
   })
 
-  test('belong to the latest one where a number is missing', async () => {
-    const sum = await told(
+  test('arguments without an index belong to the latest call', async () => {
+    const sum = await readAll(
       start,
       startCall(call('a1', 'a'), 0),
       endCall(0),
@@ -188,8 +188,8 @@ describe('tool calls', () => {
     expect(sum.calls.map((one) => one.function.arguments)).toEqual(['{}', '{"y":2}'])
   })
 
-  test('may start with arguments', async () => {
-    const sum = await told(
+  test('the start of a call may already have arguments', async () => {
+    const sum = await readAll(
       start,
       startCall(call('a1', 'a', '{"x"'), 0),
       addArguments(':1}', 0),
@@ -206,17 +206,17 @@ describe('tool calls', () => {
     { pieces: ['nu', 'll'] },
     { pieces: ['{}'] },
     { pieces: ['{', '}'] },
-  ])('the arguments $pieces are an empty object', async ({ pieces }) => {
+  ])('the arguments $pieces become an empty object', async ({ pieces }) => {
     const parts = pieces.map((text) => addArguments(text, 0))
     const opened = [start, startCall(call('a1', 'a'), 0), ...parts]
-    const ended = await told(...opened, endCall(0), end('TOOL_CALL'))
+    const ended = await readAll(...opened, endCall(0), end('TOOL_CALL'))
     expect(ended.calls).toEqual([call('a1', 'a', '{}')])
-    // A call that the vendor forgets to end is ended with the message.
-    expect((await told(...opened, end('TOOL_CALL'))).calls).toEqual(ended.calls)
+    // A call without tool-call-end ends with the message.
+    expect((await readAll(...opened, end('TOOL_CALL'))).calls).toEqual(ended.calls)
   })
 
-  test('arguments that begin like null are told in full', async () => {
-    const sum = await told(
+  test('arguments that begin like null are sent in full', async () => {
+    const sum = await readAll(
       start,
       startCall(call('a1', 'a'), 0),
       addArguments('nu', 0),
@@ -230,20 +230,20 @@ describe('tool calls', () => {
     expect(sum.calls.map((one) => one.function.arguments)).toEqual(['number', 'nul'])
   })
 
-  test('without an id get one, and without a function an empty name', async () => {
-    const { calls } = await told(start, startCall({ type: 'function' }, 0), endCall(0), end())
+  test('a call without an id gets a new one, and without a function an empty name', async () => {
+    const { calls } = await readAll(start, startCall({ type: 'function' }, 0), endCall(0), end())
     expect(calls).toEqual([
       { ...call('', '', '{}'), id: expect.stringMatching(/^call_[0-9a-f]{24}$/) },
     ])
   })
 
-  test('that nobody started have no arguments', async () => {
-    const sum = await told(start, addArguments('{}', 0), endCall(0), say('Hi'), end())
+  test('arguments of a call that was never started are ignored', async () => {
+    const sum = await readAll(start, addArguments('{}', 0), endCall(0), say('Hi'), end())
     expect(sum).toMatchObject({ calls: [], content: 'Hi', finish: 'stop' })
   })
 
-  test('beside text are told like it', async () => {
-    const sum = await told(
+  test('calls beside text are streamed in order', async () => {
+    const sum = await readAll(
       start,
       say('Looking.'),
       startCall(call('a1', 'a'), 0),
@@ -254,18 +254,18 @@ describe('tool calls', () => {
   })
 })
 
-describe('the end', () => {
-  test('is message-end, after which nothing counts', async () => {
-    const sum = await told(start, say('Hi'), end('MAX_TOKENS'), say('!'), end('ERROR'))
+describe('the end of a stream', () => {
+  test('events after message-end are ignored', async () => {
+    const sum = await readAll(start, say('Hi'), end('MAX_TOKENS'), say('!'), end('ERROR'))
     expect(sum).toMatchObject({ content: 'Hi', finish: 'length', done: true, error: undefined })
   })
 
-  test('may lack its blank line', async () => {
-    const sum = await told(start, say('Hi'), end().trimEnd())
+  test('message-end may lack its blank line', async () => {
+    const sum = await readAll(start, say('Hi'), end().trimEnd())
     expect(sum).toMatchObject({ content: 'Hi', finish: 'stop', done: true })
   })
 
-  test('may lack its delta', async () => {
+  test('message-end may lack its delta', async () => {
     const { chat, upstream } = await cohereGateway()
     upstream.next(stream([start, say('abcdefgh'), event('message-end')]))
     const payloads = await payloadsOf(await chat(streamed))
@@ -278,10 +278,10 @@ describe('the end', () => {
 
   test.each([
     ['a bare [DONE]', 'data: [DONE]\n\n'],
-    ['nothing', ''],
+    ['an empty body', ''],
     ['half an event', end().slice(0, -20)],
-  ])('is not %s', async (_, tail) => {
-    const sum = await told(start, say('Hi'), tail)
+  ])('%s does not complete the stream', async (_, tail) => {
+    const sum = await readAll(start, say('Hi'), tail)
     expect(sum).toMatchObject({ content: 'Hi', done: false, error: 'LM-3010' })
   })
 
@@ -290,26 +290,28 @@ describe('the end', () => {
     { finish_reason: 'TIMEOUT' },
     { finish_reason: 'COMPLETE', error: 'the engine broke' },
     { error: 'the engine broke' },
-  ])('%j is a failure', async (delta) => {
-    const sum = await told(start, say('Hi'), event('message-end', { delta }))
+  ])('a message-end with %j is a failure', async (delta) => {
+    const sum = await readAll(start, say('Hi'), event('message-end', { delta }))
     expect(sum).toMatchObject({ content: 'Hi', done: false, error: 'LM-3010' })
   })
 
-  test.each([null, ''])('an error of %j is none', async (error) => {
-    expect(await told(start, say('Hi'), end('COMPLETE', { error }))).toMatchObject({ done: true })
+  test.each([null, ''])('a message-end with an error of %j is a success', async (error) => {
+    expect(await readAll(start, say('Hi'), end('COMPLETE', { error }))).toMatchObject({
+      done: true,
+    })
   })
 })
 
-describe('before any content', () => {
+describe('failures before any content', () => {
   const opened = start + piece('content-start', { content: { type: 'text', text: '' } })
 
   test.each([
-    ['a failed end', event('message-end', { delta: { error: 'the engine broke' } })],
-    ['an end that is none', ''],
-    ['an event that cannot be read', 'data: {"type":"content-delta","delta":[1]}\n\n'],
-    ['text that is no JSON', 'data: oops\n\n'],
+    ['a message-end with an error', event('message-end', { delta: { error: 'the engine broke' } })],
+    ['no message-end', ''],
+    ['an event of another shape', 'data: {"type":"content-delta","delta":[1]}\n\n'],
+    ['text that is not JSON', 'data: oops\n\n'],
     ['a call that is cut off', startCall(call('a1', 'a'), 0).slice(0, -9)],
-  ])('%s is tried again', async (_, tail) => {
+  ])('%s before any content is retried', async (_, tail) => {
     const gateway = await cohereGateway()
     gateway.upstream.next(stream([opened, tail]), stream([start, say('Hi'), end()]))
     const sum = await heard(await patiently(gateway, gateway.chat(streamed)))
@@ -317,7 +319,7 @@ describe('before any content', () => {
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test('the message of the last failure is told', async () => {
+  test('the client gets the message of the last failure', async () => {
     const gateway = await cohereGateway()
     const failed = event('message-end', {
       delta: { finish_reason: 'ERROR', error: 'engine 7 broke' },
@@ -330,15 +332,15 @@ describe('before any content', () => {
   test.each([
     ['a bare [DONE]', 'data: [DONE]\n\n', 'LM-3010'],
     ['half an event', say('Hi').slice(0, -9), 'LM-3010'],
-    ['an event that cannot be read', 'data: oops\n\n', 'LM-3002'],
-  ])('%s, every time, is in the end told so', async (_, tail, code) => {
+    ['an event of another shape', 'data: oops\n\n', 'LM-3002'],
+  ])('%s in every attempt gives the client its own code', async (_, tail, code) => {
     const gateway = await cohereGateway()
     gateway.upstream.always(stream([start, tail]))
     const error = await errorOf(await patiently(gateway, gateway.chat(streamed)))
     expect(error).toMatchObject({ code })
   })
 
-  test('an answer that is no event stream is malformed', async () => {
+  test('an answer that is not an event stream is malformed', async () => {
     const gateway = await cohereGateway()
     gateway.upstream.always(stream(['{}'], { headers: { 'content-type': 'application/json' } }))
     const response = await patiently(gateway, gateway.chat(streamed))
@@ -346,7 +348,7 @@ describe('before any content', () => {
   })
 })
 
-test('an event that cannot be read ends a stream that has begun', async () => {
-  const sum = await told(start, say('Hi'), 'data: oops\n\n', say('!'), end())
+test('an unreadable event after content ends the stream with a terminal frame', async () => {
+  const sum = await readAll(start, say('Hi'), 'data: oops\n\n', say('!'), end())
   expect(sum).toMatchObject({ content: 'Hi', done: false, error: 'LM-3010' })
 })

@@ -22,7 +22,7 @@ modalities = ["text", "image"]
 `)
 }
 
-/** An answer that may take retries: time passes until it is there. */
+/** Advances the clock until the response of a request with retries arrives. */
 export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
   await clock.advance(120_000)
   return answer
@@ -33,7 +33,7 @@ export function asking(fields: object = {}): object {
   return { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
 }
 
-/** A whole answer of the vendor with these parts of its message. */
+/** An answer of the vendor with these fields of its message. */
 export function answered(message: object, more: object = {}): object {
   return {
     id: 'co-1',
@@ -56,7 +56,7 @@ export function end(finish_reason = 'COMPLETE', delta: object = {}): string {
   return event('message-end', { delta: { finish_reason, usage, ...delta } })
 }
 
-/** What a stream comes to, and how it ended. */
+/** The assembled stream, and how it ended. */
 export interface Heard extends Outcome {
   readonly done: boolean
   /** The code of the terminal frame. */
@@ -68,7 +68,7 @@ export async function heard(response: Response): Promise<Heard> {
   return { ...assemble(chunks), done, error: error?.['code'] }
 }
 
-/** The body that reaches the vendor for a request with these fields. */
+/** The upstream body for a request with these fields. */
 export async function sent(fields: object): Promise<Record<string, unknown>> {
   const { chat, upstream } = await cohereGateway()
   upstream.next(json(answered({})))
@@ -77,7 +77,7 @@ export async function sent(fields: object): Promise<Record<string, unknown>> {
   return upstream.body() as Record<string, unknown>
 }
 
-/** The field that a strict provider refuses a request for. */
+/** The field for which a strict provider refuses a request. */
 export async function refused(fields: object): Promise<unknown> {
   const { chat, upstream } = await cohereGateway('strict = true')
   const response = await chat(asking(fields))
@@ -110,7 +110,7 @@ export interface Completion {
   readonly usage: Record<string, unknown>
 }
 
-/** What a client gets when the vendor gives this answer. */
+/** The client's completion for an answer of the vendor. */
 export async function readCompletion(answer: object, request: object = {}): Promise<Completion> {
   const { chat, upstream } = await cohereGateway()
   upstream.next(json(answer))

@@ -3,7 +3,7 @@ import { json } from '../../support/scripted-upstream.ts'
 import { answered, asking, cohereGateway, refused, sent, tool } from './support.ts'
 
 describe('tools', () => {
-  test('a schema passes unchanged, and an empty one is an object without properties', async () => {
+  test('a schema is sent unchanged, and an empty one becomes an object without properties', async () => {
     const none = { type: 'object', properties: {} }
     const { tools } = await sent({
       tools: [tool('a'), tool('b', { parameters: {} }), tool('c', { parameters: null })],
@@ -22,19 +22,22 @@ describe('tools', () => {
     [{ type: 'function', function: { name: 'a' } }, undefined],
     [{ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [tool('a')] } }, undefined],
     [{ type: 'custom', custom: { name: 'a' } }, undefined],
-  ])('tool_choice %j is %j, and every tool is offered', async (choice, expected) => {
+  ])('tool_choice %j becomes %j, and every tool is declared', async (choice, expected) => {
     const body = await sent({ tools: [tool('a'), tool('b')], tool_choice: choice })
     expect(body['tool_choice']).toBe(expected)
     expect(body['tools']).toEqual([tool('a'), tool('b')])
   })
 
-  test.each([{ tools: [] }, { tools: null }, {}])('%j is no tools and no choice', async (none) => {
-    const body = await sent({ ...none, tool_choice: 'none' })
-    expect(body).not.toHaveProperty('tools')
-    expect(body).not.toHaveProperty('tool_choice')
-  })
+  test.each([{ tools: [] }, { tools: null }, {}])(
+    '%j sends neither tools nor a tool_choice',
+    async (none) => {
+      const body = await sent({ ...none, tool_choice: 'none' })
+      expect(body).not.toHaveProperty('tools')
+      expect(body).not.toHaveProperty('tool_choice')
+    },
+  )
 
-  test('strict functions are a matter of all or none', async () => {
+  test('strict_tools is sent only when every function is strict', async () => {
     const [strict, loose] = [tool('a', { strict: true }), tool('b', { strict: false })]
     expect(await sent({ tools: [strict] })).toMatchObject({
       strict_tools: true,
@@ -48,7 +51,7 @@ describe('tools', () => {
     expect((await chat(asking({ tools: [strict, strict] }))).status).toBe(200)
   })
 
-  test('a tool that is no function is dropped', async () => {
+  test('a tool that is not a function is dropped', async () => {
     const custom = { type: 'custom', custom: { name: 'x' } }
     expect((await sent({ tools: [custom, tool('a')] }))['tools']).toEqual([tool('a')])
     expect(await refused({ tools: [tool('a'), custom] })).toBe('tools.1')

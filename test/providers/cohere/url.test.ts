@@ -13,7 +13,7 @@ describe('the address', () => {
     ['/compatibility/v1/chat/completions', 'https://co.test/v2/chat'],
     ['/team/cohere', 'https://co.test/team/cohere/v2/chat'],
     ['/team/v2?tenant=7#top', 'https://co.test/team/v2/chat?tenant=7'],
-  ])('base_url ending in %j', async (path, url) => {
+  ])('a base_url ending in %j gives the v2 address', async (path, url) => {
     const { chat, upstream } = await cohereGateway(`base_url = "https://co.test${path}"`)
     upstream.next(json(answered({})))
     await chat(asking())

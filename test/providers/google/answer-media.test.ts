@@ -7,7 +7,7 @@ import { answered, asking, event, googleGateway, saying } from './support.ts'
 const sound = { inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AAAA' } }
 
 test.each(Object.entries(merges))(
-  'sound goes back to the model, however a client merges its stream: %s',
+  'audio returns to the model when a client merges the stream like this: %s',
   async (_name, merge) => {
     const { chat, upstream } = await googleGateway()
     upstream.next(stream([event(answered([sound], { finishReason: 'STOP' }))]))

@@ -12,8 +12,8 @@ import {
 } from './support.ts'
 
 const stop = { finishReason: 'STOP' }
-describe('parts', () => {
-  test('texts are joined, thoughts stand apart', async () => {
+describe('the parts of an answer', () => {
+  test('texts are joined into the content, and thoughts into the reasoning', async () => {
     const parts = [
       { text: 'Hm, ', thought: true },
       { text: 'A' },
@@ -29,7 +29,7 @@ describe('parts', () => {
     })
   })
 
-  test('a draft that the model thinks in is no image of the answer', async () => {
+  test('a draft image in the thoughts is not an image of the answer', async () => {
     const inlineData = { mimeType: 'image/png', data: 'iVBO' }
     const { choices } = await readCompletion(
       answered([{ inlineData, thought: true }, { text: 'A' }], stop),
@@ -37,7 +37,7 @@ describe('parts', () => {
     expect(choices[0]?.message).toEqual({ role: 'assistant', content: 'A' })
   })
 
-  test('sound is one audio, however many parts it comes in', async () => {
+  test('all audio parts become one audio', async () => {
     const part = (data: string) => ({ inlineData: { mimeType: 'audio/L16;rate=24000', data } })
     const { choices } = await readCompletion(answered([part('AAE='), part('AgM=')], stop))
     expect(choices[0]?.message).toEqual({
@@ -53,7 +53,7 @@ describe('parts', () => {
     })
   })
 
-  test('calls stand beside text, without ids they get different ones', async () => {
+  test('calls are kept beside text, and calls without ids get distinct ones', async () => {
     const { choices } = await readCompletion(
       answered([{ text: 'Wait.' }, functionCallPart, functionCallPart], stop),
     )
@@ -69,7 +69,7 @@ describe('parts', () => {
     expect(calls[0]?.id).not.toBe(calls[1]?.id)
   })
 
-  test.each([[undefined], [null], [{}]])('arguments %j are an empty object', async (args) => {
+  test.each([[undefined], [null], [{}]])('arguments of %j become an empty object', async (args) => {
     const { choices } = await readCompletion(
       answered([{ functionCall: { id: '', name: 'f', args } }], stop),
     )
@@ -78,7 +78,7 @@ describe('parts', () => {
     ])
   })
 
-  test('an image is shown as a data URI', async () => {
+  test('an image becomes a data URI', async () => {
     const inlineData = { mimeType: 'image/png', data: 'iVBO' }
     const { choices } = await readCompletion(answered([{ text: 'See' }, { inlineData }], stop))
     expect(choices[0]?.message).toEqual({
@@ -90,9 +90,9 @@ describe('parts', () => {
 
   test.each<[string, object]>([
     ['a file', { fileData: { fileUri: 'gs://b/c' } }],
-    ['code that ran upstream', { executableCode: { language: 'PYTHON', code: '1' } }],
+    ['code that Google executed', { executableCode: { language: 'PYTHON', code: '1' } }],
     ['nothing', {}],
-  ])('%s is passed over', async (_, part) => {
+  ])('%s is skipped', async (_, part) => {
     const { choices } = await readCompletion(answered([part, { text: 'A' }], stop))
     expect(choices[0]?.message).toEqual({ role: 'assistant', content: 'A' })
   })
@@ -101,12 +101,12 @@ describe('parts', () => {
     ['no content', { finishReason: 'STOP' }],
     ['no parts', { finishReason: 'STOP', content: { role: 'model' } }],
     ['parts of null', { finishReason: 'STOP', content: { parts: null } }],
-  ])('%s is an empty answer', async (_, candidate) => {
+  ])('%s gives an empty answer', async (_, candidate) => {
     const { choices } = await readCompletion({ candidates: [candidate] })
     expect(choices[0]?.message).toEqual({ role: 'assistant', content: '' })
   })
 
-  test('candidates stand in their order', async () => {
+  test('candidates are sorted by their index', async () => {
     const candidate = (index: number, text: string) => ({ index, content: { parts: [{ text }] } })
     const { choices } = await readCompletion({ candidates: [candidate(1, 'B'), candidate(0, 'A')] })
     expect(choices.map(({ index, message }) => [index, message['content']])).toEqual([
@@ -115,11 +115,11 @@ describe('parts', () => {
     ])
   })
 
-  test('an answer without an id gets one', async () => {
+  test('an answer without an id gets a new one', async () => {
     expect((await readCompletion({ candidates: [stop] })).id).toMatch(/^chatcmpl-\w{32}$/)
   })
 })
-test('log probabilities without alternatives have none', async () => {
+test('log probabilities without alternatives have empty top_logprobs', async () => {
   const logprobsResult = { chosenCandidates: [{ token: '世', logProbability: -1 }] }
   const { choices } = await readCompletion(answered([{ text: '世' }], { ...stop, logprobsResult }))
   expect(choices[0]?.logprobs).toEqual({
@@ -127,16 +127,16 @@ test('log probabilities without alternatives have none', async () => {
     refusal: null,
   })
 })
-describe('no answer', () => {
+describe('malformed answers', () => {
   test.each<[string, unknown]>([
     ['nothing', {}],
     ['no candidates', { candidates: [] }],
     ['no block reason', { promptFeedback: {} }],
     ['no real block reason', { promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } }],
     ['a list', []],
-    ['candidates that are none', { candidates: 'A' }],
-    ['a part that is none', { candidates: [{ content: { parts: ['A'] } }] }],
-  ])('%s is tried again', async (_, body) => {
+    ['candidates that are a string', { candidates: 'A' }],
+    ['a part that is a string', { candidates: [{ content: { parts: ['A'] } }] }],
+  ])('an answer with %s is malformed and is retried', async (_, body) => {
     const gateway = await googleGateway()
     gateway.upstream.next(json(body), json(saying('Hi')))
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -144,7 +144,7 @@ describe('no answer', () => {
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test('an error with status 200 counts as the status it names', async () => {
+  test('an error object inside a 200 counts as the status that it states', async () => {
     const { chat, upstream } = await googleGateway()
     upstream.next(json({ error: { code: 400, message: 'bad field', status: 'INVALID_ARGUMENT' } }))
     const response = await chat(asking())

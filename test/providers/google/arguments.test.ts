@@ -4,11 +4,11 @@ import { merges } from '../../support/merged-deltas.ts'
 import { json, type Responder, stream, whole } from '../../support/scripted-upstream.ts'
 import { answered, asking, googleGateway, saying } from './support.ts'
 
-/** Text in which reading and writing it again would change every member. */
+/** JSON that parsing and serializing would change in every member. */
 const written =
   '{"id":12345678901234567890,"n":1.0,"big":1e400,"a\\u003cb":"\\"{ } ","10":1,"9":[2]}'
 
-/** A response in which the arguments of the first call of the second part are this text. */
+/** An answer whose second part is a call with these arguments. */
 function calling(args: string, indent?: number): string {
   const call = { functionCall: { name: 'f', args: 'ARGS' } }
   const parts = [{ text: 'So "args": {}' }, call, { functionCall: { name: 'g' } }]
@@ -26,11 +26,11 @@ const ways: Readonly<Record<string, { readonly answer: Responder; readonly isStr
 }
 
 describe.each(Object.entries(ways))('%s', (_way, { answer, isStream }) => {
-  test('arguments come to the client as they are written, and go back so', async () => {
+  test('arguments reach the client, and return to the model, exactly as the model wrote them', async () => {
     const { chat, upstream } = await googleGateway()
     upstream.next(answer, json(saying('Done.')))
     const response = await chat(asking({ stream: isStream }))
-    const message = isStream ? await merged(response) : await said(response)
+    const message = isStream ? await merged(response) : await readMessage(response)
     const { tool_calls: calls = [] } = message
     expect(calls.map(({ function: called }) => called.arguments)).toEqual([written, '{}'])
 
@@ -45,7 +45,7 @@ interface Message {
   readonly tool_calls?: readonly { readonly id: string; readonly function: { arguments: string } }[]
 }
 
-async function said(response: Response): Promise<Message> {
+async function readMessage(response: Response): Promise<Message> {
   const { choices } = (await response.json()) as { choices: [{ message: Message }] }
   return choices[0].message
 }

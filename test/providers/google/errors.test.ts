@@ -9,7 +9,7 @@ const retryInfo = (retryDelay: unknown) => ({
   retryDelay,
 })
 
-describe('a status', () => {
+describe('an error status', () => {
   test.each([
     [400, 'INVALID_ARGUMENT', 400, 1],
     [400, 'FAILED_PRECONDITION', 400, 1],
@@ -20,7 +20,7 @@ describe('a status', () => {
     [500, 'INTERNAL', 502, 3],
     [503, 'UNAVAILABLE', 502, 3],
     [504, 'DEADLINE_EXCEEDED', 502, 3],
-  ])('%d %s is %d after %d calls', async (code, name, status, calls) => {
+  ])('%d %s gives the client %d after %d calls', async (code, name, status, calls) => {
     const gateway = await googleGateway()
     gateway.upstream.always(json(failing(code, name), { status: code }))
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -31,7 +31,7 @@ describe('a status', () => {
     expect(gateway.upstream.requests).toHaveLength(calls)
   })
 
-  test('a wrong key fails over at once', async () => {
+  test('a wrong API key fails over without a retry', async () => {
     const more = `fallbacks = ["other"]
 [[providers.models]]
 id = "other"
@@ -43,7 +43,7 @@ upstream_id = "gemini-2.5-pro"`
     expect(response.headers.get('x-gateway-model-used')).toBe('other')
   })
 
-  test('a list around the error changes nothing', async () => {
+  test('an error inside a list is read like a bare error', async () => {
     const { chat, upstream } = await googleGateway()
     upstream.next(json([failing(400, 'INVALID_ARGUMENT', [wrongKey])], { status: 400 }))
     const response = await chat(asking())
@@ -52,7 +52,7 @@ upstream_id = "gemini-2.5-pro"`
   })
 
   test.each(['<html>Not Found</html>', '', '{"error":"gone"}', '{"error":{"details":7}}'])(
-    'an error that is none of Google’s is what its status says: %j',
+    'a body that is not an error of Google keeps the HTTP status: %j',
     async (body) => {
       const { chat, upstream } = await googleGateway()
       upstream.next(whole(body, { status: 404 }))
@@ -63,7 +63,7 @@ upstream_id = "gemini-2.5-pro"`
   )
 })
 
-describe('the wait before a retry', () => {
+describe('the delay before a retry', () => {
   /** Milliseconds until the second call. */
   async function waitFor(details: readonly object[], headers: Record<string, string> = {}) {
     const { chat, upstream, clock } = await googleGateway()
@@ -79,17 +79,20 @@ describe('the wait before a retry', () => {
   test.each([
     ['14.074824224s', 14_080],
     ['2s', 2000],
-  ])('is at least %s', async (delay, expected) => {
+  ])('a retryDelay of %s delays the retry by at least that time', async (delay, expected) => {
     expect(await waitFor([wrongType, retryInfo(delay)])).toBeGreaterThanOrEqual(expected - 10)
   })
 
   const wrongType = { '@type': 'type.googleapis.com/google.rpc.Help', links: [] }
 
-  test.each(['0s', 'soon', '-5s', 5, null])('is the usual one for %j', async (delay) => {
-    expect(await waitFor([retryInfo(delay)])).toBeLessThan(1000)
-  })
+  test.each(['0s', 'soon', '-5s', 5, null])(
+    'an invalid retryDelay of %j leaves the usual delay',
+    async (delay) => {
+      expect(await waitFor([retryInfo(delay)])).toBeLessThan(1000)
+    },
+  )
 
-  test('a header is believed before the body', async () => {
+  test('a Retry-After header takes precedence over the body', async () => {
     expect(await waitFor([retryInfo('30s')], { 'retry-after': '3' })).toBeLessThan(4000)
   })
 })

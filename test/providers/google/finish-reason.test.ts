@@ -16,10 +16,10 @@ describe('finish reasons', () => {
     ['OTHER', 'stop', 'tool_calls'],
     ['MALFORMED_FUNCTION_CALL', 'stop', 'tool_calls'],
     ['A_NEW_ONE', 'stop', 'tool_calls'],
-  ])('%s is %s, or %s with calls', async (finishReason, alone, withCalls) => {
-    const said = await readCompletion(answered([{ text: 'A' }], { finishReason }))
+  ])('%s maps to %s, or to %s with calls', async (finishReason, alone, withCalls) => {
+    const completion = await readCompletion(answered([{ text: 'A' }], { finishReason }))
     const called = await readCompletion(answered([functionCallPart], { finishReason }))
-    expect(said.choices[0]?.finish_reason).toBe(alone)
+    expect(completion.choices[0]?.finish_reason).toBe(alone)
     expect(called.choices[0]?.finish_reason).toBe(withCalls)
   })
 
@@ -32,7 +32,7 @@ describe('finish reasons', () => {
       'TOO_MANY_TOOL_CALLS',
       { native_finish_reason: 'TOO_MANY_TOOL_CALLS', native_finish_message: 'why' },
     ],
-  ])('%s leaves %j of a cause that has no word', async (finishReason, cause) => {
+  ])('%s without a counterpart adds the native fields %j', async (finishReason, cause) => {
     const { choices } = await readCompletion(
       answered([functionCallPart], { finishReason, finishMessage: 'why' }),
     )
@@ -47,7 +47,7 @@ describe('finish reasons', () => {
     })
   })
 
-  test("a blocked prompt's words are the refusal, and no output", async () => {
+  test('the message of a blocked prompt becomes the refusal and does not count as output', async () => {
     const { choices, usage } = await readCompletion({
       promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'Not this.' },
       usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 },
@@ -60,7 +60,7 @@ describe('finish reasons', () => {
   })
 
   test.each(['BLOCK_REASON_UNSPECIFIED', 'BLOCKED_REASON_UNSPECIFIED', undefined])(
-    'a prompt with the block reason %s was not blocked',
+    'a prompt with the block reason %s counts as not blocked',
     async (blockReason) => {
       const { choices } = await readCompletion({ ...saying('A'), promptFeedback: { blockReason } })
       expect(choices[0]).toMatchObject({ message: { content: 'A' }, finish_reason: 'stop' })

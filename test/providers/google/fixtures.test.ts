@@ -32,7 +32,7 @@ interface StreamCase {
 interface Failure {
   readonly code: string
   readonly status: number
-  /** Upstream calls until it is given up. */
+  /** Number of upstream calls until the gateway gives up. */
   readonly calls: number
 }
 
@@ -43,7 +43,7 @@ function fixtures<Case>(file: string): readonly Case[] {
     const isMadeUp = typeof value === 'string' && /^<call_\d>$/.test(value)
     return isMadeUp ? expect.stringMatching(/^call_\w{24}$/) : value
   }
-  // The files are written in the shapes above.
+  // The files have the shapes above.
   return JSON.parse(readFileSync(url, 'utf8'), filledIn) as Case[]
 }
 
@@ -94,7 +94,7 @@ describe('streams', () => {
   })
 })
 
-/** Of an error frame, what a fixture tells of it. */
+/** The fields of an error frame that fixtures state. */
 function codeOnly(payload: unknown): unknown {
   const { error } = (payload as { error?: { code: string } }) ?? {}
   return error ? { error: { code: error.code } } : payload
@@ -109,7 +109,7 @@ async function expectFailure(gateway: TestGateway, answer: Promise<Response>, fa
   expect(upstream.requests).toHaveLength(calls)
 }
 
-/** Ways in which the same bytes may come over the network, and the other line end. */
+/** Different splits of the same bytes, and the other line ending. */
 function waysOf(chunks: readonly string[]): readonly (readonly (string | Uint8Array)[])[] {
   const whole = chunks.join('')
   const other = whole.includes('\r\n')

@@ -10,17 +10,17 @@ import {
   userSays,
 } from './support.ts'
 
-describe('parts', () => {
+describe('parts of a request', () => {
   test.each([
     ['data:image/jpg;base64,/9j/', 'image/jpeg', '/9j/'],
     ['data:;base64,/9j/', 'image/jpeg', '/9j/'],
     ['data:image/PNG;charset=utf-8;base64,iVBO', 'image/png', 'iVBO'],
     ['data:image/webp;base64,UklG\r\n Rg==', 'image/webp', 'UklGRg=='],
-  ])('%j is an image of type %s', async (url, mimeType, data) => {
+  ])('%j becomes an inline image of type %s', async (url, mimeType, data) => {
     expect(await sentPart(imagePart(url))).toEqual({ inlineData: { mimeType, data } })
   })
 
-  test('an address may stand in place of the object around it', async () => {
+  test('image_url may be a bare string', async () => {
     const part = { type: 'image_url', image_url: 'data:image/png;base64,iVBO' }
     expect(await sentPart(part)).toEqual({ inlineData: { mimeType: 'image/png', data: 'iVBO' } })
   })
@@ -32,17 +32,17 @@ describe('parts', () => {
     ['gs://b/v1.2/blob', { fileUri: 'gs://b/v1.2/blob' }],
     [filesApiUrl, { fileUri: filesApiUrl }],
     ['files/abc-123', { fileUri: filesApiUrl }],
-  ])('%s is a file of Google’s', async (url, fileData) => {
+  ])('%s is sent as a reference to a file at Google', async (url, fileData) => {
     expect(await sentPart(imagePart(url))).toEqual({ fileData })
   })
 
-  test.each(['format', 'mime_type'])('%s tells the type of a file', async (field) => {
+  test.each(['format', 'mime_type'])('%s states the media type of a file', async (field) => {
     expect(await sentPart(imagePart('gs://b/cat.png', { [field]: 'image/heic' }))).toEqual({
       fileData: { fileUri: 'gs://b/cat.png', mimeType: 'image/heic' },
     })
   })
 
-  test('a file is sent as its data', async () => {
+  test('a file with data is sent inline', async () => {
     const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' }
     expect(await sentPart({ type: 'file', file })).toEqual({
       inlineData: { mimeType: 'application/pdf', data: 'JVBE' },
@@ -57,22 +57,22 @@ describe('parts', () => {
     ],
     [{ file_id: 'files/abc-123' }, { fileUri: filesApiUrl }],
     [{ file_id: filesApiUrl }, { fileUri: filesApiUrl }],
-  ])('a file %j is a reference to one that Google stores', async (file, fileData) => {
+  ])('a file %j is sent as a reference to a file at Google', async (file, fileData) => {
     expect(await sentPart({ type: 'file', file })).toEqual({ fileData })
   })
 
-  test('spoken input is sent by its format', async () => {
+  test('input audio is sent with the media type of its format', async () => {
     const part = { type: 'input_audio', input_audio: { data: 'SUQz', format: 'mp3' } }
     expect(await sentPart(part)).toEqual({ inlineData: { mimeType: 'audio/mp3', data: 'SUQz' } })
   })
 
   test.each([
     ['percent-encoded data', imagePart('data:image/svg+xml,%3Csvg%3E'), '.image_url'],
-    ['an address of no kind', imagePart('cat.png'), '.image_url'],
-    ['a stored file', { type: 'file', file: { file_id: 'file-1' } }, ''],
+    ['a relative address', imagePart('cat.png'), '.image_url'],
+    ['a file_id of OpenAI', { type: 'file', file: { file_id: 'file-1' } }, ''],
     ['a file without a type', { type: 'file', file: { file_data: 'data:;base64,AA' } }, '.file'],
     ['an unknown part', { type: 'hologram' }, ''],
-  ])('%s is refused', async (_, part, field) => {
+  ])('%s is refused with the path of its field', async (_, part, field) => {
     const request = userSays({ type: 'text', text: 'x' }, part)
     expect(await refused(request)).toMatchObject({
       code: 'LM-1001',
@@ -80,17 +80,17 @@ describe('parts', () => {
     })
   })
 
-  test('an address on the web is refused with LM-2004', async () => {
+  test('an http(s) address is refused with LM-2004', async () => {
     const request = userSays(imagePart('https://example.com/cat.png'))
     expect((await refused(request))['code']).toBe('LM-2004')
   })
 
-  test('a file of another vendor is refused with LM-2008', async () => {
+  test('a file reference of another vendor is refused with LM-2008', async () => {
     const request = userSays(imagePart('anthropic-file:file_1'))
     expect((await refused(request))['code']).toBe('LM-2008')
   })
 })
-describe('what the model has made', () => {
+describe('generated media in the history', () => {
   async function past(message: object, upstreamId?: string) {
     const messages = [
       { role: 'user', content: 'Draw' },
@@ -100,7 +100,7 @@ describe('what the model has made', () => {
     return (await sent(asking({ messages }), { upstreamId })).contents[1]?.parts
   }
 
-  test('images and sound stand in the history', async () => {
+  test('generated images and audio return to the model with their signatures', async () => {
     const images = [{ ...imagePart('data:image/png;base64,iVBO'), ...signedBy('aW1n') }]
     const audio = { id: 'audio_1', data: 'AAE=', mime_type: 'audio/L16' }
     expect(await past({ images, audio, ...signedBy('dGV4dA==') })).toEqual([
@@ -113,7 +113,7 @@ describe('what the model has made', () => {
   test.each([
     ['images.0.image_url', { images: [imagePart('https://example.com/cat.png')] }],
     ['audio', { audio: { id: 'audio_1' } }],
-  ])('%s that cannot be said is refused', async (field, message) => {
+  ])('%s without inline data is refused', async (field, message) => {
     const messages = [{ role: 'assistant', content: 'Here.', ...message }]
     expect((await refused(asking({ messages })))['param']).toBe(`messages.0.${field}`)
   })

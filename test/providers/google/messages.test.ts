@@ -12,7 +12,7 @@ import {
 } from './support.ts'
 
 describe('roles', () => {
-  test('instructions keep their order wherever they stand', async () => {
+  test('system and developer messages become the system instruction in their order', async () => {
     const { systemInstruction, contents } = await sent(
       asking({
         messages: [
@@ -27,7 +27,7 @@ describe('roles', () => {
     expect(contents).toEqual([{ role: 'user', parts: [{ text: 'Hi' }] }])
   })
 
-  test('instructions that are no text are refused', async () => {
+  test('a system message with an image is refused', async () => {
     const messages = [
       { role: 'system', content: [imagePart('data:image/png;base64,AAAA')] },
       { role: 'user', content: 'Hi' },
@@ -38,7 +38,7 @@ describe('roles', () => {
     })
   })
 
-  test('a Gemma model reads instructions as the first words of the user', async () => {
+  test('a Gemma model gets the instructions before the first user text', async () => {
     const messages = [
       { role: 'system', content: 'One.' },
       { role: 'assistant', content: 'Hello' },
@@ -53,7 +53,7 @@ describe('roles', () => {
     ])
   })
 
-  test('a Gemma model whose user says nothing still reads its instructions', async () => {
+  test('a Gemma model gets the instructions even when the user text is empty', async () => {
     const messages = [
       { role: 'system', content: 'One.' },
       { role: 'assistant', content: 'Hello' },
@@ -62,7 +62,7 @@ describe('roles', () => {
     expect(contents[0]).toEqual({ role: 'user', parts: [{ text: 'One.\n\n' }] })
   })
 
-  test('beside instructions an empty text of the user is sent as it is', async () => {
+  test('an empty user text beside a system instruction is sent', async () => {
     const messages = [
       { role: 'system', content: 'One.' },
       { role: 'user', content: '' },
@@ -75,7 +75,7 @@ describe('roles', () => {
     expect(gemma.contents).toEqual([{ role: 'user', parts: [{ text: 'One.\n\n' }] }])
   })
 
-  test('messages that a dropped one has parted become one content', async () => {
+  test('messages around an empty one are merged into one content', async () => {
     const messages = [
       { role: 'user', content: 'A' },
       { role: 'assistant', content: '' },
@@ -85,7 +85,7 @@ describe('roles', () => {
     expect(contents).toEqual([{ role: 'user', parts: [{ text: 'A' }, { text: 'B' }] }])
   })
 
-  test('white space is content, nothing is none', async () => {
+  test('white space counts as content, an empty text does not', async () => {
     expect(await sentPart({ type: 'text', text: ' ' })).toEqual({ text: ' ' })
     expect(await refused(userSays({ type: 'text', text: '' }))).toMatchObject({
       code: 'LM-1001',
@@ -93,7 +93,7 @@ describe('roles', () => {
     })
   })
 
-  test('a conversation may end with words of the model', async () => {
+  test('a conversation may end with an assistant message', async () => {
     const messages = [
       { role: 'user', content: 'Count' },
       { role: 'assistant', content: 'One, two,' },
@@ -102,7 +102,7 @@ describe('roles', () => {
     expect(contents.at(-1)).toEqual({ role: 'model', parts: [{ text: 'One, two,' }] })
   })
 
-  test('a refusal comes back as text', async () => {
+  test('an earlier refusal is sent as text', async () => {
     const messages = [
       { role: 'user', content: 'A' },
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
@@ -115,7 +115,7 @@ describe('roles', () => {
 describe('calls and results', () => {
   const city = { function: { name: 'weather', arguments: '{"city":"Oslo","n":1}' } }
 
-  test('older models pair results by order and get no ids', async () => {
+  test('models before 3.0 get no call ids, and results in the order of the calls', async () => {
     const { contents } = await sent(
       called(
         [city, {}],
@@ -143,14 +143,14 @@ describe('calls and results', () => {
     ])
   })
 
-  test('an empty text beside a call is no part', async () => {
+  test('an empty text beside a call is left out', async () => {
     const { messages } = called([{}], []) as { messages: object[] }
     const [question, calling] = messages
     const { contents } = await sent(asking({ messages: [question, { ...calling, content: '' }] }))
     expect(contents[1]?.parts).toEqual([{ functionCall: { name: 'f0', args: {} } }])
   })
 
-  test('newer models get the same id on call and result', async () => {
+  test('models from 3.0 on get the same id on the call and its result', async () => {
     const { contents } = await sent(
       called([city], [{ tool_call_id: 'c0', content: 'a' }]),
       newerModel,
@@ -160,7 +160,7 @@ describe('calls and results', () => {
   })
 
   test.each(['[1,2]', '42', '{"error":"none"}', ''])(
-    'a result is told verbatim: %j',
+    'the text of a result is sent unchanged: %j',
     async (content) => {
       const { contents } = await sent(called([{}], [{ tool_call_id: 'c0', content }]))
       expect(contents[2]?.parts).toEqual([
@@ -169,7 +169,7 @@ describe('calls and results', () => {
     },
   )
 
-  test('texts of one result are joined', async () => {
+  test('the texts of one result are joined', async () => {
     const content = [
       { type: 'text', text: '4' },
       { type: 'text', text: ' C' },
@@ -180,7 +180,7 @@ describe('calls and results', () => {
     })
   })
 
-  test('words of the user after results are a content of their own', async () => {
+  test('user text after tool results is a separate content', async () => {
     const request = called([{}], [{ tool_call_id: 'c0', content: 'a' }]) as { messages: object[] }
     const messages = [...request.messages, { role: 'user', content: 'And?' }]
     const { contents } = await sent({ ...request, messages })
@@ -192,7 +192,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('a late result finds its function; a number used again means the nearest call', async () => {
+  test('a late result gets the name of its function, and a reused id refers to the latest call', async () => {
     const call = (id: string, name: string) => ({
       role: 'assistant',
       tool_calls: [{ id, type: 'function', function: { name, arguments: '' } }],
@@ -220,7 +220,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('a result whose call was cut away names its function itself, or is refused', async () => {
+  test('a result without its call must have a name of its own, otherwise it is refused', async () => {
     const result = { role: 'tool', tool_call_id: 'gone', content: '1' }
     const { contents } = await sent(asking({ messages: [{ ...result, name: 'f' }] }))
     expect(contents[0]?.parts[0]).toMatchObject({ functionResponse: { name: 'f' } })
@@ -231,7 +231,7 @@ describe('calls and results', () => {
   })
 
   test.each(['{"city":"Pa', '[1]', '"text"'])(
-    'arguments that are no object stay in the history as their text: %s',
+    'past arguments that are not an object are kept as text: %s',
     async (text) => {
       const { contents } = await sent(called([{ function: { name: 'f', arguments: text } }], []))
       expect(contents[1]?.parts).toMatchObject([
@@ -240,12 +240,12 @@ describe('calls and results', () => {
     },
   )
 
-  test('arguments may come as the object that they mean', async () => {
+  test('past arguments may be an object instead of its JSON text', async () => {
     const { contents } = await sent(called([{ function: { name: 'f', arguments: { a: 1 } } }], []))
     expect(contents[1]?.parts[0]).toMatchObject({ functionCall: { name: 'f', args: { a: 1 } } })
   })
 
-  test('the legacy form of calls and results is understood', async () => {
+  test('the legacy function_call and function messages are translated', async () => {
     const { contents } = await sent(
       asking({
         messages: [
@@ -266,7 +266,7 @@ describe('calls and results', () => {
     content: [{ type: 'text', text: 'see' }, imagePart('data:image/png;base64,iVBO')],
   }
 
-  test('an image in a result goes to newer models', async () => {
+  test('an image in a tool result is sent to models from 3.0 on', async () => {
     const { contents } = await sent(called([{}], [picture]), newerModel)
     expect(contents[2]?.parts).toEqual([
       {
@@ -280,7 +280,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('documents and references in a result go to newer models', async () => {
+  test('documents and file references in a tool result are sent to models from 3.0 on', async () => {
     const content = [
       { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBE' } },
       imagePart('gs://b/cat.png'),
@@ -300,7 +300,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('an image in a result for an older model is refused', async () => {
+  test('an image in a tool result is refused for models before 3.0', async () => {
     expect(await refused(called([{}], [picture]))).toMatchObject({
       code: 'LM-1001',
       param: 'messages.2.content.1',

@@ -15,7 +15,7 @@ describe('reasoning effort', () => {
     ['gemini-2.5-flash', budgets],
     ['gemini-2.5-pro', [128, ...budgets.slice(1)]],
     ['gemini-robotics-er-1.5-preview', budgets],
-  ])('is a budget for %s', async (upstreamId, expected) => {
+  ])('reasoning_effort becomes a budget for %s', async (upstreamId, expected) => {
     expect(await thinking(upstreamId)).toEqual(
       expected.map((thinkingBudget, at) => ({ thinkingBudget, ...(at > 0 && shown) })),
     )
@@ -28,7 +28,7 @@ describe('reasoning effort', () => {
     ['gemini-3.7-flash', ['LOW', 'LOW', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
     ['gemini-3.8-flash-lite', ['MINIMAL', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
     ['gemini-flash-latest', ['LOW', 'LOW', 'LOW', 'MEDIUM', 'HIGH', 'HIGH']],
-  ])('is a level for %s', async (upstreamId, expected) => {
+  ])('reasoning_effort becomes a level for %s', async (upstreamId, expected) => {
     expect(await thinking(upstreamId)).toEqual(
       expected.map((thinkingLevel, at) => ({ thinkingLevel, ...(at > 0 && shown) })),
     )
@@ -61,12 +61,12 @@ describe('reasoning effort', () => {
       },
       { thinkingBudget: -1 },
     ],
-  ])("google's own thinking_config %s", async (_, fields, expected) => {
+  ])("Google's own thinking_config %s", async (_, fields, expected) => {
     const config = await sentConfig(fields, 'gemini-2.5-flash')
     expect(config?.['thinkingConfig']).toEqual(expected)
   })
 
-  test('a thinking_config of a wrong type is refused with its place', async () => {
+  test('a thinking_config of a wrong type is refused with the path of the field', async () => {
     const extra_body = { google: { thinking_config: { thinking_budget: 'much' } } }
     expect((await refused(asking({ extra_body })))['param']).toBe(
       'extra_body.google.thinking_config.thinking_budget',
@@ -74,7 +74,7 @@ describe('reasoning effort', () => {
   })
 
   test.each(['gemini-2.0-flash', 'gemini-3-pro-image-preview', 'gemma-3-27b-it', 'mine'])(
-    'cannot be asked of %s',
+    '%s does not support reasoning_effort',
     async (upstreamId) => {
       expect(await thinking(upstreamId)).toEqual(efforts.map(() => undefined))
       const request = asking({ reasoning_effort: 'low' })

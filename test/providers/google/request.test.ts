@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { asking, refused, sent, sentConfig, weather } from './support.ts'
 
 describe('sampling and limits', () => {
-  test('every field has its counterpart', async () => {
+  test('every sampling field has its counterpart in generationConfig', async () => {
     const fields = {
       max_tokens: 9,
       temperature: 0,
@@ -30,13 +30,13 @@ describe('sampling and limits', () => {
   })
 
   test.each([
-    ['nothing said', {}],
+    ['no fields', {}],
     ['null', { temperature: null, stop: null, seed: null, modalities: null }],
     [
       'neutral values',
       { n: 1, presence_penalty: 0, frequency_penalty: 0, stop: '', modalities: ['text'] },
     ],
-  ])('%s sends no generationConfig', async (_, fields) => {
+  ])('a request with %s has no generationConfig', async (_, fields) => {
     expect(await sentConfig(fields)).toBeUndefined()
     expect(await sentConfig(fields, 'gemini-2.0-flash')).toBeUndefined()
   })
@@ -46,7 +46,7 @@ describe('sampling and limits', () => {
     [-1, -1],
     [2 ** 31, -(2 ** 31)],
     [2 ** 32 + 5, 5],
-  ])('the seed %d is folded to %d', async (seed, expected) => {
+  ])('the seed %d is folded to %d, which fits 32 bits', async (seed, expected) => {
     expect(await sentConfig({ seed })).toEqual({ seed: expected })
   })
 
@@ -55,7 +55,7 @@ describe('sampling and limits', () => {
     ['temperature', 'hot'],
     ['stop', 5],
     ['modalities', 'text'],
-  ])('%s of the wrong type is refused', async (field, value) => {
+  ])('a field %s of the wrong type is refused', async (field, value) => {
     expect(await refused(asking({ [field]: value }))).toMatchObject({
       code: 'LM-1001',
       param: field,
@@ -66,7 +66,7 @@ describe('sampling and limits', () => {
     ['gemini-2.0-flash', { presencePenalty: 0.5, frequencyPenalty: -1 }],
     ['gemini-2.5-flash', undefined],
     ['gemini-3-pro-preview', undefined],
-  ])('penalties for %s', async (upstreamId, expected) => {
+  ])('penalties are sent to %s only if it accepts them', async (upstreamId, expected) => {
     const fields = { presence_penalty: 0.5, frequency_penalty: -1 }
     expect(await sentConfig(fields, upstreamId)).toEqual(expected)
   })
@@ -79,7 +79,7 @@ describe('sampling and limits', () => {
     ['gemini-flash-latest', undefined],
     ['models/Gemini-Flash-Latest', undefined],
     ['gemini-pro', { temperature: 0.5, topP: 0.5, topK: 5 }],
-  ])('sampling for %s', async (upstreamId, expected) => {
+  ])('sampling fields are sent to %s only if it uses them', async (upstreamId, expected) => {
     expect(await sentConfig({ temperature: 0.5, top_p: 0.5, top_k: 5 }, upstreamId)).toEqual(
       expected,
     )
@@ -91,7 +91,7 @@ describe('sampling and limits', () => {
     ['default', 'standard'],
     ['auto', undefined],
     ['scale', undefined],
-  ])('the service tier %s is %s', async (service_tier, expected) => {
+  ])('the service tier %s becomes %s', async (service_tier, expected) => {
     expect((await sent(asking({ service_tier }))).serviceTier).toBe(expected)
   })
 })
@@ -103,23 +103,23 @@ describe('response format', () => {
   test.each([
     ['text', { type: 'text' }, undefined],
     ['any JSON', { type: 'json_object' }, asJson],
-    ['JSON of an unnamed shape', { type: 'json_schema', json_schema: { name: 'x' } }, asJson],
+    ['a JSON schema without a schema', { type: 'json_schema', json_schema: { name: 'x' } }, asJson],
     [
-      'JSON of a shape that allows all',
+      'a JSON schema that allows any object',
       { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
       asJson,
     ],
     [
-      'JSON of a shape',
+      'a JSON schema',
       { type: 'json_schema', json_schema: { name: 'x', strict: true, schema } },
       { ...asJson, responseSchema: openApi },
     ],
-  ])('%s', async (_, response_format, expected) => {
+  ])('a response format of %s becomes its Gemini fields', async (_, response_format, expected) => {
     expect(await sentConfig({ response_format })).toEqual(expected)
     expect(await sentConfig({ response_format }, 'gemini-2.0-flash')).toEqual(expected)
   })
 
-  test('functions that are all held back leave room for a format', async () => {
+  test('a format is sent when allowed_tools leaves no function to declare', async () => {
     const tool_choice = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }
     const response_format = { type: 'json_object' }
     expect(await sentConfig({ tools: [weather], tool_choice, response_format })).toEqual(asJson)
@@ -141,7 +141,7 @@ describe('strict', () => {
     ['frequency_penalty', 0.5],
     ['top_logprobs', 3],
     ['service_tier', 'scale'],
-  ])('%s cannot be honoured', async (field, value) => {
+  ])('%s is refused under strict, because Gemini has no counterpart', async (field, value) => {
     expect(await refusedParam({ [field]: value })).toBe(field)
     expect(JSON.stringify(await sent(asking({ [field]: value })))).not.toContain(field)
   })
@@ -151,23 +151,23 @@ describe('strict', () => {
     ['temperature', 0.5],
     ['top_p', 0.5],
     ['top_k', 5],
-  ])('%s cannot be honoured by newer models', async (field, value) => {
+  ])('%s is refused under strict for newer models', async (field, value) => {
     expect(await refusedParam({ [field]: value }, 'gemini-3.8-flash')).toBe(field)
   })
 
-  test('parts of tools are named by their place', async () => {
+  test('a refusal under strict states the path inside the tool', async () => {
     const strict = { type: 'function', function: { name: 'a', strict: true } }
     expect(await refusedParam({ tools: [weather, strict] })).toBe('tools.1.function.strict')
     expect(await refusedParam({ tools: [weather, { type: 'web_search' }] })).toBe('tools.1')
   })
 
-  test('JSON beside tools cannot be honoured by older models', async () => {
+  test('JSON output beside tools is refused under strict for models before 3.0', async () => {
     const fields = { tools: [weather], response_format: { type: 'json_object' } }
     expect(await refusedParam(fields)).toBe('response_format')
     await sent(asking(fields), { strict: true, upstreamId: 'gemini-3-flash' })
   })
 
-  test('what changes no answer is never refused, nor sent', async () => {
+  test('fields that do not change the answer are neither refused nor sent', async () => {
     const fields = {
       user: 'u',
       safety_identifier: 's',

@@ -14,7 +14,7 @@ async function declared(parameters: Schema, upstreamId?: string) {
   return schemas
 }
 
-/** What becomes of one property, where all can be said in the OpenAPI form. */
+/** The OpenAPI form of one property, which it expresses without loss. */
 async function property(schema: unknown, more: Schema = {}) {
   const parameters = { type: 'object', properties: { p: schema }, ...more }
   const { parameters: written, ...other } = await declared(parameters)
@@ -22,7 +22,7 @@ async function property(schema: unknown, more: Schema = {}) {
   return (written as { properties: Schema }).properties['p']
 }
 
-/** The same where the other form is needed, in both that form and the poorer one. */
+/** Both forms of one property that the OpenAPI form cannot express. */
 async function poorProperty(schema: unknown, more: Schema = {}) {
   const parameters = { type: 'object', properties: { p: schema }, ...more }
   const newer = await declared(parameters, 'gemini-2.5-flash')
@@ -69,7 +69,7 @@ describe('the OpenAPI form', () => {
       { anyOf: [{ type: 'STRING', nullable: true }, { type: 'BOOLEAN' }] },
     ],
     [
-      'a union that only differs in what is required',
+      'a union whose branches differ only in required',
       {
         type: 'object',
         properties: { a: { type: 'string' }, b: { type: 'string' } },
@@ -83,7 +83,7 @@ describe('the OpenAPI form', () => {
         })),
       },
     ],
-    ['a union of nothing but null', { anyOf: [{ type: 'null' }] }, { type: 'NULL' }],
+    ['a union of null alone', { anyOf: [{ type: 'null' }] }, { type: 'NULL' }],
     [
       'allOf',
       {
@@ -100,13 +100,13 @@ describe('the OpenAPI form', () => {
         required: ['a', 'c'],
       },
     ],
-    ['a constant text', { const: 'a' }, { type: 'STRING', enum: ['a'] }],
-    ['a constant truth', { const: true }, { type: 'BOOLEAN' }],
+    ['a constant string', { const: 'a' }, { type: 'STRING', enum: ['a'] }],
+    ['a constant boolean', { const: true }, { type: 'BOOLEAN' }],
     ['a constant null', { const: null }, { type: 'NULL' }],
-    ['texts to choose from', { enum: ['a', ''] }, { type: 'STRING', enum: ['a'] }],
-    ['nothing but the empty text', { enum: [''] }, { type: 'STRING' }],
+    ['an enum of strings', { enum: ['a', ''] }, { type: 'STRING', enum: ['a'] }],
+    ['an enum of the empty string', { enum: [''] }, { type: 'STRING' }],
     [
-      'texts or null',
+      'an enum of strings and null',
       { type: ['string', 'null'], enum: ['a', null] },
       { type: 'STRING', enum: ['a'], nullable: true },
     ],
@@ -140,42 +140,42 @@ describe('the OpenAPI form', () => {
     ['formats of other types', { type: 'number', format: 'int64' }, { type: 'NUMBER' }],
     ['keywords of other types', { type: 'string', minimum: 1, minItems: 1 }, { type: 'STRING' }],
     [
-      'an array of anything',
+      'an array without items',
       { type: 'array', maxItems: 3 },
       { type: 'ARRAY', items: { type: 'STRING' }, maxItems: 3 },
     ],
     [
-      'types that go unsaid',
+      'undeclared types',
       { items: { enum: ['a'] } },
       { type: 'ARRAY', items: { type: 'STRING', enum: ['a'] } },
     ],
     [
-      'requirements of nothing',
+      'required names without properties',
       { properties: { a: { type: 'string' } }, required: ['b'] },
       { type: 'OBJECT', properties: { a: { type: 'STRING' } } },
     ],
     [
-      'what cannot be',
+      'a false property',
       { properties: { a: { type: 'string' }, b: false }, required: ['b'] },
       { type: 'OBJECT', properties: { a: { type: 'STRING' } } },
     ],
     ['the null of OpenAPI', { type: 'string', nullable: true }, { type: 'STRING', nullable: true }],
     ['types in capitals', { type: 'STRING', pattern: '^a' }, { type: 'STRING', pattern: '^a' }],
     [
-      'what annotates',
+      'annotations',
       { type: 'string', title: 't', default: 'a', example: 'b', examples: ['c'], $comment: 'd' },
       { type: 'STRING', title: 't', default: 'a', example: 'b' },
     ],
     [
-      'what nothing can say',
+      'unsupported validation keywords',
       { type: 'array', items: { type: 'number', multipleOf: 2 }, uniqueItems: true, not: {} },
       { type: 'ARRAY', items: { type: 'NUMBER' } },
     ],
-  ])('%s', async (_, schema, expected) => {
+  ])('the OpenAPI form expresses %s', async (_, schema, expected) => {
     expect(await property(schema)).toEqual(expected)
   })
 
-  test("the client's order of properties stays, without names that there are not", async () => {
+  test('propertyOrdering is kept, without names that are not properties', async () => {
     const { parameters } = await declared({
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: 'string' } },
@@ -184,7 +184,7 @@ describe('the OpenAPI form', () => {
     expect(parameters).toMatchObject({ propertyOrdering: ['b', 'a'] })
   })
 
-  test('properties may be called like keywords, and keep their order', async () => {
+  test('properties may have the names of keywords, and keep their order', async () => {
     const names = [
       'type',
       'title',
@@ -220,7 +220,7 @@ describe('the OpenAPI form', () => {
 
   test.each<[string, unknown, unknown]>([
     [
-      'through another',
+      'through another reference',
       { $ref: '#/$defs/Guest', description: 'Who' },
       { type: 'OBJECT', description: 'Who', properties: { n: { type: 'STRING' } } },
     ],
@@ -231,12 +231,12 @@ describe('the OpenAPI form', () => {
       { anyOf: [{ $ref: '#/$defs/Name' }, { type: 'null' }] },
       { type: 'STRING', nullable: true },
     ],
-  ])('a reference %s is followed', async (_, schema, expected) => {
+  ])('a reference %s is resolved', async (_, schema, expected) => {
     expect(await property(schema, more)).toEqual(expected)
   })
 
   test.each(['#/$defs/Nobody', 'https://example.com/schema', '#/$defs/Guest/toString', '#anchor'])(
-    'the reference %s leads nowhere',
+    'the reference %s is refused, because it does not resolve',
     async (pointer) => {
       const request = offering({ type: 'object', properties: { p: { $ref: pointer } }, ...more })
       expect(await refused(request)).toMatchObject({
@@ -248,25 +248,25 @@ describe('the OpenAPI form', () => {
 
   test.each<[string, Schema]>([
     ['nothing', {}],
-    ['an object of nothing', { type: 'object', properties: {} }],
-    ['an object of anything', { type: 'object', additionalProperties: true }],
-    ['a reference to such', { $ref: '#/$defs/E', $defs: { E: { type: 'object' } } }],
-  ])('%s as parameters are none', async (_, parameters) => {
+    ['an object without properties', { type: 'object', properties: {} }],
+    ['an object with any properties', { type: 'object', additionalProperties: true }],
+    ['a reference to such an object', { $ref: '#/$defs/E', $defs: { E: { type: 'object' } } }],
+  ])('parameters of %s are left out', async (_, parameters) => {
     expect(await declared(parameters)).toEqual({})
   })
 })
 
-describe('where the OpenAPI form says too little', () => {
+describe('schemas that the OpenAPI form cannot express', () => {
   test.each<[string, unknown, unknown, unknown]>([
     ['a constant number', { const: 1 }, { type: 'INTEGER' }, { enum: [1] }],
     [
-      'numbers to choose from',
+      'an enum of numbers',
       { type: 'number', enum: [1, 2.5] },
       { type: 'NUMBER' },
       { type: 'number', enum: [1, 2.5] },
     ],
     [
-      'a mixed choice',
+      'an enum of several types',
       { type: 'string', enum: ['a', 1, null] },
       { type: 'STRING', nullable: true },
       { type: 'string', enum: ['a', 1] },
@@ -278,7 +278,7 @@ describe('where the OpenAPI form says too little', () => {
       { type: 'object', additionalProperties: { type: 'integer' } },
     ],
     [
-      'an object of nothing that can be',
+      'an object with only false properties',
       { properties: { a: false }, additionalProperties: false },
       { type: 'OBJECT' },
       { properties: {}, additionalProperties: false },
@@ -296,19 +296,27 @@ describe('where the OpenAPI form says too little', () => {
       { type: 'ARRAY', items: { type: 'STRING' } },
       { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
     ],
-    ['anything', { description: 'd' }, { type: 'STRING', description: 'd' }, { description: 'd' }],
-    ['anything, in short', true, { type: 'STRING' }, {}],
-    ['a type of no draft', { type: 'file' }, { type: 'STRING' }, { type: 'file' }],
-  ])('%s', async (_, schema, openApi, jsonForm) => {
-    expect(await poorProperty(schema)).toEqual({ openApi, json: jsonForm })
-  })
+    [
+      'a schema without a type',
+      { description: 'd' },
+      { type: 'STRING', description: 'd' },
+      { description: 'd' },
+    ],
+    ['a schema of true', true, { type: 'STRING' }, {}],
+    ['an unknown type', { type: 'file' }, { type: 'STRING' }, { type: 'file' }],
+  ])(
+    '%s is sent as JSON Schema, and simplified for older models',
+    async (_, schema, openApi, jsonForm) => {
+      expect(await poorProperty(schema)).toEqual({ openApi, json: jsonForm })
+    },
+  )
 
   const tree = {
     type: 'object',
     properties: { value: { type: 'string' }, next: { $ref: '#/definitions/Tree' } },
   }
 
-  test('a schema inside itself', async () => {
+  test('a schema that contains itself is sent as JSON Schema', async () => {
     expect(
       await poorProperty({ $ref: '#/definitions/Tree' }, { definitions: { Tree: tree } }),
     ).toEqual({
@@ -320,13 +328,13 @@ describe('where the OpenAPI form says too little', () => {
     })
   })
 
-  test('a schema inside itself, wrapped as some tools do', async () => {
+  test('a self-reference inside an allOf of one is sent as JSON Schema', async () => {
     const wrapped = { allOf: [{ $ref: '#/$defs/Tree' }], description: 'd' }
     const $defs = { Tree: { type: 'object', properties: { next: wrapped } } }
     expect((await poorProperty(wrapped, { $defs })).json).toEqual({ $ref: '#/$defs/Tree' })
   })
 
-  test('a schema inside itself by allOf ends', async () => {
+  test('a schema that contains itself through allOf is cut off', async () => {
     const next = { allOf: [{ $ref: '#/$defs/Tree' }, { description: 'd' }] }
     const $defs = { Tree: { type: 'object', properties: { next } } }
     expect((await poorProperty(next, { $defs })).json).toEqual({
@@ -336,7 +344,7 @@ describe('where the OpenAPI form says too little', () => {
     })
   })
 
-  test('the whole in the other form', async () => {
+  test('a schema with every keyword is written as JSON Schema', async () => {
     const { parametersJsonSchema } = await declared({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'root',
@@ -382,7 +390,7 @@ describe('where the OpenAPI form says too little', () => {
     })
   })
 
-  test('a map as answer keeps to its form', async () => {
+  test('a response schema that is a map is sent as JSON Schema', async () => {
     const schema = {
       type: 'object',
       properties: { m: { type: 'object', additionalProperties: { type: 'string' } } },
@@ -397,7 +405,7 @@ describe('where the OpenAPI form says too little', () => {
 })
 
 describe('hostile schemas', () => {
-  /** Definitions of which each holds what is made of a reference to the next one. */
+  /** A chain of definitions: each is made from a reference to the next one. */
   function chain(length: number, link: (next: object) => object): Schema {
     const definitions = Array.from({ length }, (_, at) => [
       `D${at}`,
@@ -410,7 +418,7 @@ describe('hostile schemas', () => {
 
   test.each<[string, Schema]>([
     [
-      'doubles without end',
+      'doubles with each reference',
       { ...first, $defs: chain(40, (next) => ({ properties: { a: next, b: next } })) },
     ],
     ['doubles by allOf', { ...first, $defs: chain(60, (next) => ({ allOf: [next, next] })) }],
@@ -420,7 +428,7 @@ describe('hostile schemas', () => {
     ],
     ['refers to itself', { properties: { p: { $ref: '#/properties/p' } } }],
     ['is itself', { $ref: '#' }],
-  ])('a schema that %s is cut short', async (_, schema) => {
+  ])('a schema that %s is cut off at the limit', async (_, schema) => {
     for (const upstreamId of ['gemini-2.0-flash', 'gemini-2.5-flash']) {
       const body = await sent(offering(schema), { upstreamId })
       expect(JSON.stringify(body).length).toBeLessThan(2_000_000)

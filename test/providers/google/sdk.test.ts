@@ -7,7 +7,7 @@ import { answered, asking, end, event, googleGateway, type SentBody, saying } fr
 
 const newer = 'gemini-3.5-flash'
 
-/** The gateway with the official OpenAI client in front of it. */
+/** The official OpenAI client, connected to the gateway. */
 async function clientOf(upstreamId = newer) {
   const { gateway, upstream } = await googleGateway({ upstreamId })
   const client = new OpenAI({
@@ -29,7 +29,7 @@ const weather = {
   },
 }
 
-/** Two parallel calls, of which the vendor signs the first. */
+/** Two parallel calls; the vendor signs the first. */
 const parts = [
   { text: 'Let me see.' },
   {
@@ -39,7 +39,7 @@ const parts = [
   { functionCall: { id: 'fc-2', name: 'weather', args: { city: 'Rome' } } },
 ]
 
-/** What must come back upstream: the parts of the model as they were, and the results. */
+/** The expected contents of the next request: the model's parts unchanged, and the results. */
 const secondLeg = [
   { role: 'user', parts: [{ text: question.content }] },
   { role: 'model', parts },
@@ -55,9 +55,7 @@ describe('the official openai package', () => {
   const request = { model: 'g', messages: [question], tools: [weather] }
   const asEvents = parts.map((part) => event(answered([part])))
 
-  /**
-   * Sends the message back as it is, with a result for each call; the contents that go upstream.
-   */
+  /** Returns the upstream contents when the message is sent back with a result for each call. */
   async function sendBack(message: OpenAI.ChatCompletionMessage | undefined) {
     if (!message) throw new Error('there was no message')
     const { client, upstream } = await clientOf()
@@ -73,21 +71,21 @@ describe('the official openai package', () => {
     return (upstream.body() as SentBody).contents
   }
 
-  test('brings a thought signature back that it got whole', async () => {
+  test('the official openai package returns a thought signature of an answer', async () => {
     const { client, upstream } = await clientOf()
     upstream.next(json(answered(parts, { finishReason: 'STOP' })))
     const { choices } = await client.chat.completions.create(request)
     expect(await sendBack(choices[0]?.message)).toEqual(secondLeg)
   })
 
-  test('brings a thought signature back that it got streamed', async () => {
+  test('the official openai package returns a thought signature of a stream', async () => {
     const { client, upstream } = await clientOf()
     upstream.next(stream([...asEvents, end]))
     const { choices } = await client.chat.completions.stream(request).finalChatCompletion()
     expect(await sendBack(choices[0]?.message)).toEqual(secondLeg)
   })
 
-  test('loses the signature where it runs the tools itself, which the stand-in makes good', async () => {
+  test('the placeholder replaces the signature that the tool runner of the openai package loses', async () => {
     const { client, upstream } = await clientOf()
     upstream.next(stream([...asEvents, end]), stream([event(saying('Cold.'))]))
     const run = {
@@ -111,7 +109,7 @@ describe('the official openai package', () => {
     expect(results).toEqual(secondLeg[2])
   })
 
-  test('adds up reasoning, calls and usage of a stream', async () => {
+  test('the official openai package accumulates reasoning, calls and usage of a stream', async () => {
     const { client, upstream } = await clientOf()
     const thought = event(answered([{ text: 'Hm.', thought: true }]))
     upstream.next(stream([thought, ...asEvents, end]))
@@ -132,7 +130,7 @@ describe('the official openai package', () => {
   })
 })
 
-/** Google's own client, which finds this answer; it notes what it has asked. */
+/** Google's own client, with a scripted answer; it records its requests. */
 function vendorClient(body = '{}', type = 'application/json') {
   const asked: { url: string; key: string | null; body: unknown }[] = []
   const client = new GoogleGenAI({
@@ -150,7 +148,7 @@ function vendorClient(body = '{}', type = 'application/json') {
   return { client, asked }
 }
 
-/** What the gateway asks upstream, in the same words. */
+/** The upstream request of the gateway, in the same shape. */
 async function gatewayAsks(upstreamId: string, fields: object) {
   const { chat, upstream } = await googleGateway({ upstreamId })
   upstream.next(json(saying('Hi')))
@@ -206,7 +204,7 @@ const twins: readonly (readonly [
     },
   ],
   [
-    'an image, a file and sound',
+    'an image, a file and audio',
     {
       messages: [
         {
@@ -283,7 +281,7 @@ const twins: readonly (readonly [
     },
   ],
   [
-    'a schema in its JSON form',
+    'a schema as JSON Schema',
     {
       response_format: {
         type: 'json_schema',
@@ -310,15 +308,18 @@ const twins: readonly (readonly [
 ]
 
 describe('the official @google/genai package', () => {
-  test.each(twins)('asks the same: %s', async (_, ours, theirs) => {
-    const { client, asked } = vendorClient()
-    const model = 'gemini-2.5-flash'
-    await client.models.generateContent({ model, ...theirs })
-    expect(await gatewayAsks(model, ours)).toEqual(asked[0])
-  })
+  test.each(twins)(
+    'the gateway sends the same request as the official @google/genai package: %s',
+    async (_, ours, theirs) => {
+      const { client, asked } = vendorClient()
+      const model = 'gemini-2.5-flash'
+      await client.models.generateContent({ model, ...theirs })
+      expect(await gatewayAsks(model, ours)).toEqual(asked[0])
+    },
+  )
 
   test.each(['models/gemini-2.5-flash', 'tunedModels/mine'])(
-    'knows %s where we do',
+    'the gateway uses the same address for %s as the official @google/genai package',
     async (model) => {
       const { client, asked } = vendorClient()
       await client.models.generateContent({ model, contents: 'Hi', config: { seed: 1 } })
@@ -326,7 +327,7 @@ describe('the official @google/genai package', () => {
     },
   )
 
-  test('hears the same in a stream', async () => {
+  test('the gateway reads the same stream as the official @google/genai package', async () => {
     const events = [...parts.map((part) => event(answered([part]))), end]
     const { client, asked } = vendorClient(events.join(''), 'text/event-stream')
     const theirs = { text: '', calls: [] as object[], total: 0 }

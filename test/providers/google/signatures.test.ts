@@ -8,20 +8,26 @@ describe('thought signatures', () => {
     return contents[1]?.parts.map(({ thoughtSignature }) => thoughtSignature)
   }
 
-  test.each(['c2lnLTE=', 'a-_b', 'YQ=='])('%s comes back unchanged', async (value) => {
-    expect(await signatures([signedBy(value), {}], 'gemini-3-pro-preview')).toEqual([
-      value,
-      undefined,
-    ])
-    expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([value])
-  })
+  test.each(['c2lnLTE=', 'a-_b', 'YQ=='])(
+    'the signature %s returns to the model unchanged',
+    async (value) => {
+      expect(await signatures([signedBy(value), {}], 'gemini-3-pro-preview')).toEqual([
+        value,
+        undefined,
+      ])
+      expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([value])
+    },
+  )
 
-  test.each([['no base64!'], [7], [''], [null]])('%j is no signature', async (value) => {
-    expect(await signatures([signedBy(value)], 'gemini-3-pro-preview')).toEqual([placeholder])
-    expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([undefined])
-  })
+  test.each([['no base64!'], [7], [''], [null]])(
+    'the invalid signature %j is ignored',
+    async (value) => {
+      expect(await signatures([signedBy(value)], 'gemini-3-pro-preview')).toEqual([placeholder])
+      expect(await signatures([signedBy(value)], 'gemini-2.5-pro')).toEqual([undefined])
+    },
+  )
 
-  test('a signature of a later call does not replace that of the first', async () => {
+  test('a signature of a later call does not replace the one of the first call', async () => {
     expect(await signatures([{}, signedBy('YQ==')], 'gemini-3-pro-preview')).toEqual([
       placeholder,
       'YQ==',
@@ -33,11 +39,11 @@ describe('thought signatures', () => {
     ['gemini-3-flash', placeholder],
     ['gemini-flash-latest', placeholder],
     ['tunedModels/mine', undefined],
-  ])('%s gets the stand-in %s', async (upstreamId, expected) => {
+  ])('%s gets the placeholder %s for a missing signature', async (upstreamId, expected) => {
     expect(await signatures([{}, {}], upstreamId)).toEqual([expected, undefined])
   })
 
-  test('every step of a turn has one of its own', async () => {
+  test('every step of a turn has its own placeholder', async () => {
     const { messages } = called([{}], [{ tool_call_id: 'c0', content: '1' }]) as {
       messages: object[]
     }

@@ -24,7 +24,7 @@ interface Chunk {
   readonly usage?: object
 }
 
-/** The frames that a client gets when the upstream streams this. */
+/** The client's frames for an upstream stream. */
 async function heard(upstreamStream: Responder, fields: object = {}): Promise<unknown[]> {
   const { chat, upstream } = await googleGateway()
   upstream.next(upstreamStream)
@@ -33,14 +33,14 @@ async function heard(upstreamStream: Responder, fields: object = {}): Promise<un
   return payloads(response)
 }
 
-/** The same of a stream that was complete: its chunks. */
+/** The client's chunks for a complete upstream stream. */
 async function chunksOf(...events: string[]): Promise<Chunk[]> {
   const frames = await heard(stream(events))
   expect(frames.at(-1)).toBe('[DONE]')
   return frames.slice(0, -1) as Chunk[]
 }
 
-/** Of the chunks that are part of the answer: all but the one with the usage. */
+/** The chunks of the answer: all but the one with the usage. */
 const deltas = (chunks: readonly Chunk[]) =>
   chunks.flatMap(({ choices, usage }) => (usage ? [] : [choices[0]?.delta]))
 const finishes = (chunks: readonly Chunk[]) =>
@@ -51,8 +51,8 @@ const call = event(answered([{ functionCall: { name: 'f', args: { a: 1 } } }]))
 const stop = { finishReason: 'STOP' }
 const broken = { failure: { kind: 'network', reason: 'ECONNRESET' } } as const
 
-describe('what is said', () => {
-  test('thoughts, text and images have deltas of their own', async () => {
+describe('the content of a stream', () => {
+  test('thoughts, text and images have separate deltas', async () => {
     const chunks = await chunksOf(
       event(answered([{ text: 'Hm', thought: true }, { text: '' }, { thoughtSignature: 'YQ==' }])),
       event(answered([{ text: 'A' }, { inlineData: { mimeType: 'image/png', data: 'iVBO' } }])),
@@ -70,7 +70,7 @@ describe('what is said', () => {
     ])
   })
 
-  test('the signature of a text comes once, as the last delta', async () => {
+  test('the signature of a text is sent once, in the last delta', async () => {
     const chunks = await chunksOf(
       event(answered([{ text: 'A', thoughtSignature: 'YQ==' }])),
       event(answered([{ text: '', thoughtSignature: 'Yg==' }])),
@@ -83,13 +83,13 @@ describe('what is said', () => {
     ])
   })
 
-  test('a draft that the model thinks in is no image of the answer', async () => {
+  test('a draft image in the thoughts is not an image of the answer', async () => {
     const inlineData = { mimeType: 'image/png', data: 'iVBO' }
     const chunks = await chunksOf(event(answered([{ inlineData, thought: true }])), say('A'), end)
     expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'A' }, {}])
   })
 
-  test('sound is told of once, then only its bytes come', async () => {
+  test('the first audio delta has the metadata, the others only bytes', async () => {
     const sound = (data: string) =>
       event(answered([{ inlineData: { mimeType: 'audio/L16', data } }]))
     const chunks = await chunksOf(sound('AAE='), sound('AgM='), end)
@@ -100,7 +100,7 @@ describe('what is said', () => {
     ])
   })
 
-  test('a cause that has no word stands beside the finish reason', async () => {
+  test('a reason without a counterpart is sent beside the finish reason', async () => {
     const chunks = await chunksOf(
       event({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'why' }] }),
     )
@@ -112,14 +112,14 @@ describe('what is said', () => {
     })
   })
 
-  test("a blocked prompt's words are the refusal", async () => {
+  test('the message of a blocked prompt becomes the refusal', async () => {
     const promptFeedback = { blockReason: 'SAFETY', blockReasonMessage: 'Not this.' }
     const chunks = await chunksOf(event({ promptFeedback }))
     expect(deltas(chunks)).toContainEqual({ refusal: 'Not this.' })
     expect(finishes(chunks)).toEqual(['content_filter'])
   })
 
-  test('arguments that come in pieces are one call', async () => {
+  test('streamed arguments become one call', async () => {
     const piece = (functionCall: object) => event(answered([{ functionCall }]))
     const part = (jsonPath: string, value: object, willContinue = false) =>
       piece({ partialArgs: [{ jsonPath, ...value, willContinue }], willContinue: true })
@@ -151,7 +151,7 @@ describe('what is said', () => {
   })
 
   test.each(['12345678901234567890', '1.0', '1e400', '-0', '"NaN"'])(
-    'the number %s in such a piece reaches the client as it is',
+    'the number %s in streamed arguments reaches the client unchanged',
     async (written) => {
       const piece = (functionCall: object) => event(answered([{ functionCall }]))
       const partialArgs = [
@@ -169,7 +169,7 @@ describe('what is said', () => {
     },
   )
 
-  test('calls are numbered over the whole stream', async () => {
+  test('calls are numbered across the whole stream', async () => {
     const chunks = await chunksOf(call, call, end)
     const calls = deltas(chunks).flatMap((delta) => (delta?.['tool_calls'] ?? []) as object[])
     expect(calls).toMatchObject([
@@ -182,7 +182,7 @@ describe('what is said', () => {
     expect(finishes(chunks)).toEqual(['tool_calls'])
   })
 
-  test('log probabilities stand beside their text', async () => {
+  test('log probabilities are sent beside their text', async () => {
     const logprobsResult = { chosenCandidates: [{ token: 'A', logProbability: -1 }] }
     const parts = [{ text: 'A' }, { text: 'B' }]
     const chunks = await chunksOf(event(answered(parts, { logprobsResult })), end)
@@ -193,7 +193,7 @@ describe('what is said', () => {
     expect(chunks[2]?.choices[0]).not.toHaveProperty('logprobs')
   })
 
-  test('every chunk has the first id', async () => {
+  test('every chunk has the first responseId', async () => {
     const other = event({
       candidates: [{ content: { parts: [{ text: 'B' }] } }],
       responseId: 'r-2',
@@ -202,7 +202,7 @@ describe('what is said', () => {
     expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['r-1']))
   })
 
-  test('the first id may come before the first word', async () => {
+  test('the responseId may arrive before the first text', async () => {
     const chunks = await chunksOf(
       event({ responseId: 'r-0' }),
       event({ candidates: [{ content: { parts: [{ text: 'A' }] } }] }),
@@ -211,7 +211,7 @@ describe('what is said', () => {
     expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['r-0']))
   })
 
-  test('an id is made up once where there is none', async () => {
+  test('a stream without a responseId gets one new id', async () => {
     const text = (part: string) => event({ candidates: [{ content: { parts: [{ text: part }] } }] })
     const chunks = await chunksOf(text('A'), text('B'), event({ candidates: [stop] }))
     expect(chunks[0]?.id).toMatch(/^chatcmpl-/)
@@ -220,21 +220,23 @@ describe('what is said', () => {
 })
 
 describe('the end', () => {
-  test('a call after the finish reason still counts', async () => {
+  test('a call after the finish reason changes it to tool_calls', async () => {
     expect(finishes(await chunksOf(say('A', stop), call))).toEqual(['tool_calls'])
   })
 
-  test('a limit stays one whatever was called', async () => {
+  test('MAX_TOKENS stays length even with calls', async () => {
     const limit = event(answered([], { finishReason: 'MAX_TOKENS' }))
     expect(finishes(await chunksOf(call, limit))).toEqual(['length'])
   })
 
-  test('an unspecified reason is none', async () => {
-    const unsaid = say('A', { finishReason: 'FINISH_REASON_UNSPECIFIED' })
-    expect((await heard(stream([unsaid]))).at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
+  test('an unspecified finish reason does not complete the stream', async () => {
+    const unspecified = say('A', { finishReason: 'FINISH_REASON_UNSPECIFIED' })
+    expect((await heard(stream([unspecified]))).at(-1)).toMatchObject({
+      error: { code: 'LM-3010' },
+    })
   })
 
-  test('a prompt that is found wanting in the middle is filtered', async () => {
+  test('a prompt that is blocked in the middle of a stream ends it with content_filter', async () => {
     const blocked = event({ promptFeedback: { blockReason: 'SAFETY' } })
     expect(finishes(await chunksOf(say('A'), blocked))).toEqual(['content_filter'])
   })
@@ -242,14 +244,14 @@ describe('the end', () => {
   test.each([
     [0, 1],
     [1, 0],
-  ])('candidate %d of two is not the end', async (ended, open) => {
+  ])('the finish of candidate %d of two does not complete the stream', async (ended, open) => {
     const frames = await heard(
       stream([say('A', { ...stop, index: ended }), say('B', { index: open })]),
     )
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
   })
 
-  test('candidates end in their order, and usage comes after the last', async () => {
+  test('candidates finish in order, followed by the usage', async () => {
     const chunks = await chunksOf(
       say('B', { ...stop, index: 1 }),
       say('A', { ...stop, index: 0 }),
@@ -263,42 +265,42 @@ describe('the end', () => {
     expect(chunks.filter(({ usage }) => usage)).toHaveLength(1)
   })
 
-  test('the last event needs no blank line', async () => {
+  test('the last event may lack its blank line', async () => {
     expect(finishes(await chunksOf(say('A'), end.trimEnd()))).toEqual(['stop'])
   })
 
-  test('a connection that breaks after the last word has cost nothing', async () => {
+  test('a connection that breaks after the answer is complete ends the stream normally', async () => {
     const frames = await heard(stream([say('A'), end], broken))
     expect(frames.at(-1)).toBe('[DONE]')
   })
 
-  test('a connection that breaks before the last word ends in a terminal frame', async () => {
+  test('a connection that breaks before the answer is complete ends in a terminal frame', async () => {
     const frames = await heard(stream([say('A')], broken))
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
   })
 
-  test('an error after the last word has cost nothing', async () => {
+  test('an error after the answer is complete ends the stream normally', async () => {
     const frames = await heard(stream([say('A'), end, event(failing(503, 'UNAVAILABLE'))]))
     expect(frames.at(-1)).toBe('[DONE]')
   })
 
-  test('the terminator of a proxy ends the stream once', async () => {
+  test('the [DONE] of a proxy ends the stream once', async () => {
     const frames = await heard(stream([say('A'), end, 'data: [DONE]\n\n', say('B')]))
     expect(frames.filter((frame) => frame === '[DONE]')).toHaveLength(1)
     expect(JSON.stringify(frames)).not.toContain('"B"')
   })
 
-  test('the terminator of a proxy does not complete what is not complete', async () => {
+  test('the [DONE] of a proxy does not complete an incomplete answer', async () => {
     const frames = await heard(stream([say('A'), 'data: [DONE]\n\n']))
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
   })
 })
 
-describe('usage', () => {
+describe('the usage of a stream', () => {
   const counting = (usageMetadata: unknown, text = 'A') =>
     event({ ...answered([{ text }]), usageMetadata })
 
-  test('is the last count of each field, never a sum', async () => {
+  test('the usage is the last count of each field, not a sum', async () => {
     const chunks = await chunksOf(
       counting({ promptTokenCount: 9, thoughtsTokenCount: 4, totalTokenCount: 13 }),
       counting({ promptTokenCount: 9, candidatesTokenCount: 1, totalTokenCount: 14 }),
@@ -316,7 +318,7 @@ describe('usage', () => {
     })
   })
 
-  test('may come after the finish reason', async () => {
+  test('the usage may arrive after the finish reason', async () => {
     const chunks = await chunksOf(say('A', stop), event({ usageMetadata: counts }))
     expect(chunks.at(-1)?.usage).toEqual({
       prompt_tokens: 2,
@@ -326,7 +328,7 @@ describe('usage', () => {
   })
 
   test.each([[undefined], [{ trafficType: 'ON_DEMAND' }], [{ ...counts, totalTokenCount: -1 }]])(
-    'of %j is estimated',
+    'an invalid usage of %j is estimated',
     async (usageMetadata) => {
       const last = event({ ...answered([], stop), usageMetadata })
       const chunks = await chunksOf(say('Hello there'), last)
@@ -337,7 +339,7 @@ describe('usage', () => {
   )
 })
 
-describe('errors', () => {
+describe('errors of a stream', () => {
   test.each<[string, string]>([
     ['an event', event(failing(503, 'UNAVAILABLE'))],
     ['a list in an event', event([failing(503, 'UNAVAILABLE')])],
@@ -345,10 +347,10 @@ describe('errors', () => {
     ['a bare list', `${JSON.stringify([failing(503, 'UNAVAILABLE')])}\n\n`],
     ['a status by name', event({ error: { status: 'UNAVAILABLE', message: 'no' } })],
     ['an error without a name', event({ error: { message: 'no' } })],
-    ['text that is no JSON', 'data: {"candidates":\n\n'],
-    ['JSON that is no answer', event({ candidates: 'A' })],
+    ['text that is not JSON', 'data: {"candidates":\n\n'],
+    ['JSON of another shape', event({ candidates: 'A' })],
     ['a role alone', event({ ...answered([]), usageMetadata: counts })],
-  ])('%s before content is tried again', async (_, first) => {
+  ])('%s before content is retried', async (_, first) => {
     const gateway = await googleGateway()
     gateway.upstream.next(stream([first]), stream([say('A'), end]))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
@@ -363,7 +365,7 @@ describe('errors', () => {
     [{ error: { code: 429, message: 'no' } }, 429, 'LM-3001', 3],
     [failing(429, 'RESOURCE_EXHAUSTED'), 429, 'LM-3001', 3],
     [failing(500, 'INTERNAL'), 502, 'LM-3003', 3],
-  ])('%j before content is what its status says', async (error, status, code, calls) => {
+  ])('%j before content is handled by its status', async (error, status, code, calls) => {
     const gateway = await googleGateway()
     gateway.upstream.always(stream([event(error)]))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
@@ -372,7 +374,7 @@ describe('errors', () => {
     expect(gateway.upstream.requests).toHaveLength(calls)
   })
 
-  test('bare JSON tells its status too', async () => {
+  test('an error as bare JSON is handled by its status', async () => {
     const { chat, upstream } = await googleGateway()
     upstream.next(stream([JSON.stringify([failing(400, 'INVALID_ARGUMENT')], null, 2)]))
     expect((await chat(asking({ stream: true }))).status).toBe(400)
@@ -380,8 +382,8 @@ describe('errors', () => {
 
   test.each<[string, string]>([
     ['an error', event(failing(400, 'INVALID_ARGUMENT'))],
-    ['text that is no JSON', 'data: oops\n\n'],
-  ])('%s after content ends in a terminal frame', async (_, last) => {
+    ['text that is not JSON', 'data: oops\n\n'],
+  ])('%s after content ends the stream with a terminal frame', async (_, last) => {
     const frames = await heard(stream([say('A'), last, say('B')]))
     expect(frames).toHaveLength(3)
     expect(frames.at(-1)).toMatchObject({ error: { code: 'LM-3010' } })
@@ -392,7 +394,7 @@ describe('errors', () => {
     expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'A' }, {}])
   })
 
-  test('a list of answers instead of events is no stream', async () => {
+  test('a JSON list of answers instead of events is malformed', async () => {
     const gateway = await googleGateway()
     gateway.upstream.always(json([answered([{ text: 'A' }], stop)]))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))

@@ -8,7 +8,7 @@ export interface Setup {
   readonly strict?: boolean | undefined
   /** Further lines of the provider. */
   readonly settings?: string
-  /** Further lines of the file, behind the model. */
+  /** Further lines of the file, after the model. */
   readonly more?: string
 }
 
@@ -31,7 +31,7 @@ ${more}`
   return testGateway(config, { env: { P_KEY: key } })
 }
 
-/** An answer that may take retries: time passes until it is there. */
+/** Advances the clock until the response of a request with retries arrives. */
 export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
   await clock.advance(300_000)
   return answer
@@ -42,7 +42,7 @@ export function asking(fields: object = {}): object {
   return { model: 'g', messages: [{ role: 'user', content: 'Hi' }], ...fields }
 }
 
-/** A whole answer, or one event of a stream, with these parts of a candidate. */
+/** An answer, or one stream event, with these parts of a candidate. */
 export function answered(parts: readonly object[], candidate: object = {}): object {
   return {
     candidates: [{ content: { role: 'model', parts }, index: 0, ...candidate }],
@@ -52,12 +52,12 @@ export function answered(parts: readonly object[], candidate: object = {}): obje
 
 export const counts = { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 }
 
-/** A whole answer that says this. */
+/** An answer with this text. */
 export function saying(text: string): object {
   return { ...answered([{ text }], { finishReason: 'STOP' }), usageMetadata: counts }
 }
 
-/** One event as the service writes it. */
+/** One event in the service's format. */
 export function event(payload: object): string {
   return `data: ${JSON.stringify(payload)}\r\n\r\n`
 }
@@ -67,12 +67,12 @@ export const end: string = event({
   usageMetadata: counts,
 })
 
-/** An error as Google's APIs answer it. */
+/** An error in the shape of Google's APIs. */
 export function failing(code: number, status: string, details: readonly object[] = []): object {
   return { error: { code, message: `the vendor said ${status}`, status, details } }
 }
 
-/** The payloads of a stream as the client gets them. */
+/** The payloads of a client's stream. */
 export async function payloads(response: Response): Promise<unknown[]> {
   const text = await response.text()
   return [...text.matchAll(/^data: (.+)\n\n/gm)].map(([, data = '']) =>
@@ -85,7 +85,7 @@ interface Content {
   readonly parts: readonly Record<string, unknown>[]
 }
 
-/** What the tests look at of an upstream body. */
+/** The fields of an upstream body that the tests check. */
 export interface SentBody {
   readonly contents: readonly Content[]
   readonly systemInstruction?: { readonly parts: readonly object[] }
@@ -95,13 +95,13 @@ export interface SentBody {
   readonly serviceTier?: string
 }
 
-/** The upstream body that a request becomes. */
+/** The upstream body for a request. */
 export async function sent(request: object, setup?: Setup): Promise<SentBody> {
   const { chat, upstream } = await googleGateway(setup)
   upstream.next(json(saying('Hi')))
   const response = await chat(request)
   expect(response.status, response.ok ? '' : await response.text()).toBe(200)
-  // The dialect writes bodies of this shape.
+  // All bodies of the dialect have this shape.
   return upstream.body() as SentBody
 }
 
@@ -151,13 +151,13 @@ export interface Completion {
   readonly usage: Record<string, unknown>
 }
 
-/** What the client gets when this is the answer. */
+/** The client's completion for an answer of the vendor. */
 export async function readCompletion(body: object): Promise<Completion> {
   const { chat, upstream } = await googleGateway()
   upstream.next(json(body))
   const response = await chat(asking())
   expect(response.status).toBe(200)
-  // The fields that are looked at are checked.
+  // The tests check the fields that they read.
   return (await response.json()) as Completion
 }
 

@@ -7,7 +7,7 @@ describe('tools', () => {
     return tools?.[0].functionDeclarations.map(({ name }) => name)
   }
 
-  test('all functions stand in one tool, descriptions only when they say something', async () => {
+  test('all functions are declared in one tool, without empty descriptions', async () => {
     const described = { type: 'function', function: { name: 'a', description: 'Does a' } }
     const silent = { type: 'function', function: { name: 'b', description: '' } }
     const { tools } = await sent(asking({ tools: [described, silent] }))
@@ -16,7 +16,7 @@ describe('tools', () => {
     ])
   })
 
-  test('no functions, no fields', async () => {
+  test('a request without functions has neither tools nor toolConfig', async () => {
     const body = await sent(asking({ tools: [], tool_choice: 'required' }))
     expect(body).not.toHaveProperty('tools')
     expect(body).not.toHaveProperty('toolConfig')
@@ -42,8 +42,8 @@ describe('tools', () => {
       { mode: 'ANY', allowedFunctionNames: ['clock'] },
       ['weather', 'clock'],
     ],
-    ['none but some', allowing('auto', 'clock'), undefined, ['clock']],
-  ])('a choice of %s', async (_, tool_choice, config, names) => {
+    ['only some functions', allowing('auto', 'clock'), undefined, ['clock']],
+  ])('a tool_choice of %s becomes its calling config', async (_, tool_choice, config, names) => {
     const body = await sent(asking({ tools: [weather, clock], tool_choice }))
     expect(body.toolConfig).toEqual(config && { functionCallingConfig: config })
     expect(declared(body)).toEqual(names)
@@ -52,12 +52,12 @@ describe('tools', () => {
   test.each([
     ['named', { type: 'function', function: { name: 'other' } }],
     ['allowed', allowing('auto', 'weather', 'other')],
-  ])('a function that is %s must be one of the tools', async (_, tool_choice) => {
+  ])('a function that is %s must be declared in tools', async (_, tool_choice) => {
     const request = asking({ tools: [weather], tool_choice })
     expect(await refused(request)).toMatchObject({ code: 'LM-1001', param: 'tool_choice' })
   })
 
-  test('the legacy fields are understood', async () => {
+  test('the legacy functions and function_call are translated', async () => {
     const body = await sent(
       asking({ functions: [{ name: 'a', description: 'Does a' }], function_call: { name: 'a' } }),
     )

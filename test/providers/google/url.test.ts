@@ -11,7 +11,7 @@ describe('address', () => {
     ['https://proxy.test/google/', 'gemini-2.5-flash', '/google/v1beta/models/gemini-2.5-flash'],
     ['https://proxy.test', 'models/gemini-2.5-pro', '/v1beta/models/gemini-2.5-pro'],
     ['https://proxy.test', 'tunedModels/mine', '/v1beta/tunedModels/mine'],
-  ])('%s and %s make %s', async (base, upstreamId, path) => {
+  ])('base_url %s and model %s give the path %s', async (base, upstreamId, path) => {
     const settings = `base_url = "${base}"`
     const { chat, upstream } = await googleGateway({ upstreamId, settings })
     upstream.next(json(saying('Hi')))
@@ -19,7 +19,7 @@ describe('address', () => {
     expect(upstream.requests[0]?.url).toBe(`https://proxy.test${path}:generateContent`)
   })
 
-  test('the query of a proxy is kept', async () => {
+  test('the query of base_url is kept', async () => {
     const settings = 'base_url = "https://proxy.test/?team=a"'
     const { chat, upstream } = await googleGateway({ settings })
     upstream.next(json(saying('Hi')), stream([end]))
@@ -29,7 +29,7 @@ describe('address', () => {
     expect(queries).toEqual(['?team=a', '?team=a&alt=sse'])
   })
 
-  test('the key travels in its header alone, without the white space around it', async () => {
+  test('the API key is sent in its header only, without surrounding white space', async () => {
     const { chat, upstream } = await googleGateway({}, 'AIza-canary \n')
     upstream.next(json(saying('Hi')))
     await chat(asking())
@@ -39,7 +39,7 @@ describe('address', () => {
     expect(request?.url).not.toContain('canary')
   })
 
-  test('gemini is another name of the kind', async () => {
+  test('gemini is an alias of the kind', async () => {
     const { chat, upstream } = await googleGateway({ kind: 'gemini' })
     upstream.next(json(saying('Hi')))
     expect((await chat(asking())).status).toBe(200)

@@ -42,22 +42,22 @@ describe('usage', () => {
         completion_tokens_details: { reasoning_tokens: 20 },
       },
     ],
-  ])('with %s', async (_, metadata, expected) => {
+  ])('usageMetadata with %s is counted', async (_, metadata, expected) => {
     expect(await usageFor(metadata)).toEqual(expected)
   })
 
   test.each([
     ['nothing', undefined],
     ['null', null],
-    ['a word', 'many'],
+    ['a string', 'many'],
     ['an empty object', {}],
-    ['the kind of traffic alone', { trafficType: 'ON_DEMAND' }],
+    ['only the traffic type', { trafficType: 'ON_DEMAND' }],
     ['zeros', { promptTokenCount: 0, totalTokenCount: 0 }],
     ['a negative count', { ...counts, promptTokenCount: -1 }],
     ['a fraction', { ...counts, candidatesTokenCount: 1.5 }],
-    ['a count beyond numbers', { ...counts, totalTokenCount: 2 ** 60 }],
-    ['a count in words', { ...counts, cachedContentTokenCount: 'two' }],
-  ])('of %s is estimated', async (_, metadata) => {
+    ['a count beyond 2^53', { ...counts, totalTokenCount: 2 ** 60 }],
+    ['a count that is a string', { ...counts, cachedContentTokenCount: 'two' }],
+  ])('usageMetadata with %s is estimated', async (_, metadata) => {
     const usage = await usageFor(metadata)
     expect(usage).toMatchObject({ estimated: true })
     expect(usage['completion_tokens']).toBeGreaterThan(0)

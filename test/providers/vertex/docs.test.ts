@@ -4,7 +4,7 @@ import { checkConfig } from '../../../src/index.ts'
 
 const page = readFileSync(new URL('../../../docs/providers/vertex_ai.md', import.meta.url), 'utf8')
 
-test('the examples of the page are valid, and warned about in nothing', async () => {
+test('the examples of docs/providers/vertex_ai.md are valid and give no warnings', async () => {
   const examples = [...page.matchAll(/^```toml\n([^]*?)^```$/gm)].map(([, text = '']) => text)
   expect(examples).toHaveLength(1)
   for (const example of examples) {

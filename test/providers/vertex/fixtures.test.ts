@@ -8,7 +8,7 @@ interface RequestCase {
   readonly name: string
   readonly model: string
   readonly provider?: { readonly base_url?: string; readonly strict?: boolean }
-  /** An access token where there is none. */
+  /** Defaults to an access token. */
   readonly secret?: string
   readonly request: { readonly stream?: boolean }
   readonly upstream?: { readonly url: string; readonly headers: object; readonly body: object }
@@ -30,14 +30,14 @@ interface StreamCase {
 
 function fixtures<Case>(file: string): readonly Case[] {
   const url = new URL(`../../fixtures/vertex_ai/${file}.json`, import.meta.url)
-  // The files are written in the shapes above.
+  // The files have the shapes above.
   return JSON.parse(readFileSync(url, 'utf8'), filledIn) as Case[]
 }
 
-/** What the files cannot know. */
+/** The fields that differ in each run. */
 const madeHere = new Map<unknown, unknown>([
   ['<now>', 1_764_000_000],
-  // An error frame tells more than its code.
+  // Of an error frame, only the code is compared.
   ['<LM-3010>', expect.objectContaining({ code: 'LM-3010' })],
   ['<call_1>', expect.stringMatching(/^call_\w{24}$/)],
 ])

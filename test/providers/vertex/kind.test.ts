@@ -14,7 +14,7 @@ import {
   vertexGateway,
 } from './support.ts'
 
-/** An answer that takes retries: time passes until it is there. */
+/** Advances the clock until the response of a request with retries arrives. */
 async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
   await clock.advance(60_000)
   return answer
@@ -36,7 +36,7 @@ const otherAnswer = json({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 })
 
-/** Where the calls went: the token endpoint, the model, or elsewhere. */
+/** The targets of the calls: the token endpoint, the model, or another address. */
 function callsOf({ upstream }: TestGateway): string[] {
   return upstream.requests.map(({ url }) => {
     if (url === tokenUri) return 'token'
@@ -44,8 +44,8 @@ function callsOf({ upstream }: TestGateway): string[] {
   })
 }
 
-describe('a token that is got for a service account', () => {
-  test('serves one request after another', async () => {
+describe('the token of a service account', () => {
+  test('one token serves several requests', async () => {
     const gateway = await vertexGateway({ secret: serviceAccount })
     gateway.upstream.next(token('t1'), json(saying('one')), json(saying('two')))
     for (const text of ['one', 'two']) {
@@ -56,7 +56,7 @@ describe('a token that is got for a service account', () => {
     expect(gateway.upstream.requests[2]?.headers).toMatchObject({ authorization: 'Bearer t1' })
   })
 
-  test('is got once for twenty requests that come together, streamed or not', async () => {
+  test('twenty concurrent requests, streamed or not, share one exchange', async () => {
     const gateway = await vertexGateway({ secret: serviceAccount })
     gateway.upstream.always((request) => {
       if (request.url === tokenUri) return token('t1')(request)
@@ -72,7 +72,7 @@ describe('a token that is got for a service account', () => {
     expect(callsOf(gateway).filter((call) => call === 'token')).toHaveLength(1)
   })
 
-  test('belongs to its provider, not to its model', async () => {
+  test('all models of a provider share its token', async () => {
     const second = '[[providers.models]]\nid = "h"'
     const gateway = await vertexGateway({ secret: serviceAccount, more: second })
     gateway.upstream.next(token('t1'), json(saying('one')), json(saying('two')))
@@ -85,7 +85,7 @@ describe('a token that is got for a service account', () => {
 describe('a token endpoint', () => {
   const refusal = json({ error: 'invalid_grant', error_description: 'Account.' }, { status: 400 })
 
-  test('that refuses is a fault of the provider: no upstream call, no retry', async () => {
+  test('a refusal of the token endpoint is a provider fault, without upstream call or retry', async () => {
     const gateway = await vertexGateway({ secret: authorizedUser })
     gateway.upstream.next(refusal)
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -98,7 +98,7 @@ describe('a token endpoint', () => {
     expect(callsOf(gateway)).toEqual(['token'])
   })
 
-  test('that refuses hands the request to the fallback', async () => {
+  test('a refusal of the token endpoint fails over to the fallback', async () => {
     const gateway = await vertexGateway({ secret: authorizedUser, more: fallback })
     gateway.upstream.next(refusal, otherAnswer)
     const response = await gateway.chat(asking())
@@ -106,7 +106,7 @@ describe('a token endpoint', () => {
     expect(callsOf(gateway)).toEqual(['token', 'other'])
   })
 
-  test('that is overloaded is asked again', async () => {
+  test('an overloaded token endpoint is retried', async () => {
     const gateway = await vertexGateway({ secret: authorizedUser })
     gateway.upstream.next(whole('', { status: 503 }), token('t1'), json(saying('Hi')))
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -114,7 +114,7 @@ describe('a token endpoint', () => {
     expect(callsOf(gateway)).toEqual(['token', 'token', 'model'])
   })
 
-  test('that cannot be reached fails as the provider itself would', async () => {
+  test('an unreachable token endpoint fails like an unreachable provider', async () => {
     const gateway = await vertexGateway({ secret: authorizedUser })
     gateway.upstream.always(broken())
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -124,10 +124,10 @@ describe('a token endpoint', () => {
   })
 })
 
-describe('a file of credentials', () => {
+describe('a credentials file', () => {
   const holding = (content: object) => async () => JSON.stringify(content)
 
-  test('tells the project that a bare region lacks', async () => {
+  test('the credentials file supplies the project for a base_url that is only a region', async () => {
     const readFile = holding(serviceAccount)
     const gateway = await vertexGateway({
       secret: '/run/sa.json',
@@ -144,7 +144,7 @@ describe('a file of credentials', () => {
     expect(calls).toEqual([address, address])
   })
 
-  test('that names no project fails the request where one is needed', async () => {
+  test('a credentials file without a project fails a request that needs one', async () => {
     const readFile = holding(authorizedUser)
     const gateway = await vertexGateway({ secret: '/run/user.json', baseUrl: 'global', readFile })
     const response = await gateway.chat(asking())
@@ -159,17 +159,21 @@ describe('a file of credentials', () => {
   })
 })
 
-describe('what is missing fails the requests that come here, and no other', () => {
+describe('an unusable provider fails only its own requests', () => {
   test.each([
-    ['a secret that is broken', { secret: '{"type":"service_account"' }, /not valid JSON$/],
-    ['a key that is none', { secret: { ...serviceAccount, private_key: 'x' } }, /PKCS#8 or PKCS#1/],
+    ['a secret that is invalid JSON', { secret: '{"type":"service_account"' }, /not valid JSON$/],
+    [
+      'a private_key that is not a key',
+      { secret: { ...serviceAccount, private_key: 'x' } },
+      /PKCS#8 or PKCS#1/,
+    ],
     [
       'no project',
       { baseUrl: 'global' },
       /its project is unknown; set base_url to the full address/,
     ],
     ['a file, on a host without files', { secret: '/run/sa.json' }, /this host cannot read files$/],
-  ])('%s', async (_, setup, message) => {
+  ])('an unusable provider fails only its own requests: %s', async (_, setup, message) => {
     const gateway = await vertexGateway(setup)
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
@@ -186,19 +190,19 @@ describe('what is missing fails the requests that come here, and no other', () =
   })
 })
 
-/** An error as the service writes it. */
+/** An error in the service's shape. */
 function failing(code: number, status: string): object {
   return { error: { code, message: 'Told so.', status, details: [] } }
 }
 
-describe('statuses of the service', () => {
+describe('error statuses of the service', () => {
   test.each([
     ['a bad request', 400, 'INVALID_ARGUMENT', 400],
     ['a model that is not served in the location', 400, 'FAILED_PRECONDITION', 400],
     ['an unknown model', 404, 'NOT_FOUND', 404],
     ['a cancelled call', 499, 'CANCELLED', 499],
     ['a missing role', 403, 'PERMISSION_DENIED', 502],
-  ])('%s is final', async (_, code, status, surfaced) => {
+  ])('%s is not retried', async (_, code, status, surfaced) => {
     const gateway = await vertexGateway()
     gateway.upstream.next(json(failing(code, status), { status: code }))
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -213,18 +217,21 @@ describe('statuses of the service', () => {
     [500, 'INTERNAL', 502, 'LM-3003'],
     [503, 'UNAVAILABLE', 502, 'LM-3003'],
     [504, 'DEADLINE_EXCEEDED', 502, 'LM-3003'],
-  ])('%i is tried again, also in the form of a list', async (code, status, surfaced, error) => {
-    const gateway = await vertexGateway()
-    gateway.upstream.always(json([failing(code, status)], { status: code }))
-    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
-    expect(response.status).toBe(surfaced)
-    const { code: told, message } = await errorOf(response)
-    expect(told).toBe(error)
-    expect(message).toContain('Told so.')
-    expect(gateway.upstream.requests).toHaveLength(3)
-  })
+  ])(
+    'status %i is retried, also when the error is in a list',
+    async (code, status, surfaced, error) => {
+      const gateway = await vertexGateway()
+      gateway.upstream.always(json([failing(code, status)], { status: code }))
+      const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+      expect(response.status).toBe(surfaced)
+      const { code: received, message } = await errorOf(response)
+      expect(received).toBe(error)
+      expect(message).toContain('Told so.')
+      expect(gateway.upstream.requests).toHaveLength(3)
+    },
+  )
 
-  test('a page of markup, as wrong hosts answer, is not shown', async () => {
+  test('an error message does not quote a markup page', async () => {
     const gateway = await vertexGateway()
     gateway.upstream.next(whole('<html>404</html>', { status: 404 }))
     const response = await gateway.chat(asking())
@@ -234,7 +241,7 @@ describe('statuses of the service', () => {
 })
 
 test.each(['auto', 'default'])(
-  'a strict provider takes the tier %s, which asks for nothing',
+  'a strict provider accepts the neutral service tier %s',
   async (tier) => {
     const { chat, upstream } = await vertexGateway({ strict: true })
     upstream.next(json(saying('Hi')))
@@ -243,7 +250,7 @@ test.each(['auto', 'default'])(
   },
 )
 
-test('a base_url that is only a region is a whole address upstream', async () => {
+test('a base_url that is only a region becomes the full upstream address', async () => {
   const gateway = await vertexGateway({ baseUrl: 'europe-west4', secret: serviceAccount })
   gateway.upstream.next(token('t1'), stream([event(saying('Hi'))]))
   const frames = await payloads(await gateway.chat(asking({ stream: true })))
@@ -253,7 +260,7 @@ test('a base_url that is only a region is a whole address upstream', async () =>
   )
 })
 
-test('a provider with only a region is probed at the host of that region', async () => {
+test('the probe of a provider with only a region calls the host of that region', async () => {
   const gateway = await vertexGateway({
     baseUrl: 'eu',
     more: '[resilience]\nhealth_check_enabled = true',
@@ -266,7 +273,7 @@ test('a provider with only a region is probed at the host of that region', async
   await gateway.gateway.close()
 })
 
-/** What an upstream was sent comes back as its error. */
+/** A responder whose error repeats the request. */
 const echo =
   (status: number): Responder =>
   (request) => {
@@ -274,7 +281,7 @@ const echo =
     return json({ error: sent, error_description: decodeURIComponent(sent) }, { status })(request)
   }
 
-test('no secret reaches a client or the log, whatever fails', async () => {
+test('no secret reaches a client or the log in any failure', async () => {
   const accessToken = 'ya29.canary-of-an-access-token'
   const scripts = [
     [echo(400)],
@@ -292,17 +299,17 @@ test('no secret reaches a client or the log, whatever fails', async () => {
     { ...serviceAccount, client_email: undefined },
     { ...serviceAccount, private_key: serviceAccount.private_key.replace('BEGIN', 'BEGAN') },
   ]
-  const told: string[] = []
+  const texts: string[] = []
   for (const secret of secrets) {
     for (const script of scripts) {
       const gateway = await vertexGateway({ secret, more: '[resilience]\nretry_max_attempts = 1' })
       gateway.upstream.next(...script)
       const response = await gateway.chat(asking())
       expect(response.status).toBeGreaterThanOrEqual(400)
-      told.push(await response.text(), JSON.stringify(gateway.log))
+      texts.push(await response.text(), JSON.stringify(gateway.log))
     }
   }
-  const all = told.join('\n')
+  const all = texts.join('\n')
   expect([...canaries, accessToken].filter((canary) => all.includes(canary))).toEqual([])
   expect(all).toContain('***')
 })

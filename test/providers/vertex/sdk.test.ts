@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { json, type Responder, stream } from '../../support/scripted-upstream.ts'
 import { asking, event, payloads, serviceAccount, token, vertexGateway } from './support.ts'
 
-/** Google's own client for a project, which finds this answer; it notes what it has asked. */
+/** Google's own client for a project, with a scripted answer; it records its requests. */
 function vendorClient(location: string, body = '{}', type = 'application/json') {
   const asked: { url: string; authorization: string | null; body: unknown }[] = []
   const client = new GoogleGenAI({
@@ -11,7 +11,7 @@ function vendorClient(location: string, body = '{}', type = 'application/json') 
     project: 'sa-proj',
     location,
     apiVersion: 'v1',
-    // Given a client, the library looks for no credentials on this machine.
+    // With a client of its own, the library does not search this machine for credentials.
     googleAuthOptions: { authClient: authClient as never },
     httpOptions: {
       fetch: async (input, init) => {
@@ -25,12 +25,12 @@ function vendorClient(location: string, body = '{}', type = 'application/json') 
   return { client, asked }
 }
 
-/** The part of an `AuthClient` that is used. */
+/** The part of `AuthClient` that the library uses. */
 const authClient = {
   getRequestHeaders: async () => new Headers({ authorization: 'Bearer t1' }),
 }
 
-/** What the gateway asks upstream, in the same words. */
+/** The upstream request of the gateway, in the same shape. */
 async function gatewayAsks(
   location: string,
   upstreamId: string,
@@ -51,7 +51,7 @@ async function gatewayAsks(
 
 const nothing = json({ candidates: [{ finishReason: 'STOP' }] })
 
-describe('the address is the one that the official client uses', () => {
+describe('addresses of the official client', () => {
   test.each([
     ['us-central1', 'gemini-2.5-flash'],
     ['global', 'gemini-3.8-flash'],
@@ -59,11 +59,14 @@ describe('the address is the one that the official client uses', () => {
     ['europe-west4', 'publishers/google/models/gemini-2.5-flash'],
     ['us-central1', 'meta/llama-4'],
     ['us-central1', 'projects/q/locations/us-central1/endpoints/7'],
-  ])('%s, %s', async (location, model) => {
-    const { client, asked } = vendorClient(location)
-    await client.models.generateContent({ model, contents: 'Hi' })
-    expect((await gatewayAsks(location, model, {}, nothing)).asked).toEqual(asked[0])
-  })
+  ])(
+    'the gateway uses the same address as the official client: %s, %s',
+    async (location, model) => {
+      const { client, asked } = vendorClient(location)
+      await client.models.generateContent({ model, contents: 'Hi' })
+      expect((await gatewayAsks(location, model, {}, nothing)).asked).toEqual(asked[0])
+    },
+  )
 })
 
 const twins: readonly (readonly [
@@ -163,7 +166,7 @@ const twins: readonly (readonly [
         },
       ],
       tool_choice: { type: 'function', function: { name: 'f' } },
-      // Without any limit the client sends an empty `generationConfig`, and the gateway none.
+      // Without limits, the client sends an empty `generationConfig`, and the gateway none.
       max_tokens: 9,
     },
     {
@@ -204,7 +207,7 @@ const twins: readonly (readonly [
 ]
 
 test.each(twins)(
-  'the body is the one that the official client sends: %s',
+  'the gateway sends the same body as the official client: %s',
   async (_, ours, theirs) => {
     const { client, asked } = vendorClient('global')
     await client.models.generateContent({ model: 'gemini-3.8-flash', ...theirs })
@@ -213,7 +216,7 @@ test.each(twins)(
   },
 )
 
-test('a stream comes to the same for the official client and for ours', async () => {
+test('the gateway reads the same stream as the official client', async () => {
   const events = [
     { parts: [{ text: 'Let me ' }] },
     { parts: [{ text: 'see.' }] },
@@ -265,7 +268,7 @@ test('a stream comes to the same for the official client and for ours', async ()
   expect(sent).toEqual(asked[0])
 })
 
-/** A chunk as the gateway writes it. */
+/** A chunk of the gateway. */
 interface Chunk {
   readonly choices: readonly [
     {

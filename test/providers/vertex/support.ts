@@ -11,12 +11,12 @@ import { json, type Responder, ScriptedUpstream } from '../../support/scripted-u
 const pair = await generateKeyPair('RS256', { extractable: true })
 const privateKey = await exportPKCS8(pair.privateKey)
 
-/** What checks the signatures of `serviceAccount`. */
+/** Verifies the signatures of `serviceAccount`. */
 export const publicKey = await exportSPKI(pair.publicKey)
 
 export const tokenUri = 'https://oauth2.googleapis.com/token'
 
-/** The JSON of a service account, as Google Cloud hands it out. */
+/** The JSON of a service account, in Google Cloud's shape. */
 export const serviceAccount = {
   type: 'service_account',
   project_id: 'sa-proj',
@@ -29,7 +29,7 @@ export const serviceAccount = {
   universe_domain: 'googleapis.com',
 }
 
-/** The JSON of a signed-in user, as the gcloud tool writes it. */
+/** The JSON of a signed-in user, in the shape that gcloud writes. */
 export const authorizedUser = {
   type: 'authorized_user',
   client_id: 'client-canary-1',
@@ -57,7 +57,7 @@ export interface Bench {
   headers(): Promise<RequestHeaders>
 }
 
-/** An authorizer by itself, with the token endpoint and time in the test's hands. */
+/** An authorizer with a scripted token endpoint and a manual clock. */
 export function bench(
   secret: object | string,
   context: Partial<Pick<CredentialContext, 'readFile' | 'env'>> = {},
@@ -76,12 +76,12 @@ export function bench(
   return { authorize, upstream, clock, headers: async () => authorize(request) }
 }
 
-/** The form that a call to the token endpoint has posted. */
+/** The form of a call to the token endpoint. */
 export function formOf(upstream: ScriptedUpstream, index = upstream.requests.length - 1) {
   return Object.fromEntries(new URLSearchParams(upstream.text(index)))
 }
 
-/** The address that stands in `base_url` unless a test gives another. */
+/** The default `base_url`. */
 export const baseUrl =
   'https://us-central1-aiplatform.googleapis.com/v1/projects/my-proj/locations/us-central1'
 
@@ -89,9 +89,9 @@ export interface Setup {
   readonly upstreamId?: string | undefined
   readonly baseUrl?: string | undefined
   readonly strict?: boolean | undefined
-  /** A ready-made access token unless it is given. */
+  /** Defaults to an access token. */
   readonly secret?: object | string | undefined
-  /** Further lines of the file, behind the model. */
+  /** Further lines of the file, after the model. */
   readonly more?: string
   readonly readFile?: ReadFile
 }
@@ -120,7 +120,7 @@ export function asking(fields: object = {}): object {
   return { model: 'g', messages: [{ role: 'user', content: 'Hi' }], ...fields }
 }
 
-/** A whole answer that says this. */
+/** An answer with this text. */
 export function saying(text: string): object {
   return {
     candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
@@ -129,12 +129,12 @@ export function saying(text: string): object {
   }
 }
 
-/** One event as the service writes it. */
+/** One event in the service's format. */
 export function event(payload: object): string {
   return `data: ${JSON.stringify(payload)}\r\n\r\n`
 }
 
-/** The payloads of a stream as the client gets them. */
+/** The payloads of a client's stream. */
 export async function payloads(response: Response): Promise<unknown[]> {
   const text = await response.text()
   return [...text.matchAll(/^data: (.+)\n\n/gm)].map(([, data = '']) =>
@@ -142,14 +142,14 @@ export async function payloads(response: Response): Promise<unknown[]> {
   )
 }
 
-/** The failure that a promise rejects with, free of secrets. */
+/** The failure that a promise rejects with. Checks that it contains no secret. */
 export async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
   const fault = await promise.then(
     () => undefined,
     (error: unknown) => error,
   )
   if (!(fault instanceof UpstreamFault)) throw new Error('no UpstreamFault')
-  const told = JSON.stringify([fault.failure, fault.message, fault.cause])
-  expect(canaries.filter((canary) => told.includes(canary))).toEqual([])
+  const text = JSON.stringify([fault.failure, fault.message, fault.cause])
+  expect(canaries.filter((canary) => text.includes(canary))).toEqual([])
   return fault.failure
 }

@@ -9,7 +9,7 @@ interface Place {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The address of a model, `m` by default; `secret` is a service account unless it is given. */
+/** The address of a model, `m` by default. The default `secret` is a service account. */
 function addressOf(place: Place): string | { readonly problem: string } {
   const url = vertexModelUrl({ upstreamId: 'm', secret: account, env: {}, ...place })
   return url instanceof URL ? url.href : url
@@ -18,37 +18,37 @@ function addressOf(place: Place): string | { readonly problem: string } {
 const account = JSON.stringify(serviceAccount)
 const full = 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1'
 
-describe('base_url in full', () => {
+describe('a full base_url', () => {
   test.each([
     [full, full],
     ['with a trailing slash', `${full}/`],
     ['with a publisher', `${full}/publishers/google`],
     ['with a publisher and a slash', `${full}/publishers/google/`],
-    ['pasted down to a method', `${full}/publishers/google/models/x:generateContent`],
+    ['with a method at its end', `${full}/publishers/google/models/x:generateContent`],
     ['without a version', full.replace('/v1', '')],
     ['with a fragment', `${full}#x`],
-  ])('%s', (_, baseUrl) => {
+  ])('a full base_url %s gives the model address', (_, baseUrl) => {
     expect(addressOf({ baseUrl })).toBe(`${full}/publishers/google/models/m`)
   })
 
-  test('keeps its version, its query, and whatever stands in front', () => {
+  test('a full base_url keeps its version, its query and its path prefix', () => {
     expect(addressOf({ baseUrl: 'http://127.0.0.1:9/a/v1beta1/projects/p/locations/l?k=1' })).toBe(
       'http://127.0.0.1:9/a/v1beta1/projects/p/locations/l/publishers/google/models/m?k=1',
     )
   })
 
-  test('gets its version behind a path of its own', () => {
+  test('a base_url with a path prefix gets the version after it', () => {
     expect(addressOf({ baseUrl: 'https://proxy.test/vertex/projects/p/locations/l' })).toBe(
       'https://proxy.test/vertex/v1/projects/p/locations/l/publishers/google/models/m',
     )
   })
 
-  test('wins over the project of the service account', () => {
+  test('the project of base_url takes precedence over that of the service account', () => {
     const env = { GOOGLE_CLOUD_PROJECT: 'env-proj' }
     expect(addressOf({ baseUrl: full, env })).toContain('/projects/p/')
   })
 
-  test('needs no credential to be understood', () => {
+  test('a full base_url needs no credential', () => {
     expect(addressOf({ baseUrl: full, secret: undefined })).toContain('/projects/p/')
     expect(addressOf({ baseUrl: full, secret: '{' })).toContain('/projects/p/')
     expect(addressOf({ baseUrl: full, secret: 'AIzaTest' })).toContain('/projects/p/')
@@ -62,7 +62,7 @@ describe('base_url as a host or as a location', () => {
     ['https://aiplatform.googleapis.com', 'global'],
     ['https://aiplatform.us.rep.googleapis.com', 'us'],
     ['https://aiplatform.eu.rep.googleapis.com', 'eu'],
-  ])('%s', (baseUrl, location) => {
+  ])('base_url %s takes its location from the host', (baseUrl, location) => {
     expect(addressOf({ baseUrl })).toBe(
       `${new URL(baseUrl).origin}/v1/projects/sa-proj/locations/${location}/publishers/google/models/m`,
     )
@@ -73,7 +73,7 @@ describe('base_url as a host or as a location', () => {
     ['global', 'aiplatform.googleapis.com'],
     ['us', 'aiplatform.us.rep.googleapis.com'],
     ['eu', 'aiplatform.eu.rep.googleapis.com'],
-  ])('%s', (baseUrl, host) => {
+  ])('base_url %s gives the host of the location', (baseUrl, host) => {
     expect(addressOf({ baseUrl })).toBe(
       `https://${host}/v1/projects/sa-proj/locations/${baseUrl}/publishers/google/models/m`,
     )
@@ -85,14 +85,14 @@ describe('base_url as a host or as a location', () => {
     ['a path', '/run/sa.json'],
     ['no credential', undefined],
     ['an account without a project', JSON.stringify({ ...serviceAccount, project_id: '' })],
-  ])('with %s takes the project from the environment', (_, secret) => {
+  ])('with %s the project comes from the environment', (_, secret) => {
     const env = { GOOGLE_CLOUD_PROJECT: 'env-proj' }
     expect(addressOf({ baseUrl: 'global', secret, env })).toBe(
       'https://aiplatform.googleapis.com/v1/projects/env-proj/locations/global/publishers/google/models/m',
     )
   })
 
-  test('prefers the project of the account to that of the environment', () => {
+  test('the project of the account takes precedence over that of the environment', () => {
     const env = { GOOGLE_CLOUD_PROJECT: 'env-proj' }
     expect(addressOf({ baseUrl: 'global', env })).toContain('/projects/sa-proj/')
   })
@@ -105,7 +105,7 @@ describe('base_url as a host or as a location', () => {
       { baseUrl: 'global', secret: '{' },
       /^the credentials are not valid JSON$/,
     ],
-  ])('with %s is no address', (_, place, problem) => {
+  ])('%s is an address problem', (_, place, problem) => {
     expect(addressOf(place)).toEqual({ problem: expect.stringMatching(problem) })
   })
 })
@@ -118,7 +118,7 @@ describe('express mode', () => {
     'https://aiplatform.googleapis.com/publishers/google/',
     'https://aiplatform.googleapis.com',
     'global',
-  ])('with an API key at %s', (baseUrl) => {
+  ])('express mode with an API key has no project at %s', (baseUrl) => {
     expect(addressOf({ baseUrl, secret: 'AIzaTest' })).toBe(express)
   })
 })
@@ -135,7 +135,7 @@ describe('the name of a model', () => {
     ['1234567890', `${root}/endpoints/1234567890`],
     ['endpoints/tuned', `${root}/endpoints/tuned`],
     ['projects/q/locations/l/endpoints/7', 'projects/q/locations/l/endpoints/7'],
-  ])('%s', (upstreamId, path) => {
+  ])('the upstream id %s gives its path', (upstreamId, path) => {
     const address = `https://us-central1-aiplatform.googleapis.com/v1/${path}`
     expect(addressOf({ baseUrl: full, upstreamId })).toBe(address)
     expect(addressOf({ baseUrl: `${full}/publishers/google`, upstreamId })).toBe(address)

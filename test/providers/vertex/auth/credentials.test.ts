@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { bench, failureOf, serviceAccount, token } from '../support.ts'
 
-describe('ready-made secrets go out as they are, without any call', () => {
+describe('API keys and access tokens', () => {
   test.each([
     ['AIzaSyTest', { 'x-goog-api-key': 'AIzaSyTest' }],
     ['AQ.test', { 'x-goog-api-key': 'AQ.test' }],
     ['ya29.test', { authorization: 'Bearer ya29.test' }],
-  ])('%s', async (secret, headers) => {
+  ])('the secret %s is sent unchanged, without any call', async (secret, headers) => {
     const { headers: made, upstream } = bench(`${secret}\n`)
     expect(await made()).toEqual(headers)
     expect(upstream.requests).toEqual([])
   })
 
-  test('and nothing fresher can be had after a 401', () => {
+  test('an access token has no renewal after a 401', () => {
     expect(bench('ya29.test').authorize.renew).toBeUndefined()
   })
 })
-test('a secret that cannot be used fails the request, not the snapshot', async () => {
+test('an unusable secret fails the request, not the snapshot', async () => {
   const { headers, upstream } = bench('{')
   expect(await failureOf(headers())).toEqual({
     kind: 'no-credential',
@@ -24,7 +24,7 @@ test('a secret that cannot be used fails the request, not the snapshot', async (
   })
   expect(upstream.requests).toEqual([])
 })
-/** A host with these files, which keeps what was read. */
+/** A host with these files; it records which of them were read. */
 function files(content: Record<string, string>) {
   const read: string[] = []
   const readFile = async (path: string) => {
@@ -35,8 +35,8 @@ function files(content: Record<string, string>) {
   }
   return { content, read, readFile }
 }
-describe('a path', () => {
-  test('is read once, for the first request', async () => {
+describe('a path of a credentials file', () => {
+  test('a credentials file is read once, on the first request', async () => {
     const { read, readFile } = files({ '/run/sa.json': `${JSON.stringify(serviceAccount)}\n` })
     const { authorize, headers, upstream } = bench('/run/sa.json', { readFile })
     upstream.next(token('t1'), token('t2'))
@@ -49,14 +49,14 @@ describe('a path', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t2' })
   })
 
-  test('may begin with the home directory', async () => {
+  test('the path of a credentials file may begin with ~', async () => {
     const { read, readFile } = files({})
     await failureOf(bench('~/sa.json', { readFile, env: { HOME: '/home/$&' } }).headers())
     await failureOf(bench('~/sa.json', { readFile }).headers())
     expect(read).toEqual(['/home/$&/sa.json', '~/sa.json'])
   })
 
-  test('that cannot be read is no credential, until it can', async () => {
+  test('an unreadable file fails requests until it becomes readable', async () => {
     const { content, readFile } = files({})
     const { headers, upstream } = bench('/run/sa.json', { readFile })
     upstream.next(token('t1'))
@@ -70,7 +70,7 @@ describe('a path', () => {
   })
 
   test.each(['AIzaSyTest', '', '{"type":"service_account"}'])(
-    'of a file that holds no credentials JSON is no credential: %s',
+    'a file without credentials JSON is not a credential: %s',
     async (content) => {
       const { readFile } = files({ '/run/sa': content })
       const failure = await failureOf(bench('/run/sa', { readFile }).headers())
@@ -78,7 +78,7 @@ describe('a path', () => {
     },
   )
 
-  test('means nothing to a host without files', async () => {
+  test('a path fails the request on a host without files', async () => {
     expect(await failureOf(bench('/run/sa').headers())).toEqual({
       kind: 'no-credential',
       message:

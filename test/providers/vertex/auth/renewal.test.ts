@@ -17,9 +17,9 @@ const expired: Responder = json(
   { status: 401 },
 )
 
-describe('a token that is refused before its time', () => {
+describe('a token that the upstream refuses before it expires', () => {
   test.each([true, false])(
-    'is replaced, and the same attempt goes on; stream: %s',
+    'a refused token is renewed within the same attempt; stream: %s',
     async (isStream) => {
       const gateway = await vertexGateway({ secret: serviceAccount })
       const { upstream } = gateway
@@ -39,7 +39,7 @@ describe('a token that is refused before its time', () => {
     },
   )
 
-  test('is replaced once: a second refusal is the last word of the provider', async () => {
+  test('a second refusal in one attempt is final', async () => {
     const { chat, upstream } = await vertexGateway({ secret: serviceAccount })
     upstream.next(token('t1'), expired, token('t2'), expired)
     const response = await chat(asking())
@@ -51,7 +51,7 @@ describe('a token that is refused before its time', () => {
     expect(upstream.requests).toHaveLength(4)
   })
 
-  test('is replaced once for all requests that it was refused to', async () => {
+  test('all requests with the refused token share one renewal', async () => {
     const { chat, upstream } = await vertexGateway({ secret: serviceAccount })
     let given = 0
     upstream.always((request) => {
@@ -64,7 +64,7 @@ describe('a token that is refused before its time', () => {
     expect(given).toBe(2)
   })
 
-  test('is not looked for where the token was ready-made', async () => {
+  test('a configured access token is not renewed', async () => {
     const { chat, upstream } = await vertexGateway({ secret: 'ya29.test' })
     upstream.next(expired)
     expect((await chat(asking())).status).toBe(502)
@@ -72,7 +72,7 @@ describe('a token that is refused before its time', () => {
   })
 })
 
-test('the wait for a token counts as the wait for the first content', async () => {
+test('waiting for a token counts against the first-token timeout', async () => {
   const gateway = await vertexGateway({
     secret: authorizedUser,
     more: '[server]\nfirst_token_timeout_ms = 3000',

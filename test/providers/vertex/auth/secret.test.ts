@@ -12,21 +12,21 @@ const account = {
   quotaProject: undefined,
 }
 
-describe('the shape of a secret is told by its text', () => {
+describe('the kind of a secret follows from its text', () => {
   const asJson = JSON.stringify(serviceAccount)
 
   test.each([
     ['compact', asJson],
     ['indented, as the console writes it', JSON.stringify(serviceAccount, undefined, 2)],
     ['with white space around it', `\n ${asJson}\r\n`],
-    ['with line ends as two characters', asJson.replaceAll(String.raw`\n`, String.raw`\\n`)],
+    ['with line breaks as two characters', asJson.replaceAll(String.raw`\n`, String.raw`\\n`)],
     ['in base64', btoa(asJson)],
     ['indented in base64', btoa(JSON.stringify(serviceAccount, undefined, 2))],
-  ])('JSON of a service account, %s', (_, secret) => {
+  ])('a secret is the JSON of a service account: %s', (_, secret) => {
     expect(parseGoogleSecret(secret)).toEqual(account)
   })
 
-  test('JSON of a signed-in user', () => {
+  test('a secret may be the JSON of a signed-in user', () => {
     expect(parseGoogleSecret(JSON.stringify({ ...authorizedUser, quota_project_id: 'q' }))).toEqual(
       {
         kind: 'authorized-user',
@@ -46,15 +46,20 @@ describe('the shape of a secret is told by its text', () => {
     '~/sa',
     'keys/sa.json',
     String.raw`C:\keys\sa.json`,
-  ])('a path: %s', (path) => expect(parseGoogleSecret(`${path}\n`)).toEqual({ kind: 'file', path }))
+  ])('a secret is a file path: %s', (path) =>
+    expect(parseGoogleSecret(`${path}\n`)).toEqual({ kind: 'file', path }),
+  )
 
-  test.each(['AIzaSyTest', 'AQ.test'])('an API key: %s', (key) => {
+  test.each(['AIzaSyTest', 'AQ.test'])('a secret is an API key: %s', (key) => {
     expect(parseGoogleSecret(`${key}\n`)).toEqual({ kind: 'api-key', key })
   })
 
-  test.each(['ya29.test', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'])('an access token: %s', (token) => {
-    expect(parseGoogleSecret(` ${token}`)).toEqual({ kind: 'token', token })
-  })
+  test.each(['ya29.test', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'])(
+    'a secret is an access token: %s',
+    (token) => {
+      expect(parseGoogleSecret(` ${token}`)).toEqual({ kind: 'token', token })
+    },
+  )
 })
 
 /** The service account with these fields changed. */
@@ -62,7 +67,7 @@ function having(fields: object): string {
   return JSON.stringify({ ...serviceAccount, ...fields })
 }
 
-describe('a secret that cannot be used names its problem and nothing of its content', () => {
+describe('unusable secrets', () => {
   const otherType = 'the credentials JSON is not of type service_account or authorized_user'
 
   test.each([
@@ -74,7 +79,7 @@ describe('a secret that cannot be used names its problem and nothing of its cont
     ],
     ['cut JSON', JSON.stringify(serviceAccount).slice(0, -1), 'the credentials are not valid JSON'],
     ['no type', having({ type: undefined }), otherType],
-    ['a type that needs more', having({ type: 'external_account' }), otherType],
+    ['an unsupported type', having({ type: 'external_account' }), otherType],
     [
       'no client_email',
       having({ client_email: undefined }),
@@ -91,7 +96,7 @@ describe('a secret that cannot be used names its problem and nothing of its cont
       'the credentials JSON has a missing or invalid private_key',
     ],
     [
-      'no address',
+      'an invalid token_uri',
       having({ token_uri: 'x' }),
       'the credentials JSON has a missing or invalid token_uri',
     ],
@@ -105,7 +110,7 @@ describe('a secret that cannot be used names its problem and nothing of its cont
       having({ universe_domain: 'example.com' }),
       'the credentials JSON has a missing or invalid universe_domain',
     ],
-  ])('%s', (_, secret, problem) => {
+  ])('the problem of an unusable secret quotes no part of it: %s', (_, secret, problem) => {
     expect(parseGoogleSecret(secret)).toEqual({ kind: 'unusable', problem })
     expect(canaries.some((canary) => problem.includes(canary))).toBe(false)
   })

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { broken, json } from '../../../support/scripted-upstream.ts'
 import { authorizedUser, bench, failureOf, serviceAccount, token } from '../support.ts'
 
-describe('a token', () => {
-  test('is asked for once, however many requests wait for the first', async () => {
+describe('the cached token', () => {
+  test('concurrent requests share one exchange', async () => {
     const { headers, upstream } = bench(serviceAccount)
     upstream.next(token('t1'))
     const all = await Promise.all(Array.from({ length: 20 }, headers))
@@ -11,7 +11,7 @@ describe('a token', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('serves until five minutes before its end, then another is got', async () => {
+  test('a token is renewed five minutes before it expires', async () => {
     const { headers, upstream, clock } = bench(serviceAccount)
     upstream.next(token('t1', 3599), token('t2', 3599))
     await headers()
@@ -23,7 +23,7 @@ describe('a token', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('of a short life serves for half of it', async () => {
+  test('a token with a short lifetime is renewed after half of it', async () => {
     const { headers, upstream, clock } = bench(authorizedUser)
     upstream.next(token('t1', 300), token('t2', 300))
     await headers()
@@ -33,7 +33,7 @@ describe('a token', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t2' })
   })
 
-  test('of no told life counts as one of an hour', async () => {
+  test('a token without a stated lifetime counts as one hour', async () => {
     const { headers, upstream, clock } = bench(authorizedUser)
     upstream.next(json({ access_token: 't1' }), token('t2'))
     await headers()
@@ -43,7 +43,7 @@ describe('a token', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t2' })
   })
 
-  test('serves to its end while no other can be got, and no longer', async () => {
+  test('a token is used until it expires while renewals fail, and no longer', async () => {
     const { headers, upstream, clock } = bench(authorizedUser)
     upstream.next(token('t1', 3600)).always(broken())
     await headers()
@@ -54,7 +54,7 @@ describe('a token', () => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('does not depend on the wall clock', async () => {
+  test('the lifetime of a token does not depend on the wall clock', async () => {
     const { headers, upstream, clock } = bench(authorizedUser)
     upstream.next(token('t1'))
     await headers()
@@ -63,7 +63,7 @@ describe('a token', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('that was refused is not shown again', async () => {
+  test('a refused token is not used again', async () => {
     const { authorize, headers, upstream } = bench(serviceAccount)
     upstream.next(token('t1'), token('t2'))
     const refused = await headers()
@@ -71,7 +71,7 @@ describe('a token', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t2' })
   })
 
-  test('that was refused while another is being got does not stand in for it', async () => {
+  test('a token that is refused during a renewal is not used when the renewal fails', async () => {
     const { authorize, headers, upstream, clock } = bench(authorizedUser)
     upstream.next(token('t1', 3600), broken())
     const refused = await headers()
@@ -81,7 +81,7 @@ describe('a token', () => {
     expect(await failure).toMatchObject({ kind: 'network' })
   })
 
-  test('refused to several requests is replaced once', async () => {
+  test('a token that several requests report as refused is renewed once', async () => {
     const { authorize, headers, upstream } = bench(serviceAccount)
     upstream.next(token('t1'), token('t2'))
     const refused = await headers()

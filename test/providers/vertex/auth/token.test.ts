@@ -14,7 +14,7 @@ import {
 } from '../support.ts'
 
 describe('a service account', () => {
-  test('shows a signed assertion and gets a token', async () => {
+  test('a service account exchanges a signed assertion for a token', async () => {
     const { headers, upstream, clock } = bench(serviceAccount)
     upstream.next(token('t1'))
     expect(await headers()).toEqual({ authorization: 'Bearer t1' })
@@ -41,14 +41,14 @@ describe('a service account', () => {
     })
   })
 
-  test('asks where its JSON says', async () => {
+  test('the exchange uses the token_uri of the credentials', async () => {
     const { headers, upstream } = bench({ ...serviceAccount, token_uri: 'http://127.0.0.1:1/t' })
     upstream.next(token('t1'))
     await headers()
     expect(upstream.requests[0]?.url).toBe('http://127.0.0.1:1/t')
   })
 
-  test('without a key id names none', async () => {
+  test('an assertion without a key id has no kid header', async () => {
     const { headers, upstream } = bench({ ...serviceAccount, private_key_id: undefined })
     upstream.next(token('t1'))
     await headers()
@@ -56,7 +56,7 @@ describe('a service account', () => {
     expect(JSON.parse(atob(head))).toEqual({ alg: 'RS256', typ: 'JWT' })
   })
 
-  test('names the project that pays', async () => {
+  test('a quota project is sent with each request', async () => {
     const { headers, upstream } = bench({ ...serviceAccount, quota_project_id: 'payer' })
     upstream.next(token('t1'))
     expect(await headers()).toEqual({
@@ -66,17 +66,17 @@ describe('a service account', () => {
   })
 
   test.each([
-    ['no PEM at all', 'canary'],
+    ['not PEM', 'canary'],
     [
-      'cut short in the older form',
+      'a truncated PKCS#1 key',
       '-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----',
     ],
     [
-      'no base64 in the older form',
+      'a PKCS#1 key that is not base64',
       '-----BEGIN RSA PRIVATE KEY-----\n=A==\n-----END RSA PRIVATE KEY-----',
     ],
-    ['cut short', serviceAccount.private_key.replace(/\n.{30}/, '\n')],
-  ])('whose key is %s has no credential, and makes no call', async (_, key) => {
+    ['a truncated PKCS#8 key', serviceAccount.private_key.replace(/\n.{30}/, '\n')],
+  ])('a private_key that is %s fails the request without any call', async (_, key) => {
     const { headers, upstream } = bench({ ...serviceAccount, private_key: key })
     expect(await failureOf(headers())).toEqual({
       kind: 'no-credential',
@@ -86,7 +86,7 @@ describe('a service account', () => {
     expect(upstream.requests).toEqual([])
   })
 })
-test('a service account may have its key in the older form, PKCS#1', async () => {
+test('a service account may have a PKCS#1 key', async () => {
   const key = createPrivateKey(serviceAccount.private_key)
   for (const form of [
     String(key.export({ type: 'pkcs1', format: 'pem' })),
@@ -102,8 +102,8 @@ test('a service account may have its key in the older form, PKCS#1', async () =>
     expect(verified.payload.iss).toBe(serviceAccount.client_email)
   }
 })
-describe('the life of a token', () => {
-  /** How long it is used, in seconds: half of a short life. */
+describe('the lifetime of a token', () => {
+  /** How long a token is used, in seconds. */
   const useOf = async (expiresIn: unknown) => {
     const { headers, upstream, clock } = bench(authorizedUser)
     const body = { access_token: 't', expires_in: expiresIn, token_type: 'Bearer' }
@@ -124,12 +124,15 @@ describe('the life of a token', () => {
     ['zero', 0, 30],
     ['a negative number', -1, 30],
     ['null', null, 30],
-    ['no number', 'soon', 30],
-  ])('%s: it is used for a while', async (_, expiresIn, seconds) => {
-    expect(await useOf(expiresIn)).toBe(seconds)
-  })
+    ['a word', 'soon', 30],
+  ])(
+    'a token with a lifetime of %s is used for half of it, or until five minutes before its end',
+    async (_, expiresIn, seconds) => {
+      expect(await useOf(expiresIn)).toBe(seconds)
+    },
+  )
 })
-test('a signed-in user shows the refresh token and gets an access token', async () => {
+test('a signed-in user exchanges the refresh token for an access token', async () => {
   const { headers, upstream } = bench({ ...authorizedUser, quota_project_id: 'payer' })
   upstream.next(token('t1'))
   expect(await headers()).toEqual({ authorization: 'Bearer t1', 'x-goog-user-project': 'payer' })
@@ -143,7 +146,7 @@ test('a signed-in user shows the refresh token and gets an access token', async 
 })
 describe('a token endpoint', () => {
   test.each([400, 401, 403, 404])(
-    'that refuses with %i counts as a refused credential',
+    'a token endpoint that answers %i has refused the credential',
     async (status) => {
       const { headers, upstream } = bench(serviceAccount)
       const body = { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }
@@ -159,25 +162,28 @@ describe('a token endpoint', () => {
     },
   )
 
-  test.each([408, 429, 500, 503])('in trouble, %i, keeps its status', async (status) => {
-    const { headers, upstream } = bench(authorizedUser)
-    upstream.next(whole('<html>', { status, headers: { 'retry-after': '7' } }))
-    expect(await failureOf(headers())).toEqual({
-      kind: 'status',
-      status,
-      message: `token endpoint, status ${status}`,
-      retryAfter: 7000,
-      vendor: { status },
-    })
-  })
+  test.each([408, 429, 500, 503])(
+    'a token endpoint that answers %i keeps its status',
+    async (status) => {
+      const { headers, upstream } = bench(authorizedUser)
+      upstream.next(whole('<html>', { status, headers: { 'retry-after': '7' } }))
+      expect(await failureOf(headers())).toEqual({
+        kind: 'status',
+        status,
+        message: `token endpoint, status ${status}`,
+        retryAfter: 7000,
+        vendor: { status },
+      })
+    },
+  )
 
-  test('that is not reached fails as the network does', async () => {
+  test('an unreachable token endpoint is a network failure', async () => {
     const { headers, upstream } = bench(authorizedUser)
     upstream.next(broken({ kind: 'timeout', limit: 'connect' }))
     expect(await failureOf(headers())).toEqual({ kind: 'timeout', limit: 'connect' })
   })
 
-  test('that is silent is given up after ten seconds, and its connection freed', async () => {
+  test('an exchange times out after ten seconds and releases its connection', async () => {
     const { headers, upstream, clock } = bench(authorizedUser)
     upstream.next(silent())
     const failure = failureOf(headers())
@@ -188,7 +194,7 @@ describe('a token endpoint', () => {
     expect(upstream.requests[0]?.signal.aborted).toBe(true)
   })
 
-  test('leaves no timer behind', async () => {
+  test('an exchange leaves no timer behind', async () => {
     const { headers, upstream, clock } = bench(authorizedUser)
     upstream.next(broken(), token('t1'))
     await failureOf(headers())
@@ -197,20 +203,23 @@ describe('a token endpoint', () => {
   })
 
   test.each([
-    ['no JSON', '<html>'],
+    ['text that is not JSON', '<html>'],
     ['no token', '{}'],
     ['an empty token', '{"access_token":""}'],
-    ['a token that is no header', '{"access_token":"a\\nb"}'],
-  ])('that answers %s is malformed, and nothing is sent on', async (_, body) => {
-    const { headers, upstream } = bench(authorizedUser)
-    upstream.next(whole(body))
-    expect(await failureOf(headers())).toEqual({
-      kind: 'malformed',
-      detail: 'the answer of the token endpoint has no access token',
-    })
-  })
+    ['a token that does not fit a header', '{"access_token":"a\\nb"}'],
+  ])(
+    'a token endpoint that answers with %s is malformed, and no request is sent upstream',
+    async (_, body) => {
+      const { headers, upstream } = bench(authorizedUser)
+      upstream.next(whole(body))
+      expect(await failureOf(headers())).toEqual({
+        kind: 'malformed',
+        detail: 'the answer of the token endpoint has no access token',
+      })
+    },
+  )
 
-  test('that has failed is asked again by the next request', async () => {
+  test('the next request after a failed exchange tries again', async () => {
     const { headers, upstream } = bench(serviceAccount)
     upstream.next(broken(), token('t1'))
     const failed = await Promise.allSettled([headers(), headers()])
@@ -219,7 +228,7 @@ describe('a token endpoint', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t1' })
   })
 
-  test('that repeats what it was shown gives none of it away', async () => {
+  test('an error that quotes the assertion is masked', async () => {
     const { headers, upstream } = bench(serviceAccount)
     let shown = ''
     upstream.next((request) => {
@@ -234,7 +243,7 @@ describe('a token endpoint', () => {
     })
   })
 
-  test('that repeats a refresh token gives nothing of it away', async () => {
+  test('an error that quotes the refresh token or the client secret is masked', async () => {
     const { headers, upstream } = bench(authorizedUser)
     const { client_secret: secret, refresh_token: refresh } = authorizedUser
     const body = { error: 'invalid_grant', error_description: `${refresh} of ${secret}` }
