@@ -6,7 +6,7 @@ import { anthropicGateway, asking, message } from './support.ts'
 const text = { type: 'text', text: 'Hello' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
 
-/** What the client makes of this answer of the vendor. */
+/** Sends a request and reads the answer that the client gets for this upstream body. */
 async function answered(body: object, fields: object = {}) {
   const { chat, upstream } = await anthropicGateway()
   upstream.next(json(body))
@@ -17,20 +17,20 @@ async function answered(body: object, fields: object = {}) {
 }
 
 describe('blocks', () => {
-  test('calls without text have no content', async () => {
+  test('an answer with calls and no text has null content', async () => {
     expect(await answered(message([call]))).toMatchObject({ content: null })
     expect(await answered(message([{ ...text, text: '' }, call]))).toMatchObject({ content: '' })
     expect(await answered(message([]))).toMatchObject({ content: '' })
   })
 
-  test('a call without input has an empty object', async () => {
+  test('a call without input gets an empty object as arguments', async () => {
     const { calls } = await answered(message([{ type: 'tool_use', id: 'toolu_1', name: 'f' }]))
     expect(calls).toEqual([
       { id: 'toolu_1', type: 'function', function: { name: 'f', arguments: '{}' } },
     ])
   })
 
-  test('what runs at the vendor, and what nobody knows, is not shown', async () => {
+  test('blocks of vendor-run tools and of unknown types are not shown', async () => {
     const outcome = await answered(
       message([
         { type: 'server_tool_use', id: 's1', name: 'web_search', input: { q: 'x' } },
@@ -43,7 +43,7 @@ describe('blocks', () => {
     expect(outcome).toMatchObject({ content: 'Hello', calls: [], finish: 'stop' })
   })
 
-  test('an answer without an id gets one', async () => {
+  test('an answer without an id gets an id of the gateway', async () => {
     const { answer } = await answered(message([text], { id: undefined }))
     expect(answer).toHaveProperty('id', expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/))
   })
@@ -56,7 +56,7 @@ describe('thinking', () => {
     { type: 'thinking', thinking: 'Two.', signature: 'bmFs' },
   ]
 
-  test('its text is joined; what was hidden stays hidden; its blocks go along to come back', async () => {
+  test('thinking texts are joined into reasoning_content, and all blocks are in thinking_blocks', async () => {
     const { message: shown } = await answered(message([...blocks, text]))
     expect(shown).toEqual({
       role: 'assistant',
@@ -66,7 +66,7 @@ describe('thinking', () => {
     })
   })
 
-  test('the next request brings the signed blocks back', async () => {
+  test('the next request returns the signed blocks to the vendor unchanged', async () => {
     const asked = { reasoning_effort: 'low' }
     const { message: shown } = await answered(message([...blocks, text, call]), asked)
     expect(shown).toMatchObject({ thinking_blocks: blocks })
@@ -85,7 +85,7 @@ describe('thinking', () => {
     })
   })
 
-  test('thinking whose text is kept back is not shown', async () => {
+  test('thinking without text gives no reasoning_content', async () => {
     const silent = { type: 'thinking', thinking: '', signature: 'c2ln' }
     const { message: shown } = await answered(message([silent, text]))
     expect(shown).not.toHaveProperty('reasoning_content')

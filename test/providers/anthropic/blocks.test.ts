@@ -17,7 +17,7 @@ const call = (id: string, name = 'look', args = '{}') => ({
 const calling = (...ids: string[]) => assistant(null, { tool_calls: ids.map((id) => call(id)) })
 const text = (value: string) => ({ type: 'text', text: value })
 
-/** What the conversation becomes. */
+/** Returns the messages of the upstream request for this conversation. */
 async function turns(...messages: object[]): Promise<unknown> {
   return (await sent({ messages }))['messages']
 }
@@ -25,7 +25,7 @@ async function turns(...messages: object[]): Promise<unknown> {
 describe('cache marks', () => {
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 
-  test('they stay on strings, images, results and calls’ neighbours', async () => {
+  test('a mark stays on a string, an image, a tool result and a text beside calls', async () => {
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' }, ...mark }
     const body = await sent({
       messages: [
@@ -50,10 +50,10 @@ describe('cache marks', () => {
   const marked = (block: object) => ({ ...block, ...mark })
   const used = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
 
-  test('the mark of a blank text moves to the block before it', async () => {
+  test('the mark of a blank text moves to the nearest block before it', async () => {
     const blank = marked(text(' '))
     expect(await turns(user([text('a'), blank]))).toEqual([user([marked(text('a'))])])
-    // Also where that is in another turn.
+    // That block may be in another turn.
     expect(await turns(user('a'), assistant('b'), user([blank, text('c')]))).toEqual([
       user('a'),
       assistant([marked(text('b'))]),
@@ -64,16 +64,16 @@ describe('cache marks', () => {
     )
   })
 
-  test('the mark of a blank text at the start moves to the instructions', async () => {
+  test('the mark of a blank first text moves to the instructions', async () => {
     const system = { role: 'system', content: [text('One.'), text('Two.')] }
     const body = await sent({ messages: [system, user([marked(text('')), text('a')])] })
     expect(body['system']).toEqual([text('One.'), marked(text('Two.'))])
     expect(body['messages']).toEqual([user([text('a')])])
-    // Without any it has no place.
+    // Without instructions the mark is left out.
     expect(await turns(user([marked(text('')), text('a')]))).toEqual([user([text('a')])])
   })
 
-  test('a message of calls is marked at its end, and a call by itself', async () => {
+  test('a mark on a message with calls marks its last call, a mark on a call that call', async () => {
     const calls = [call('c1'), call('c2')]
     const results = [tool('c1', 'x'), tool('c2', 'x')]
     for (const content of [null, '', []]) {
@@ -87,13 +87,13 @@ describe('cache marks', () => {
     ).toContainEqual(assistant([marked(used('c1')), used('c2')]))
   })
 
-  test('a message of parts is marked at its end', async () => {
+  test('a mark on a message of parts marks its last part', async () => {
     expect(await turns(user([text('a'), text('b')], mark))).toEqual([
       user([text('a'), marked(text('b'))]),
     ])
   })
 
-  test('thinking carries no mark', async () => {
+  test('a thinking block carries no mark', async () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
     const said = assistant([marked(text(' '))], {
       thinking_blocks: [thinking],
@@ -106,13 +106,13 @@ describe('cache marks', () => {
     ])
   })
 
-  test('two marks in one place are one', async () => {
+  test('a block keeps the first of two marks', async () => {
     expect(await turns(user([marked(text('a')), { ...text(''), cache_control: {} }]))).toEqual([
       user([marked(text('a'))]),
     ])
   })
 
-  test('a mark inside of a result stays there, or becomes one on the result', async () => {
+  test('a mark inside of a tool result stays there, or moves to the result if no block precedes it', async () => {
     const result = async (content: object[]) =>
       ((await turns(user('a'), calling('c1'), tool('c1', content))) as { content: unknown }[])[2]
     expect(await result([text('x'), marked(text(''))])).toEqual(

@@ -3,13 +3,13 @@ import { errorOf } from '../../support/gateway.ts'
 import { json, whole } from '../../support/scripted-upstream.ts'
 import { anthropicGateway, asking, patiently } from './support.ts'
 
-describe('answers that are none', () => {
+describe('an invalid answer with status 200', () => {
   test.each([
     ['{"id":'],
     ['[]'],
     ['{"id":"msg_1","content":"text"}'],
     ['{"id":"msg_1","content":[{"text":"no type"}]}'],
-  ])('%s is tried again, then LM-3002', async (body) => {
+  ])('the malformed body %s is retried, then fails with LM-3002', async (body) => {
     const gateway = await anthropicGateway()
     gateway.upstream.always(whole(body))
     const response = await patiently(gateway, gateway.chat(asking()))
@@ -23,19 +23,22 @@ describe('answers that are none', () => {
     ['rate_limit_error', 429, 'LM-3001', 'because', 3],
     ['invalid_request_error', 400, 'LM-3003', 'because', 1],
     ['authentication_error', 502, 'LM-3003', 'because', 1],
-  ])('%s in a 200', async (type, status, code, reason, calls) => {
-    const gateway = await anthropicGateway()
-    gateway.upstream.always(json({ type: 'error', error: { type, message: 'because' } }))
-    const response = await patiently(gateway, gateway.chat(asking()))
-    expect(response.status).toBe(status)
-    const error = await errorOf(response)
-    expect(error['code']).toBe(code)
-    expect(error['message']).toContain(reason)
-    expect(gateway.upstream.requests).toHaveLength(calls)
-  })
+  ])(
+    'the error %s in a 200 becomes status %i with %s',
+    async (type, status, code, reason, calls) => {
+      const gateway = await anthropicGateway()
+      gateway.upstream.always(json({ type: 'error', error: { type, message: 'because' } }))
+      const response = await patiently(gateway, gateway.chat(asking()))
+      expect(response.status).toBe(status)
+      const error = await errorOf(response)
+      expect(error['code']).toBe(code)
+      expect(error['message']).toContain(reason)
+      expect(gateway.upstream.requests).toHaveLength(calls)
+    },
+  )
 })
 
-describe('refused requests', () => {
+describe('an error status', () => {
   test.each([
     [400, 'invalid_request_error', 400, 'LM-3003', 1],
     [401, 'authentication_error', 502, 'LM-3003', 1],
@@ -48,15 +51,18 @@ describe('refused requests', () => {
     [500, 'api_error', 502, 'LM-3003', 3],
     [504, 'timeout_error', 502, 'LM-3003', 3],
     [529, 'overloaded_error', 502, 'LM-3003', 3],
-  ])('%i %s', async (upstreamStatus, type, status, code, calls) => {
-    const gateway = await anthropicGateway()
-    const body = { type: 'error', error: { type, message: 'because' }, request_id: 'req_1' }
-    gateway.upstream.always(json(body, { status: upstreamStatus }))
-    const response = await patiently(gateway, gateway.chat(asking()))
-    expect(response.status).toBe(status)
-    const error = await errorOf(response)
-    expect(error['code']).toBe(code)
-    expect(error['message']).toContain('because')
-    expect(gateway.upstream.requests).toHaveLength(calls)
-  })
+  ])(
+    'upstream %i %s becomes status %i with %s',
+    async (upstreamStatus, type, status, code, calls) => {
+      const gateway = await anthropicGateway()
+      const body = { type: 'error', error: { type, message: 'because' }, request_id: 'req_1' }
+      gateway.upstream.always(json(body, { status: upstreamStatus }))
+      const response = await patiently(gateway, gateway.chat(asking()))
+      expect(response.status).toBe(status)
+      const error = await errorOf(response)
+      expect(error['code']).toBe(code)
+      expect(error['message']).toContain('because')
+      expect(gateway.upstream.requests).toHaveLength(calls)
+    },
+  )
 })

@@ -6,7 +6,7 @@ import { anthropicGateway, asking, message } from './support.ts'
 const text = { type: 'text', text: 'Hello' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
 
-/** What the client makes of this answer of the vendor. */
+/** Sends a request and reads the answer that the client gets for this upstream body. */
 async function answered(body: object, fields: object = {}) {
   const { chat, upstream } = await anthropicGateway()
   upstream.next(json(body))
@@ -16,7 +16,7 @@ async function answered(body: object, fields: object = {}) {
   return { answer, ...outcomeOf(answer) }
 }
 
-describe('the end', () => {
+describe('the finish reason', () => {
   test.each([
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],
@@ -27,13 +27,16 @@ describe('the end', () => {
     ['something_new', 'stop'],
     [null, 'stop'],
     [undefined, 'stop'],
-  ])('%s is %s', async (stopReason, finish) => {
+  ])('stop reason %s becomes finish reason %s', async (stopReason, finish) => {
     const outcome = await answered(message([text], { stop_reason: stopReason }))
     expect(outcome).toMatchObject({ finish, content: 'Hello', refusal: '' })
   })
 
-  test.each(['tool_use', 'end_turn', null])('%s with a call is tool_calls', async (stopReason) => {
-    const { finish } = await answered(message([call], { stop_reason: stopReason }))
-    expect(finish).toBe('tool_calls')
-  })
+  test.each(['tool_use', 'end_turn', null])(
+    'stop reason %s with a call becomes tool_calls',
+    async (stopReason) => {
+      const { finish } = await answered(message([call], { stop_reason: stopReason }))
+      expect(finish).toBe('tool_calls')
+    },
+  )
 })

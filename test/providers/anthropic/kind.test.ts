@@ -14,7 +14,7 @@ describe('the address', () => {
       'http://127.0.0.1:4000/anthropic?tenant=a',
       'http://127.0.0.1:4000/anthropic/v1/messages?tenant=a',
     ],
-  ])('%s means %s', async (baseUrl, url) => {
+  ])('base_url %s is called at %s', async (baseUrl, url) => {
     const { chat, upstream } = await anthropicGateway({ settings: `base_url = "${baseUrl}"` })
     upstream.next(json(message([])))
     await chat(asking())
@@ -35,7 +35,7 @@ const stored = {
 }
 
 describe('the credential', () => {
-  test('a key goes into the header of the vendor, and nowhere else', async () => {
+  test('an API key is sent as x-api-key, and in no other header', async () => {
     const { chat, upstream } = await anthropicGateway({ secret: 'sk-ant-api03-secret' })
     upstream.next(json(message([])))
     await chat(asking())
@@ -48,7 +48,7 @@ describe('the credential', () => {
     expect(headers).not.toHaveProperty('anthropic-beta')
   })
 
-  test('an OAuth token is a bearer token, with the beta feature it needs', async () => {
+  test('an OAuth token is sent as a bearer token, with the beta feature that it needs', async () => {
     const { chat, upstream } = await anthropicGateway({ secret: 'sk-ant-oat01-secret' })
     upstream.next(json(message([])), json(message([])))
     await chat(asking())
@@ -62,7 +62,7 @@ describe('the credential', () => {
     expect(withFile?.headers['anthropic-beta']).toBe('files-api-2025-04-14,oauth-2025-04-20')
   })
 
-  test('a server of one’s own gets no credential when none is configured', async () => {
+  test('a compatible server without api_key_env gets no credential', async () => {
     const { chat, upstream } = await anthropicGateway({
       credential: '',
       settings: 'base_url = "http://own.test"',

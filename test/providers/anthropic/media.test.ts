@@ -5,7 +5,7 @@ import { anthropicGateway, asking, message, refused, sent, strict } from './supp
 const user = (content: unknown, more: object = {}) => ({ role: 'user', content, ...more })
 const text = (value: string) => ({ type: 'text', text: value })
 
-/** What the conversation becomes. */
+/** Returns the messages of the upstream request for this conversation. */
 async function turns(...messages: object[]): Promise<unknown> {
   return (await sent({ messages }))['messages']
 }
@@ -13,7 +13,7 @@ async function turns(...messages: object[]): Promise<unknown> {
 describe('media', () => {
   const image = (url: string) => ({ type: 'image_url', image_url: { url } })
   const block = async (part: object) =>
-    // One message with one part becomes one turn with one block.
+    // One message with one part becomes one message with one block.
     ((await turns(user([part]))) as [{ content: [unknown] }])[0].content[0]
 
   test.each([
@@ -21,21 +21,21 @@ describe('media', () => {
     ['DATA:IMAGE/JPG;charset=x;BASE64,AA AA\n', 'image/jpeg', 'AAAA'],
     ['data:image/webp;base64,AAAA', 'image/webp', 'AAAA'],
     ['data:image/gif;base64,AAAA', 'image/gif', 'AAAA'],
-  ])('%j', async (url, mediaType, data) => {
+  ])('the image %j becomes a block with its source', async (url, mediaType, data) => {
     expect(await block(image(url))).toEqual({
       type: 'image',
       source: { type: 'base64', media_type: mediaType, data },
     })
   })
 
-  test('a PDF among the images is a document', async () => {
+  test('a PDF sent as an image becomes a document', async () => {
     expect(await block(image('data:application/pdf;base64,JVBE'))).toEqual({
       type: 'document',
       source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' },
     })
   })
 
-  test('an image may stand as a bare string', async () => {
+  test('image_url may be a string', async () => {
     expect(await block({ type: 'image_url', image_url: 'HTTP://example.com/a.png' })).toEqual({
       type: 'image',
       source: { type: 'url', url: 'HTTP://example.com/a.png' },
@@ -50,14 +50,14 @@ describe('media', () => {
     'ftp://example.com/a.png',
     'a.png',
     '',
-  ])('%j is refused', async (url) => {
+  ])('the image %j is refused with LM-1001', async (url) => {
     expect(await refused({ messages: [user([text('a'), image(url)])] })).toMatchObject({
       code: 'LM-1001',
       param: 'messages.0.content.1.image_url',
     })
   })
 
-  test('a text file is a document of its text', async () => {
+  test('a text file becomes a document with the decoded text', async () => {
     const data = Buffer.from('Grüße').toString('base64')
     const file = { file_data: `data:text/plain;base64,${data}`, filename: 'a.txt' }
     expect(await block({ type: 'file', file })).toEqual({
@@ -67,7 +67,7 @@ describe('media', () => {
     })
   })
 
-  test('a stored file is a document by its id, with the beta feature it needs', async () => {
+  test('a stored file becomes a document by its id, with the files-api beta feature', async () => {
     const { chat, upstream } = await anthropicGateway()
     upstream.always(json(message([])))
     await chat(asking({ messages: [user([{ type: 'file', file: { file_id: 'file_1' } }])] }))
@@ -86,7 +86,7 @@ describe('media', () => {
     [{ file_data: 'JVBE' }, 'file_data'],
     [{ file_data: 'data:text/plain;base64,*' }, 'file_data'],
     [{}, undefined],
-  ])('a file of %j is refused', async (file, field) => {
+  ])('the file %j is refused with LM-1001', async (file, field) => {
     const param = ['messages.0.content.0.file', field].filter(Boolean).join('.')
     expect(await refused({ messages: [user([{ type: 'file', file }])] })).toMatchObject({
       code: 'LM-1001',
@@ -100,17 +100,20 @@ describe('media', () => {
     [{ type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }],
     [{ image_url: { url: 'data:image/png;base64,AAAA' } }],
     [{}],
-  ])('%j has no counterpart, and content is never left out', async (part) => {
-    const messages = [user([text('a'), part])]
-    const expected = { code: 'LM-1001', param: 'messages.0.content.1' }
-    expect(await refused({ messages })).toMatchObject(expected)
-    expect(await refused({ messages }, strict)).toMatchObject(expected)
-  })
+  ])(
+    'a part %j has no counterpart and is refused, because content is never left out',
+    async (part) => {
+      const messages = [user([text('a'), part])]
+      const expected = { code: 'LM-1001', param: 'messages.0.content.1' }
+      expect(await refused({ messages })).toMatchObject(expected)
+      expect(await refused({ messages }, strict)).toMatchObject(expected)
+    },
+  )
 
   test.each([
     ['assistant', 1],
     ['system', 0],
-  ])('what the %s shows has no counterpart, and is never left out', async (role, index) => {
+  ])('an image in a %s message has no counterpart and is refused', async (role, index) => {
     const shown = { role, content: [text('Look:'), image('https://example.com/a.png')] }
     const messages = index === 0 ? [shown, user('Hi')] : [user('Hi'), shown, user('Go')]
     expect(await refused({ messages })).toMatchObject({
@@ -119,7 +122,7 @@ describe('media', () => {
     })
   })
 
-  test('a reference to Google’s store is refused with LM-2008', async () => {
+  test('a reference to Google’s file store is refused with LM-2008', async () => {
     const error = await refused({ messages: [user([image('gs://bucket/a.png')])] })
     expect(error).toMatchObject({ code: 'LM-2008' })
   })

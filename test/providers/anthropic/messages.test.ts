@@ -17,13 +17,13 @@ const call = (id: string, name = 'look', args = '{}') => ({
 const calling = (...ids: string[]) => assistant(null, { tool_calls: ids.map((id) => call(id)) })
 const text = (value: string) => ({ type: 'text', text: value })
 
-/** What the conversation becomes. */
+/** Returns the messages of the upstream request for this conversation. */
 async function turns(...messages: object[]): Promise<unknown> {
   return (await sent({ messages }))['messages']
 }
 
 describe('instructions', () => {
-  test('every part of every one is kept, blank ones are not', async () => {
+  test('every part of every instruction is kept, blank parts are left out', async () => {
     const body = await sent({
       messages: [
         { role: 'system', content: [text('One.'), text(' '), text('Two.')] },
@@ -35,12 +35,12 @@ describe('instructions', () => {
     expect(body['messages']).toEqual([user('Hi')])
   })
 
-  test('there is no field for none', async () => {
+  test('without instructions the body has no system field', async () => {
     const body = await sent({ messages: [{ role: 'system', content: '' }, user('Hi')] })
     expect(body).not.toHaveProperty('system')
   })
 
-  test('a request of nothing else is refused', async () => {
+  test('a request with instructions only is refused', async () => {
     const messages = [{ role: 'system', content: 'Be brief.' }, user('  ')]
     const error = await refused({ messages })
     expect(error).toMatchObject({ code: 'LM-1001', param: 'messages' })
@@ -48,19 +48,19 @@ describe('instructions', () => {
 })
 
 describe('turns', () => {
-  test('neighbours of one role become one turn', async () => {
+  test('neighbours of the same role become one turn', async () => {
     expect(
       await turns(user('a'), user([text('b')]), assistant('c'), assistant('d'), user('e')),
     ).toEqual([user([text('a'), text('b')]), assistant([text('c'), text('d')]), user('e')])
   })
 
-  test('a message that says nothing disappears, and its neighbours meet', async () => {
+  test('an empty message is left out, and its neighbours merge', async () => {
     expect(await turns(user('a'), assistant(''), assistant(null), user('b'))).toEqual([
       user([text('a'), text('b')]),
     ])
   })
 
-  test('an assistant cannot open the conversation', async () => {
+  test('a conversation that the assistant opens gets a user turn in front', async () => {
     expect(await turns(assistant('Welcome!'), user('Hi'))).toEqual([
       user('.'),
       assistant('Welcome!'),
@@ -68,7 +68,7 @@ describe('turns', () => {
     ])
   })
 
-  test('a prefill in blocks loses the white space at its end, and only there', async () => {
+  test('only the last text of a prefill in blocks loses its trailing white space', async () => {
     expect(await turns(user('Hi'), assistant([text('One \n'), text('Two \n')]))).toEqual([
       user('Hi'),
       assistant([text('One \n'), text('Two')]),
@@ -78,7 +78,7 @@ describe('turns', () => {
     )
   })
 
-  test('names and reasoning of a message are left behind', async () => {
+  test('the name and the reasoning_content of a message are left out', async () => {
     const messages = [
       user('Hi', { name: 'bob' }),
       assistant('Yes', { name: 'x', reasoning_content: 'hm', audio: null, refusal: null }),
@@ -88,14 +88,14 @@ describe('turns', () => {
   })
 
   test.each([
-    ['sound that another vendor keeps', { id: 'a' }, 'messages.0.audio'],
-    ['sound as data', { data: 'AAAA', mime_type: 'audio/wav' }, 'messages.0.audio'],
-  ])('%s is not: it is content', async (_, audio, param) => {
+    ['audio that another vendor stores', { id: 'a' }, 'messages.0.audio'],
+    ['audio data', { data: 'AAAA', mime_type: 'audio/wav' }, 'messages.0.audio'],
+  ])('%s in an assistant message is content, so it is refused', async (_, audio, param) => {
     const messages = [assistant('Yes', { audio }), user('Go')]
     expect(await refused({ messages })).toMatchObject({ code: 'LM-1001', param })
   })
 
-  test('a refusal comes back as text', async () => {
+  test('a past refusal is sent back as text', async () => {
     expect(await turns(user('a'), assistant(null, { refusal: 'No.' }), user('b'))).toContainEqual(
       assistant('No.'),
     )
@@ -104,14 +104,14 @@ describe('turns', () => {
     ).toContainEqual(assistant([text('No.')]))
   })
 
-  test('an unknown role is refused', async () => {
+  test('an unknown role is refused with LM-1001', async () => {
     const error = await refused({ messages: [user('a'), { role: 'robot', content: 'b' }] })
     expect(error).toMatchObject({ code: 'LM-1001', param: 'messages.1.role' })
   })
 })
 
 describe('calls and results', () => {
-  test('text stands before calls, empty text nowhere', async () => {
+  test('text is in front of calls, and empty text is left out', async () => {
     expect(
       await turns(
         user('a'),
@@ -128,7 +128,7 @@ describe('calls and results', () => {
     )
   })
 
-  test('results come first in their turn, in their order', async () => {
+  test('tool results come first in their turn, in their order', async () => {
     expect(
       await turns(user('a'), calling('c1', 'c2'), tool('c1', '1'), user('b'), tool('c2', '2')),
     ).toEqual([
@@ -149,7 +149,7 @@ describe('calls and results', () => {
     ['{"a":1}', { a: 1 }],
     ['[1]', { rawInvalidInput: '[1]' }],
     ['{"a":', { rawInvalidInput: '{"a":' }],
-  ])('arguments %j are input %j', async (args, input) => {
+  ])('arguments %j become the input %j', async (args, input) => {
     const conversation = [
       user('a'),
       assistant(null, { tool_calls: [call('c1', 'look', args)] }),
@@ -160,7 +160,7 @@ describe('calls and results', () => {
     )
   })
 
-  test('a strict provider refuses arguments that are no object', async () => {
+  test('a strict provider refuses arguments that are not an object', async () => {
     const messages = [
       user('a'),
       assistant(null, { tool_calls: [call('c1', 'look', '[1]')] }),
@@ -172,7 +172,7 @@ describe('calls and results', () => {
     })
   })
 
-  test('a result that says nothing has no content', async () => {
+  test('an empty tool result has no content', async () => {
     expect(
       await turns(user('a'), calling('c1', 'c2'), tool('c1', ''), tool('c2', [text(' ')])),
     ).toContainEqual(
@@ -183,7 +183,7 @@ describe('calls and results', () => {
     )
   })
 
-  test('a result may hold images', async () => {
+  test('a tool result may hold images', async () => {
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
     expect(await turns(user('a'), calling('c1'), tool('c1', [text('See:'), image]))).toContainEqual(
       user([
@@ -199,13 +199,13 @@ describe('calls and results', () => {
     )
   })
 
-  test('ids that become equal stay apart, on both sides', async () => {
+  test('different ids that become equal get different ids, on calls and results', async () => {
     const [, calls, results] = await turnsOfIds(['a.b', 'a:b', 'a_b', 'a_b_2'])
     expect(calls).toEqual(['a_b', 'a_b_2', 'a_b_3', 'a_b_2_2'])
     expect(results).toEqual(calls)
   })
 
-  test('an id that is used again belongs to the latest call of that id', async () => {
+  test('a result answers the latest call with its id', async () => {
     const body = await turns(
       user('a'),
       calling('call_0'),
@@ -217,7 +217,7 @@ describe('calls and results', () => {
     expect(JSON.stringify(body)).toContain('"tool_use_id":"call_0_2","content":"2"')
   })
 
-  test('many equal ids take no more than their time', async () => {
+  test('thousands of equal ids are renamed in linear time', async () => {
     const ids = Array.from({ length: 8_000 }, () => 'x')
     const [, calls] = await turnsOfIds(ids)
     expect(new Set(calls).size).toBe(8_000)
@@ -228,7 +228,7 @@ describe('calls and results', () => {
       user('a'),
       calling(...ids),
       ...ids.map((id) => tool(id, 'x')),
-      // The shape is what the test before this one has checked.
+      // The test before this one has checked the shape.
     )) as [unknown, { content: { id: string }[] }, { content: { tool_use_id: string }[] }]
     return [
       undefined,
@@ -237,7 +237,7 @@ describe('calls and results', () => {
     ]
   }
 
-  test('the legacy form of a call and its result is understood', async () => {
+  test('the legacy function_call and its result are translated', async () => {
     expect(
       await turns(
         user('a'),
@@ -251,7 +251,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('a result without an id is refused', async () => {
+  test('a tool result without an id is refused with LM-1001', async () => {
     const messages = [user('a'), calling('c1'), { role: 'tool', content: 'x' }]
     expect(await refused({ messages })).toMatchObject({
       code: 'LM-1001',

@@ -13,23 +13,26 @@ describe('limits', () => {
     ['claude-3-5-haiku-20241022', 4096],
     ['claude-2.1', 4096],
     ['kimi-k3', 4096],
-  ])('%s answers in at most %i tokens when nobody says otherwise', async (upstreamId, limit) => {
-    expect(await sent({}, { upstreamId })).toMatchObject({ model: upstreamId, max_tokens: limit })
-  })
+  ])(
+    '%s gets max_tokens %i where neither the client nor the model sets a limit',
+    async (upstreamId, limit) => {
+      expect(await sent({}, { upstreamId })).toMatchObject({ model: upstreamId, max_tokens: limit })
+    },
+  )
 
-  test('the newer field wins', async () => {
+  test('max_completion_tokens wins over max_tokens', async () => {
     const body = await sent({ max_tokens: 10, max_completion_tokens: 20 })
     expect(body['max_tokens']).toBe(20)
   })
 })
 
 describe('sampling', () => {
-  test('what is in range is sent', async () => {
+  test('sampling fields in range are sent unchanged', async () => {
     expect(await sent({ temperature: 0, top_k: 40 })).toMatchObject({ temperature: 0, top_k: 40 })
     expect(await sent({ top_p: 0.9 })).toMatchObject({ top_p: 0.9 })
   })
 
-  test('a newer model gets none of it', async () => {
+  test('a newer model gets no sampling fields', async () => {
     const body = await sent({ temperature: 0.2, top_p: 0.9, top_k: 40 }, { upstreamId: newer })
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
@@ -43,7 +46,7 @@ describe('sampling', () => {
     [newer, { temperature: 0.5 }, 'temperature'],
     [newer, { top_p: 0.9 }, 'top_p'],
     [newer, { top_k: 1 }, 'top_k'],
-  ])('a strict provider tells that %s cannot honour %j', async (upstreamId, fields, param) => {
+  ])('a strict provider of %s refuses %j', async (upstreamId, fields, param) => {
     const error = await refused(fields, { ...strict, upstreamId })
     expect(error).toMatchObject({ code: 'LM-1001', param })
   })
@@ -51,7 +54,7 @@ describe('sampling', () => {
   test.each([
     [older, { temperature: 1, top_p: 1 }],
     [newer, { temperature: 1, top_p: 0.99 }],
-  ])('a strict provider lets %s have the defaults %j', async (upstreamId, fields) => {
+  ])('a strict provider of %s accepts the defaults %j', async (upstreamId, fields) => {
     await sent(fields, { ...strict, upstreamId })
   })
 })
@@ -78,7 +81,7 @@ describe('fields without a counterpart', () => {
     ['metadata', { team: 'a' }],
     ['response_format', { type: 'json_object' }],
     ['stop', ['\n', 'END']],
-  ])('%s %j is left out, or refused by a strict provider', async (field, value) => {
+  ])('%s %j is left out, and refused by a strict provider', async (field, value) => {
     const body = await sent({ [field]: value })
     expect(body[field]).toBeUndefined()
     expect(await refused({ [field]: value }, strict)).toMatchObject({
@@ -87,12 +90,12 @@ describe('fields without a counterpart', () => {
     })
   })
 
-  test('unknown fields are never sent and never refused', async () => {
+  test('an unknown field is not sent, and not refused by a strict provider', async () => {
     const body = await sent({ min_p: 0.1, guided_json: {} }, strict)
     expect(Object.keys(body)).toEqual(['model', 'max_tokens', 'messages'])
   })
 
-  test('the debug log names what was left out', async () => {
+  test('the debug log names the fields that were left out', async () => {
     const { chat, upstream, log } = await anthropicGateway()
     upstream.next(json(message([])))
     await chat(asking({ seed: 1, logit_bias: { 1: 1 } }))
@@ -104,7 +107,7 @@ describe('fields without a counterpart', () => {
   })
 })
 
-describe('wrong types', () => {
+describe('a field of the wrong type', () => {
   test.each([
     [{ stop: 5 }, 'stop'],
     [{ stop: ['a', 5] }, 'stop.1'],
@@ -123,12 +126,12 @@ describe('wrong types', () => {
     [{ thinking: 'yes' }, 'thinking'],
     [{ metadata: 'team a' }, 'metadata'],
     [{ user: 5 }, 'user'],
-  ])('%j is refused', async (fields, param) => {
+  ])('%j is refused with LM-1001', async (fields, param) => {
     expect(await refused(fields)).toMatchObject({ code: 'LM-1001', param })
   })
 })
 
-describe('who asks, and how urgent it is', () => {
+describe('the user and the service tier', () => {
   test.each([
     [{ user: 'u1', safety_identifier: 's1', metadata: { user_id: 'm1' } }, 'u1'],
     [{ safety_identifier: 's1', metadata: { user_id: 'm1' } }, 's1'],
@@ -137,12 +140,12 @@ describe('who asks, and how urgent it is', () => {
     [{ user: '+49 (30) 901820' }, undefined],
     [{ user: 'x'.repeat(257) }, undefined],
     [{ user: '' }, undefined],
-  ])('%j is user %s', async (fields, id) => {
+  ])('the identifiers %j become user_id %s', async (fields, id) => {
     const body = await sent(fields, strict)
     expect(body['metadata']).toEqual(id === undefined ? undefined : { user_id: id })
   })
 
-  test('the tiers that both sides know', async () => {
+  test('the service tiers auto and default are translated', async () => {
     expect(await sent({ service_tier: 'auto' }, strict)).toMatchObject({ service_tier: 'auto' })
     expect(await sent({ service_tier: 'default' }, strict)).toMatchObject({
       service_tier: 'standard_only',
@@ -157,7 +160,7 @@ describe('JSON schemas', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
 
   test.each(['claude-sonnet-4-5', 'claude-opus-4-1', newer, 'claude-next-9'])(
-    '%s holds its answer to one',
+    '%s enforces a JSON schema',
     async (upstreamId) => {
       const body = await sent(format(schema), { ...strict, upstreamId })
       expect(body['output_config']).toEqual({
@@ -166,14 +169,17 @@ describe('JSON schemas', () => {
     },
   )
 
-  test.each(['claude-sonnet-4-0', 'claude-3-opus', 'glm-5'])('%s does not', async (upstreamId) => {
-    expect(await sent(format(schema), { upstreamId })).not.toHaveProperty('output_config')
-    expect(await refused(format(schema), { ...strict, upstreamId })).toMatchObject({
-      param: 'response_format',
-    })
-  })
+  test.each(['claude-sonnet-4-0', 'claude-3-opus', 'glm-5'])(
+    '%s does not enforce a JSON schema',
+    async (upstreamId) => {
+      expect(await sent(format(schema), { upstreamId })).not.toHaveProperty('output_config')
+      expect(await refused(format(schema), { ...strict, upstreamId })).toMatchObject({
+        param: 'response_format',
+      })
+    },
+  )
 
-  test('a format without a schema cannot be held', async () => {
+  test('a json_schema format without a schema is left out', async () => {
     expect(await refused(format(null), strict)).toMatchObject({ param: 'response_format' })
   })
 })

@@ -7,8 +7,8 @@ import type { Said, VendorScript } from '../contract.ts'
 import { anthropicGateway, asking, message, sent } from './support.ts'
 
 /*
- * The official SDK as the judge: what it would send for the same wish, and what it reads from the
- * same answer.
+ * Compares with the official SDK: what it sends for the same request, and what it reads from the same
+ * answer.
  */
 
 type Params = Anthropic.MessageCreateParamsNonStreaming
@@ -61,7 +61,7 @@ const wishes: readonly { name: string; ours: object; theirs: Params }[] = [
     },
   },
   {
-    name: 'the second leg of a tool call, thinking',
+    name: 'the second turn of a tool call, thinking',
     ours: {
       max_tokens: 100,
       reasoning_effort: 'low',
@@ -109,7 +109,7 @@ const wishes: readonly { name: string; ours: object; theirs: Params }[] = [
     },
   },
   {
-    name: 'pictures, a schema and a cache mark',
+    name: 'images, a schema and a cache mark',
     ours: {
       max_tokens: 100,
       response_format: {
@@ -157,19 +157,22 @@ const wishes: readonly { name: string; ours: object; theirs: Params }[] = [
   },
 ]
 
-describe('what is sent', () => {
-  test.each(wishes)('$name', async ({ ours, theirs }) => {
-    let sdkBody: unknown
-    let sdkUrl: string | undefined
-    const client = sdk(async (url, init) => {
-      sdkUrl = String(url)
-      sdkBody = JSON.parse(String(init?.body))
-      return Response.json(message([]))
-    })
-    await client.messages.create(theirs)
-    expect(sdkUrl).toBe('https://api.anthropic.com/v1/messages')
-    expect(await sent(ours)).toEqual(sdkBody)
-  })
+describe('requests', () => {
+  test.each(wishes)(
+    'the request equals that of the official SDK: $name',
+    async ({ ours, theirs }) => {
+      let sdkBody: unknown
+      let sdkUrl: string | undefined
+      const client = sdk(async (url, init) => {
+        sdkUrl = String(url)
+        sdkBody = JSON.parse(String(init?.body))
+        return Response.json(message([]))
+      })
+      await client.messages.create(theirs)
+      expect(sdkUrl).toBe('https://api.anthropic.com/v1/messages')
+      expect(await sent(ours)).toEqual(sdkBody)
+    },
+  )
 })
 
 const answers: readonly { name: string; said: Said }[] = [
@@ -191,16 +194,16 @@ const answers: readonly { name: string; said: Said }[] = [
     },
   },
   {
-    name: 'a cut answer',
+    name: 'a truncated answer',
     said: { text: ['On'], finish: 'length', usage: { prompt: 1, completion: 1 } },
   },
 ]
 
-describe('what is read', () => {
+describe('answers', () => {
   // The case of this kind answers by a script.
   const script = anthropic.script as VendorScript
 
-  test.each(answers)('$name', async ({ said }) => {
+  test.each(answers)('the answer is read as by the official SDK: $name', async ({ said }) => {
     const body = script.answer(said)
     const theirs = await sdk(async () => Response.json(body)).messages.create(question)
     const { chat, upstream } = await anthropicGateway()
@@ -208,7 +211,7 @@ describe('what is read', () => {
     expectSame(outcomeOf(await (await chat(asking())).json()), theirs)
   })
 
-  test.each(answers)('$name, streamed', async ({ said }) => {
+  test.each(answers)('the stream is read as by the official SDK: $name', async ({ said }) => {
     const { opening, content, end } = script.events(said)
     const events = [...opening, ...content, ...end]
     const headers = { 'content-type': 'text/event-stream' }

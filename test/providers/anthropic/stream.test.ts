@@ -18,7 +18,7 @@ const over = (stopReason: string, more: object = { usage: { output_tokens: 5 } }
 const stop = event('message_stop')
 const fail = (type: string) => event('error', { error: { type, message: 'because' } })
 
-/** What the client makes of these events. */
+/** Sends a streaming request and reads what the client gets for these upstream events. */
 async function streamed(...events: string[]) {
   const { chat, upstream } = await anthropicGateway()
   upstream.next(stream([events.join('')]))
@@ -33,14 +33,14 @@ describe('the end', () => {
     ['refusal', 'content_filter'],
     ['pause_turn', 'stop'],
     ['something_new', 'stop'],
-  ])('%s is %s', async (stopReason, finish) => {
+  ])('stop reason %s becomes finish reason %s', async (stopReason, finish) => {
     expect(await streamed(start, say('a'), over(stopReason), stop)).toMatchObject({
       finish,
       done: true,
     })
   })
 
-  test('a refusal tells why', async () => {
+  test('a refusal carries the vendor’s explanation', async () => {
     const details = { type: 'refusal', explanation: 'Not allowed.' }
     const end = event('message_delta', { delta: { stop_reason: 'refusal', stop_details: details } })
     expect(await streamed(start, say('a'), end, stop)).toMatchObject({
@@ -50,20 +50,20 @@ describe('the end', () => {
     })
   })
 
-  test('a compatible server may close after the stop reason', async () => {
+  test('a stream that closes after the stop reason is complete', async () => {
     const outcome = await streamed(start, say('a'), over('end_turn'))
     expect(outcome).toMatchObject({ finish: 'stop', done: true, error: undefined })
     expect(outcome.usage).toMatchObject({ completion_tokens: 5 })
   })
 
-  test('a compatible server may end with the terminator of another API', async () => {
+  test('a [DONE] at the end is ignored', async () => {
     expect(await streamed(start, say('a'), over('end_turn'), 'data: [DONE]\n\n')).toMatchObject({
       finish: 'stop',
       done: true,
     })
   })
 
-  test('a last event without its blank line counts', async () => {
+  test('a last event without its blank line is read', async () => {
     expect(await streamed(start, say('a'), over('end_turn').trimEnd())).toMatchObject({
       finish: 'stop',
       done: true,
@@ -71,7 +71,7 @@ describe('the end', () => {
     expect(await streamed(start, say('a'), stop.trimEnd())).toMatchObject({ done: true })
   })
 
-  test('a last event that was cut off in its middle does not', async () => {
+  test('a torn last event is ignored', async () => {
     expect(await streamed(start, say('a'), say('bcd').slice(0, -9))).toMatchObject({
       content: 'a',
       done: false,
@@ -80,7 +80,7 @@ describe('the end', () => {
   })
 })
 
-test('a stream that is cut off in an event before its content has ended early', async () => {
+test('a stream that breaks off inside an event before its content has ended early', async () => {
   const gateway = await anthropicGateway()
   gateway.upstream.always(stream([start, say('abc').slice(0, -9)]))
   const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
@@ -88,7 +88,7 @@ test('a stream that is cut off in an event before its content has ended early', 
 })
 
 describe('blocks', () => {
-  test('each piece is shown as soon as it has come', async () => {
+  test('each delta is sent to the client at once', async () => {
     const { chat, upstream } = await anthropicGateway()
     const live = new LiveUpstream()
     upstream.next(live.responder)
@@ -106,7 +106,7 @@ describe('blocks', () => {
     await reader?.cancel()
   })
 
-  test('text and thinking may come with the start of their block', async () => {
+  test('text and thinking in content_block_start are sent', async () => {
     expect(
       await streamed(
         start,
@@ -118,7 +118,7 @@ describe('blocks', () => {
     ).toMatchObject({ reasoning: 'Hm.', content: 'Hello' })
   })
 
-  test('a call is known by its block, and numbered among the calls', async () => {
+  test('a call is identified by its block index and numbered among the calls', async () => {
     const tool = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
     const { calls } = await streamed(
       start,
@@ -143,16 +143,16 @@ describe('blocks', () => {
     ['{}', {}],
     ['{"a":1}', { a: 1 }],
     ['{}', undefined],
-  ])('a call without fragments has %s', async (text, input) => {
+  ])('a call without input deltas has %s', async (text, input) => {
     const tool = open(0, { type: 'tool_use', id: 'toolu_1', name: 'f', input })
-    // Its block may be left open.
+    // Its block may lack content_block_stop.
     for (const rest of [[close(0)], []]) {
       const { calls } = await streamed(start, tool, ...rest, over('tool_use'), stop)
       expect(calls.map(({ function: { arguments: shown } }) => shown)).toEqual([text])
     }
   })
 
-  test('the arguments in the start of a call are its own text', async () => {
+  test('the arguments in content_block_start are kept as the vendor wrote them', async () => {
     const input = '{"id": 12345678901234567890, "n": 1.0}'
     const tool = open(0, { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} })
     const given = tool.replace('"input":{}', `"input":${input}`)
@@ -160,7 +160,7 @@ describe('blocks', () => {
     expect(calls[0]?.function.arguments).toBe(input)
   })
 
-  test('a message may start with blocks that are complete', async () => {
+  test('complete blocks in message_start are sent', async () => {
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
       { type: 'text', text: 'So: ' },
@@ -183,14 +183,14 @@ describe('blocks', () => {
     })
   })
 
-  test('a call without an id gets one of its own', async () => {
+  test('a call without an id gets an id of the gateway', async () => {
     const nameless = (index: number) => open(index, { type: 'tool_use', name: 'f', input: {} })
     const { calls } = await streamed(start, nameless(0), nameless(1), over('tool_use'), stop)
     for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{24}$/)
     expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('a tool that runs at the vendor is not shown', async () => {
+  test('a call of a vendor-run tool is not shown', async () => {
     const outcome = await streamed(
       start,
       open(0, { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }),
@@ -205,7 +205,7 @@ describe('blocks', () => {
     expect(outcome).toMatchObject({ calls: [], content: 'Found.', finish: 'stop' })
   })
 
-  test('events, deltas and lines that nobody knows are skipped', async () => {
+  test('unknown events, deltas and lines are skipped', async () => {
     const outcome = await streamed(
       ': comment\n\n',
       start,
@@ -222,7 +222,7 @@ describe('blocks', () => {
     expect(outcome).toMatchObject({ content: 'a', finish: 'stop', done: true })
   })
 
-  test('the name of the event stands in for a missing type', async () => {
+  test('the name of the event replaces a missing type', async () => {
     const nameless = (name: string, fields: object) =>
       `event: ${name}\ndata: ${JSON.stringify(fields)}\n\n`
     const outcome = await streamed(
@@ -235,7 +235,7 @@ describe('blocks', () => {
 })
 
 describe('usage', () => {
-  test('later counters replace earlier ones, null ones do not', async () => {
+  test('a later counter replaces an earlier one, unless it is null', async () => {
     const first = event('message_start', {
       message: {
         id: 'msg_1',
@@ -245,7 +245,7 @@ describe('usage', () => {
     const { usage } = await streamed(
       first,
       say('a'),
-      // A compatible server that tells only at the end what the cache has read.
+      // Some compatible servers report the cache counters at the end only.
       over('end_turn', {
         usage: { input_tokens: 30, cache_read_input_tokens: 100, output_tokens: 7 },
       }),
@@ -260,7 +260,7 @@ describe('usage', () => {
     })
   })
 
-  test('the runs of an earlier event do not stand in for a later total', async () => {
+  test('iterations of an earlier event do not replace a later total', async () => {
     const run = { input_tokens: 5, output_tokens: 1 }
     const first = event('message_start', {
       message: { id: 'msg_1', usage: { ...run, iterations: [run] } },
@@ -270,32 +270,32 @@ describe('usage', () => {
     expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 7 })
   })
 
-  test('none at all is estimated', async () => {
+  test('usage is estimated where the stream reports none', async () => {
     const first = event('message_start', { message: { id: 'msg_1' } })
     const { usage } = await streamed(first, say('some words'), over('end_turn', {}), stop)
     expect(usage).toMatchObject({ estimated: true })
   })
 })
 
-describe('a second message', () => {
+describe('a second message_start', () => {
   const begin = (id: string) => event('message_start', { message: { id } })
   const tool = open(1, { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} })
   const torn = delta(1, { type: 'input_json_delta', partial_json: '{"value":"Spark' })
 
-  test('inside the first is no part of it: the stream ends with LM-3010', async () => {
+  test('after content it ends the stream with LM-3010', async () => {
     const { error, done } = await streamed(begin('a'), tool, torn, begin('b'), tool, stop)
     expect(done).toBe(false)
     expect(error).toMatchObject({ code: 'LM-3010' })
   })
 
-  test('before any content is a failed attempt', async () => {
+  test('before any content it fails the attempt', async () => {
     const gateway = await anthropicGateway()
     gateway.upstream.next(stream([begin('a'), begin('b')]), stream([start, say('Hi'), stop]))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
     expect(assemble((await readStream(response)).chunks).content).toBe('Hi')
   })
 
-  test('of the same id is the first one, repeated', async () => {
+  test('with the same id it is ignored as a repetition', async () => {
     const outcome = await streamed(
       begin('a'),
       say('a'),
@@ -321,18 +321,21 @@ describe('failures', () => {
     ['billing_error', 502, 'LM-3003', 1],
     ['not_found_error', 404, 'LM-3003', 1],
     ['request_too_large', 413, 'LM-3003', 1],
-  ])('%s before any content', async (type, status, code, calls) => {
-    const gateway = await anthropicGateway()
-    gateway.upstream.always(stream([start, fail(type)]))
-    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
-    expect(response.status).toBe(status)
-    const error = await errorOf(response)
-    expect(error['code']).toBe(code)
-    expect(error['message']).toContain('because')
-    expect(gateway.upstream.requests).toHaveLength(calls)
-  })
+  ])(
+    'the error %s before any content becomes status %i with %s',
+    async (type, status, code, calls) => {
+      const gateway = await anthropicGateway()
+      gateway.upstream.always(stream([start, fail(type)]))
+      const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+      expect(response.status).toBe(status)
+      const error = await errorOf(response)
+      expect(error['code']).toBe(code)
+      expect(error['message']).toContain('because')
+      expect(gateway.upstream.requests).toHaveLength(calls)
+    },
+  )
 
-  test('an error after content is told, and nothing after it is', async () => {
+  test('an error after content ends the stream with LM-3010', async () => {
     expect(
       await streamed(start, say('a'), fail('invalid_request_error'), say('b'), stop),
     ).toMatchObject({
@@ -342,7 +345,7 @@ describe('failures', () => {
     })
   })
 
-  test('an event that is no JSON ends the stream', async () => {
+  test('an event that is not JSON ends the stream', async () => {
     expect(await streamed(start, say('a'), 'data: {"type":\n\n', say('b'), stop)).toMatchObject({
       content: 'a',
       done: false,
@@ -350,7 +353,7 @@ describe('failures', () => {
     })
   })
 
-  test('a whole answer to a streamed request is none', async () => {
+  test('a JSON answer to a streaming request is malformed', async () => {
     const gateway = await anthropicGateway()
     gateway.upstream.always(json({ type: 'error', error: { type: 'api_error' } }))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))

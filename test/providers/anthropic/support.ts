@@ -13,7 +13,7 @@ export interface Setup {
   readonly credential?: string
 }
 
-/** A gateway with one provider `p` of the kind, and its model `m`. */
+/** Creates a gateway with one provider `p` of this kind and its model `m`. */
 export function anthropicGateway(setup: Setup = {}): Promise<TestGateway> {
   const {
     upstreamId = 'claude-sonnet-4-5',
@@ -22,7 +22,7 @@ export function anthropicGateway(setup: Setup = {}): Promise<TestGateway> {
     credential = 'api_key_env = "P_KEY"',
   } = setup
   const config = `
-# A failure that a test provokes must not open the circuit under the next one.
+# A failure in one test must not open the circuit for the next one.
 [resilience]
 circuit_failure_threshold = 1000000
 [[providers]]
@@ -38,12 +38,12 @@ modalities = ["text", "image"]
   return testGateway(config, { env: { P_KEY: secret } })
 }
 
-/** A request with one question, and these fields. */
+/** Builds a request with one question and these fields. */
 export function asking(fields: object = {}): { model: string; messages: object[] } {
   return { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
 }
 
-/** A whole answer of the vendor with these blocks. */
+/** Builds a JSON answer of the vendor with these blocks. */
 export function message(content: readonly object[], more: object = {}): object {
   return {
     id: 'msg_1',
@@ -56,7 +56,7 @@ export function message(content: readonly object[], more: object = {}): object {
   }
 }
 
-/** An answer that may take retries: time passes until it is there. */
+/** Advances the clock past all retries and returns the answer. */
 export async function patiently(
   { clock }: TestGateway,
   answer: Promise<Response>,
@@ -65,17 +65,17 @@ export async function patiently(
   return answer
 }
 
-/** The upstream body that a request with these fields becomes. */
+/** Sends a request with these fields and returns the upstream body. */
 export async function sent(fields: object, setup: Setup = {}): Promise<Record<string, unknown>> {
   const { chat, upstream } = await anthropicGateway(setup)
   upstream.next(json(message([{ type: 'text', text: 'ok' }])))
   const response = await chat(asking(fields))
   expect(response.status, response.status === 200 ? '' : await response.text()).toBe(200)
-  // The vendor takes objects only.
+  // The API accepts a JSON object only.
   return upstream.body() as Record<string, unknown>
 }
 
-/** The error that a request with these fields gets, without any call. */
+/** Sends a request with these fields and returns its error; expects no upstream call. */
 export async function refused(fields: object, setup: Setup = {}): Promise<Record<string, unknown>> {
   const { chat, upstream } = await anthropicGateway(setup)
   const response = await chat(asking(fields))
@@ -84,5 +84,5 @@ export async function refused(fields: object, setup: Setup = {}): Promise<Record
   return errorOf(response)
 }
 
-/** `strict` of the provider. */
+/** A provider with `strict = true`. */
 export const strict: Setup = { settings: 'strict = true' }

@@ -13,15 +13,15 @@ const allowed = (mode: string, ...names: string[]) => ({
   allowed_tools: { mode, tools: names.map(named) },
 })
 
-/** The names of the tools that were sent, and the choice. */
+/** Returns the names of the tools in the upstream request, and the choice. */
 async function chosen(fields: object, upstreamId?: string) {
   const body = await sent({ tools: [f, g], ...fields }, { upstreamId })
-  // The shape is checked by the tests of the tools themselves.
+  // The tests of the tools check the shape.
   const tools = body['tools'] as { name: string }[]
   return [tools.map(({ name }) => name).join(' '), body['tool_choice']]
 }
 
-describe('the choice', () => {
+describe('the tool choice', () => {
   test.each([
     [undefined, 'f g', undefined],
     ['auto', 'f g', { type: 'auto' }],
@@ -31,7 +31,7 @@ describe('the choice', () => {
     [allowed('auto', 'g'), 'g', { type: 'auto' }],
     [allowed('required', 'g'), 'g', { type: 'any' }],
     [{ type: 'custom', custom: { name: 'c' } }, 'f g', undefined],
-  ])('%j', async (choice, tools, upstream) => {
+  ])('%j is translated', async (choice, tools, upstream) => {
     expect(await chosen({ tool_choice: choice })).toEqual([tools, upstream])
   })
 
@@ -40,42 +40,42 @@ describe('the choice', () => {
     [named('g'), 'g', { type: 'auto' }],
     [allowed('required', 'g'), 'g', { type: 'auto' }],
     ['none', 'f g', { type: 'none' }],
-  ])('%j where nothing can be forced', async (choice, tools, upstream) => {
+  ])('%j forces no call on a model that cannot be forced', async (choice, tools, upstream) => {
     for (const upstreamId of ['claude-sonnet-5-5', 'claude-opus-5-5', 'claude-mythos-5-2']) {
       expect(await chosen({ tool_choice: choice }, upstreamId)).toEqual([tools, upstream])
     }
-    // A budget to think with rules forcing out too.
+    // A thinking budget rules out forced calls too.
     expect(await chosen({ tool_choice: choice, reasoning_effort: 'low' })).toEqual([
       tools,
       upstream,
     ])
   })
 
-  test('thinking that adapts does not rule forcing out', async () => {
+  test('adaptive thinking allows a forced call', async () => {
     const fields = { tool_choice: 'required', reasoning_effort: 'low' }
     expect(await chosen(fields, 'claude-opus-4-6')).toEqual(['f g', { type: 'any' }])
   })
 
-  test('a strict provider refuses what cannot be forced', async () => {
+  test('a strict provider refuses a choice that cannot be forced', async () => {
     const fields = { tools: [f], tool_choice: 'required' }
     const error = await refused(fields, { ...strict, upstreamId: 'claude-sonnet-5-5' })
     expect(error).toMatchObject({ code: 'LM-1001', param: 'tool_choice' })
   })
 })
 
-describe('one call at a time', () => {
+describe('parallel_tool_calls', () => {
   test.each([
     [undefined, { type: 'auto', disable_parallel_tool_use: true }],
     ['auto', { type: 'auto', disable_parallel_tool_use: true }],
     ['required', { type: 'any', disable_parallel_tool_use: true }],
     [named('f'), { type: 'tool', name: 'f', disable_parallel_tool_use: true }],
     ['none', { type: 'none' }],
-  ])('with the choice %j', async (choice, upstream) => {
+  ])('false becomes disable_parallel_tool_use on the choice %j', async (choice, upstream) => {
     const [, sentChoice] = await chosen({ tool_choice: choice, parallel_tool_calls: false })
     expect(sentChoice).toEqual(upstream)
   })
 
-  test('several at a time is what happens anyway', async () => {
+  test('true is the default and is not sent', async () => {
     expect(await chosen({ parallel_tool_calls: true })).toEqual(['f g', undefined])
   })
 })
@@ -83,7 +83,7 @@ describe('one call at a time', () => {
 describe('the tools', () => {
   const toolsOf = async (tools: unknown, setup = {}) => (await sent({ tools }, setup))['tools']
 
-  test('every part of a schema survives', async () => {
+  test('the parameters are sent unchanged', async () => {
     const parameters = JSON.parse(
       '{"$defs":{"p":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/p"},"__proto__":{"type":"null"}},"additionalProperties":{"type":"string"},"anyOf":[{"required":["a"]}]}',
     )
@@ -95,7 +95,7 @@ describe('the tools', () => {
     )
   })
 
-  test('a function without parameters has none', async () => {
+  test('a function without parameters gets an empty object schema', async () => {
     const none = { type: 'object', properties: {} }
     expect(await toolsOf([g])).toEqual([{ name: 'g', description: 'G', input_schema: none }])
     expect(await toolsOf([functionTool('t', { parameters: null, description: null })])).toEqual([
@@ -103,7 +103,7 @@ describe('the tools', () => {
     ])
   })
 
-  test('strictness where the model knows it', async () => {
+  test('strict is sent to models that enforce schemas', async () => {
     const tool = functionTool('t', { strict: true })
     expect(await toolsOf([tool])).toMatchObject([{ strict: true }])
     const upstreamId = 'claude-sonnet-4-0'
@@ -115,13 +115,13 @@ describe('the tools', () => {
     })
   })
 
-  test('tools that are no functions are left out, or refused by a strict provider', async () => {
+  test('tools of other types are left out, and refused by a strict provider', async () => {
     expect(await toolsOf([custom, g])).toMatchObject([{ name: 'g' }])
     expect(await sent({ tools: [custom], tool_choice: 'auto' })).not.toHaveProperty('tool_choice')
     expect(await refused({ tools: [g, custom] }, strict)).toMatchObject({ param: 'tools.1' })
   })
 
-  test('the legacy fields mean the same', async () => {
+  test('the legacy functions and function_call are translated alike', async () => {
     const body = await sent({
       functions: [{ name: 'f', parameters: { type: 'object' } }],
       function_call: { name: 'f' },
@@ -141,7 +141,7 @@ describe('cache marks', () => {
   const mark = { cache_control: { type: 'ephemeral' } }
   const names = async (fields: object) => {
     const { tools } = await sent(fields)
-    // The vendor takes objects only.
+    // The API accepts a JSON object only.
     return (tools as Record<string, unknown>[]).map(({ name, cache_control }) => [
       name,
       cache_control,
@@ -151,14 +151,14 @@ describe('cache marks', () => {
   test.each([
     ['beside the function', { ...g, ...mark }],
     ['inside of it', { ...g, function: { ...g.function, ...mark } }],
-  ])('a mark %s is one on the tool', async (_, tool) => {
+  ])('a mark %s marks the tool', async (_, tool) => {
     expect(await names({ tools: [f, tool] })).toEqual([
       ['f', undefined],
       ['g', mark.cache_control],
     ])
   })
 
-  test('the mark of a tool that is not sent moves to the one before it', async () => {
+  test('the mark of a tool that is not offered moves to the tool before it', async () => {
     const fields = { tools: [f, { ...g, ...mark }], tool_choice: allowed('auto', 'f') }
     expect(await names(fields)).toEqual([['f', mark.cache_control]])
   })

@@ -5,7 +5,7 @@ import { anthropicGateway, asking, message } from './support.ts'
 
 const text = { type: 'text', text: 'Hello' }
 
-/** What the client makes of this answer of the vendor. */
+/** Sends a request and reads the answer that the client gets for this upstream body. */
 async function answered(body: object, fields: object = {}) {
   const { chat, upstream } = await anthropicGateway()
   upstream.next(json(body))
@@ -18,7 +18,7 @@ async function answered(body: object, fields: object = {}) {
 describe('usage', () => {
   const counted = async (usage: unknown) => (await answered(message([text], { usage }))).usage
 
-  test('the prompt includes what the cache has read and written', async () => {
+  test('prompt_tokens include the tokens that the cache has read and written', async () => {
     expect(
       await counted({
         input_tokens: 10,
@@ -43,13 +43,13 @@ describe('usage', () => {
       { cache_read_input_tokens: 5, cache_creation_input_tokens: 0 },
       { cached_tokens: 5, cache_creation_tokens: 0 },
     ],
-  ])('no zero is invented beside %j', async (cache, details) => {
+  ])('an absent cache counter beside %j stays absent', async (cache, details) => {
     const usage = await counted({ input_tokens: 10, output_tokens: 5, ...cache })
     expect(usage).toMatchObject({ prompt_tokens: 15 })
     expect(usage?.['prompt_tokens_details']).toEqual(details)
   })
 
-  test('the runs of an answer are added up', async () => {
+  test('the counters of several runs are added up', async () => {
     const run = (input: number, output: number) => ({
       input_tokens: input,
       output_tokens: output,
@@ -70,7 +70,7 @@ describe('usage', () => {
     }
   })
 
-  test('counters that are null are 0', async () => {
+  test('counters that are null count as absent', async () => {
     expect(
       await counted({
         input_tokens: 10,
@@ -94,7 +94,7 @@ describe('usage', () => {
     [{ input_tokens: 10, output_tokens: 5, cache_read_input_tokens: -3 }],
     [{ input_tokens: Number.MAX_SAFE_INTEGER, output_tokens: 5 }],
     [{ input_tokens: 0, output_tokens: 0 }],
-  ])('%j is estimated', async (usage) => {
+  ])('usage is estimated where the answer has %j', async (usage) => {
     expect(await counted(usage)).toMatchObject({ estimated: true })
   })
 })

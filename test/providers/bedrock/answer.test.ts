@@ -4,7 +4,7 @@ import { errorOf } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { answered, asking, bedrockGateway, patiently, requestId } from './support.ts'
 
-/** What a client makes of an answer with these blocks. */
+/** Reads the answer that the client gets for these upstream blocks. */
 async function outcome(content: readonly object[], more: object = {}, fields: object = {}) {
   const { chat, upstream } = await bedrockGateway()
   upstream.next(json(answered(content, more)))
@@ -12,7 +12,7 @@ async function outcome(content: readonly object[], more: object = {}, fields: ob
 }
 
 describe('an answer', () => {
-  test('has the id of the request, or one of its own', async () => {
+  test('the id is AWS’s request id, or an id of the gateway', async () => {
     const { chat, upstream } = await bedrockGateway()
     const answer = answered([{ text: 'Hi' }])
     upstream.next(json(answer, { headers: requestId }), json(answer))
@@ -32,11 +32,11 @@ describe('an answer', () => {
     ['malformed_tool_use', 'stop'],
     ['tomorrow', 'stop'],
     [undefined, 'stop'],
-  ])('that stops by %s has finish reason %s', async (stopReason, finish) => {
+  ])('stop reason %s becomes finish reason %s', async (stopReason, finish) => {
     expect((await outcome([{ text: 'Hi' }], { stopReason })).finish).toBe(finish)
   })
 
-  test('with a call is one for tools, whatever the stop reason', async () => {
+  test('an answer with a call finishes with tool_calls, unless it was cut off', async () => {
     const call = { toolUse: { toolUseId: 't', name: 'f' } }
     expect(await outcome([call], { stopReason: 'tomorrow' })).toMatchObject({
       finish: 'tool_calls',
@@ -46,7 +46,7 @@ describe('an answer', () => {
     expect((await outcome([call], { stopReason: 'max_tokens' })).finish).toBe('length')
   })
 
-  test('joins what is text, and leaves out what is none', async () => {
+  test('texts and cited texts are joined, other blocks are left out', async () => {
     const cited = { citationsContent: { content: [{ text: 'b' }, { text: 'c' }], citations: [] } }
     const image = { image: { format: 'png', source: { bytes: 'AAAA' } } }
     const blocks = [{ text: 'a' }, cited, image, { guardContent: {} }, { text: 'd' }]
@@ -55,7 +55,7 @@ describe('an answer', () => {
   })
 
   test.each([[''], [undefined]])(
-    'gives a call with the id %j one of its own',
+    'a call with the id %j gets an id of the gateway',
     async (toolUseId) => {
       const call = { toolUse: { toolUseId, name: 'f', input: {} } }
       const { calls } = await outcome([call, call])
@@ -64,7 +64,7 @@ describe('an answer', () => {
     },
   )
 
-  test('gives signatures, whether or not the client asked for reasoning', async () => {
+  test('thinking_blocks are sent whether or not the client asked for reasoning', async () => {
     const blocks = [
       { reasoningContent: { reasoningText: { text: 'Hm. ', signature: 'c2ln' } } },
       { reasoningContent: { redactedContent: 'AAAA' } },
@@ -105,7 +105,7 @@ describe('an answer', () => {
     [{ inputTokens: 2 ** 53 - 1, outputTokens: 2 }, { estimated: true }],
     [{ inputTokens: 0, outputTokens: 0 }, { estimated: true }],
     ['many', { estimated: true }],
-  ])('counted as %j', async (usage, expected) => {
+  ])('usage %j becomes %j', async (usage, expected) => {
     expect((await outcome([{ text: 'Hi' }], { usage })).usage).toMatchObject(expected)
   })
 
@@ -114,7 +114,7 @@ describe('an answer', () => {
     ['no message', { output: {} }],
     ['a call without a name', answered([{ toolUse: { toolUseId: 't' } }])],
     ['an error', { message: 'boom' }],
-  ])('with %s is none', async (_, body) => {
+  ])('an answer with %s is malformed', async (_, body) => {
     const gateway = await bedrockGateway()
     gateway.upstream.always(json(body))
     const response = await patiently(gateway, gateway.chat(asking()))

@@ -16,13 +16,13 @@ interface Block {
   readonly document?: { readonly name: string }
 }
 
-/** What these messages become. */
+/** Returns the conversation of the upstream request for these messages. */
 async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
   const { chat, upstream } = await bedrockGateway({ upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ model: 'm', messages })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   const { system, messages: turns } = upstream.body() as Sent
   return { ...(system !== undefined && { system }), messages: turns }
 }
@@ -45,7 +45,7 @@ describe('cache marks', () => {
   const mark = { cache_control: { type: 'ephemeral' } }
   const point = { cachePoint: { type: 'default' } }
 
-  test('are blocks of their own behind what they mark, on Claude and Nova', async () => {
+  test('a mark becomes a cache point behind its block, on Claude and Nova', async () => {
     const messages = [
       { role: 'system', content: 'S', ...mark },
       user([text('1', mark), text(' ', mark)]),
@@ -65,7 +65,7 @@ describe('cache marks', () => {
     expect(JSON.stringify(await sent(messages, llama))).not.toContain('cachePoint')
   })
 
-  test('do not follow a document that is text', async () => {
+  test('a cache point never follows a text document', async () => {
     const marked = (type: string) => ({
       type: 'file',
       file: { file_data: `data:${type};base64,AAAA` },
@@ -83,7 +83,7 @@ describe('cache marks', () => {
     ])
   })
 
-  test('of a blank text move behind the block before it, whosever it is', async () => {
+  test('the mark of a blank text moves to the nearest block before it, in any message', async () => {
     const blank = text(' ', mark)
     expect(await sent([user([text('1'), blank, text('2')])])).toMatchObject({
       messages: [{ content: [{ text: '1' }, point, { text: '2' }] }],
@@ -105,7 +105,7 @@ describe('cache marks', () => {
     })
   })
 
-  test('stand behind calls, and behind no reasoning', async () => {
+  test('a cache point may follow a call, but not reasoning', async () => {
     const calls = [call('a'), { ...call('b'), ...mark }]
     const results = [result('a', '1'), result('b', '2')]
     const used = [{ toolUse: { toolUseId: 'a' } }, { toolUse: { toolUseId: 'b' } }, point]
@@ -126,7 +126,7 @@ describe('cache marks', () => {
     ])
   })
 
-  test('stand behind tools, on Claude', async () => {
+  test('a mark on a tool becomes a cache point behind it, on Claude', async () => {
     const tool = (name: string, more: object = {}) => ({
       type: 'function',
       function: { name, ...more },
@@ -140,7 +140,7 @@ describe('cache marks', () => {
     const tools = [tool('f'), tool('g', mark)]
     const [f, g] = [{ toolSpec: { name: 'f' } }, { toolSpec: { name: 'g' } }]
     expect(await toolsOf({ tools })).toMatchObject([f, g, point])
-    // A tool that is not sent leaves its mark to the one before it.
+    // The mark of a tool that is not offered moves to the tool before it.
     const allowed_tools = { mode: 'auto', tools: [tool('f')] }
     const tool_choice = { type: 'allowed_tools', allowed_tools }
     expect(await toolsOf({ tools, tool_choice })).toMatchObject([f, point])

@@ -10,10 +10,10 @@ interface Refused {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How the gateway answers to a status and type of error, and after how many calls. */
+/** Returns how the gateway answers an upstream error, and after how many calls. */
 async function refusal(
   status: number,
-  { type, message = 'Told so.', body, headers }: Refused = {},
+  { type, message = 'Just because.', body, headers }: Refused = {},
 ) {
   const gateway = await bedrockGateway()
   const named = type === undefined ? {} : { 'x-amzn-errortype': type }
@@ -23,7 +23,7 @@ async function refusal(
   return { status: response.status, code, text, calls: gateway.upstream.requests.length }
 }
 
-describe('an error', () => {
+describe('an error status', () => {
   test.each([
     [429, 'ThrottlingException', 429, 'LM-3001', 3],
     [429, 'ModelNotReadyException', 429, 'LM-3001', 3],
@@ -46,17 +46,17 @@ describe('an error', () => {
     [403, undefined, 502, 'LM-3003', 1],
     [400, 'IncompleteSignature', 502, 'LM-3003', 1],
     [400, 'RequestExpired', 502, 'LM-3003', 1],
-  ])('%i %s is told as %i %s after %i calls', async (status, type, told, code, calls) => {
+  ])('upstream %i %s becomes %i %s after %i calls', async (status, type, answered, code, calls) => {
     const refused = await refusal(status, type === undefined ? {} : { type })
-    expect(refused).toMatchObject({ status: told, code, calls })
-    expect(refused.text).toContain('Told so.')
+    expect(refused).toMatchObject({ status: answered, code, calls })
+    expect(refused.text).toContain('Just because.')
   })
 
   test.each([
     ['a header with its address', { type: 'RequestExpired:http://internal.amazon.com/coral/' }],
     ['a body with its namespace', { body: { __type: 'com.amazon.coral.service#RequestExpired' } }],
     ['a code', { body: { code: 'RequestExpired' } }],
-  ])('is known by %s', async (_, refused) => {
+  ])('the type of an error is read from %s', async (_, refused) => {
     expect((await refusal(400, refused)).status).toBe(502)
   })
 
@@ -64,13 +64,16 @@ describe('an error', () => {
     [400, 424, 1],
     [429, 502, 3],
     [500, 502, 3],
-  ])('of the model with its own status %i', async (originalStatusCode, told, calls) => {
-    const type = 'ModelErrorException'
-    const refused = await refusal(424, { type, body: { originalStatusCode } })
-    expect(refused).toMatchObject({ status: told, code: 'LM-3003', calls })
-  })
+  ])(
+    'a model error with the original status %i becomes %i',
+    async (originalStatusCode, answered, calls) => {
+      const type = 'ModelErrorException'
+      const refused = await refusal(424, { type, body: { originalStatusCode } })
+      expect(refused).toMatchObject({ status: answered, code: 'LM-3003', calls })
+    },
+  )
 
-  test('says the vendor’s words under either name', async () => {
+  test('the message is read from Message as well as from message', async () => {
     const { text } = await refusal(400, { body: { message: undefined, Message: 'In capitals.' } })
     expect(text).toMatch(/: In capitals\.$/)
   })
@@ -83,9 +86,9 @@ describe('an error', () => {
     ['an API key', apiKey],
     ['three parts', `${id}:${key}:${token}`],
     ['JSON', JSON.stringify({ access_key_id: id, secret_access_key: key, session_token: token })],
-  ])('never shows a credential of %s', async (_, secret) => {
+  ])('the message of an error never shows a credential of %s', async (_, secret) => {
     const { chat, upstream } = await bedrockGateway({ secret })
-    // AWS quotes the request that it has tried to verify, token included.
+    // AWS quotes the request whose signature it has checked, token included.
     const quoted = `${'x'.repeat(230)} should have been 'POST ${token} ${key} ${apiKey}'`
     upstream.next(json({ message: quoted }, { status: 403 }))
     const text = await (await chat(asking())).text()

@@ -12,7 +12,7 @@ interface Case {
 }
 
 interface RequestCase extends Case {
-  /** The upstream id. */
+  /** The `upstream_id` of the model. */
   readonly model?: string
   readonly provider?: { readonly strict: boolean }
   readonly request: { readonly stream?: boolean }
@@ -27,13 +27,13 @@ interface AnswerCase extends Case {
 }
 
 interface StreamCase extends Case {
-  /** Whole messages in base64. */
+  /** Complete messages in base64. */
   readonly chunks: readonly string[]
   /** The payloads that the client gets. */
   readonly frames: readonly object[]
 }
 
-/** The error a client gets, and how many upstream calls were made before it was given up. */
+/** The error that the client gets, and the number of upstream calls before it. */
 interface Refused extends Case {
   readonly error: { readonly code: string; readonly status: number; readonly calls: number }
 }
@@ -44,7 +44,7 @@ interface Invalid extends Case {
 
 function fixtures<Good extends Case, Bad extends Case>(file: string) {
   const url = new URL(`../../fixtures/bedrock/${file}.json`, import.meta.url)
-  // The files are written in the shapes above; a case of the second one has an error.
+  // The fixture files have the shapes above; a failing case has an error.
   const cases = JSON.parse(readFileSync(url, 'utf8')) as (Good | Bad)[]
   return {
     good: cases.filter((one) => one.error === undefined) as Good[],
@@ -55,52 +55,67 @@ function fixtures<Good extends Case, Bad extends Case>(file: string) {
 describe('requests', () => {
   const { good, bad } = fixtures<RequestCase, Invalid>('requests')
 
-  test.each(good)('$name', async ({ model, provider, request, upstream: expected }) => {
-    const gateway = await bedrockGateway({ upstreamId: model, strict: provider?.strict })
-    const { upstream } = gateway
-    upstream.always(request.stream ? streamed([]) : json(answered([{ text: 'Hi' }])))
-    await patiently(gateway, gateway.chat(request))
-    expect(upstream.requests[0]).toMatchObject({
-      method: 'POST',
-      url: `https://bedrock-runtime.us-east-1.amazonaws.com${expected.path}`,
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    })
-    expect(upstream.body(0)).toEqual(expected.body)
-  })
+  test.each(good)(
+    'the request is translated as expected: $name',
+    async ({ model, provider, request, upstream: expected }) => {
+      const gateway = await bedrockGateway({ upstreamId: model, strict: provider?.strict })
+      const { upstream } = gateway
+      upstream.always(request.stream ? streamed([]) : json(answered([{ text: 'Hi' }])))
+      await patiently(gateway, gateway.chat(request))
+      expect(upstream.requests[0]).toMatchObject({
+        method: 'POST',
+        url: `https://bedrock-runtime.us-east-1.amazonaws.com${expected.path}`,
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      })
+      expect(upstream.body(0)).toEqual(expected.body)
+    },
+  )
 
-  test.each(bad)('$name', async ({ model, provider, request, error }) => {
-    const { chat, upstream } = await bedrockGateway({ upstreamId: model, strict: provider?.strict })
-    const response = await chat(request)
-    expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject(error)
-    expect(upstream.requests).toEqual([])
-  })
+  test.each(bad)(
+    'the request is refused or fails as expected: $name',
+    async ({ model, provider, request, error }) => {
+      const { chat, upstream } = await bedrockGateway({
+        upstreamId: model,
+        strict: provider?.strict,
+      })
+      const response = await chat(request)
+      expect(response.status).toBe(400)
+      expect(await errorOf(response)).toMatchObject(error)
+      expect(upstream.requests).toEqual([])
+    },
+  )
 })
 
 describe('answers', () => {
   const { good, bad } = fixtures<AnswerCase, Refused>('answers')
 
-  test.each(good)('$name', async ({ status, headers, body, answer }) => {
-    const { chat, upstream } = await bedrockGateway()
-    upstream.next(json(body, { status, headers }))
-    const response = await chat(asking())
-    expect(await response.json()).toEqual(answer)
-  })
+  test.each(good)(
+    'the answer is translated as expected: $name',
+    async ({ status, headers, body, answer }) => {
+      const { chat, upstream } = await bedrockGateway()
+      upstream.next(json(body, { status, headers }))
+      const response = await chat(asking())
+      expect(await response.json()).toEqual(answer)
+    },
+  )
 
-  test.each(bad)('$name', async ({ status, headers, body, error }) => {
-    const gateway = await bedrockGateway()
-    gateway.upstream.always(json(body, { status, headers }))
-    const response = await patiently(gateway, gateway.chat(asking()))
-    expect(response.status).toBe(error.status)
-    expect((await errorOf(response))['code']).toBe(error.code)
-    expect(gateway.upstream.requests).toHaveLength(error.calls)
-  })
+  test.each(bad)(
+    'the answer is refused or fails as expected: $name',
+    async ({ status, headers, body, error }) => {
+      const gateway = await bedrockGateway()
+      gateway.upstream.always(json(body, { status, headers }))
+      const response = await patiently(gateway, gateway.chat(asking()))
+      expect(response.status).toBe(error.status)
+      expect((await errorOf(response))['code']).toBe(error.code)
+      expect(gateway.upstream.requests).toHaveLength(error.calls)
+    },
+  )
 })
 
 describe('streams', () => {
   const { good, bad } = fixtures<StreamCase, Refused>('streams')
 
-  test.each(good)('$name', async ({ chunks, frames }) => {
+  test.each(good)('the stream is translated as expected: $name', async ({ chunks, frames }) => {
     for (const cut of cuts(chunks)) {
       const { chat, upstream } = await bedrockGateway()
       upstream.next(streamed(cut))
@@ -109,7 +124,7 @@ describe('streams', () => {
     }
   })
 
-  test.each(bad)('$name', async ({ chunks, error }) => {
+  test.each(bad)('the stream is refused or fails as expected: $name', async ({ chunks, error }) => {
     for (const cut of cuts(chunks)) {
       const gateway = await bedrockGateway()
       gateway.upstream.always(streamed(cut))
@@ -121,14 +136,14 @@ describe('streams', () => {
   })
 })
 
-/** Of an error only the code. */
+/** Reduces an error to its code. */
 function briefly(payload: unknown): unknown {
   if (typeof payload !== 'object' || payload === null || !('error' in payload)) return payload
   const { code } = payload.error as { code: string }
   return { error: { code } }
 }
 
-/** Ways in which the same bytes may come over the network. */
+/** The same bytes in different pieces, as the network may deliver them. */
 function cuts(chunks: readonly string[]): readonly (readonly Uint8Array[])[] {
   const messages = chunks.map((chunk) => Uint8Array.from(Buffer.from(chunk, 'base64')))
   const whole = Uint8Array.from(Buffer.concat(messages))

@@ -14,18 +14,18 @@ interface Block {
   readonly document?: { readonly name: string }
 }
 
-/** What these messages become. */
+/** Returns the conversation of the upstream request for these messages. */
 async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
   const { chat, upstream } = await bedrockGateway({ upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ model: 'm', messages })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   const { system, messages: turns } = upstream.body() as Sent
   return { ...(system !== undefined && { system }), messages: turns }
 }
 
-/** The error that these messages meet before any call. */
+/** Returns the error for these messages; expects no upstream call. */
 async function refused(messages: readonly object[], strict = false): Promise<unknown> {
   const { chat, upstream } = await bedrockGateway({ strict })
   const response = await chat({ model: 'm', messages })
@@ -46,13 +46,13 @@ describe('images and documents', () => {
     ['IMAGE/JPG', 'jpeg'],
     ['image/jpeg;charset=x', 'jpeg'],
     ['image/gif', 'gif'],
-  ])('%s is %s', async (type, format) => {
+  ])('an image of type %s becomes an image of format %s', async (type, format) => {
     const { messages } = await sent([user([image(`data:${type};base64,AA AA\n`)])])
     expect(messages[0]?.content).toEqual([{ image: { format, source: { bytes: 'AAAA' } } }])
   })
 
   test.each(['data:image/tiff;base64,AAAA', 'data:image/png,AAAA', 'ftp://x/y.png'])(
-    '%s is refused',
+    'the image %s is refused with LM-1001',
     async (url) => {
       expect(await refused([user([text('1'), image(url)])])).toEqual({
         code: 'LM-1001',
@@ -66,7 +66,7 @@ describe('images and documents', () => {
     file: { filename, file_data: data },
   })
 
-  test('names of documents are plain, and no two are alike', async () => {
+  test('document names are in the alphabet of Converse and unique', async () => {
     const names = [
       'Ünïcode\u3000report\t(v1.2)_final.pdf',
       'a.pdf',
@@ -99,12 +99,12 @@ describe('images and documents', () => {
     ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'x', 'docx'],
     ['application/vnd.ms-excel', 'x', 'xls'],
     ['application/octet-stream', 'notes.MD', 'md'],
-  ])('%s is a document', async (type, name, format) => {
+  ])('a file of type %s becomes a document', async (type, name, format) => {
     const { messages } = await sent([user([text('1'), file(name, `data:${type};base64,AAAA`)])])
     expect(messages[0]?.content[1]).toMatchObject({ document: { format } })
   })
 
-  test('a document never goes without a text', async () => {
+  test('a document without a text gets the text .', async () => {
     const { messages } = await sent([
       user([image('data:application/pdf;base64,AAAA')]),
       assistant('Ok.'),
@@ -118,9 +118,9 @@ describe('images and documents', () => {
   })
 
   test.each([
-    ['a type that is no document', file('a.zip', 'data:application/zip;base64,AAAA'), ''],
-    ['no data URI', file('a.pdf', 'AAAA'), '.file.file_data'],
-  ])('a file of %s is refused', async (_, part, field) => {
+    ['a type that is not a document', file('a.zip', 'data:application/zip;base64,AAAA'), ''],
+    ['plain base64', file('a.pdf', 'AAAA'), '.file.file_data'],
+  ])('a file of %s is refused with LM-1001', async (_, part, field) => {
     expect(await refused([user([part])])).toEqual({
       code: 'LM-1001',
       param: `messages.0.content.0${field}`,
@@ -130,8 +130,8 @@ describe('images and documents', () => {
   test.each([
     ['a stored file', { type: 'file', file: { file_id: 'file-1' } }],
     ['audio', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
-    ['what nobody knows', { type: 'hologram' }],
-  ])('%s is never left out, but refused', async (_, part) => {
+    ['a part of unknown type', { type: 'hologram' }],
+  ])('%s is refused, because content is never left out', async (_, part) => {
     for (const strict of [false, true]) {
       expect(await refused([user([text('1'), part])], strict)).toEqual({
         code: 'LM-1001',
@@ -140,7 +140,7 @@ describe('images and documents', () => {
     }
   })
 
-  test('nor is an image in an answer', async () => {
+  test('an image in an assistant message is refused', async () => {
     const part = image('data:image/png;base64,AAAA')
     const messages = [user('1'), assistant([text('2'), part]), user('3')]
     expect(await refused(messages)).toMatchObject({ param: 'messages.1.content.1' })

@@ -16,18 +16,18 @@ interface Block {
   readonly document?: { readonly name: string }
 }
 
-/** What these messages become. */
+/** Returns the conversation of the upstream request for these messages. */
 async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
   const { chat, upstream } = await bedrockGateway({ upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ model: 'm', messages })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   const { system, messages: turns } = upstream.body() as Sent
   return { ...(system !== undefined && { system }), messages: turns }
 }
 
-/** The error that these messages meet before any call. */
+/** Returns the error for these messages; expects no upstream call. */
 async function refused(messages: readonly object[], strict = false): Promise<unknown> {
   const { chat, upstream } = await bedrockGateway({ strict })
   const response = await chat({ model: 'm', messages })
@@ -54,7 +54,7 @@ const text = (value: string, more: object = {}) => ({ type: 'text', text: value,
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
 describe('turns', () => {
-  test('instructions are collected from wherever they stand', async () => {
+  test('instructions anywhere in the conversation are collected into system', async () => {
     expect(
       await sent([
         { role: 'system', content: [text('A'), text(' '), text('B')] },
@@ -68,7 +68,7 @@ describe('turns', () => {
     })
   })
 
-  test('neighbours of one role become one', async () => {
+  test('neighbours of the same role become one turn', async () => {
     const { messages } = await sent([
       user('1'),
       assistant('2'),
@@ -84,7 +84,7 @@ describe('turns', () => {
     ])
   })
 
-  test('the user opens, and white space does not end', async () => {
+  test('a user turn opens the conversation, and a prefill loses its trailing white space', async () => {
     const { messages } = await sent([assistant('Once'), user('and'), assistant('then \n')])
     expect(messages).toEqual([
       { role: 'user', content: [{ text: '.' }] },
@@ -94,7 +94,7 @@ describe('turns', () => {
     ])
   })
 
-  test('a refusal is what was said', async () => {
+  test('a past refusal is sent back as text', async () => {
     const { messages } = await sent([
       user('1'),
       assistant(null, { refusal: 'No.' }),
@@ -106,7 +106,7 @@ describe('turns', () => {
     expect(messages[3]?.content).toEqual([{ text: 'No, no.' }])
   })
 
-  test('that say nothing are refused', async () => {
+  test('messages without content are refused with LM-1001', async () => {
     const expected = { code: 'LM-1001', param: 'messages' }
     expect(await refused([user(' '), assistant('')])).toEqual(expected)
     expect(await refused([{ role: 'system', content: 'Only this' }])).toEqual(expected)
@@ -114,7 +114,7 @@ describe('turns', () => {
 })
 
 describe('calls and results', () => {
-  test('results come first, in one turn', async () => {
+  test('the results of parallel calls come first in one turn', async () => {
     const { messages } = await sent([
       user('1'),
       assistant('', { tool_calls: [call('a'), call('b')] }),
@@ -143,7 +143,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('a result may be an image', async () => {
+  test('a tool result may be an image', async () => {
     const { messages } = await sent([
       user('1'),
       assistant('', { tool_calls: [call('a')] }),
@@ -160,7 +160,7 @@ describe('calls and results', () => {
     ['{"a":[1]}', { a: [1] }],
     ['{"a":', { rawInvalidInput: '{"a":' }],
     ['[1]', { rawInvalidInput: '[1]' }],
-  ])('arguments %j become %j', async (given, input) => {
+  ])('arguments %j become the input %j', async (given, input) => {
     const { messages } = await sent([
       user('1'),
       assistant('', { tool_calls: [call('a', given)] }),
@@ -169,7 +169,7 @@ describe('calls and results', () => {
     expect(messages[1]?.content[0]?.toolUse?.input).toEqual(input)
   })
 
-  test('arguments that are none are refused by a strict provider', async () => {
+  test('a strict provider refuses arguments that are not an object', async () => {
     const messages = [user('1'), assistant('', { tool_calls: [call('a', '[')] }), result('a', '1')]
     expect(await refused(messages, true)).toEqual({
       code: 'LM-1001',
@@ -177,7 +177,7 @@ describe('calls and results', () => {
     })
   })
 
-  test('a name that Converse refuses is refused', async () => {
+  test('a past call with a name that Converse rejects is refused', async () => {
     const messages = [user('1'), assistant('', { tool_calls: [call('a', '{}', 'f g')] })]
     expect(await refused(messages)).toEqual({
       code: 'LM-1001',
@@ -185,7 +185,7 @@ describe('calls and results', () => {
     })
   })
 
-  /** The ids of calls and results in a conversation that uses these, one turn each. */
+  /** Returns the upstream ids of calls and results, for one turn per id. */
   async function idsOf(ids: readonly string[], model?: string): Promise<(string | undefined)[][]> {
     const turns = ids.flatMap((id) => [assistant('', { tool_calls: [call(id)] }), result(id, '1')])
     const { messages } = await sent([user('1'), ...turns], model)
@@ -196,7 +196,7 @@ describe('calls and results', () => {
     ]
   }
 
-  test('ids become legal, stay unique, and results keep to their calls', async () => {
+  test('ids become valid and unique, and results keep the ids of their calls', async () => {
     const long = 'x'.repeat(65)
     const [calls, results] = await idsOf([
       'call_1',
@@ -214,26 +214,26 @@ describe('calls and results', () => {
     expect(await idsOf(['a:b', long])).toEqual(await idsOf(['a:b', long]))
   })
 
-  test('ids that Kimi gives go back to it as they were', async () => {
+  test('ids of Kimi go back to Kimi unchanged', async () => {
     const ids = ['functions.get_temperature:0', 'functions.get_temperature:1', 'a b']
     const kept = [...ids.slice(0, 2), 'a_b']
     expect(await idsOf(ids, 'moonshotai.kimi-k2.5')).toEqual([kept, kept])
   })
 
-  test('ids are nine letters or digits on Mistral', async () => {
+  test('ids become nine letters or digits for Mistral', async () => {
     const [calls, results] = await idsOf(['call_1', 'call_2', 'call_1'], mistral)
     expect(results).toEqual(calls)
     expect(new Set(calls).size).toBe(3)
     for (const id of calls ?? []) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
   })
 
-  test('ids that Mistral gives go back to it as they were', async () => {
+  test('ids of Mistral go back to Mistral unchanged', async () => {
     const ids = ['D681PevKs', 'abcXYZ019']
     expect(await idsOf(ids, mistral)).toEqual([ids, ids])
   })
 })
 
-test('what cannot be said here does not stand in the way of another link', async () => {
+test('a request that this link cannot express goes to the next link', async () => {
   const { chat, upstream } = await bedrockGateway({
     more: `
 [[providers]]

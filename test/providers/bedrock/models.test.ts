@@ -4,13 +4,13 @@ import { answered, asking, bedrockGateway, type Setup } from './support.ts'
 
 const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123xyz'
 
-/** The body that these fields of a request become for a model. */
+/** Returns the upstream body for a model and these fields. */
 async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
   const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   return upstream.body() as Body
 }
 
@@ -28,17 +28,17 @@ const tool = (name: string, more: object = {}) => ({
   type: 'function',
   function: { name, ...more },
 })
-describe('an ARN that does not tell its model', () => {
+describe('an ARN that does not name its model', () => {
   const fields = { reasoning_effort: 'low', top_k: 3 }
 
-  test('takes the client-facing id for a hint', async () => {
-    const hinted = await sent(profile, fields, { id: 'claude-opus-4-8' })
-    expect(hinted.additionalModelRequestFields).toMatchObject({ thinking: { type: 'adaptive' } })
+  test('the model is found by its client-facing id', async () => {
+    const byId = await sent(profile, fields, { id: 'claude-opus-4-8' })
+    expect(byId.additionalModelRequestFields).toMatchObject({ thinking: { type: 'adaptive' } })
     const other = await sent(profile, fields, { id: 'nova-pro' })
     expect(other.additionalModelRequestFields).toEqual({ inferenceConfig: { topK: 3 } })
   })
 
-  test('without a hint is sent what the client asks for, as far as all models have it', async () => {
+  test('an unknown model gets the fields that Converse has for all models', async () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
     const body = await sent(profile, {
       ...fields,
@@ -51,7 +51,7 @@ describe('an ARN that does not tell its model', () => {
     expect(body.additionalModelRequestFields).toBeUndefined()
   })
 
-  test('is not asked when the ARN itself tells', async () => {
+  test('an ARN that names its model wins over the client-facing id', async () => {
     const arn = 'arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-pro-v1:0'
     const body = await sent(arn, { top_k: 3 }, { id: 'claude-sonnet-4-5' })
     expect(body.additionalModelRequestFields).toEqual({ inferenceConfig: { topK: 3 } })

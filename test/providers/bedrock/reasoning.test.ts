@@ -13,13 +13,13 @@ const gptOss = 'openai.gpt-oss-120b-1:0'
 const gpt = 'openai.gpt-6-v1:0'
 const qwen = 'qwen.qwen3-32b-v1:0'
 
-/** The body that these fields of a request become for a model. */
+/** Returns the upstream body for a model and these fields. */
 async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
   const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   return upstream.body() as Body
 }
 
@@ -33,7 +33,7 @@ interface Body {
   readonly serviceTier?: unknown
 }
 
-/** The fields that a strict provider refuses, one after another. */
+/** Returns the field that a strict provider refuses. */
 async function refused(upstreamId: string, fields: object): Promise<unknown> {
   const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
   upstream.always(json(answered([{ text: 'Hi' }])))
@@ -54,20 +54,20 @@ describe('reasoning', () => {
   })
 
   test.each([
-    ['Claude by budget', sonnet, 'high', budget(4096), { maxTokens: 8192 }],
-    ['Claude that judges for itself', opus48, 'xhigh', adaptive('xhigh'), undefined],
-    ['Claude that cannot', haiku3, 'high', undefined, undefined],
-    ['Claude without', sonnet, 'none', { thinking: { type: 'disabled' } }, undefined],
-    ['Claude that must', opus55, 'none', { output_config: { effort: 'low' } }, undefined],
+    ['Claude on a budget', sonnet, 'high', budget(4096), { maxTokens: 8192 }],
+    ['adaptive Claude', opus48, 'xhigh', adaptive('xhigh'), undefined],
+    ['Claude without reasoning', haiku3, 'high', undefined, undefined],
+    ['Claude on a budget', sonnet, 'none', { thinking: { type: 'disabled' } }, undefined],
+    ['Claude that always thinks', opus55, 'none', { output_config: { effort: 'low' } }, undefined],
     ['Nova 2', nova2, 'low', { reasoningConfig: enabled('low') }, undefined],
-    ['Nova 2 without', nova2, 'none', { reasoningConfig: { type: 'disabled' } }, undefined],
+    ['Nova 2', nova2, 'none', { reasoningConfig: { type: 'disabled' } }, undefined],
     ['Nova', nova, 'low', undefined, undefined],
     ['gpt-oss', gptOss, 'minimal', { reasoning_effort: 'low' }, undefined],
     ['OpenAI', gpt, 'xhigh', { reasoning: { effort: 'xhigh' } }, undefined],
     ['Qwen3', qwen, 'minimal', { reasoning_config: 'low' }, undefined],
     ['Qwen3', qwen, 'max', { reasoning_config: 'high' }, undefined],
-    ['others', llama, 'low', undefined, undefined],
-  ])('%s', async (_, model, reasoning_effort, fields, config) => {
+    ['another model', llama, 'low', undefined, undefined],
+  ])('%s (%s) translates the effort %s', async (_, model, reasoning_effort, fields, config) => {
     const body = await sent(model, { reasoning_effort })
     expect(body.additionalModelRequestFields).toEqual(fields)
     expect(body.inferenceConfig).toEqual(config)
@@ -75,19 +75,19 @@ describe('reasoning', () => {
     expect(await refused(model, { reasoning_effort })).toBe(param)
   })
 
-  test('Qwen3 has no value for none, and needs none', async () => {
+  test('the effort none is left out for Qwen3, which has no value for it', async () => {
     expect(await sent(qwen, { reasoning_effort: 'none' })).not.toHaveProperty(
       'additionalModelRequestFields',
     )
     expect(await refused(qwen, { reasoning_effort: 'none' })).toBe(undefined)
   })
 
-  test('comes on top of the client’s own limit', async () => {
+  test('a thinking budget is added to the client’s limit', async () => {
     const fields = { reasoning_effort: 'medium', max_tokens: 100 }
     expect((await sent(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 2148 })
   })
 
-  test('at its highest on Nova goes without a limit', async () => {
+  test('Nova gets no limit at its highest effort', async () => {
     const fields = { reasoning_effort: 'max', max_tokens: 100 }
     expect(await sent(nova2, fields)).toMatchObject({
       additionalModelRequestFields: { reasoningConfig: enabled('high') },
@@ -96,7 +96,7 @@ describe('reasoning', () => {
     expect(await refused(nova2, fields)).toBe('max_tokens')
   })
 
-  test('leaves no room for sampling', async () => {
+  test('sampling fields are left out while Claude thinks', async () => {
     const fields = { reasoning_effort: 'low', temperature: 0.1, top_k: 4, max_tokens: 9 }
     expect((await sent(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 1033 })
     expect((await sent(sonnet, fields)).additionalModelRequestFields).toEqual(budget(1024))
@@ -104,7 +104,7 @@ describe('reasoning', () => {
     expect((await sent(sonnet, off)).inferenceConfig).toEqual({ temperature: 0.1 })
   })
 
-  test('in the vendor’s own words is passed on as it is', async () => {
+  test('the client’s own thinking field is sent unchanged', async () => {
     const thinking = { type: 'enabled', budget_tokens: 2000 }
     const body = await sent(sonnet, { thinking, max_tokens: 3000, reasoning_effort: 'max' })
     expect(body.additionalModelRequestFields).toEqual({ thinking })
@@ -131,13 +131,13 @@ describe('reasoning', () => {
     reasoning_effort: 'low',
   })
 
-  test('is not begun amid calls that came without it', async () => {
+  test('a budget is left out where the calls come back without their thinking', async () => {
     const body = await sent(sonnet, conversation(calling))
     expect(body.additionalModelRequestFields).toBeUndefined()
     expect(body.inferenceConfig).toBeUndefined()
   })
 
-  test('goes on where it was broken off, with its signatures', async () => {
+  test('signed thinking goes back in front of its calls', async () => {
     const thinking_blocks = [
       { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
       { type: 'thinking', thinking: 'unsigned' },

@@ -10,13 +10,13 @@ const gptOss = 'openai.gpt-oss-120b-1:0'
 const gpt = 'openai.gpt-6-v1:0'
 const qwen = 'qwen.qwen3-32b-v1:0'
 
-/** The body that these fields of a request become for a model. */
+/** Returns the upstream body for a model and these fields. */
 async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
   const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   return upstream.body() as Body
 }
 
@@ -30,7 +30,7 @@ interface Body {
   readonly serviceTier?: unknown
 }
 
-/** The fields that a strict provider refuses, one after another. */
+/** Returns the field that a strict provider refuses. */
 async function refused(upstreamId: string, fields: object): Promise<unknown> {
   const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
   upstream.always(json(answered([{ text: 'Hi' }])))
@@ -43,26 +43,38 @@ async function refused(upstreamId: string, fields: object): Promise<unknown> {
   return param
 }
 
-describe('sampling', () => {
+describe('inferenceConfig', () => {
   const both = { temperature: 0.5, top_p: 0.9 }
 
   test.each([
-    ['one of two on Claude', sonnet, both, { temperature: 0.5 }, 'top_p'],
+    ['temperature alone on Claude', sonnet, both, { temperature: 0.5 }, 'top_p'],
     ['top_p alone on Claude', sonnet, { top_p: 0.9 }, { topP: 0.9 }, undefined],
-    ['both on others', llama, both, { temperature: 0.5, topP: 0.9 }, undefined],
-    ['clamped', llama, { temperature: 1.9 }, { temperature: 1 }, 'temperature'],
-    ['zero', llama, { temperature: 0, top_p: 0 }, { temperature: 0, topP: 0 }, undefined],
-    ['none on newer Claude', opus48, { temperature: 0.2 }, undefined, 'temperature'],
-    ['defaults on newer Claude', opus48, { temperature: 1, top_p: 0.99 }, undefined, undefined],
-    ['none on OpenAI', gpt, { top_p: 0.2 }, undefined, 'top_p'],
-    ['as it is on gpt-oss', gptOss, { temperature: 0.2 }, { temperature: 0.2 }, undefined],
+    [
+      'temperature and top_p on another model',
+      llama,
+      both,
+      { temperature: 0.5, topP: 0.9 },
+      undefined,
+    ],
+    ['a clamped temperature', llama, { temperature: 1.9 }, { temperature: 1 }, 'temperature'],
+    ['zero values', llama, { temperature: 0, top_p: 0 }, { temperature: 0, topP: 0 }, undefined],
+    ['no sampling on newer Claude', opus48, { temperature: 0.2 }, undefined, 'temperature'],
+    ['no defaults on newer Claude', opus48, { temperature: 1, top_p: 0.99 }, undefined, undefined],
+    ['no sampling on OpenAI', gpt, { top_p: 0.2 }, undefined, 'top_p'],
+    ['temperature on gpt-oss', gptOss, { temperature: 0.2 }, { temperature: 0.2 }, undefined],
     ['a limit', llama, { max_completion_tokens: 7 }, { maxTokens: 7 }, undefined],
-    ['stops', llama, { stop: 'a' }, { stopSequences: ['a'] }, undefined],
-    ['blank stops', llama, { stop: ['', ' '] }, { stopSequences: [' '] }, undefined],
-    ['blank stops on Claude', sonnet, { stop: ['', '\n', 'x'] }, { stopSequences: ['x'] }, 'stop'],
-    ['stops on OpenAI', gptOss, { stop: ['x'] }, undefined, 'stop'],
-    ['nothing', llama, { stop: [], temperature: null }, undefined, undefined],
-  ])('%s', async (_, model, fields, config, param) => {
+    ['stop sequences', llama, { stop: 'a' }, { stopSequences: ['a'] }, undefined],
+    ['a blank stop sequence', llama, { stop: ['', ' '] }, { stopSequences: [' '] }, undefined],
+    [
+      'no blank stop sequence on Claude',
+      sonnet,
+      { stop: ['', '\n', 'x'] },
+      { stopSequences: ['x'] },
+      'stop',
+    ],
+    ['no stop sequences on OpenAI', gptOss, { stop: ['x'] }, undefined, 'stop'],
+    ['nothing for empty fields', llama, { stop: [], temperature: null }, undefined, undefined],
+  ])('it has %s', async (_, model, fields, config, param) => {
     expect((await sent(model, fields)).inferenceConfig).toEqual(config)
     expect(await refused(model, fields)).toBe(param)
   })
@@ -72,7 +84,7 @@ describe('sampling', () => {
     ['Nova', nova, { inferenceConfig: { topK: 5 } }],
     ['newer Claude', opus48, undefined],
     ['others', llama, undefined],
-  ])('top_k on %s', async (_, model, fields) => {
+  ])('top_k is sent where %s takes it', async (_, model, fields) => {
     expect((await sent(model, { top_k: 5 })).additionalModelRequestFields).toEqual(fields)
     expect(await refused(model, { top_k: 5 })).toBe(fields ? undefined : 'top_k')
   })
@@ -81,7 +93,7 @@ const tool = (name: string, more: object = {}) => ({
   type: 'function',
   function: { name, ...more },
 })
-describe('an answer in JSON', () => {
+describe('response_format', () => {
   const schema = {
     type: 'object',
     properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'object' } },
@@ -90,7 +102,7 @@ describe('an answer in JSON', () => {
     response_format: { type: 'json_schema', json_schema: { name: 'n', description: 'd', schema } },
   }
 
-  test('is held to the part of the schema that can be held', async () => {
+  test('the schema is converted into the enforced subset', async () => {
     const body = (await sent(sonnet, format)) as {
       outputConfig: { textFormat: { structure: { jsonSchema: { schema: string } } } }
     }
@@ -109,15 +121,15 @@ describe('an answer in JSON', () => {
   })
 
   test.each([
-    ['a Claude model that refuses it', opus48, format],
-    ['a model that cannot', llama, format],
-    ['no schema at all', sonnet, { response_format: { type: 'json_object' } }],
-  ])('is not asked for with %s', async (_, model, fields) => {
+    ['a Claude model that rejects textFormat', opus48, format],
+    ['a model without structured output', llama, format],
+    ['json_object', sonnet, { response_format: { type: 'json_object' } }],
+  ])('it is left out for %s', async (_, model, fields) => {
     expect((await sent(model, fields)).outputConfig).toBeUndefined()
     expect(await refused(model, fields)).toBe('response_format')
   })
 
-  test('is asked for on open models', async () => {
+  test('a JSON schema is sent to open models', async () => {
     for (const model of [qwen, gptOss, 'zai.glm-4.7', 'mistral.ministral-3-8b-instruct']) {
       expect((await sent(model, format)).outputConfig, model).toBeDefined()
     }
@@ -130,7 +142,7 @@ test.each([
   ['priority', { type: 'priority' }, undefined],
   ['auto', undefined, undefined],
   ['scale', undefined, 'service_tier'],
-])('service tier %s', async (service_tier, tier, param) => {
+])('service tier %s becomes %j', async (service_tier, tier, param) => {
   expect((await sent(sonnet, { service_tier })).serviceTier).toEqual(tier)
   expect(await refused(sonnet, { service_tier })).toBe(param)
 })
@@ -156,19 +168,19 @@ describe('fields without a counterpart', () => {
       safety_identifier: 's',
       metadata: { a: 'b' },
     }),
-  )('%s is dropped, and refused where strict', async (field, value) => {
+  )('%s is left out, and refused by a strict provider', async (field, value) => {
     const bare = await sent(sonnet, {})
     expect(await sent(sonnet, { [field]: value })).toEqual(bare)
     expect(await refused(sonnet, { [field]: value })).toBe(field)
   })
 
-  test('unknown ones never are', async () => {
+  test('an unknown field is not sent, and not refused by a strict provider', async () => {
     expect(await sent(sonnet, { guess: 1, stream_options: {} })).toEqual(await sent(sonnet, {}))
     expect(await refused(sonnet, { guess: 1 })).toBeUndefined()
   })
 })
 
-test('the client’s request is not modified, and every attempt sends the same', async () => {
+test('the client’s request is not modified, so every attempt sends the same body', async () => {
   const gateway = await bedrockGateway()
   gateway.upstream.always(json({ message: 'busy' }, { status: 503 }))
   const answer = gateway.chat(asking({ tools: [tool('f', { parameters: { a: 1 } })], stop: [''] }))

@@ -31,7 +31,7 @@ interface Asked {
   readonly body: unknown
 }
 
-/** A request within the official client. */
+/** A request inside of the official client. */
 interface Outgoing {
   readonly protocol: string
   readonly hostname: string
@@ -40,7 +40,7 @@ interface Outgoing {
   readonly body: Uint8Array
 }
 
-/** Amazon's own client, which finds this answer; it notes what it was asked. */
+/** Creates Amazon's own client, which gets this answer and records its request. */
 function officialClient(type: string, pieces: readonly Uint8Array[]) {
   const asked: Asked[] = []
   const client = new BedrockRuntimeClient({
@@ -118,7 +118,7 @@ const twins: readonly (readonly [string, object, Omit<ConverseCommandInput, 'mod
     },
   ],
   [
-    'the second leg of a tool call, with thinking',
+    'the second turn of a tool call, with thinking',
     {
       messages: [
         { role: 'user', content: 'W?' },
@@ -187,22 +187,25 @@ const twins: readonly (readonly [string, object, Omit<ConverseCommandInput, 'mod
   ],
 ]
 
-describe('what is sent is what the official client sends', () => {
-  test.each(twins)('%s', async (_, ours, theirs) => {
-    const answer = answered([{ text: 'Hi' }])
-    const { client, asked } = finding(answer)
-    await client.send(new ConverseCommand({ modelId: sonnet, ...theirs }))
-    const { chat, upstream } = await bedrockGateway()
-    upstream.next(json(answer))
-    await chat({ model: 'm', ...ours })
-    const { url, headers } = upstream.requests[0] ?? {}
-    expect({ url, authorization: headers?.['authorization'], body: upstream.body() }).toEqual(
-      asked[0],
-    )
-  })
+describe('requests', () => {
+  test.each(twins)(
+    'the request equals that of the official client: %s',
+    async (_, ours, theirs) => {
+      const answer = answered([{ text: 'Hi' }])
+      const { client, asked } = finding(answer)
+      await client.send(new ConverseCommand({ modelId: sonnet, ...theirs }))
+      const { chat, upstream } = await bedrockGateway()
+      upstream.next(json(answer))
+      await chat({ model: 'm', ...ours })
+      const { url, headers } = upstream.requests[0] ?? {}
+      expect({ url, authorization: headers?.['authorization'], body: upstream.body() }).toEqual(
+        asked[0],
+      )
+    },
+  )
 })
 
-test('a whole answer is understood as the official client understands it', async () => {
+test('a JSON answer is read as by the official client', async () => {
   const answer = answered(
     [
       { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'c2ln' } } },
@@ -233,7 +236,7 @@ test('a whole answer is understood as the official client understands it', async
   })
 })
 
-test('a stream is understood as the official client understands it', async () => {
+test('a stream is read as by the official client', async () => {
   const messages = [
     start,
     awsEvent('contentBlockDelta', {

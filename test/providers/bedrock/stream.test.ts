@@ -19,14 +19,14 @@ import {
 
 const streaming = asking({ stream: true })
 
-/** A stream of these messages, as the client reads it. */
+/** Reads the stream that the client gets for these upstream messages. */
 async function read(messages: readonly Uint8Array[]) {
   const { chat, upstream } = await bedrockGateway()
   upstream.next(streamed(messages))
   return readStream(await chat(streaming))
 }
 
-/** How the gateway gives up on a stream of these messages before any content, and after how many calls. */
+/** Returns how the gateway answers a stream that fails before any content, and after how many calls. */
 async function failed(messages: readonly Uint8Array[]) {
   const gateway = await bedrockGateway()
   gateway.upstream.always(streamed(messages))
@@ -36,7 +36,7 @@ async function failed(messages: readonly Uint8Array[]) {
   return { status: response.status, code, message, calls }
 }
 
-test('asks for the stream under its own name', async () => {
+test('a stream is requested from converse-stream', async () => {
   const { chat, upstream } = await bedrockGateway()
   upstream.next(streamed([start, say('Hi'), stop(), metadata]))
   await (await chat(streaming)).text()
@@ -46,7 +46,7 @@ test('asks for the stream under its own name', async () => {
 })
 
 describe('calls', () => {
-  test('are numbered by themselves, and each has arguments', async () => {
+  test('calls are numbered among themselves, and each has arguments', async () => {
     const { chunks, done } = await read([
       start,
       say('Ok.'),
@@ -72,7 +72,7 @@ describe('calls', () => {
     })
   })
 
-  test.each([[''], [undefined]])('with the id %j get one of their own', async (id) => {
+  test.each([[''], [undefined]])('calls with the id %j get ids of the gateway', async (id) => {
     const { chunks } = await read([
       start,
       openCall(0, id, 'f'),
@@ -85,7 +85,7 @@ describe('calls', () => {
     expect(new Set(calls.map((call) => call.id)).size).toBe(2)
   })
 
-  test('commit the stream as soon as they open', async () => {
+  test('the start of a call commits the stream', async () => {
     const { chunks, error } = await read([start, openCall(0, 't', 'f')])
     expect(assemble(chunks).calls).toHaveLength(1)
     expect(error).toMatchObject({ code: 'LM-3010' })
@@ -96,7 +96,7 @@ describe('an event', () => {
   test.each([
     ['of an unknown type', awsEvent('tomorrow', { a: 1 })],
     [
-      'of an unknown type that is no JSON',
+      'of an unknown type that is not JSON',
       awsMessage({ ':message-type': 'event', ':event-type': 'x' }, '?'),
     ],
     ['of another sort of message', awsMessage({ ':message-type': 'tomorrow' })],
@@ -109,16 +109,16 @@ describe('an event', () => {
     ['that opens no call', awsEvent('contentBlockStart', { contentBlockIndex: 0, start: {} })],
     ['that closes a text', close(0)],
     ['with arguments for no call', argue(7, '{}')],
-  ])('%s has no chunk', async (_, event) => {
+  ])('an event %s gives no chunk', async (_, event) => {
     const plain = await read([start, say('a'), say('b'), stop(), metadata])
     expect(await read([start, event, say('a'), event, say('b'), event, stop(), metadata])).toEqual(
       plain,
     )
-    // What commits is the text.
+    // The text commits the stream.
     expect(await failed([start, event])).toMatchObject({ code: 'LM-3010', calls: 3 })
   })
 
-  test('that is none of Converse breaks the stream off', async () => {
+  test('an event that is not a ConverseStream event ends the stream with an error', async () => {
     const nonsense = awsEvent('contentBlockDelta', { delta: { text: 7 } })
     const { chunks, error, done } = await read([start, say('a'), nonsense, say('b')])
     expect(assemble(chunks).content).toBe('a')
@@ -128,7 +128,7 @@ describe('an event', () => {
 })
 
 describe('the end', () => {
-  test('is the usage, which comes behind the stop reason', async () => {
+  test('the stream ends after the usage, which follows the stop reason', async () => {
     const { chunks, done } = await read([start, say('a'), stop('max_tokens'), metadata, say('b')])
     expect(done).toBe(true)
     expect(chunks.at(-2)?.choices).toMatchObject([{ delta: {}, finish_reason: 'length' }])
@@ -139,7 +139,7 @@ describe('the end', () => {
     })
   })
 
-  test('is the stop reason where the usage has come before it', async () => {
+  test('the stream ends after the stop reason if the usage came before it', async () => {
     const { chunks, done } = await read([start, metadata, say('a'), stop(), say('b')])
     expect(done).toBe(true)
     expect(assemble(chunks)).toMatchObject({
@@ -149,7 +149,7 @@ describe('the end', () => {
     })
   })
 
-  test('may come without any content', async () => {
+  test('a stream may end without any content', async () => {
     const { chunks, done } = await read([start, stop(), metadata])
     expect(done).toBe(true)
     expect(assemble(chunks)).toMatchObject({ content: '', finish: 'stop' })
@@ -159,13 +159,13 @@ describe('the end', () => {
     ['before the stop reason', [start, say('a')]],
     ['after a usage without a stop reason', [start, say('a'), metadata]],
     ['within a message', [start, say('a'), stop(), metadata.subarray(0, 20)]],
-  ])('is none when the body ends %s', async (_, messages) => {
+  ])('a body that ends %s has broken off', async (_, messages) => {
     const { done, error } = await read(messages)
     expect(done).toBe(false)
     expect(error).toMatchObject({ code: 'LM-3010' })
   })
 
-  test('is none when a checksum is wrong; what came before has been said', async () => {
+  test('a wrong checksum ends the stream with an error after the content before it', async () => {
     const bad = say('b').slice()
     bad[bad.length - 1] = (bad.at(-1) ?? 0) ^ 1
     const { chunks, error } = await read([start, say('a'), bad])
@@ -185,13 +185,13 @@ describe('an exception before the content', () => {
     ['serviceUnavailableException', 502, 'LM-3010', 3],
     ['modelStreamErrorException', 502, 'LM-3010', 3],
     ['tomorrowException', 502, 'LM-3010', 3],
-  ])('%s is told as %i %s after %i calls', async (type, status, code, calls) => {
-    const told = await failed([start, awsException(type, { message: 'Told so.' })])
-    expect(told).toMatchObject({ status, code, calls })
-    expect(told.message).toContain('Told so.')
+  ])('%s before any content becomes %i %s after %i calls', async (type, status, code, calls) => {
+    const failure = await failed([start, awsException(type, { message: 'Just because.' })])
+    expect(failure).toMatchObject({ status, code, calls })
+    expect(failure.message).toContain('Just because.')
   })
 
-  test('is retried, and the client sees nothing of it', async () => {
+  test('a throttled stream is retried, and the client sees only the second one', async () => {
     const gateway = await bedrockGateway()
     gateway.upstream.next(
       streamed([start, awsException('throttlingException', { message: 'later' })]),
@@ -201,7 +201,7 @@ describe('an exception before the content', () => {
     expect(assemble((await readStream(response)).chunks).content).toBe('Hi')
   })
 
-  test('may have the words of the model, or none', async () => {
+  test('the message is that of the model, or the type of the exception', async () => {
     const words = awsException('modelStreamErrorException', { originalMessage: 'From the model.' })
     expect((await failed([words])).message).toContain('From the model.')
     const none = awsException('modelStreamErrorException', {})
@@ -212,13 +212,13 @@ describe('an exception before the content', () => {
 test.each([
   [{ ':error-code': 'InternalError', ':error-message': 'boom' }, 'boom'],
   [{ ':error-code': 'InternalError' }, 'InternalError'],
-])('an error of the transport is retried: %j', async (headers, text) => {
-  const told = await failed([start, awsMessage({ ':message-type': 'error', ...headers })])
-  expect(told).toMatchObject({ status: 502, code: 'LM-3010', calls: 3 })
-  expect(told.message).toContain(text)
+])('an error of the transport with %j is retried', async (headers, text) => {
+  const failure = await failed([start, awsMessage({ ':message-type': 'error', ...headers })])
+  expect(failure).toMatchObject({ status: 502, code: 'LM-3010', calls: 3 })
+  expect(failure.message).toContain(text)
 })
 
-test('an exception after the content ends the stream', async () => {
+test('an exception after content ends the stream with LM-3010', async () => {
   const boom = awsException('validationException', { message: 'boom' })
   const { chunks, done, error } = await read([start, say('Par'), boom, say('tial')])
   expect(assemble(chunks).content).toBe('Par')
@@ -229,8 +229,8 @@ test('an exception after the content ends the stream', async () => {
 
 test.each([
   ['JSON', json({ message: 'not a stream' })],
-  ['an event stream of the web', stream(['data: {}\n\n'])],
-])('%s is no answer to a streamed request', async (_, answer) => {
+  ['a server-sent event stream', stream(['data: {}\n\n'])],
+])('%s in answer to a streaming request is malformed', async (_, answer) => {
   const gateway = await bedrockGateway()
   gateway.upstream.always(answer)
   const response = await patiently(gateway, gateway.chat(streaming))

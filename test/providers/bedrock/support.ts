@@ -15,15 +15,15 @@ export interface Setup {
   readonly id?: string | undefined
   readonly strict?: boolean | undefined
   readonly secret?: string | undefined
-  /** Further lines of the provider. */
+  /** More lines for the provider. */
   readonly settings?: string | undefined
-  /** Further variables. */
+  /** More environment variables. */
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** Further lines of the file, behind the model. */
+  /** More lines of the file, after the model. */
   readonly more?: string | undefined
 }
 
-/** A gateway with one provider `p` of the kind, and its model `m`. */
+/** Creates a gateway with one provider `p` of this kind and its model `m`. */
 export function bedrockGateway(setup: Setup = {}): Promise<TestGateway> {
   const { upstreamId = sonnet, id = 'm', strict = false, secret = apiKey } = setup
   const config = `
@@ -41,18 +41,18 @@ ${setup.more ?? ''}`
   return testGateway(config, { env: { P_KEY: secret, ...setup.env } })
 }
 
-/** A request with one question, and these fields. */
+/** Builds a request with one question and these fields. */
 export function asking(fields: object = {}): { model: string; messages: object[] } {
   return { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
 }
 
-/** An answer that may take retries: time passes until it is there. */
+/** Advances the clock past all retries and returns the answer. */
 export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
   await clock.advance(120_000)
   return answer
 }
 
-/** A whole answer of Converse with these blocks. */
+/** Builds a JSON answer of Converse with these blocks. */
 export function answered(content: readonly object[], more: object = {}): object {
   return {
     output: { message: { role: 'assistant', content } },
@@ -69,7 +69,7 @@ const streamHead = {
   headers: { 'content-type': 'application/vnd.amazon.eventstream', ...requestId },
 }
 
-/** An answer of ConverseStream in these pieces. */
+/** Responds with a ConverseStream answer in these pieces. */
 export function streamed(pieces: readonly Uint8Array[]): Responder {
   return stream(pieces, streamHead)
 }
@@ -105,11 +105,11 @@ export const metadata: Uint8Array = awsEvent('metadata', {
 
 export interface Bench {
   readonly authorize: Authorizer
-  /** The credential's headers for a call of that model with this body. */
+  /** Returns the headers of the credential for a request to this address with this body. */
   headers(url: string, body?: string): Promise<RequestHeaders>
 }
 
-/** An authorizer by itself, at noon of 15 January 2026. */
+/** Creates an authorizer alone, with the clock at noon UTC on 15 January 2026. */
 export function bench(
   secret: string,
   context: Partial<Pick<CredentialContext, 'baseUrl' | 'env'>> = {},

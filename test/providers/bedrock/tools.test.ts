@@ -10,13 +10,13 @@ const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
 const mistralLarge = 'mistral.mistral-large-2402-v1:0'
 const deepseek = 'us.deepseek.v3-v1:0'
 
-/** The body that these fields of a request become for a model. */
+/** Returns the upstream body for a model and these fields. */
 async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
   const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
   upstream.next(json(answered([{ text: 'Hi' }])))
   const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
   expect(response.status, await response.clone().text()).toBe(200)
-  // Every member that a test asks for is compared.
+  // The tests compare every member that they name.
   return upstream.body() as Body
 }
 
@@ -30,7 +30,7 @@ interface Body {
   readonly serviceTier?: unknown
 }
 
-/** The fields that a strict provider refuses, one after another. */
+/** Returns the field that a strict provider refuses. */
 async function refused(upstreamId: string, fields: object): Promise<unknown> {
   const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
   upstream.always(json(answered([{ text: 'Hi' }])))
@@ -60,10 +60,10 @@ describe('tools', () => {
   test.each([
     ['no choice', sonnet, undefined, { tools }, undefined],
     ['auto', sonnet, 'auto', { tools, toolChoice: { auto: {} } }, undefined],
-    ['a named one', sonnet, named, { tools, toolChoice: { tool: { name: 'g' } } }, undefined],
-    ['none of them', sonnet, 'none', undefined, undefined],
+    ['a named function', sonnet, named, { tools, toolChoice: { tool: { name: 'g' } } }, undefined],
+    ['none', sonnet, 'none', undefined, undefined],
     [
-      'any on a model without auto',
+      'required on a model without auto',
       deepseek,
       'required',
       { tools, toolChoice: { any: {} } },
@@ -71,48 +71,48 @@ describe('tools', () => {
     ],
     ['auto on a model without auto', deepseek, 'auto', { tools }, undefined],
     ['auto on Llama', llama, 'auto', { tools, toolChoice: { auto: {} } }, undefined],
-    ['any on Llama', llama, 'required', { tools }, 'tool_choice'],
+    ['required on Llama', llama, 'required', { tools }, 'tool_choice'],
     [
-      'any on Mistral Large',
+      'required on Mistral Large',
       mistralLarge,
       'required',
       { tools, toolChoice: { any: {} } },
       undefined,
     ],
-    ['a named one on Mistral Large', mistralLarge, named, { tools }, 'tool_choice'],
+    ['a named function on Mistral Large', mistralLarge, named, { tools }, 'tool_choice'],
     [
-      'any where none may be forced',
+      'required on a model that cannot be forced',
       opus55,
       'required',
       { tools, toolChoice: { auto: {} } },
       'tool_choice',
     ],
     [
-      'a named one where none may be forced',
+      'a named function on a model that cannot be forced',
       opus55,
       named,
       { tools: [spec('g')], toolChoice: { auto: {} } },
       'tool_choice',
     ],
     [
-      'some of them',
+      'allowed_tools',
       sonnet,
       { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [named] } },
       { tools: [spec('g')], toolChoice: { any: {} } },
       undefined,
     ],
-    ['a custom one', sonnet, { type: 'custom', custom: { name: 'x' } }, { tools }, 'tool_choice'],
-  ])('%s', async (_, model, tool_choice, config, param) => {
+    ['a custom tool', sonnet, { type: 'custom', custom: { name: 'x' } }, { tools }, 'tool_choice'],
+  ])('the choice is translated: %s', async (_, model, tool_choice, config, param) => {
     expect((await sent(model, { ...f, tool_choice })).toolConfig).toEqual(config)
     expect(await refused(model, { ...f, tool_choice })).toBe(param)
   })
 
-  test('are offered freely while Claude thinks by budget', async () => {
+  test('a forced choice becomes auto while Claude thinks on a budget', async () => {
     const body = await sent(sonnet, { ...f, tool_choice: 'required', reasoning_effort: 'low' })
     expect(body.toolConfig).toEqual({ tools, toolChoice: { auto: {} } })
   })
 
-  test('can be forced on Sonnet 5 with thinking off, and not with thinking on', async () => {
+  test('Sonnet 5 is forced with its thinking off, and not with its thinking on', async () => {
     const forced = { ...f, tool_choice: 'required' }
     expect(await sent(sonnet5, forced)).toMatchObject({
       toolConfig: { toolChoice: { any: {} } },
@@ -125,7 +125,7 @@ describe('tools', () => {
     expect((await sent(sonnet5, f)).additionalModelRequestFields).toBeUndefined()
   })
 
-  test('are called one at a time on Claude, by its own choice', async () => {
+  test('parallel_tool_calls: false becomes Claude’s own tool_choice', async () => {
     const serial = { ...f, parallel_tool_calls: false, tool_choice: named }
     const body = await sent(sonnet, serial)
     expect(body.toolConfig).toEqual({ tools })
@@ -140,7 +140,7 @@ describe('tools', () => {
     expect(await refused(nova, { parallel_tool_calls: false })).toBeUndefined()
   })
 
-  test('keep their descriptions and their schemas', async () => {
+  test('descriptions and schemas are sent unchanged', async () => {
     const parameters = {
       properties: { a: { $ref: '#/$defs/A' } },
       $defs: { A: { type: 'string' } },
@@ -166,8 +166,8 @@ describe('tools', () => {
     ['an open schema', sonnet, { type: 'object' }, false],
     ['a schema with an open part', sonnet, open, false],
     ['no schema', sonnet, undefined, false],
-    ['a model that cannot', nova, closed, false],
-  ])('are strict with %s: %s', async (_, model, parameters, strict) => {
+    ['a model without structured output', nova, closed, false],
+  ])('strict is sent only where it can be enforced: %s', async (_, model, parameters, strict) => {
     const fields = { tools: [tool('f', { strict: true, parameters })] }
     const [one] = ((await sent(model, fields)) as { toolConfig: { tools: { toolSpec: object }[] } })
       .toolConfig.tools
@@ -176,13 +176,13 @@ describe('tools', () => {
     expect(await refused(model, fields)).toBe(strict ? undefined : 'tools.0.function.strict')
   })
 
-  test('that are no functions are left out', async () => {
+  test('tools of other types are left out, and refused by a strict provider', async () => {
     const fields = { tools: [{ type: 'custom', custom: { name: 'x' } }] }
     expect((await sent(sonnet, fields)).toolConfig).toBeUndefined()
     expect(await refused(sonnet, fields)).toBe('tools.0')
   })
 
-  test('may be marked for the cache on Claude', async () => {
+  test('a tool may carry a cache mark on Claude', async () => {
     const marked = { tools: [{ ...tool('f'), cache_control: { type: 'ephemeral' } }, tool('g')] }
     const point = { cachePoint: { type: 'default' } }
     expect((await sent(sonnet, marked)).toolConfig).toEqual({
@@ -205,7 +205,7 @@ describe('tools', () => {
     ],
   }
 
-  test('of the past are made up from their names', async () => {
+  test('tools that the conversation has called are made up from their names', async () => {
     expect((await sent(sonnet, past)).toolConfig).toEqual({ tools })
     const none = { ...past, tools: [tool('h')], tool_choice: 'none' }
     expect((await sent(sonnet, none)).toolConfig).toEqual({ tools: [spec('h')] })
@@ -213,7 +213,7 @@ describe('tools', () => {
   })
 
   test.each(['get weather', 'a.b', '', 'x'.repeat(65)])(
-    'under a name that Converse refuses are refused: %j',
+    'a function whose name Converse rejects is refused: %j',
     async (name) => {
       const { chat, upstream } = await bedrockGateway()
       expect(await errorOf(await chat(asking({ tools: [tool(name)] })))).toMatchObject({

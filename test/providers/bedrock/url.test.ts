@@ -7,8 +7,8 @@ const west = { env: { AWS_REGION: 'us-west-2', AWS_DEFAULT_REGION: 'us-east-2' }
 const arn = 'arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.amazon.nova-pro-v1:0'
 const aws = 'https://bedrock-runtime.'
 
-/** Where a request goes, without the path of the model. */
-async function addressOf(setup: Setup): Promise<string> {
+/** Returns the upstream address without the path of the model. */
+async function readAddress(setup: Setup): Promise<string> {
   const { chat, upstream } = await bedrockGateway(setup)
   upstream.next(json(answered([{ text: 'Hi' }])))
   expect((await chat(asking())).status).toBe(200)
@@ -16,14 +16,18 @@ async function addressOf(setup: Setup): Promise<string> {
 }
 
 test.each([
-  ['nothing', {}, `${aws}us-east-1.amazonaws.com`],
-  ['the environment', west, `${aws}us-west-2.amazonaws.com`],
+  ['the default region', {}, `${aws}us-east-1.amazonaws.com`],
+  ['AWS_REGION', west, `${aws}us-west-2.amazonaws.com`],
   [
-    'its second variable',
+    'AWS_DEFAULT_REGION',
     { env: { AWS_DEFAULT_REGION: 'us-east-2' } },
     `${aws}us-east-2.amazonaws.com`,
   ],
-  ['a nonsense variable', { env: { AWS_REGION: 'evil.test/' } }, `${aws}us-east-1.amazonaws.com`],
+  [
+    'the default region if AWS_REGION is not a region',
+    { env: { AWS_REGION: 'evil.test/' } },
+    `${aws}us-east-1.amazonaws.com`,
+  ],
   [
     'the credential',
     { ...west, secret: '{"api_key":"k","region":"ap-south-1"}' },
@@ -31,20 +35,20 @@ test.each([
   ],
   ['the ARN of the model', { ...west, upstreamId: arn }, `${aws}eu-central-1.amazonaws.com`],
   [
-    'base_url, as a region',
+    'base_url, if it is a region',
     { ...west, upstreamId: arn, ...base('sa-east-1') },
     `${aws}sa-east-1.amazonaws.com`,
   ],
   ['a region in China', base('cn-north-1'), `${aws}cn-north-1.amazonaws.com.cn`],
   ['a sovereign region', base('eusc-de-east-1'), `${aws}eusc-de-east-1.amazonaws.eu`],
   [
-    'base_url, as a whole',
+    'base_url, if it is an address',
     base('https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com/'),
     'https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com',
   ],
   ['base_url of a proxy', base('http://localhost:4566/aws/#x'), 'http://localhost:4566/aws'],
-])('the region comes from %s', async (_, setup, address) => {
-  expect(await addressOf(setup)).toBe(address)
+])('the address follows from %s', async (_, setup, address) => {
+  expect(await readAddress(setup)).toBe(address)
 })
 
 test.each([
@@ -53,7 +57,7 @@ test.each([
   ['arn:aws:bedrock:x:1:a/b', 'arn%3Aaws%3Abedrock%3Ax%3A1%3Aa%2Fb'],
   ["it's (a) model!*~._-", 'it%27s%20%28a%29%20model%21%2A~._-'],
   ['100%', '100%25'],
-])('the id %s is encoded once', async (upstreamId, segment) => {
+])('the model id %s is encoded once', async (upstreamId, segment) => {
   const gateway = await bedrockGateway({ upstreamId, ...base('https://proxy.test') })
   gateway.upstream.next(json(answered([{ text: 'Hi' }])), streamed([]))
   await gateway.chat(asking())
@@ -73,9 +77,9 @@ test.each([
   await gateway.close()
 })
 
-describe('a private name is not taken for a region', () => {
+describe('the region of an address', () => {
   const accessKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY'
-  const scopeOf = async (setup: Setup) => {
+  const readScope = async (setup: Setup) => {
     const { chat, upstream } = await bedrockGateway({ secret: accessKey, ...setup })
     upstream.next(json(answered([{ text: 'Hi' }])))
     await chat(asking())
@@ -87,12 +91,12 @@ describe('a private name is not taken for a region', () => {
     ['https://bedrock-runtime.internal.example.com', 'eu-west-1'],
     ['https://bedrock-runtime.us-gov-west-1.amazonaws.com', 'us-gov-west-1'],
     ['https://vpce-1-2.bedrock-runtime.ap-south-2.vpce.amazonaws.com', 'ap-south-2'],
-  ])('%s: requests are signed for %s', async (url, region) => {
-    expect(await scopeOf({ ...base(url), env: { AWS_REGION: 'eu-west-1' } })).toBe(region)
+  ])('requests to %s are signed for %s', async (url, region) => {
+    expect(await readScope({ ...base(url), env: { AWS_REGION: 'eu-west-1' } })).toBe(region)
   })
 })
 
-describe('a region that is named nowhere is a warning at the start', () => {
+describe('the warning about a missing region', () => {
   const accessKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY'
   const rule = 'provider p: no region in base_url, an ARN, the credential or AWS_REGION: requests'
   const both = `${rule} go to us-east-1 and are signed for us-east-1`
@@ -113,7 +117,7 @@ describe('a region that is named nowhere is a warning at the start', () => {
     ['a region in the environment', { env: { AWS_DEFAULT_REGION: 'eu-west-1' } }, []],
     ['a region in the ARN', { upstreamId: privateArn }, []],
     ['a region in the credential', { secret: withRegion }, []],
-  ])('%s', async (_, setup, warnings) => {
+  ])('it is logged at start where it applies: %s', async (_, setup, warnings) => {
     const { log } = await bedrockGateway(setup)
     const found = log.filter(({ level }) => level === 'warn').map(({ message }) => message)
     expect(found).toEqual(warnings)

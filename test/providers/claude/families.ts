@@ -3,7 +3,7 @@ import { type Responder, stream, whole } from '../../support/scripted-upstream.t
 import { anthropicGateway, event, message } from '../anthropic/support.ts'
 import { answered, bedrockGateway, streamed } from '../bedrock/support.ts'
 
-/** A block of an answer, in the words of the Messages API. The input of a call is JSON text. */
+/** A content block in the form of the Messages API. The input of a call is JSON text. */
 export type Said =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
@@ -11,21 +11,21 @@ export type Said =
   | { readonly type: 'tool_use'; readonly id: string; readonly input: string }
 
 export interface Setup {
-  /** The model by Anthropic's name of it. */
+  /** The model's id at Anthropic. */
   readonly model?: string
   readonly strict?: boolean
 }
 
-/** One API that serves Claude models, as the tests of both speak of it. */
+/** An API that serves Claude models, behind one interface for the tests. */
 export interface ClaudeFamily {
   readonly name: string
   gateway(setup: Setup): ReturnType<typeof anthropicGateway>
-  /** A whole answer with these blocks. */
+  /** Responds with a JSON answer of these blocks. */
   whole(content: readonly Said[]): Responder
   streamed(content: readonly Said[]): Responder
-  /** The assistant turns of a request, read back into the words of the Messages API. */
+  /** Returns the assistant turns of a request, in the form of the Messages API. */
   assistantTurns(body: unknown): readonly (readonly object[])[]
-  /** The `thinking` field of a request. */
+  /** Returns the `thinking` field of a request. */
   thinking(body: unknown): unknown
 }
 
@@ -72,7 +72,7 @@ export const families: readonly ClaudeFamily[] = [
 
 const mark = 'raw input:'
 
-/** JSON in which the inputs of calls stand as they are written. */
+/** Writes JSON with the inputs of calls inserted verbatim. */
 function raw(value: object): string {
   return JSON.stringify(value).replace(
     new RegExp(`"${mark}((?:[^"\\\\]|\\\\.)*)"`, 'g'),

@@ -3,9 +3,9 @@ import { refused, sent, strict } from '../anthropic/support.ts'
 
 const summarized = { type: 'adaptive', display: 'summarized' }
 
-describe('an effort', () => {
+describe('reasoning_effort', () => {
   test.each([
-    // A model that judges for itself, in its own levels.
+    // An adaptive model takes its own levels.
     ['claude-opus-4-8', 'minimal', summarized, 'low'],
     ['claude-opus-4-8', 'low', summarized, 'low'],
     ['claude-opus-4-8', 'medium', summarized, 'medium'],
@@ -15,7 +15,7 @@ describe('an effort', () => {
     ['claude-opus-4-6', 'xhigh', summarized, 'high'],
     ['claude-opus-4-6', 'max', summarized, 'max'],
     ['claude-something-new', 'max', summarized, 'max'],
-    // One that gets a budget, and one that knows levels besides.
+    // A model with a budget, and one with a budget and levels.
     ['claude-sonnet-4-5', 'minimal', { type: 'enabled', budget_tokens: 1024 }, undefined],
     ['claude-sonnet-4-5', 'low', { type: 'enabled', budget_tokens: 1024 }, undefined],
     ['Anthropic/Claude-Sonnet-4.5', 'low', { type: 'enabled', budget_tokens: 1024 }, undefined],
@@ -25,7 +25,7 @@ describe('an effort', () => {
     ['claude-3-7-sonnet', 'max', { type: 'enabled', budget_tokens: 16384 }, undefined],
     ['claude-opus-4-5', 'low', { type: 'enabled', budget_tokens: 1024 }, 'low'],
     ['claude-opus-4-5', 'max', { type: 'enabled', budget_tokens: 16384 }, 'high'],
-    // No thinking at all, as near as each comes to it.
+    // The nearest to no thinking that each model allows.
     ['claude-sonnet-5-5', 'none', { type: 'between_tools' }, undefined],
     ['claude-opus-5-5', 'none', undefined, 'low'],
     ['claude-haiku-5-5', 'none', { type: 'disabled' }, undefined],
@@ -38,14 +38,14 @@ describe('an effort', () => {
     ['claude-something-new', 'none', undefined, 'low'],
     ['claude-3-opus', 'none', undefined, undefined],
     ['kimi-k3', 'none', undefined, undefined],
-  ])('%s with %s', async (upstreamId, effort, thinking, level) => {
+  ])('%s with effort %s', async (upstreamId, effort, thinking, level) => {
     const body = await sent({ reasoning_effort: effort }, { ...strict, upstreamId })
     expect(body['thinking']).toEqual(thinking)
     expect(body['output_config']).toEqual(level === undefined ? undefined : { effort: level })
   })
 
   test.each(['claude-3-5-sonnet', 'claude-instant-1.2', 'qwen3-72b'])(
-    '%s does not reason',
+    '%s does not reason, so the effort is left out',
     async (upstreamId) => {
       const fields = { reasoning_effort: 'high' }
       expect(await sent(fields, { upstreamId })).not.toHaveProperty('thinking')
@@ -56,21 +56,21 @@ describe('an effort', () => {
     },
   )
 
-  test('a budget comes on top of what the client wants to read', async () => {
+  test('a thinking budget is added to the client’s limit', async () => {
     expect(await sent({ reasoning_effort: 'high', max_tokens: 100 })).toMatchObject({
       max_tokens: 4196,
     })
     expect(await sent({ reasoning_effort: 'high' })).toMatchObject({ max_tokens: 16384 + 4096 })
   })
 
-  test('without thinking an older model may be sampled', async () => {
+  test('an older model that does not think keeps its sampling fields', async () => {
     const body = await sent({ reasoning_effort: 'none', temperature: 0.2 }, strict)
     expect(body).toMatchObject({ thinking: { type: 'disabled' }, temperature: 0.2 })
   })
 })
 
-describe('the vendor’s own field', () => {
-  test('it wins over the effort, and its budget is counted in already', async () => {
+describe('the vendor’s own thinking field', () => {
+  test('it wins over the effort, and its budget is not added to the limit', async () => {
     const thinking = { type: 'enabled', budget_tokens: 3000 }
     expect(await sent({ thinking, reasoning_effort: 'low', max_tokens: 4000 })).toMatchObject({
       thinking,
@@ -78,7 +78,7 @@ describe('the vendor’s own field', () => {
     })
   })
 
-  test('it reaches servers that nobody knows', async () => {
+  test('it is sent to models that are not Claude', async () => {
     const thinking = { type: 'enabled', budget_tokens: 3000 }
     expect(await sent({ thinking }, { upstreamId: 'kimi-k3' })).toMatchObject({
       thinking,
@@ -87,7 +87,7 @@ describe('the vendor’s own field', () => {
   })
 })
 
-describe('thinking that comes back', () => {
+describe('thinking that the client sends back', () => {
   const blocks = [
     { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
     { type: 'redacted_thinking', data: 'ZGF0YQ' },
@@ -103,7 +103,7 @@ describe('thinking that comes back', () => {
     { role: 'tool', tool_call_id: 'c1', content: 'x' },
   ]
 
-  test('signed blocks stand before everything else, unchanged', async () => {
+  test('signed blocks are in front of everything else, unchanged', async () => {
     const messages = history({
       reasoning_content: 'Hm.',
       thinking_blocks: [{ type: 'thinking', thinking: 'unsigned' }, ...blocks, 'odd'],
@@ -118,12 +118,12 @@ describe('thinking that comes back', () => {
     })
   })
 
-  test('thinking by budget goes on when the calls bring theirs back', async () => {
+  test('a model thinks on its budget where the calls come back with their thinking', async () => {
     const fields = { messages: history({ thinking_blocks: blocks }), reasoning_effort: 'low' }
     expect(await sent(fields)).toHaveProperty('thinking')
   })
 
-  test('without it a budget would be refused, so there is none', async () => {
+  test('the budget is left out where the calls come back without their thinking', async () => {
     const fields = {
       messages: history({}),
       reasoning_effort: 'low',
@@ -136,7 +136,7 @@ describe('thinking that comes back', () => {
     expect(await refused(fields, strict)).toMatchObject({ param: 'reasoning_effort' })
   })
 
-  test('a model that judges for itself does not mind', async () => {
+  test('an adaptive model thinks where the calls come back without their thinking', async () => {
     const fields = { messages: history({}), reasoning_effort: 'low' }
     expect(await sent(fields, { upstreamId: 'claude-opus-4-8' })).toMatchObject({
       thinking: summarized,

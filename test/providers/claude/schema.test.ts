@@ -2,7 +2,7 @@ import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema
 import { describe, expect, test } from 'vitest'
 import { toClaudeSchema } from '../../../src/providers/claude/schema.ts'
 
-describe('a schema that answers are held to', () => {
+describe('a JSON schema in the enforced subset', () => {
   test.each([
     [
       'every object is closed',
@@ -25,11 +25,11 @@ describe('a schema that answers are held to', () => {
     ['a format', { type: 'string', format: 'date-time' }],
     ['a title and a description', { type: 'string', title: 'T', description: 'D' }],
     ['the dialect', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'string' }],
-  ])('%s, as the official SDK has it', (_, schema) => {
+  ])('%s, as in the official SDK', (_, schema) => {
     expect(toClaudeSchema(schema)).toEqual(transformJSONSchema(schema))
   })
 
-  test('constraints that cannot be held are told in words', () => {
+  test('constraints outside the subset move into the description', () => {
     const schema = { type: 'integer', minimum: 1, maximum: 9, description: 'A digit.' }
     expect(toClaudeSchema(schema)).toEqual({
       type: 'integer',
@@ -45,7 +45,7 @@ describe('a schema that answers are held to', () => {
     })
   })
 
-  test('an object that may be null is closed too', () => {
+  test('a nullable object is closed too', () => {
     const schema = { type: ['object', 'null'], properties: {} }
     expect(toClaudeSchema(schema)).toEqual({ ...schema, additionalProperties: false })
     expect(toClaudeSchema({ properties: {} })).toEqual({
@@ -54,7 +54,7 @@ describe('a schema that answers are held to', () => {
     })
   })
 
-  test('of two lists of branches the one that can be held is kept', () => {
+  test('anyOf stays and oneOf moves into the description where a schema has both', () => {
     const schema = { anyOf: [{ type: 'string' }], oneOf: [{ type: 'null' }] }
     expect(toClaudeSchema(schema)).toEqual({
       anyOf: [{ type: 'string' }],
@@ -62,7 +62,7 @@ describe('a schema that answers are held to', () => {
     })
   })
 
-  test('properties may have the names of keywords, and worse', () => {
+  test('properties may be called like keywords or __proto__', () => {
     const names = '{"minimum":{"type":"string"},"__proto__":{"type":"object"},"constructor":{}}'
     const schema = JSON.parse(`{"type":"object","properties":${names}}`)
     expect(JSON.stringify(toClaudeSchema(schema))).toBe(
@@ -70,12 +70,12 @@ describe('a schema that answers are held to', () => {
     )
   })
 
-  test('what is no schema passes', () => {
+  test('a value that is not a schema passes unchanged', () => {
     expect(toClaudeSchema({ type: 'array', items: true })).toEqual({ type: 'array', items: true })
     expect(toClaudeSchema({ anyOf: 5 })).toEqual({ anyOf: 5 })
   })
 
-  test('the client’s own schema is not changed', () => {
+  test('the client’s own schema is not modified', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', minLength: 1 } } }
     const before = structuredClone(schema)
     toClaudeSchema(schema)

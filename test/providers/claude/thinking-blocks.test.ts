@@ -5,7 +5,7 @@ import { type Merge, type MergedMessage, merges } from '../../support/merged-del
 import { families, type Said, type Setup } from './families.ts'
 
 /*
- * What the vendor gets back, turn after turn: its thinking unchanged and in its place, or none of it.
+ * The vendor must get its thinking back unchanged and in its place, or none of it, turn after turn.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  */
 
@@ -18,24 +18,24 @@ const hidden: Said = { type: 'redacted_thinking', data: 'aGlkZGVu' }
 const text = (said: string): Said => ({ type: 'text', text: said })
 const call = (id: string, input = '{"a":1}'): Said => ({ type: 'tool_use', id, input })
 
-/** How a client comes to the message that it sends back. */
+/** The ways in which a client obtains the message that it sends back. */
 const ways: Readonly<Record<string, Merge | undefined>> = { whole: undefined, ...merges }
 
 describe.each(families)('$name', (family) => {
   describe.each(Object.entries(ways))('%s', (_way, merge) => {
-    /** What the client makes of an answer. */
+    /** Returns the message that the client reads from an answer. */
     async function message(content: readonly Said[], fields: object = {}, setup: Setup = {}) {
       const { chat, upstream } = await family.gateway(setup)
       upstream.next(merge ? family.streamed(content) : family.whole(content))
       const response = await chat({ ...asking, ...fields, stream: merge !== undefined })
       expect(response.status).toBe(200)
       if (merge) return merge((await readStream(response)).chunks)
-      // The shape is what the tests compare.
+      // The tests compare the shape.
       const answer = (await response.json()) as { choices: [{ message: MergedMessage }] }
       return answer.choices[0].message
     }
 
-    /** The request that carries the results of the calls: its body, or the error that it met. */
+    /** Sends the results of the calls and returns the upstream request, or the error. */
     async function next(content: readonly Said[], fields: object = {}, setup: Setup = {}) {
       const answer = await message(content, fields, setup)
       const ids = (answer['tool_calls'] ?? []) as readonly { id: string }[]
@@ -51,10 +51,10 @@ describe.each(families)('$name', (family) => {
 
     test.each([
       ['a signed thought', [thought('Hm.')]],
-      ['a hidden thought', [hidden]],
+      ['a redacted thought', [hidden]],
       ['several thoughts', [thought('One.'), hidden, thought('Two.')]],
-      ['a thought whose text is kept back', [thought('', 'c2ln')]],
-    ])('%s comes back in front of the call', async (_name, thoughts) => {
+      ['a thought without text', [thought('', 'c2ln')]],
+    ])('%s goes back in front of the call', async (_name, thoughts) => {
       const { turn } = await next([...thoughts, text('Let me see.'), call('t1'), call('t2')])
       expect(turn).toEqual([
         ...thoughts,
@@ -67,7 +67,7 @@ describe.each(families)('$name', (family) => {
     test.each([
       { reasoning_effort: 'low' },
       { thinking: { type: 'enabled', budget_tokens: 2000 } },
-    ])('a strict provider goes on with its budget: %j', async (fields) => {
+    ])('a strict provider accepts %j in the next turn', async (fields) => {
       const { turn, thinking } = await next([thought('Hm.'), call('t1')], fields, { strict: true })
       expect(turn?.[0]).toEqual(thought('Hm.'))
       expect(thinking).toMatchObject({ type: 'enabled' })
@@ -77,7 +77,7 @@ describe.each(families)('$name', (family) => {
       ['after a text', [thought('One.'), text('So.'), thought('Two.'), call('t1')]],
       ['after a call', [thought('One.'), call('t1'), hidden, call('t2')]],
       ['after a text that opens', [text('So.'), thought('One.'), call('t1')]],
-    ])('a thought %s does not come back in another place', async (_name, content) => {
+    ])('a message with a thought %s goes back without thinking', async (_name, content) => {
       const model = 'claude-opus-4-8'
       const { turn } = await next(content, { reasoning_effort: 'low' }, { model })
       expect(turn).toEqual(
@@ -89,13 +89,13 @@ describe.each(families)('$name', (family) => {
       )
     })
 
-    test('a thought without its proof is shown, and stays out of the blocks', async () => {
+    test('a thought without a signature is shown, but is not in thinking_blocks', async () => {
       const answer = await message([thought('Hm.', ''), text('Hi')])
       expect(answer['reasoning_content']).toMatch(/\.$/)
       expect(answer).not.toHaveProperty('thinking_blocks')
     })
 
-    test('arguments come back to the digit', async () => {
+    test('arguments go back exactly as the model wrote them', async () => {
       const input = '{"id":12345678901234567890,"n":1.0,"big":1e400,"z":0,"a":{"b":1,"b":2}}'
       const content = [call('t1', input)]
       const answer = await message(content)
@@ -112,7 +112,7 @@ describe.each(families)('$name', (family) => {
   test.each([
     ['text', text('Hi')],
     ['call', call('t1')],
-  ])('a stream opens with the role, also where hidden thinking leads a %s', async (_name, said) => {
+  ])('a stream opens with the role where redacted thinking precedes a %s', async (_name, said) => {
     const { chat, upstream } = await family.gateway({})
     upstream.next(family.streamed([hidden, said]))
     const { chunks } = await readStream(await chat({ ...asking, stream: true }))
@@ -123,7 +123,7 @@ describe.each(families)('$name', (family) => {
     ])
   })
 
-  describe('a call that comes back without its thinking', () => {
+  describe('a call that the client sends back without its thinking', () => {
     const messages = [
       { role: 'user', content: 'Hi' },
       {
@@ -136,7 +136,7 @@ describe.each(families)('$name', (family) => {
     test.each([
       ['reasoning_effort', { reasoning_effort: 'low' }],
       ['thinking', { thinking: { type: 'enabled', budget_tokens: 2000 } }],
-    ])('ends %s on a budget, which the vendor would refuse', async (field, fields) => {
+    ])('drops a budget from %s, which the vendor would refuse', async (field, fields) => {
       const { chat, upstream } = await family.gateway({})
       upstream.next(family.whole([text('Done.')]))
       expect((await chat({ ...asking, ...fields, messages })).status).toBe(200)
@@ -148,7 +148,7 @@ describe.each(families)('$name', (family) => {
       expect(strict.upstream.requests).toEqual([])
     })
 
-    test('leaves a model that judges for itself as it was', async () => {
+    test('does not change an adaptive model', async () => {
       const { chat, upstream } = await family.gateway({ model: 'claude-opus-4-8', strict: true })
       upstream.next(family.whole([text('Done.')]))
       const thinking = { type: 'adaptive' }

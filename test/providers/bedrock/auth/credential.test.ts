@@ -19,7 +19,7 @@ describe('a secret', () => {
     ['a temporary id', `ASIA1234567890123456:${key}:t`, { id: 'ASIA1234567890123456' }],
     ['blanks around it', ` ${id}:${key}\n`, pair],
     [
-      'JSON in our words',
+      'JSON with the gateway’s member names',
       JSON.stringify({ access_key_id: 'test', secret_access_key: 'test', region: 'eu-west-3' }),
       { kind: 'access-key', id: 'test', secret: 'test', region: 'eu-west-3' },
     ],
@@ -31,16 +31,16 @@ describe('a secret', () => {
     ['JSON with an API key', '{"api_key":"k"}', { kind: 'api-key', key: 'k' }],
     ['a long-term API key', 'ABSKQmVkcm9ja0FQSUtleQ==', { kind: 'api-key' }],
     ['a short-term API key', 'bedrock-api-key-YmVk:x', { kind: 'api-key' }],
-    ['whatever else', 'anything', { kind: 'api-key', key: 'anything' }],
-    ['JSON that is broken', '{"access_key_id":', { kind: 'unusable' }],
+    ['any other text', 'anything', { kind: 'api-key', key: 'anything' }],
+    ['broken JSON', '{"access_key_id":', { kind: 'unusable' }],
     ['JSON with half a key', JSON.stringify({ access_key_id: id }), { kind: 'unusable' }],
     ['JSON with numbers', JSON.stringify({ api_key: 7 }), { kind: 'unusable' }],
     ['an id alone', id, { kind: 'unusable' }],
-  ])('of %s', (_, secret, expected) => {
+  ])('a secret of %s is read', (_, secret, expected) => {
     expect(readAwsSecret(secret, {})).toMatchObject(expected)
   })
 
-  test('of an id alone finds its other half in the environment', () => {
+  test('the secret for an access key id alone is read from the environment', () => {
     const env = { AWS_SECRET_ACCESS_KEY: key, AWS_SESSION_TOKEN: 't' }
     expect(readAwsSecret(id, env)).toEqual({ ...pair, sessionToken: 't' })
     expect(readAwsSecret(id, { ...env, AWS_SESSION_TOKEN: '' })).toEqual(pair)
@@ -58,13 +58,13 @@ describe('the environment', () => {
     ['a triple', { ...pair, AWS_SESSION_TOKEN: 't' }, { sessionToken: 't' }],
     ['an API key', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, { kind: 'api-key', key: 'k' }],
     ['both', { ...pair, AWS_BEARER_TOKEN_BEDROCK: 'k' }, { kind: 'api-key', key: 'k' }],
-  ])('with %s', (_, env, expected) => {
+  ])('an environment with %s is read', (_, env, expected) => {
     const secret = readAmbientSecret(env)
     if (expected === undefined) expect(secret).toBeUndefined()
     else expect(readAwsSecret(secret ?? '', env)).toMatchObject(expected)
   })
 
-  test('serves a provider that names no variable', async () => {
+  test('a provider without api_key_env uses the environment', async () => {
     const config = '[[providers]]\nname = "p"\nkind = "bedrock"\n[[providers.models]]\nid = "m"'
     const { chat, upstream } = await testGateway(config, {
       env: { AWS_BEARER_TOKEN_BEDROCK: 'ambient-key', AWS_REGION: 'eu-north-1' },
@@ -78,11 +78,11 @@ describe('the environment', () => {
   })
 })
 
-describe('a credential that is of no use', () => {
+describe('an unusable credential', () => {
   test.each([
     ['half a key', id, /an access key id alone needs AWS_SECRET_ACCESS_KEY$/],
     ['broken JSON', '{"a":', /it starts with \{ but is not a valid JSON object$/],
-  ])('(%s) fails the request without a call, and without being shown', async (_, secret, why) => {
+  ])('%s fails the request without a call, and is not shown', async (_, secret, why) => {
     const gateway = await bedrockGateway({ secret })
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)

@@ -7,7 +7,7 @@ import { answered, asking, bedrockGateway, bench, sonnet } from '../support.ts'
 const id = 'AKIDEXAMPLE1234567'.replace('AKID', 'AKIA')
 const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 
-/** Computed with AWS's own signer for the key pair of its documentation. */
+/** The expected signatures were computed with AWS's own signer. */
 describe('a signature', () => {
   const hi = '{"messages":[{"role":"user","content":[{"text":"hi"}]}]}'
   const cloud = 'https://bedrock-runtime.us-east-1.amazonaws.com'
@@ -35,7 +35,7 @@ describe('a signature', () => {
       '{"inputText":"x"}',
       '1575b9b4db28fa3841acab19293d0a7c4d16311486a776156bbb3f0bff62b6b5',
     ],
-  ])('of %s', async (_, credential, url, body, signature) => {
+  ])('%s is signed as by AWS’s own signer', async (_, credential, url, body, signature) => {
     const headers = await bench(JSON.stringify(credential)).headers(url, body)
     const token = 'session_token' in credential
     const signed = `content-type;host;x-amz-content-sha256;x-amz-date${token ? ';x-amz-security-token' : ''}`
@@ -47,13 +47,13 @@ describe('a signature', () => {
     expect(headers['x-amz-security-token']).toBe(token ? 'SESSIONTOKEN' : undefined)
   })
 
-  test('is made anew for each attempt', async () => {
+  test('each attempt is signed anew', async () => {
     const more = '[resilience]\nretry_base_ms = 4000'
     const { chat, clock, upstream } = await bedrockGateway({ secret: `${id}:${key}`, more })
     upstream.always(json({ message: 'busy' }, { status: 503 }))
     const answer = chat(asking())
     for (const attempt of [1, 2, 3]) {
-      // Signing takes turns of the event loop that no clock counts.
+      // Signing takes turns of the event loop, which the manual clock does not count.
       while (upstream.requests.length < attempt) await settled()
       await clock.advance(10_000)
     }
@@ -62,8 +62,8 @@ describe('a signature', () => {
     expect(new Set(dates).size).toBe(3)
   })
 
-  test('is for the region of the ARN, of the credential, or of the environment', async () => {
-    const regionOf = async (setup: Parameters<typeof bedrockGateway>[0]) => {
+  test('a request is signed for the region of the ARN, the credential or the environment', async () => {
+    const readRegion = async (setup: Parameters<typeof bedrockGateway>[0]) => {
       const gateway = await bedrockGateway(setup)
       gateway.upstream.next(json(answered([{ text: 'Hi' }])))
       await gateway.chat(asking())
@@ -74,10 +74,10 @@ describe('a signature', () => {
     const arn = 'arn:aws:bedrock:ap-south-1:123456789012:inference-profile/x'
     const own = JSON.stringify({ ...keys, region: 'eu-west-3' })
     const env = { AWS_REGION: 'ca-central-1' }
-    expect(await regionOf({ settings, secret: own, upstreamId: arn, env })).toBe('ap-south-1')
-    expect(await regionOf({ settings, secret: own, env })).toBe('eu-west-3')
-    expect(await regionOf({ settings, secret: `${id}:${key}`, env })).toBe('ca-central-1')
-    expect(await regionOf({ settings, secret: `${id}:${key}` })).toBe('us-east-1')
+    expect(await readRegion({ settings, secret: own, upstreamId: arn, env })).toBe('ap-south-1')
+    expect(await readRegion({ settings, secret: own, env })).toBe('eu-west-3')
+    expect(await readRegion({ settings, secret: `${id}:${key}`, env })).toBe('ca-central-1')
+    expect(await readRegion({ settings, secret: `${id}:${key}` })).toBe('us-east-1')
   })
 })
 
@@ -90,7 +90,7 @@ describe('the official client', () => {
     sonnet,
     'amazon.nova-lite-v1:0',
     'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123xyz',
-  ])('signs the same request in the same way: %s', async (modelId) => {
+  ])('the gateway signs a request to %s like the official client', async (modelId) => {
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 15, 12), toFake: ['Date'] })
     const sent = await sentByOfficialClient(modelId)
     const headers = await bench(`${id}:${key}:token`).headers(sent.url, sent.body)
@@ -104,7 +104,7 @@ interface Sent {
   readonly body: string
 }
 
-/** A request within the official client. */
+/** A request inside of the official client. */
 interface Outgoing {
   readonly protocol: string
   readonly hostname: string
@@ -113,7 +113,7 @@ interface Outgoing {
   readonly body: Uint8Array
 }
 
-/** What AWS's own client puts on the wire, less the headers that tell of the client itself. */
+/** Returns the request of AWS's own client, without the headers that describe the client. */
 async function sentByOfficialClient(modelId: string): Promise<Sent> {
   let sent: Sent | undefined
   const client = new BedrockRuntimeClient({
@@ -130,7 +130,7 @@ async function sentByOfficialClient(modelId: string): Promise<Sent> {
     },
   })
   client.middlewareStack.addRelativeTo(
-    // The types of the stack tell its steps apart; this one reads what all of them have.
+    // The stack types each step differently; this step reads only what all of them have.
     withoutClientHeaders as never,
     { relation: 'before', toMiddleware: 'httpSigningMiddleware', name: 'withoutClientHeaders' },
   )
