@@ -134,7 +134,7 @@ type OnUnread = (unread: UnreadField) => void
 function readEffort({ reasoning_effort: effort }: Fields, onUnread: OnUnread) {
   if (effort === undefined || effort === null) return undefined
   const known = efforts.find((name) => name === effort)
-  if (!known) onUnread({ feature: 'reasoning_effort of another name', path: 'reasoning_effort' })
+  if (!known) onUnread({ feature: 'reasoning_effort with another value', path: 'reasoning_effort' })
   return known
 }
 

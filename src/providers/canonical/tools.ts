@@ -30,9 +30,9 @@ export type ToolChoice =
 /** What a request may hold that no translation reads; each has a row in the translation table. */
 export type UnreadFeature =
   | 'tools of another type'
-  | 'tool_choice of another kind'
-  | 'function_call of another kind (legacy)'
-  | 'reasoning_effort of another name'
+  | 'tool_choice with another value'
+  | 'function_call with another value (legacy)'
+  | 'reasoning_effort with another value'
   | 'response_format of another type'
 
 /** A field of a request that the gateway reads as absent. */
@@ -121,13 +121,13 @@ export function readToolChoice(
   const { tool_choice: choice, function_call: legacy } = fields
   if (choice !== undefined && choice !== null) {
     const known = typeof choice === 'string' ? parseChoiceName(choice) : parseChoiceObject(choice)
-    if (!known) onUnread({ feature: 'tool_choice of another kind', path: 'tool_choice' })
+    if (!known) onUnread({ feature: 'tool_choice with another value', path: 'tool_choice' })
     return known
   }
   if (legacy === undefined || legacy === null) return undefined
   if (typeof legacy !== 'string') return { kind: 'function', name: legacy.name }
   if (legacy === 'auto' || legacy === 'none') return { kind: legacy }
-  onUnread({ feature: 'function_call of another kind (legacy)', path: 'function_call' })
+  onUnread({ feature: 'function_call with another value (legacy)', path: 'function_call' })
   return undefined
 }
 

@@ -1,13 +1,19 @@
 import * as z from 'zod'
 import type { Clock } from '../../core/ports.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
-import type { DemoAnswer, DemoEvent } from './answer.ts'
+import { type DemoAnswer, type DemoEvent, rejectRequest } from './answer.ts'
 import { createSample } from './sample.ts'
-import { callDeltas, demandedCall, demoToolChoice, demoTools, type ToolCall } from './tools.ts'
+import {
+  demoToolChoice,
+  demoTools,
+  findDemandedCall,
+  type ToolCall,
+  toCallDeltas,
+} from './tools.ts'
 
-/** As many choices as OpenAI makes of one request. */
+/** OpenAI's limit of `n`. */
 const maxChoices = 128
-/** So much of what it was told the demo repeats, however much that was. */
+/** The demo repeats at most this many characters of the last message. */
 const maxQuoted = 2000
 
 const part = z.looseObject({ text: z.string().nullish() })
@@ -34,7 +40,7 @@ const demoRequest = z.looseObject({
 
 type DemoRequest = z.infer<typeof demoRequest>
 
-/** What every choice of an answer says. */
+/** The content of every choice of an answer. */
 interface DemoReply {
   readonly words: readonly string[]
   readonly call: ToolCall | undefined
@@ -43,16 +49,13 @@ interface DemoReply {
 }
 
 /**
- * Answers a chat completion: repeats what the user said, calls a tool that the request demands, or
- * makes up a JSON value of the schema that is asked for. One word is one token, in whole answers and
- * in streams alike, and both report how many.
+ * Answers a chat completion: repeats the user's message, calls a tool that the request demands, or
+ * generates a JSON value for the requested schema. One word counts as one token, with and without
+ * streaming.
  */
-export function demoChat(body: unknown, clock: Clock): DemoAnswer {
+export function answerChat(body: unknown, clock: Clock): DemoAnswer {
   const parsed = demoRequest.safeParse(body)
-  if (!parsed.success) {
-    const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
-    return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
-  }
+  if (!parsed.success) return rejectRequest(parsed.error)
   const request = parsed.data
   const reply = createReply(request)
   const head = {
@@ -73,13 +76,13 @@ export function demoChat(body: unknown, clock: Clock): DemoAnswer {
 }
 
 function createReply(request: DemoRequest): DemoReply {
-  const said = request.messages.map(joinTexts)
-  const call = createCall(request, said.at(-1) ?? '')
+  const texts = request.messages.map(joinTexts)
+  const call = createCall(request, texts.at(-1) ?? '')
   const limit = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
-  const words = call ? [] : splitWords(createText(request, said))
+  const words = call ? [] : splitWords(createText(request, texts))
   const kept = words.slice(0, limit)
-  // A message without words, such as an image, counts as one: no prompt has 0 tokens.
-  const prompt = said.reduce((sum, text) => sum + Math.max(1, splitWords(text).length), 0)
+  // A message without words, such as an image, counts as one token: no prompt has 0 tokens.
+  const prompt = texts.reduce((sum, text) => sum + Math.max(1, splitWords(text).length), 0)
   const completion = call ? splitWords(call.function.arguments).length : kept.length
   const cut = kept.length < words.length
   return {
@@ -94,18 +97,18 @@ function createReply(request: DemoRequest): DemoReply {
   }
 }
 
-/** None after a tool's answer: an agent that always demands a call would never come to an end. */
+/** Returns no call after a tool's answer; otherwise an agent that always demands one would loop. */
 function createCall({ messages, tools, tool_choice: choice }: DemoRequest, last: string) {
   const role = messages.at(-1)?.role
   if (!tools || role === 'tool') return undefined
-  return demandedCall({ tools, choice, asked: role === 'user' ? last : '' })
+  return findDemandedCall({ tools, choice, asked: role === 'user' ? last : '' })
 }
 
-function createText(request: DemoRequest, said: readonly string[]): string {
+function createText(request: DemoRequest, texts: readonly string[]): string {
   const format = request.response_format
   if (format?.type === 'json_schema')
     return JSON.stringify(createSample(format.json_schema?.schema))
-  const last = (said.at(-1) ?? '').slice(0, maxQuoted)
+  const last = (texts.at(-1) ?? '').slice(0, maxQuoted)
   if (format?.type === 'json_object') return JSON.stringify({ you_said: last })
   return request.messages.at(-1)?.role === 'tool'
     ? `The tool answered: ${last}`
@@ -139,12 +142,12 @@ function toEvents(
   for (let index = 0; index < (request.n ?? 1); index++) {
     const content = call ? null : ''
     events.push({ data: choice(index, { role: 'assistant', content }, null), tokens: 0 })
-    for (const delta of call ? callDeltas(call) : words.map((word) => ({ content: word }))) {
+    for (const delta of call ? toCallDeltas(call) : words.map((word) => ({ content: word }))) {
       events.push({ data: choice(index, delta, null), tokens: 1 })
     }
     events.push({ data: choice(index, {}, finish), tokens: 0 })
   }
-  // A client that did not ask for usage may read the first choice of every chunk.
+  // A client that did not ask for usage may expect a choice in every chunk.
   const choices = request.stream_options?.include_usage
     ? []
     : [{ index: 0, delta: {}, finish_reason: null }]
@@ -157,7 +160,7 @@ function joinTexts({ content }: DemoRequest['messages'][number]): string {
   return (content ?? []).map(({ text }) => text ?? '').join(' ')
 }
 
-/** Words with the white space after them, so that joining gives the text back. */
+/** Splits text into words with the white space after them, so that joining restores the text. */
 function splitWords(text: string): string[] {
   return text.match(/\S+\s*/g) ?? []
 }

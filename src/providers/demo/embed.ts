@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { DemoAnswer } from './answer.ts'
+import { type DemoAnswer, rejectRequest } from './answer.ts'
 
 const demoRequest = z.looseObject({
   model: z.string(),
@@ -15,15 +15,12 @@ const demoRequest = z.looseObject({
 const defaultDimensions = 256
 
 /**
- * Embeds texts as bags of words: the same text always gives the same vector, and texts that share
- * words point in similar directions, so that a search over them can be tried. One word is one token.
+ * Embeds texts as bags of words: the same text always gets the same vector, and texts that share words
+ * get similar vectors, so that search can be tried. One word counts as one token.
  */
-export function demoEmbed(body: unknown): DemoAnswer {
+export function answerEmbed(body: unknown): DemoAnswer {
   const parsed = demoRequest.safeParse(body)
-  if (!parsed.success) {
-    const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
-    return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
-  }
+  if (!parsed.success) return rejectRequest(parsed.error)
   const { model, input, dimensions } = parsed.data
   const items = listItems(input)
   const tokens = items.reduce((sum, words) => sum + words.length, 0)
@@ -42,7 +39,7 @@ export function demoEmbed(body: unknown): DemoAnswer {
   }
 }
 
-/** The words of every item; an id stands for a word. */
+/** Lists the words of every item. A token id counts as a word. */
 function listItems(input: z.infer<typeof demoRequest>['input']): string[][] {
   if (typeof input === 'string') return [listWords(input)]
   if (typeof input[0] === 'number') return [input.map(String)]
@@ -55,7 +52,7 @@ function listWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
 }
 
-/** The sum of the words' directions, of length 1. */
+/** Returns the sum of the words' vectors, scaled to length 1. */
 function embedWords(words: readonly string[], dimensions: number): number[] {
   const sum = new Float64Array(dimensions)
   for (const word of words) {
@@ -69,7 +66,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
   return Array.from(sum, (value) => Math.fround(value / length))
 }
 
-/** FNV-1a over UTF-16 units. */
+/** Hashes a word with FNV-1a over its UTF-16 code units. */
 function hash(word: string): number {
   let value = 0x811c9dc5
   for (let at = 0; at < word.length; at++) {
@@ -78,7 +75,7 @@ function hash(word: string): number {
   return value
 }
 
-/** One step of a xorshift generator, as a signed 32-bit number; zero would stay zero. */
+/** Returns the next state of a 32-bit xorshift generator, signed. State 0 would stay 0. */
 function scramble(state: number): number {
   let next = state === 0 ? 1 : state
   next ^= next << 13

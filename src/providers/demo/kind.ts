@@ -2,11 +2,11 @@ import type { ProviderKind } from '../../core/provider.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { resultsRerank } from '../shared/rerank-results.ts'
-import { demoUpstream } from './upstream.ts'
+import { createDemoUpstream } from './upstream.ts'
 
 /**
- * A vendor inside the process: no key, no network. It speaks the OpenAI format through the same
- * pipeline as every other kind, so that all of it can be tried and rehearsed.
+ * A vendor inside the process, without a key or the network. It speaks the OpenAI format through the same
+ * pipeline as every other kind, so that all features can be tried and rehearsed.
  */
 export const demo: ProviderKind = Object.freeze({
   name: 'demo',
@@ -16,8 +16,8 @@ export const demo: ProviderKind = Object.freeze({
   ownSettings: ['latency_ms', 'tokens_per_second', 'failure_rate'],
   canFetchImages: true,
   createAuthorizer: () => () => ({}),
-  createUpstream: demoUpstream,
-  // Its streams report their usage without being asked.
+  createUpstream: createDemoUpstream,
+  // Its streams always report usage.
   chat: ({ baseUrl, upstreamId }) =>
     openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, streamUsage: 'not-asked' }),
   embed: ({ baseUrl, upstreamId }) =>

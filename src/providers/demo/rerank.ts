@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { DemoAnswer } from './answer.ts'
+import { type DemoAnswer, rejectRequest } from './answer.ts'
 
 const demoRequest = z.looseObject({
   model: z.string(),
@@ -8,22 +8,19 @@ const demoRequest = z.looseObject({
 })
 
 /**
- * Scores documents by the words that they share with the query, 0 for none and 1 for the same words,
- * so that rerank can be tried.
+ * Scores documents by the words that they share with the query: 0 for none, 1 for the same words. It
+ * makes rerank testable without a vendor.
  */
-export function demoRerank(body: unknown): DemoAnswer {
+export function answerRerank(body: unknown): DemoAnswer {
   const parsed = demoRequest.safeParse(body)
-  if (!parsed.success) {
-    const message = `the demo provider cannot read ${parsed.error.issues[0]?.path.join('.')}`
-    return { status: 400, json: { error: { message, type: 'invalid_request_error' } } }
-  }
+  if (!parsed.success) return rejectRequest(parsed.error)
   const { model, query, documents } = parsed.data
   const asked = countWords(query)
   const results = documents.map((text, index) => ({
     index,
     relevance_score: computeCosine(asked, countWords(text)),
   }))
-  // In no order, and all of them: the gateway sees to both.
+  // All documents, unsorted: the gateway sorts and limits them.
   return { status: 200, json: { model, results } }
 }
 
@@ -37,7 +34,7 @@ function countWords(text: string): WordCounts {
   return counts
 }
 
-/** How much two bags of words point in one direction. */
+/** Computes the cosine similarity of two bags of words. */
 function computeCosine(a: WordCounts, b: WordCounts): number {
   let product = 0
   for (const [word, count] of a) product += count * (b.get(word) ?? 0)

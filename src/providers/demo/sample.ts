@@ -2,24 +2,24 @@ import { isObject } from '../../wire/json.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Where a schema stands: the document that its references point into, and how deep it is nested. */
+/** The position of a schema: the document that its references point into, and its nesting depth. */
 interface SchemaPlace {
   readonly root: unknown
   readonly depth: number
-  /** How much of the document may still be read, shared by all places of one sample. */
+  /** How many more schemas may be read; shared by all places of one sample. */
   readonly rest: { schemas: number }
 }
 
-/** How far nested schemas are followed; a recursive one ends here. */
+/** The nesting limit, at which recursive schemas end. */
 const maxDepth = 16
-/** References multiply: without a bound, a few members that refer to each other would not end. */
+/** A bound on the work, because members that refer to each other multiply without end. */
 const maxSchemas = 1000
-/** This many characters of text count as one schema. */
-const textUnit = 64
+/** This many characters of JSON text count as one schema. */
+const charactersPerSchema = 64
 
 /**
- * A small value that a JSON schema of the common kinds allows. An agent may act on it, so it is as
- * harmless as the schema lets it be: required members only, `false`, 0, one item.
+ * Creates a small value that a common JSON schema allows. An agent may act on it, so it is as harmless as
+ * the schema permits: required members only, `false`, 0, one item.
  */
 export function createSample(schema: unknown): unknown {
   return sampleSchema(schema, { root: schema, depth: 0, rest: { schemas: maxSchemas } })
@@ -56,13 +56,13 @@ function sampleSchema(given: unknown, { root, depth, rest }: SchemaPlace): unkno
   }
 }
 
-/** Counts a value of the document, each time that it is read. */
+/** Charges the size of a value each time it is read, and returns it. */
 function countValue<Value>(value: Value, { rest }: SchemaPlace): Value {
-  rest.schemas -= (JSON.stringify(value)?.length ?? 0) / textUnit
+  rest.schemas -= (JSON.stringify(value)?.length ?? 0) / charactersPerSchema
   return value
 }
 
-/** What a reference such as `#/$defs/unit` points at. */
+/** Resolves a reference such as `#/$defs/unit`. */
 function resolveReference(reference: unknown, root: unknown): unknown {
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
   const steps = reference.slice(2).split('/')
@@ -88,7 +88,7 @@ function sampleText({ format, minLength, maxLength }: Schema): string {
   return 'demo'.padEnd(Math.min(toNumber(minLength) ?? 0, maxTextLength), '.').slice(0, longest)
 }
 
-/** A schema may ask for text of any length. */
+/** In characters, because a schema may ask for text of any length. */
 const maxTextLength = 1000
 
 function sampleNumber(schema: Schema): number {

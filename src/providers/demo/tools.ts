@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { createSample } from './sample.ts'
 
-/** In so many pieces the arguments of a call are streamed at most. */
+/** The maximum number of deltas in which the arguments of a call are streamed. */
 const maxPieces = 100
 
 export const demoTools = z.array(
@@ -24,21 +24,21 @@ export interface ToolCall {
 interface ToolRequest {
   readonly tools: z.infer<typeof demoTools>
   readonly choice: z.infer<typeof demoToolChoice> | null | undefined
-  /** What the user said last; empty when the last message is not the user's. */
+  /** The last message if it is the user's; otherwise empty. */
   readonly asked: string
 }
 
 /**
- * The call that a request demands, by `tool_choice` or by asking for a tool by its name. A tool that
- * is only offered is never called: an agent would run it with arguments that nobody has chosen.
+ * Returns the call that a request demands, by `tool_choice` or by naming a tool in the last message. The
+ * demo never calls a tool that is only offered: an agent would run it with made-up arguments.
  */
-export function demandedCall({ tools, choice, asked }: ToolRequest): ToolCall | undefined {
+export function findDemandedCall({ tools, choice, asked }: ToolRequest): ToolCall | undefined {
   if (choice === 'none') return undefined
   const offered = tools.flatMap((tool) => tool.function ?? [])
   const named = typeof choice === 'object' ? choice?.function?.name : undefined
   const tool =
     named === undefined
-      ? (offered.find(({ name }) => isAskedFor(name, asked)) ??
+      ? (offered.find(({ name }) => isRequested(name, asked)) ??
         (choice === 'required' ? offered[0] : undefined))
       : offered.find(({ name }) => name === named)
   if (tool === undefined) return undefined
@@ -49,8 +49,12 @@ export function demandedCall({ tools, choice, asked }: ToolRequest): ToolCall | 
   }
 }
 
-/** The deltas of a streamed call: id, type and name first, then the arguments in pieces. */
-export function callDeltas({ id, type, function: { name, arguments: text } }: ToolCall): object[] {
+/** Returns the deltas of a streamed call: id, type and name first, then the arguments in pieces. */
+export function toCallDeltas({
+  id,
+  type,
+  function: { name, arguments: text },
+}: ToolCall): object[] {
   const deltas: object[] = [
     { tool_calls: [{ index: 0, id, type, function: { name, arguments: '' } }] },
   ]
@@ -63,11 +67,11 @@ export function callDeltas({ id, type, function: { name, arguments: text } }: To
 }
 
 /**
- * True for "get_weather, please", and for "call weather" and "use the `weather` tool": names such as
- * `read` and `task` are ordinary words, which ask for nothing by themselves. Only the last paragraph
- * counts, because agents put pages of instructions about their tools ahead of what the user said.
+ * True for "get_weather, please", and for "call weather" and "use the `weather` tool". Ordinary words such
+ * as `read` and `task` need such a verb. Only the last paragraph counts, because agents put pages of
+ * instructions about their tools before the user's message.
  */
-function isAskedFor(name: string, asked: string): boolean {
+function isRequested(name: string, asked: string): boolean {
   const paragraphs = asked.trimEnd().split(/\n\s*\n/)
   const words = (paragraphs.at(-1) ?? '').toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
   const isOrdinaryWord = /^\p{L}\p{Ll}*$/u.test(name)

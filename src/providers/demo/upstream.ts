@@ -11,35 +11,40 @@ import type { DemoSettings } from '../../core/provider.ts'
 import { BoundedQueue } from '../../wire/bounded-queue.ts'
 import { LightAbortController } from '../../wire/light-abort-controller.ts'
 import type { DemoAnswer, DemoEvent } from './answer.ts'
-import { demoChat } from './chat.ts'
-import { demoEmbed } from './embed.ts'
-import { demoRerank } from './rerank.ts'
+import { answerChat } from './chat.ts'
+import { answerEmbed } from './embed.ts'
+import { answerRerank } from './rerank.ts'
 
 type DemoRoute = (body: unknown, clock: Clock) => DemoAnswer
 
 const routes: Readonly<Record<string, DemoRoute>> = {
-  '/v1/chat/completions': demoChat,
-  '/v1/embeddings': demoEmbed,
-  '/v1/rerank': demoRerank,
+  '/v1/chat/completions': answerChat,
+  '/v1/embeddings': answerEmbed,
+  '/v1/rerank': answerRerank,
 }
 
-/** An upstream without a network, with the delays and failures that its settings ask for. */
-export function demoUpstream(settings: DemoSettings, clock: Clock): UpstreamPort {
-  const fails = spread(settings.failureRate)
+/** Creates an upstream without a network, with the configured latency, pace and failures. */
+export function createDemoUpstream(settings: DemoSettings, clock: Clock): UpstreamPort {
+  const fails = spreadFailures(settings.failureRate)
   return async (request) => {
     await wait(settings.latency, clock, request.signal)
     const answer: DemoAnswer = fails()
       ? failure
-      : (routes[new URL(request.url).pathname] ?? notFound)(parse(request.body), clock)
+      : (routes[new URL(request.url).pathname] ?? notFound)(parseBody(request.body), clock)
     return 'events' in answer
-      ? streamed(answer.events, settings.tokensPerSecond, clock, request)
-      : whole(answer, request)
+      ? createStreamResponse(answer.events, settings.tokensPerSecond, clock, request)
+      : createJsonResponse(answer, request)
   }
 }
 
 const failure: DemoAnswer = {
   status: 503,
-  json: { error: { message: 'the demo provider was told to fail', type: 'server_error' } },
+  json: {
+    error: {
+      message: 'the demo provider failed as configured by failure_rate',
+      type: 'server_error',
+    },
+  },
 }
 
 const notFound: DemoRoute = () => ({
@@ -47,8 +52,8 @@ const notFound: DemoRoute = () => ({
   json: { error: { message: 'the demo provider has no such path', type: 'not_found_error' } },
 })
 
-/** True for that share of the calls, evenly spread instead of by chance: rehearsals repeat. */
-function spread(rate: number): () => boolean {
+/** Returns a function that is true for this share of its calls, evenly spread so that runs repeat. */
+function spreadFailures(rate: number): () => boolean {
   let calls = 0
   return () => {
     calls++
@@ -56,24 +61,24 @@ function spread(rate: number): () => boolean {
   }
 }
 
-function whole(
+function createJsonResponse(
   answer: { status: number; json: unknown },
   request: UpstreamRequest,
 ): UpstreamResponse {
   const body = new BoundedQueue(request.queueLimit, { unread: request.unread })
   body.push(encoder.encode(JSON.stringify(answer.json)))
   body.end()
-  return response(answer.status, 'application/json', body)
+  return createResponse(answer.status, 'application/json', body)
 }
 
-/** Writes the events at the pace asked for; 0 tokens a second is all at once. */
-function streamed(
+/** Writes the events at the given pace; 0 tokens per second writes them at once. */
+function createStreamResponse(
   events: readonly DemoEvent[],
   tokensPerSecond: number,
   clock: Clock,
   { queueLimit, unread, signal }: UpstreamRequest,
 ): UpstreamResponse {
-  // A reader that leaves ends the exchange as the signal does.
+  // A reader that cancels ends the writing, as the signal does.
   const over = new LightAbortController()
   const body = new BoundedQueue(queueLimit, { onRelease: () => over.abort(), unread })
   signal.addEventListener('abort', () => over.abort())
@@ -84,12 +89,12 @@ function streamed(
     }
     body.end()
   }
-  // A wait that was ended is the only way to fail, and then nobody reads any more.
+  // Writing fails only when its wait is aborted, and then the body has no reader.
   write().catch(() => body.cancel())
-  return response(200, 'text/event-stream', body)
+  return createResponse(200, 'text/event-stream', body)
 }
 
-function response(status: number, type: string, body: BoundedQueue): UpstreamResponse {
+function createResponse(status: number, type: string, body: BoundedQueue): UpstreamResponse {
   return { status, body, header: (name) => (name === 'content-type' ? type : undefined) }
 }
 
@@ -113,7 +118,7 @@ function wait(delay: Millis, clock: Clock, signal: CancelSignal): Promise<void> 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The gateway has checked that it is JSON. */
-function parse(body: Uint8Array | undefined): unknown {
+/** Parses a body that the gateway has already validated as JSON. */
+function parseBody(body: Uint8Array | undefined): unknown {
   return JSON.parse(decoder.decode(body))
 }

@@ -1,29 +1,29 @@
 import type { AnthropicCondition, BedrockCondition, GeminiCondition } from './conditions.ts'
 /**
- * What becomes of something that a client asks for.
+ * How an API handles a feature of a request.
  *
- * - `carried`: it is sent with the same name and value.
- * - `mapped`: it is sent in the vendor's own form.
- * - `dropped`: it is left out or weakened, and a strict provider refuses it.
- * - `ignored`: it is left out, also by a strict provider, since the answer is as good without it.
- * - `refused`: a request with it has no form in this API.
+ * - `carried`: sent with the same name and value.
+ * - `mapped`: sent in the vendor's own form.
+ * - `dropped`: left out or weakened; a strict provider refuses the request.
+ * - `ignored`: left out, strict or not, because the answer does not depend on it.
+ * - `refused`: the API cannot express the request.
  */
 export type Verdict = 'carried' | 'mapped' | 'dropped' | 'ignored' | 'refused'
 
-/** A verdict, and what is worth saying of it. */
+/** A verdict with its details. */
 export interface TranslationOutcome {
   readonly verdict: Verdict
-  /** Where it stands in the vendor's body, as a dotted path; undefined where it is no member of one. */
+  /** The dotted path in the vendor's body; undefined when the feature is not a member of the body. */
   readonly to?: string | undefined
-  /** For the documentation. */
+  /** A note for the documentation; that of a refusal is also part of the error message. */
   readonly remark?: string | undefined
-  /** The nearest thing that the vendor takes is sent in its place, so the wish itself is kept. */
+  /** The nearest supported value is sent instead, so the field stays in the request. */
   readonly isWeakened?: boolean
-  /** The code of the refusal, where it is not LM-1001: images are judged over the whole chain. */
+  /** The error code of a refusal when it is not LM-1001: images are checked for the whole chain. */
   readonly code?: 'LM-2004' | 'LM-2008'
 }
 
-/** The usual outcome, and those of links for which a condition holds: the first that does counts. */
+/** The usual outcome, and the outcomes under conditions; the first condition that holds counts. */
 export interface TranslationCell<Condition extends string = string> extends TranslationOutcome {
   readonly unless?: { readonly [Held in Condition]?: TranslationOutcome }
 }
@@ -44,14 +44,14 @@ export const dropped: TranslationOutcome = { verdict: 'dropped' }
 export const ignored: TranslationOutcome = { verdict: 'ignored' }
 export const refused: TranslationOutcome = { verdict: 'refused' }
 
-/** For a refusal that says what is taken instead. */
+/** Refused, with a remark that lists what is supported. */
 export function refusedAllBut(taken: string): TranslationOutcome {
   return { verdict: 'refused', remark: `only ${taken}` }
 }
 
-/** Remote addresses, which the plane refuses before any link is asked. */
+/** Remote addresses, which the data plane refuses before it translates the request. */
 export const refusedAddress: TranslationOutcome = { verdict: 'refused', code: 'LM-2004' }
-/** Files of another vendor, likewise. */
+/** Files of another vendor, which the data plane refuses as well. */
 export const refusedReference: TranslationOutcome = { verdict: 'refused', code: 'LM-2008' }
 
 export function except<Condition extends string>(
@@ -61,7 +61,7 @@ export function except<Condition extends string>(
   return { ...usual, unless }
 }
 
-/** Every outcome that a cell may have. */
+/** Lists the outcomes of a cell. */
 export function listOutcomes({
   unless = {},
   ...usual
@@ -69,7 +69,7 @@ export function listOutcomes({
   return [usual, ...Object.values(unless).filter((outcome) => outcome !== undefined)]
 }
 
-/** The outcome for a link of which these conditions hold. */
+/** Selects the outcome for a link with these conditions. */
 export function selectOutcome(
   cell: TranslationCell,
   holds: Readonly<Record<string, boolean>>,
@@ -80,7 +80,7 @@ export function selectOutcome(
   return cell
 }
 
-/** What becomes of one thing in each API that requests are translated for. */
+/** How each API of a translated kind handles one feature. */
 export interface TranslationRow {
   readonly anthropic: TranslationCell<AnthropicCondition>
   /** The kinds `google` and `vertex_ai`. */
@@ -91,10 +91,10 @@ export interface TranslationRow {
 
 export type ApiFamily = keyof TranslationRow
 
-/** Rows by what a client may ask for, in the words of the documentation and of errors. */
+/** Rows by feature, named as the documentation and the error messages name it. */
 export type TranslationRows = Readonly<Record<string, TranslationRow>>
 
-/** The same in every API. */
+/** Uses the same cell for every API. */
 export function inEveryApi(cell: TranslationCell<never>): TranslationRow {
   return { anthropic: cell, gemini: cell, bedrock: cell, cohere: cell }
 }

@@ -1,27 +1,27 @@
-/** When a cell has another outcome than usual, in the words of the documentation. */
+/** The conditions under which a cell has another outcome, worded for the documentation. */
 export const conditions = {
-  fixedSampling: 'where the model fixes its sampling, or thinks',
-  ignoresSampling: 'on 3.5 Flash-Lite and from 3.6 on',
-  noReasoning: 'on models that do not reason',
-  noWordForNone: 'on Qwen3, which has no word for it',
-  thinkingMissing: 'on a budget, after calls whose thinking is missing',
-  noRoomToThink: 'where the bound leaves no room to think',
-  unboundedReasoning: 'on Nova at its highest effort',
+  fixedSampling: 'on models with fixed sampling, and while thinking',
+  ignoresSampling: 'on 3.5 Flash-Lite, 3.6 and later',
+  noReasoning: 'on models without reasoning',
+  noWordForNone: 'on Qwen3, which cannot turn reasoning off',
+  thinkingMissing: 'with a thinking budget, after calls whose thinking blocks are missing',
+  noRoomToThink: 'when the output limit leaves no room for thinking',
+  unboundedReasoning: 'on Nova at the highest effort',
   noSchemas: 'on models without structured output',
   noFormatBesideTools: 'on models before 3.0',
-  noForcedCalls: 'on models that cannot be forced, and on a thinking budget',
-  noAnyChoice: 'on models that know no such choice',
-  noNamedChoice: 'on models that cannot be told a name',
-  noAutoChoice: 'on models that know no choices',
-  notClaude: 'on models that are not Claude',
+  noForcedCalls: 'on models without forced tool calls, and with a thinking budget',
+  noAnyChoice: 'on models without the choice `any`',
+  noNamedChoice: 'on models that cannot be forced to call a named tool',
+  noAutoChoice: 'on models without tool choices',
+  notClaude: 'on models other than Claude',
   noStops: 'on OpenAI models',
   noTopK: 'on models other than Claude and Nova',
-  noPenalties: 'from 2.5 on, but not on `vertex_ai`',
-  oneAnswer: 'from 3.0 on',
+  noPenalties: 'on 2.5 and later, except on `vertex_ai`',
+  oneAnswer: 'on 3.0 and later',
   noTiers: 'on `vertex_ai`',
   textResults: 'on models before 3.0',
   fetchedByGoogle: 'with `remote_images`',
-  noThinkingBlocks: 'on models that take none back',
+  noThinkingBlocks: 'on models that do not accept thinking blocks',
   noCacheMarks: 'on models other than Claude and Nova',
 } as const
 
@@ -58,5 +58,5 @@ export type BedrockCondition =
 
 export type Condition = keyof typeof conditions
 
-/** Whether each condition of a family holds, for one link and request. */
+/** Whether each condition of an API holds, for one link and request. */
 export type ConditionFlags<Named extends Condition> = Readonly<Record<Named, boolean>>

@@ -1,16 +1,16 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { Feature } from './table.ts'
 
-/** A place where a request asks for something. */
+/** A place where a request uses a feature. */
 export interface FeatureUse {
   readonly feature: Feature
   /** The dotted path, for error messages. */
   readonly path: string
-  /** Takes it out of a request; absent where no translation reads it. */
+  /** Removes it from a request; absent when no translation reads it. */
   readonly strip?: StripFeature | undefined
 }
 
-/** The members of a request as they are without what stands at these paths. */
+/** Returns the members of a request without the values at these paths. */
 export type StripFeature = (
   request: CanonicalRequest,
   lost: ReadonlySet<string>,
@@ -53,13 +53,13 @@ const clearedFields: Clearable = {
   parallelToolCalls: undefined,
 }
 
-/** Strips one member: it reads as absent. */
+/** Returns a strip function that sets one member to its absent value. */
 export function clearField(member: keyof Clearable): StripFeature {
   const stripped = { [member]: clearedFields[member] }
   return () => stripped
 }
 
-/** The names of functions that every vendor takes. */
+/** True for a function name that every vendor accepts. */
 export function isPlainName(name: string): boolean {
   return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
 }

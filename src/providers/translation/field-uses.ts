@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import { clearField, type FeatureUse, type StripFeature } from './feature-use.ts'
 import type { Feature } from './table.ts'
 
-/** What a request asks for by its fields, tools aside. A value that asks for what happens anyway is no use. */
+/** Finds the features used by the fields of a request, except tools. Default values use no feature. */
 export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
   const uses: FeatureUse[] = []
   for (const { field, feature, strip } of fieldRules) {
@@ -17,12 +17,12 @@ export function findFieldUses(request: CanonicalRequest): FeatureUse[] {
 
 interface FieldRule {
   readonly field: string
-  /** The feature that this value is; undefined for a value that asks for nothing. */
+  /** Returns the feature that this value uses; undefined for a default value. */
   readonly feature: (request: CanonicalRequest, value: unknown) => Feature | undefined
   readonly strip?: StripFeature
 }
 
-/** Fields whose every value is one and the same to the table. */
+/** Fields whose values all map to one row of the table. */
 const plainFields = (...names: readonly (Feature & string)[]): FieldRule[] =>
   names.map((field) => ({ field, feature: () => field }))
 
@@ -43,7 +43,7 @@ const fieldRules: readonly FieldRule[] = [
   {
     field: 'top_p',
     strip: clearField('topP'),
-    // From 0.99 on it is what Anthropic takes for the default.
+    // Anthropic treats 0.99 and above as the default.
     feature: ({ topP = 1, temperature }) =>
       topP < 0.99
         ? temperature === undefined
@@ -88,7 +88,7 @@ const fieldRules: readonly FieldRule[] = [
     field: 'stop',
     strip: ({ stop }) => ({ stop: stop.filter((text) => text.trim() !== '') }),
     feature: ({ stop }) =>
-      stop.some((text) => text.trim() === '') ? 'stop of white space' : undefined,
+      stop.some((text) => text.trim() === '') ? 'stop that is white space' : undefined,
   },
   {
     field: 'n',
@@ -147,7 +147,7 @@ const fieldRules: readonly FieldRule[] = [
     }),
     feature: ({ modalities = [] }) =>
       modalities.some((name) => name !== 'text' && !isMediaModality(name))
-        ? 'modalities of another name'
+        ? 'modalities other than text, image, audio'
         : undefined,
   },
   ...plainFields('audio', 'prediction'),
@@ -180,7 +180,7 @@ const fieldRules: readonly FieldRule[] = [
     feature: (_, value) =>
       isObject(value) && Object.keys(value).every((name) => name === 'user_id')
         ? undefined
-        : 'metadata of other names',
+        : 'metadata other than user_id',
   },
   ...plainFields('user', 'safety_identifier'),
   {
@@ -191,7 +191,7 @@ const fieldRules: readonly FieldRule[] = [
       if (tier === 'default') return 'service_tier: default'
       return tier === 'flex' || tier === 'priority'
         ? 'service_tier: flex, priority'
-        : 'service_tier of another name'
+        : 'service_tier with another value'
     },
   },
   ...plainFields('prompt_cache_key', 'prompt_cache_retention', 'moderation'),
@@ -201,7 +201,7 @@ function isPenaltyUpTo1(penalty: number): boolean {
   return penalty > 0 && penalty <= 1
 }
 
-/** What a model can make besides text. */
+/** True for an output modality other than text. */
 function isMediaModality(modality: string): boolean {
   return modality === 'image' || modality === 'audio'
 }

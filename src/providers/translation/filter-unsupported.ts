@@ -7,14 +7,14 @@ import { findMessageUses } from './message-uses.ts'
 import { type Feature, lossyFeatures, table } from './table.ts'
 import { findToolUses } from './tool-uses.ts'
 
-/** A request without what an API cannot carry. */
+/** A request without the features that an API does not support. */
 export interface FilteredRequest {
   readonly request: CanonicalRequest
-  /** The paths of what was left out or weakened, which a strict provider refuses. */
+  /** The paths of fields that were left out or weakened, which a strict provider refuses. */
   readonly dropped: string[]
 }
 
-/** The conditions of a family's cells. */
+/** The conditions of an API's cells. */
 type FlagsFor<Named extends ApiFamily> = TranslationRow[Named] extends {
   readonly unless?: infer Unless
 }
@@ -22,21 +22,21 @@ type FlagsFor<Named extends ApiFamily> = TranslationRow[Named] extends {
   : never
 
 /**
- * Goes by the table: leaves out of a request what its link drops or ignores, so that a translation
- * meets only what it can send. Throws `UntranslatableError` for what the link refuses.
+ * Removes from a request the features that the table drops or ignores for its link, so that the
+ * translation meets only features that it can send. Throws `UntranslatableError` for a refused feature.
  */
 export function filterUnsupported<Named extends ApiFamily>(
   request: CanonicalRequest,
-  family: Named,
+  api: Named,
   holds: FlagsFor<Named>,
 ): FilteredRequest {
   const dropped: string[] = []
   const lost = new Set<string>()
   const strips = new Set<StripFeature>()
-  for (const { feature, path, strip } of findUses(request, lossyFeatures[family])) {
-    const { verdict, remark, isWeakened } = selectOutcome(table[feature][family], holds)
+  for (const { feature, path, strip } of findUses(request, lossyFeatures[api])) {
+    const { verdict, remark, isWeakened } = selectOutcome(table[feature][api], holds)
     if (verdict === 'refused') {
-      const rule = `the ${family} API takes no ${feature}`
+      const rule = `the ${api} API does not support ${feature}`
       throw new UntranslatableError(`${path}: ${rule}${remark ? `, ${remark}` : ''}`, path)
     }
     if (verdict === 'dropped') dropped.push(path)

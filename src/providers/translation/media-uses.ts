@@ -2,7 +2,7 @@ import { isDataUri, parseDataUriType } from '../../wire/data-uri.ts'
 import type { CanonicalPart, FilePart, ImageUrlPart, TextPart } from '../canonical/messages.ts'
 import type { Feature } from './table.ts'
 
-/** What a part that is no text is to the table. */
+/** Returns the row of the table for a part other than text. */
 export function classifyMedia(part: Exclude<CanonicalPart, TextPart>): Feature {
   switch (part.type) {
     case 'image':
@@ -41,41 +41,41 @@ function classifyFile({ id, data, name = '' }: FilePart): Feature {
     return id === undefined ? 'file without file_data and file_id' : 'file with a file_id'
   }
   const type = parseDataUriType(data)
-  if (type === undefined) return 'file whose file_data is no base64 data URI'
+  if (type === undefined) return 'file whose file_data is not a base64 data URI'
   if (type === pdf) return 'file with a PDF'
   if (type === 'text/plain') return 'file with plain text'
   if (documentTypes.has(type)) return 'file with another text or an office document'
   const isNamed = documentNames.test(name)
   if (type === '') {
     return isNamed
-      ? 'file without a media type whose filename says that it is a document'
+      ? 'file without a media type whose filename has a document extension'
       : 'file without a media type'
   }
   return isNamed
-    ? 'file of another type whose filename says that it is a document'
+    ? 'file of another type whose filename has a document extension'
     : 'file of another type'
 }
 
-/** The details that every API with this field knows. */
+/** True for a `detail` that every API with this field supports. */
 export function isKnownDetail(detail: string | undefined): boolean {
   return detail === 'auto' || detail === 'low' || detail === 'high'
 }
 
-/** An object of Cloud Storage, or a file of the Files API by its short or its full name. */
+/** True for an object of Cloud Storage, or a file of the Files API by its short or full name. */
 export function isGoogleFile(address: string): boolean {
   return /^(?:gs:\/\/[^/]+\/.|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i.test(
     address,
   )
 }
 
-/** An address that a vendor may fetch. */
+/** True for an https address, which a vendor may fetch. */
 export function isHttpsUrl(address: string): boolean {
   return /^https:\/\//i.test(address)
 }
 
 const imageTypes: ReadonlySet<string> = new Set([
   'image/jpeg',
-  // Not a media type, but often written.
+  // Not a registered media type, but common.
   'image/jpg',
   'image/png',
   'image/gif',

@@ -4,7 +4,7 @@ import { type FeatureUse, isPlainName } from './feature-use.ts'
 import { classifyMedia, isKnownDetail } from './media-uses.ts'
 import type { Feature } from './table.ts'
 
-/** What a conversation holds that only some vendors take; `matters` tells what to look for. */
+/** Finds the features in a conversation that not every API supports. `matters` skips costly checks. */
 export function findMessageUses(
   messages: readonly CanonicalMessage[],
   matters: (feature: Feature) => boolean,
@@ -26,15 +26,15 @@ export function findMessageUses(
     }
     if (message.role === 'tool' && !called.has(message.callId) && message.name === undefined) {
       const path = `${message.path}.tool_call_id`
-      uses.push({ feature: 'tool message that answers no call', path })
+      uses.push({ feature: 'tool message without a matching call', path })
     }
   }
   return uses
 }
 
 function findCallUses(call: PastCall, matters: (feature: Feature) => boolean): FeatureUse[] {
-  const torn = 'arguments that are no JSON object'
-  const odd = 'call whose name is other than 1 to 64 letters, digits, _ and -'
+  const torn = 'arguments that are not a JSON object'
+  const odd = 'call with a name other than 1 to 64 letters, digits, _ and -'
   return [
     ...(matters(torn) && !call.hasObject
       ? [{ feature: torn, path: `${getFunctionPath(call)}.arguments` } as const]
@@ -45,7 +45,7 @@ function findCallUses(call: PastCall, matters: (feature: Feature) => boolean): F
   ]
 }
 
-/** Where the function of a call stands: a legacy call is one itself. */
+/** Returns the path of a call's function. A legacy call is itself the function. */
 function getFunctionPath({ path }: PastCall): string {
   return path.endsWith('.function_call') ? path : `${path}.function`
 }
@@ -74,13 +74,13 @@ function findPartUses(part: CanonicalPart, { role }: CanonicalMessage): FeatureU
 
 function findDetailUses(part: CanonicalPart): FeatureUse[] {
   if (part.type !== 'image' || part.detail === undefined || isKnownDetail(part.detail)) return []
-  return [{ feature: 'image_url.detail of another name', path: `${part.path}.image_url.detail` }]
+  return [{ feature: 'image_url.detail with another value', path: `${part.path}.image_url.detail` }]
 }
 
-/** What of a part is at fault, as near as its feature tells. */
+/** Returns the path of the field at fault, as precisely as the feature allows. */
 function getFieldPath({ type, path }: CanonicalPart, feature: Feature): string {
   switch (feature) {
-    case 'file whose file_data is no base64 data URI':
+    case 'file whose file_data is not a base64 data URI':
       return `${path}.file.file_data`
     case 'file without a media type':
     case 'file with an https address':

@@ -23,16 +23,16 @@ export const sections = {
 
 const rows = { ...sampling, ...output, ...tools, ...messages, ...parts, ...account }
 
-/** Whatever a client may ask for that becomes different things in different APIs. */
+/** Anything in a request that the APIs handle differently. */
 export type Feature = keyof typeof rows
 
 /**
- * What each API can carry. What a translation leaves out, what a strict provider refuses, and which
- * links of a chain are passed over, all follow from these rows; the documentation is printed from them.
+ * What each API supports. These rows decide which fields a translation leaves out, which requests a strict
+ * provider refuses, and which links a chain skips. The documentation is generated from them.
  */
 export const table: Readonly<Record<Feature, TranslationRow>> = rows
 
-/** The features that a family may lose: only for these is a request looked through. */
+/** The features that an API may drop, ignore or refuse. Requests are searched only for these. */
 export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> = {
   anthropic: findLossyFeatures('anthropic'),
   gemini: findLossyFeatures('gemini'),
@@ -41,7 +41,7 @@ export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> = 
 }
 
 function findLossyFeatures(family: ApiFamily): ReadonlySet<Feature> {
-  // Their names are the features.
+  // The names of the rows are the features.
   const entries = Object.entries(table) as [Feature, TranslationRow][]
   const lossy = entries.filter(([, row]) => listOutcomes(row[family]).some(isLoss))
   return new Set(lossy.map(([feature]) => feature))

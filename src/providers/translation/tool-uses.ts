@@ -5,7 +5,7 @@ import { type FunctionTool, getDefinitionPath, listCallableTools } from '../cano
 import { clearField, type FeatureUse, isPlainName, type StripFeature } from './feature-use.ts'
 import type { Feature } from './table.ts'
 
-/** What a request asks for by its tools. */
+/** Finds the features used by the tools of a request. */
 export function findToolUses(request: CanonicalRequest): FeatureUse[] {
   const callable = listCallableTools(request)
   return [
@@ -37,7 +37,7 @@ const clearStrict: StripFeature = ({ tools }, lost) => ({
   tools: tools.map((tool) => (lost.has(getStrictPath(tool)) ? { ...tool, strict: false } : tool)),
 })
 
-/** Every object of a schema forbids further members. */
+/** True when every object of a schema has `additionalProperties: false`. */
 function isClosedSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosedSchema)
   if (!isObject(schema)) return true

@@ -4,7 +4,10 @@ import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
 import { authorizeWithBearer, authorizeWithHeader } from '../shared/credentials.ts'
 import { getBasePath } from '../shared/request.ts'
 
-/** The newest dated version that is generally available for inference; later ones are previews. */
+/**
+ * The newest dated version that is generally available for inference; later ones are previews. See
+ * https://learn.microsoft.com/en-us/azure/ai-services/openai/reference
+ */
 const pinnedApiVersion = '2024-10-21'
 
 /** Azure OpenAI, with both forms of its address: deployments (dated) and v1. */

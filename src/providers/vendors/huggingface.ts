@@ -5,7 +5,10 @@ import { listTexts } from '../shared/embed-input.ts'
 import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** The backend is usually Text Embeddings Inference, which accepts 32 items by default. */
+/**
+ * The backend is usually Text Embeddings Inference, which accepts 32 items by default. See
+ * https://huggingface.co/docs/text-embeddings-inference/cli_arguments
+ */
 const quirks: EmbedQuirks = { limits: { items: 32 } }
 
 /**

@@ -7,7 +7,7 @@ import { checkSingleModality, toTextOrImage } from '../shared/embed-modality.ts'
 import { buildOperationUrl } from '../shared/request.ts'
 import { resultsRerank } from '../shared/rerank-results.ts'
 
-/** Jina AI: embeddings and rerank. */
+/** Jina AI: embeddings and rerank. See https://jina.ai/embeddings/ */
 export const jina: ProviderKind = Object.freeze({
   name: 'jina',
   capabilities: ['embed', 'rerank'],

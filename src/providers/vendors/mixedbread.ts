@@ -6,7 +6,11 @@ import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
 import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** Mixedbread: embeddings in the OpenAI format, and a rerank API with its own field names. */
+/**
+ * Mixedbread: embeddings in the OpenAI format (https://www.mixedbread.ai/api-reference/endpoints/embeddings),
+ * and rerank with its own field names
+ * (https://www.mixedbread.com/api-reference/endpoints/reranking/rerank-documents).
+ */
 export const mixedbread: ProviderKind = Object.freeze({
   name: 'mixedbread',
   capabilities: ['embed', 'rerank'],

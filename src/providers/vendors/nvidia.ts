@@ -9,6 +9,8 @@ import { createErrorParser } from '../shared/vendor-error.ts'
 export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = buildRankingUrl(baseUrl, upstreamId)
   return {
+    // A request can include up to 512 passages, says
+    // https://docs.nvidia.com/nim/nemo-retriever/text-reranking/2.0.0/use-the-api-openai.html
     maxDocuments: 512,
     buildRequest: ({ query, documents }) => ({
       url,

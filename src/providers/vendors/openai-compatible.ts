@@ -46,8 +46,9 @@ interface Vendor {
 const chatAndEmbed: readonly Capability[] = ['chat', 'embed']
 const all: readonly Capability[] = ['chat', 'embed', 'rerank']
 
-// Addresses and habits by the vendors' API references and SDKs, as of November 2026.
+/** The rows, by the vendors' API references (linked) and SDKs as of November 2026. */
 const vendors: readonly Vendor[] = [
+  // https://platform.openai.com/docs/api-reference/chat
   {
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
@@ -56,6 +57,7 @@ const vendors: readonly Vendor[] = [
     // Servers of this format do not share a health path, and LM Studio logs unknown paths as errors.
     probe: probeAnswer('/models'),
   },
+  // https://docs.vllm.ai/en/v0.32.0/serving/online_serving/
   {
     name: 'vllm',
     capabilities: all,
@@ -64,6 +66,7 @@ const vendors: readonly Vendor[] = [
     embed: { limits: { items: 2048 }, mixed: imagesInChat },
     rerank: bindRerank,
   },
+  // https://docs.mistral.ai/api
   {
     name: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
@@ -76,6 +79,7 @@ const vendors: readonly Vendor[] = [
       dimensions: 'output_dimension',
     },
   },
+  // https://docs.together.ai/reference/rerank-1
   {
     name: 'together',
     baseUrl: 'https://api.together.ai/v1',
@@ -84,6 +88,7 @@ const vendors: readonly Vendor[] = [
     embed: { limits: { items: 128 }, dimensions: null },
     rerank: bindRerank,
   },
+  // https://console.groq.com/docs/flex-processing
   {
     name: 'groq',
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -93,6 +98,7 @@ const vendors: readonly Vendor[] = [
     // 498: the flex tier has no capacity.
     mapStatus: (status) => (status === 498 ? 429 : status),
   },
+  // https://docs.fireworks.ai/api-reference/post-chatcompletions
   {
     name: 'fireworks',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
@@ -100,6 +106,7 @@ const vendors: readonly Vendor[] = [
     streamUsage: 'always',
     embed: { limits: { items: 128 } },
   },
+  // https://api-docs.deepseek.com/
   {
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com',
@@ -107,6 +114,7 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
   },
+  // https://openrouter.ai/docs/use-cases/usage-accounting
   {
     name: 'openrouter',
     baseUrl: 'https://openrouter.ai/api/v1',
@@ -114,6 +122,7 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
   },
+  // https://docs.perplexity.ai/docs/sonar/openai-compatibility
   {
     name: 'perplexity',
     baseUrl: 'https://api.perplexity.ai',
@@ -121,9 +130,10 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
     isDoneOptional: true,
-    // Its base64 vectors are int8, not float32.
+    // Base64 vectors are int8, not float32: https://docs.perplexity.ai/api-reference/embeddings-post
     embed: { ...openAiEmbedDefaults, rejectsBase64: true },
   },
+  // https://docs.x.ai/developers/debugging.md
   {
     name: 'xai',
     baseUrl: 'https://api.x.ai/v1',
@@ -133,6 +143,7 @@ const vendors: readonly Vendor[] = [
     // xAI answers 400 to a wrong key.
     mapStatus: (status, message) => (status === 400 && /api key/i.test(message) ? 401 : status),
   },
+  // https://reference.langchain.com/javascript/interfaces/_langchain_community.embeddings_deepinfra.DeepInfraEmbeddingsParams.html
   {
     name: 'deepinfra',
     baseUrl: 'https://api.deepinfra.com/v1/openai',
@@ -140,6 +151,7 @@ const vendors: readonly Vendor[] = [
     streamUsage: 'ask',
     embed: { limits: { items: 1024 } },
   },
+  // https://huggingface.co/docs/inference-endpoints/engines/tei.md
   {
     name: 'huggingface',
     baseUrl: 'https://router.huggingface.co/v1',
@@ -147,14 +159,16 @@ const vendors: readonly Vendor[] = [
     streamUsage: 'ask',
     embed: huggingFaceEmbed,
   },
-  // The address contains the account, so there is no default.
+  // https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility
   {
     name: 'cloudflare',
+    // The address contains the account, so there is no default.
     capabilities: all,
     streamUsage: 'ask',
     embed: { limits: { items: 100 }, dimensions: null },
     rerank: cloudflareRerank,
   },
+  // https://inference-docs.cerebras.ai/resources/openai
   {
     name: 'cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
@@ -162,6 +176,7 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'always',
   },
+  // https://docs.sambanova.ai/docs/en/features/openai-compatibility
   {
     name: 'sambanova',
     baseUrl: 'https://api.sambanova.ai/v1',
@@ -169,6 +184,7 @@ const vendors: readonly Vendor[] = [
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
   },
+  // https://docs.nvidia.com/nim/nemo-retriever/text-reranking/2.0.0/use-the-api-openai.html
   {
     name: 'nvidia',
     baseUrl: 'https://integrate.api.nvidia.com/v1',
@@ -180,6 +196,7 @@ const vendors: readonly Vendor[] = [
     embed: { limits: { items: 50 }, mixed: imagesAsTexts },
     rerank: nvidiaRerank,
   },
+  // https://github.com/ollama/ollama/blob/main/docs/api.md
   {
     name: 'ollama',
     baseUrl: 'http://localhost:11434/v1',

@@ -18,7 +18,10 @@ export const pinecone: ProviderKind = Object.freeze({
 /** The API version whose request and response shapes this file uses. */
 const apiVersion = '2026-04'
 
-/** Documents are objects. Pinecone returns them in its answer unless `return_documents` is false. */
+/**
+ * Documents are objects. Pinecone returns them in its answer unless `return_documents` is false. See
+ * https://docs.pinecone.io/reference/api/2025-01/inference/rerank
+ */
 function pineconeRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {
   const url = buildOperationUrl(baseUrl, '', '/rerank')
   return {

@@ -25,7 +25,10 @@ export const tei: ProviderKind = Object.freeze({
   rerank: teiRerank,
 } satisfies ProviderKind)
 
-/** The default of the server's `max_client_batch_size`. */
+/**
+ * The default of the server's `--max-client-batch-size`. See
+ * https://huggingface.co/docs/text-embeddings-inference/cli_arguments
+ */
 const maxBatchItems = 32
 
 const quirks: EmbedQuirks = { limits: { items: maxBatchItems }, supportsTokenIds: false }

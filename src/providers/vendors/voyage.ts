@@ -24,7 +24,7 @@ import {
 } from '../shared/rerank-answer.ts'
 import { createErrorParser } from '../shared/vendor-error.ts'
 
-/** Voyage AI: embeddings and rerank. */
+/** Voyage AI: embeddings and rerank. See https://docs.voyageai.com/reference */
 export const voyage: ProviderKind = Object.freeze({
   name: 'voyage',
   capabilities: ['embed', 'rerank'],
@@ -72,7 +72,10 @@ function toContents(input: EmbedInput): object[] {
   return input.items.map((item) => ({ content: toEmbedParts(item).map(toContentPart) }))
 }
 
-/** Despite its name, `image_base64` takes a whole data URI. */
+/**
+ * Despite its name, `image_base64` takes a whole data URI. See
+ * https://www.mongodb.com/docs/api/doc/atlas-embedding-and-reranking-api/operation/operation-createmultimodalembedding
+ */
 function toContentPart(part: EmbedPart): object {
   return part.kind === 'text'
     ? { type: 'text', text: part.text }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DemoSettings } from '../../../src/core/provider.ts'
-import { demoUpstream } from '../../../src/providers/demo/upstream.ts'
+import { createDemoUpstream } from '../../../src/providers/demo/upstream.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
 import { expectErrorShape } from '../../support/contract.ts'
 import type { TestGateway } from '../../support/gateway.ts'
@@ -98,7 +98,7 @@ describe('failure_rate', () => {
     expect(response.status).toBe(502)
     const error = await expectErrorShape(response)
     expect(error.code).toBe('LM-3003')
-    expect(error.message).toContain('status 503: the demo provider was told to fail')
+    expect(error.message).toContain('status 503: the demo provider failed as configured by failure_rate')
   })
 
   test('meets a retry that helps', async () => {
@@ -588,7 +588,7 @@ function everyMember(schema: object): object {
 
 /** The demo without a gateway in front of it. */
 function upstreamOf(settings: Partial<DemoSettings>) {
-  const upstream = demoUpstream(
+  const upstream = createDemoUpstream(
     { latency: 0, tokensPerSecond: 0, failureRate: 0, ...settings },
     new ManualClock(),
   )

@@ -118,7 +118,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
   seed: field('seed', 7),
   'seed below 0': field('seed', -7),
   stop: field('stop', ['END']),
-  'stop of white space': field('stop', [' ']),
+  'stop that is white space': field('stop', [' ']),
   'n above 1': field('n', 2),
   logit_bias: field('logit_bias', { 50256: -100 }),
   'logprobs: true': field('logprobs', true),
@@ -145,7 +145,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
   },
   'response_format of another type': field('response_format', { type: 'grammar' }),
   'modalities: image, audio': field('modalities', ['text', 'image']),
-  'modalities of another name': field('modalities', ['text', 'smell']),
+  'modalities other than text, image, audio': field('modalities', ['text', 'smell']),
   audio: field('audio', { voice: 'alloy', format: 'wav' }),
   prediction: field('prediction', { type: 'content', content: 'x' }),
   'verbosity other than medium': field('verbosity', 'low'),
@@ -153,7 +153,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'reasoning_effort: none': field('reasoning_effort', 'none'),
   'reasoning_effort: high': field('reasoning_effort', 'high'),
   'reasoning_effort: minimal, low, medium, xhigh, max': field('reasoning_effort', 'low'),
-  'reasoning_effort of another name': field('reasoning_effort', 'extreme'),
+  'reasoning_effort with another value': field('reasoning_effort', 'extreme'),
   "Anthropic's thinking": field('thinking', { type: 'enabled', budget_tokens: 2000 }),
   "Google's google.thinking_config": field('google', {
     thinking_config: { thinking_budget: 100 },
@@ -204,9 +204,9 @@ export const examples: Readonly<Record<Feature, Example>> = {
     allowed_tools: { mode: 'required', tools: [fn({ name: 'g' })] },
   }),
   'tool_choice: custom': choosing({ type: 'custom', custom: { name: 'c' } }),
-  'tool_choice of another kind': choosing('sometimes'),
+  'tool_choice with another value': choosing('sometimes'),
   'tool_choice without tools': { fields: { tool_choice: 'required' } },
-  'function_call of another kind (legacy)': {
+  'function_call with another value (legacy)': {
     fields: { functions: [{ name: 'f' }], function_call: 'sometimes' },
     without: { functions: [{ name: 'f' }] },
     param: 'function_call',
@@ -246,7 +246,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
       { role: 'function', name: 'f', content: 'x' },
     ),
   },
-  'tool message that answers no call': {
+  'tool message without a matching call': {
     fields: messages(question, { ...result('x'), tool_call_id: 'c2' }),
     without: messages(question),
     param: 'messages.1.tool_call_id',
@@ -283,7 +283,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'audio of an answer, by its id': answering({ audio: { id: 'audio_1' } }, 'audio'),
   tool_calls: calls(f(), ''),
   'arguments as an object': calls(f({ function: { name: 'f', arguments: { a: 1 } } }), ''),
-  'arguments that are no JSON object': calls(
+  'arguments that are not a JSON object': calls(
     f({ function: { name: 'f', arguments: '{"a":' } }),
     'arguments',
   ),
@@ -291,7 +291,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
     { id: 'c1', type: 'custom', custom: { name: 'f', input: 'go' } },
     '',
   ),
-  'call whose name is other than 1 to 64 letters, digits, _ and -': calls(
+  'call with a name other than 1 to 64 letters, digits, _ and -': calls(
     f({ function: { name: 'get it', arguments: '{}' } }),
     'name',
   ),
@@ -333,7 +333,7 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'image_url with a file of Anthropic': image('anthropic-file:f1'),
   'image_url with a file of Google': image('gs://bucket/cat.png'),
   'image_url with another text': image('cat.png'),
-  'image_url.detail of another name': {
+  'image_url.detail with another value': {
     fields: messages({
       role: 'user',
       content: [look, { type: 'image_url', image_url: { url: png, detail: 'original' } }],
@@ -359,17 +359,20 @@ export const examples: Readonly<Record<Feature, Example>> = {
   'file with another text or an office document': file({
     file_data: data(`${openXml}.spreadsheetml.sheet`),
   }),
-  'file of another type whose filename says that it is a document': file({
+  'file of another type whose filename has a document extension': file({
     file_data: data('application/octet-stream'),
     filename: 'a.md',
   }),
   'file of another type': file({ file_data: data('application/zip'), filename: 'a.zip' }),
   'file without a media type': file({ file_data: data('') }, '.file'),
-  'file without a media type whose filename says that it is a document': file({
+  'file without a media type whose filename has a document extension': file({
     file_data: data(''),
     filename: 'a.csv',
   }),
-  'file whose file_data is no base64 data URI': file({ file_data: 'aGVsbG8=' }, '.file.file_data'),
+  'file whose file_data is not a base64 data URI': file(
+    { file_data: 'aGVsbG8=' },
+    '.file.file_data',
+  ),
   'file with an https address': file({ file_data: 'https://example.com/a.pdf' }, '.file'),
   'file with a file_id': file({ file_id: 'file-1' }),
   'file of Google': file({ file_id: 'gs://bucket/a.pdf' }),
@@ -410,16 +413,16 @@ export const examples: Readonly<Record<Feature, Example>> = {
   },
   'store: true': field('store', true),
   'metadata.user_id': { fields: { metadata: { user_id: 'u-1' } }, param: 'metadata' },
-  'metadata of other names': { fields: { metadata: { team: 'x' } }, param: 'metadata' },
+  'metadata other than user_id': { fields: { metadata: { team: 'x' } }, param: 'metadata' },
   user: field('user', 'u-1'),
   safety_identifier: field('safety_identifier', 'u-1'),
   'service_tier: auto': field('service_tier', 'auto'),
   'service_tier: default': field('service_tier', 'default'),
   'service_tier: flex, priority': field('service_tier', 'flex'),
-  'service_tier of another name': field('service_tier', 'scale'),
+  'service_tier with another value': field('service_tier', 'scale'),
   prompt_cache_key: field('prompt_cache_key', 'k'),
   prompt_cache_retention: field('prompt_cache_retention', '24h'),
   prompt_cache_options: field('prompt_cache_options', { mode: 'x' }),
   moderation: field('moderation', { mode: 'x' }),
-  'a field of another name': field('wishful', true),
+  'a field that is not listed here': field('wishful', true),
 }

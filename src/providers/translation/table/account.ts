@@ -8,7 +8,7 @@ import {
   type TranslationRows,
 } from '../cell.ts'
 
-/** How the answer travels, and what concerns the account at the vendor. */
+/** Transport, and fields about the account at the vendor. */
 export const account = {
   model: {
     anthropic: mapped('model', 'the upstream id'),
@@ -30,20 +30,20 @@ export const account = {
     bedrock: dropped,
     cohere: ignored,
   },
-  'metadata of other names': {
+  'metadata other than user_id': {
     anthropic: dropped,
     gemini: ignored,
     bedrock: dropped,
     cohere: ignored,
   },
   user: {
-    anthropic: mapped('metadata.user_id', '`metadata.user_id`, but no mail address'),
+    anthropic: mapped('metadata.user_id', '`metadata.user_id`, except e-mail addresses'),
     gemini: ignored,
     bedrock: dropped,
     cohere: ignored,
   },
   safety_identifier: {
-    anthropic: mapped('metadata.user_id', '`metadata.user_id`, but no mail address'),
+    anthropic: mapped('metadata.user_id', '`metadata.user_id`, except e-mail addresses'),
     gemini: ignored,
     bedrock: dropped,
     cohere: ignored,
@@ -66,7 +66,7 @@ export const account = {
     bedrock: mapped('serviceTier.type'),
     cohere: dropped,
   },
-  'service_tier of another name': inEveryApi(dropped),
+  'service_tier with another value': inEveryApi(dropped),
   prompt_cache_key: {
     anthropic: dropped,
     gemini: ignored,
@@ -86,5 +86,5 @@ export const account = {
     bedrock: ignored,
     cohere: ignored,
   },
-  'a field of another name': inEveryApi(ignored),
+  'a field that is not listed here': inEveryApi(ignored),
 } as const satisfies TranslationRows

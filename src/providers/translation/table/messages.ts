@@ -11,16 +11,16 @@ import {
 
 const rawText = weakened('`{"rawInvalidInput": "…"}` is sent')
 const claudeText = 'messages.0.content'
-const first = 'messages.1.content.0'
-const theirs = 'contents.1.parts'
+const converseBlock = 'messages.1.content.0'
+const geminiParts = 'contents.1.parts'
 
-/** Who speaks, and what a message holds besides the parts of its content. */
+/** Roles, and the members of a message other than the parts of its content. */
 export const messages = {
   'role: system, developer': {
-    anthropic: mapped('system', 'gathered in `system`'),
-    gemini: mapped('systemInstruction', '`systemInstruction`; Gemma: words of the user'),
-    bedrock: mapped('system', 'gathered in `system`'),
-    cohere: mapped('messages.0.role', '`system`, in its place'),
+    anthropic: mapped('system', 'collected in `system`'),
+    gemini: mapped('systemInstruction', '`systemInstruction`; on Gemma, text of the `user`'),
+    bedrock: mapped('system', 'collected in `system`'),
+    cohere: mapped('messages.0.role', '`system`, in the same position'),
   },
   'role: user': {
     anthropic: carried(claudeText),
@@ -30,23 +30,29 @@ export const messages = {
   },
   'role: assistant': {
     anthropic: carried('messages.1.content'),
-    gemini: mapped(`${theirs}.0.text`, '`model`'),
-    bedrock: mapped(`${first}.text`, '`assistant`'),
+    gemini: mapped(`${geminiParts}.0.text`, '`model`'),
+    bedrock: mapped(`${converseBlock}.text`, '`assistant`'),
     cohere: carried('messages.1.content'),
   },
   'role: tool': {
-    anthropic: mapped('messages.2.content.0.content', 'a `tool_result` of the user'),
+    anthropic: mapped('messages.2.content.0.content', 'a `tool_result` in a `user` message'),
     gemini: mapped('contents.2.parts.0.functionResponse.response', 'a `functionResponse`'),
-    bedrock: mapped('messages.2.content.0.toolResult.content', 'a `toolResult` of the user'),
+    bedrock: mapped(
+      'messages.2.content.0.toolResult.content',
+      'a `toolResult` in a `user` message',
+    ),
     cohere: carried('messages.2.content'),
   },
   'role: function (legacy)': {
-    anthropic: mapped('messages.2.content.0.content', 'a `tool_result` of the user'),
+    anthropic: mapped('messages.2.content.0.content', 'a `tool_result` in a `user` message'),
     gemini: mapped('contents.2.parts.0.functionResponse.response', 'a `functionResponse`'),
-    bedrock: mapped('messages.2.content.0.toolResult.content', 'a `toolResult` of the user'),
+    bedrock: mapped(
+      'messages.2.content.0.toolResult.content',
+      'a `toolResult` in a `user` message',
+    ),
     cohere: mapped('messages.2.content', '`tool`'),
   },
-  'tool message that answers no call': {
+  'tool message without a matching call': {
     anthropic: mapped('messages.0.content.0.tool_use_id', '`tool_result`; the vendor answers 400'),
     gemini: refused,
     bedrock: mapped('messages.0.content.0.toolResult', '`toolResult`; the vendor answers 400'),
@@ -55,8 +61,8 @@ export const messages = {
   'name of a message': inEveryApi(ignored),
   refusal: {
     anthropic: mapped('messages.1.content', 'text'),
-    gemini: mapped(`${theirs}.0.text`, 'text'),
-    bedrock: mapped(`${first}.text`, 'text'),
+    gemini: mapped(`${geminiParts}.0.text`, 'text'),
+    bedrock: mapped(`${converseBlock}.text`, 'text'),
     cohere: mapped('messages.1.content', 'text'),
   },
   reasoning_content: inEveryApi(ignored),
@@ -67,67 +73,70 @@ export const messages = {
     cohere: mapped('messages.1.tool_plan'),
   },
   thinking_blocks: {
-    anthropic: mapped(first, 'in front, where all of them lead the answer'),
+    anthropic: mapped(converseBlock, 'first, when the answer begins with them'),
     gemini: ignored,
     bedrock: except(
-      mapped(`${first}.reasoningContent`, '`reasoningContent`, where all lead the answer'),
+      mapped(
+        `${converseBlock}.reasoningContent`,
+        '`reasoningContent`, when the answer begins with them',
+      ),
       { noThinkingBlocks: ignored },
     ),
     cohere: ignored,
   },
   'extra_content.google.thought_signature': {
     anthropic: ignored,
-    gemini: mapped(`${theirs}.0.thoughtSignature`, '`thoughtSignature`'),
+    gemini: mapped(`${geminiParts}.0.thoughtSignature`, '`thoughtSignature`'),
     bedrock: ignored,
     cohere: ignored,
   },
   'images of an answer': {
     anthropic: refused,
-    gemini: mapped(`${theirs}.1.inlineData`, '`inlineData`'),
+    gemini: mapped(`${geminiParts}.1.inlineData`, '`inlineData`'),
     bedrock: refused,
     cohere: refused,
   },
   'audio of an answer, with its data': {
     anthropic: refused,
-    gemini: mapped(`${theirs}.1.inlineData`, '`inlineData`'),
+    gemini: mapped(`${geminiParts}.1.inlineData`, '`inlineData`'),
     bedrock: refused,
     cohere: refused,
   },
   'audio of an answer, by its id': inEveryApi(refused),
   tool_calls: {
     anthropic: mapped('messages.1.content.0.input', '`tool_use`'),
-    gemini: mapped(`${theirs}.0.functionCall`, '`functionCall`'),
-    bedrock: mapped(`${first}.toolUse`, '`toolUse`'),
+    gemini: mapped(`${geminiParts}.0.functionCall`, '`functionCall`'),
+    bedrock: mapped(`${converseBlock}.toolUse`, '`toolUse`'),
     cohere: carried('messages.1.tool_calls.0.function'),
   },
   'arguments as an object': {
-    anthropic: mapped('messages.1.content.0.input', 'its text'),
-    gemini: mapped(`${theirs}.0.functionCall.args`, 'its text'),
-    bedrock: mapped(`${first}.toolUse.input`, 'its text'),
-    cohere: mapped('messages.1.tool_calls.0.function.arguments', 'its text'),
+    anthropic: mapped('messages.1.content.0.input', 'the text as sent'),
+    gemini: mapped(`${geminiParts}.0.functionCall.args`, 'the text as sent'),
+    bedrock: mapped(`${converseBlock}.toolUse.input`, 'the text as sent'),
+    cohere: mapped('messages.1.tool_calls.0.function.arguments', 'the text as sent'),
   },
-  'arguments that are no JSON object': {
+  'arguments that are not a JSON object': {
     anthropic: rawText,
     gemini: rawText,
     bedrock: rawText,
     cohere: carried('messages.1.tool_calls.0.function.arguments'),
   },
   'call of a custom tool': {
-    anthropic: mapped('messages.1.content.0.input', 'its text as `input`'),
-    gemini: mapped(`${theirs}.0.functionCall.args`, 'its text as `input`'),
-    bedrock: mapped(`${first}.toolUse.input`, 'its text as `input`'),
-    cohere: mapped('messages.1.tool_calls.0.function.arguments', 'its text as `input`'),
+    anthropic: mapped('messages.1.content.0.input', 'the text as `input`'),
+    gemini: mapped(`${geminiParts}.0.functionCall.args`, 'the text as `input`'),
+    bedrock: mapped(`${converseBlock}.toolUse.input`, 'the text as `input`'),
+    cohere: mapped('messages.1.tool_calls.0.function.arguments', 'the text as `input`'),
   },
-  'call whose name is other than 1 to 64 letters, digits, _ and -': {
+  'call with a name other than 1 to 64 letters, digits, _ and -': {
     anthropic: mapped('messages.1.content.0.name'),
-    gemini: mapped(`${theirs}.0.functionCall.name`, '`functionCall`'),
+    gemini: mapped(`${geminiParts}.0.functionCall.name`, '`functionCall`'),
     bedrock: refused,
     cohere: carried('messages.1.tool_calls.0.function.name'),
   },
   'function_call of an answer (legacy)': {
     anthropic: mapped('messages.1.content.0.input', '`tool_use`'),
-    gemini: mapped(`${theirs}.0.functionCall`, '`functionCall`'),
-    bedrock: mapped(`${first}.toolUse`, '`toolUse`'),
+    gemini: mapped(`${geminiParts}.0.functionCall`, '`functionCall`'),
+    bedrock: mapped(`${converseBlock}.toolUse`, '`toolUse`'),
     cohere: mapped('messages.1.tool_calls.0.function', '`tool_calls`'),
   },
   cache_control: {

@@ -11,7 +11,7 @@ import {
 const config = 'generationConfig'
 const extra = 'additionalModelRequestFields'
 
-/** What kind of answer is wanted, and how much thought goes into it. */
+/** The format of the answer, and reasoning. */
 export const output = {
   'response_format: json_object': {
     anthropic: dropped,
@@ -44,7 +44,7 @@ export const output = {
     bedrock: dropped,
     cohere: dropped,
   },
-  'modalities of another name': inEveryApi(dropped),
+  'modalities other than text, image, audio': inEveryApi(dropped),
   audio: inEveryApi(dropped),
   prediction: inEveryApi(dropped),
   'verbosity other than medium': inEveryApi(dropped),
@@ -52,7 +52,7 @@ export const output = {
   'reasoning_effort: none': {
     anthropic: except(mapped('thinking'), { noReasoning: ignored }),
     gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
-    bedrock: except(mapped(`${extra}.thinking`, "the family's own field"), {
+    bedrock: except(mapped(`${extra}.thinking`, 'a field specific to the model family'), {
       noReasoning: ignored,
       noWordForNone: ignored,
     }),
@@ -65,7 +65,7 @@ export const output = {
       noRoomToThink: dropped,
     }),
     gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
-    bedrock: except(mapped(`${extra}.thinking`, "the family's own field"), {
+    bedrock: except(mapped(`${extra}.thinking`, 'a field specific to the model family'), {
       noReasoning: dropped,
       thinkingMissing: dropped,
       noRoomToThink: dropped,
@@ -79,14 +79,14 @@ export const output = {
       noRoomToThink: dropped,
     }),
     gemini: except(mapped(`${config}.thinkingConfig`), { noReasoning: dropped }),
-    bedrock: except(mapped(`${extra}.thinking`, "the family's own field"), {
+    bedrock: except(mapped(`${extra}.thinking`, 'a field specific to the model family'), {
       noReasoning: dropped,
       thinkingMissing: dropped,
       noRoomToThink: dropped,
     }),
     cohere: dropped,
   },
-  'reasoning_effort of another name': inEveryApi(dropped),
+  'reasoning_effort with another value': inEveryApi(dropped),
   "Anthropic's thinking": {
     anthropic: except(carried('thinking'), { thinkingMissing: dropped, noRoomToThink: dropped }),
     gemini: ignored,

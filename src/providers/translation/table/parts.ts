@@ -19,7 +19,7 @@ const inline = mapped(`${gemini}.inlineData`, '`inlineData`')
 const stored = mapped(`${gemini}.fileData`, '`fileData`')
 const fetched = mapped(`${gemini}.fileData`, 'the vendor fetches it, https only')
 
-/** A document of Claude's API, by the type of its source. */
+/** A `document` block of Claude's API with this source. */
 const document = (source: string): TranslationOutcome =>
   mapped(`${claude}.source`, `a \`document\`, ${source}`)
 const converse = (block: 'image' | 'document'): TranslationOutcome =>
@@ -30,12 +30,12 @@ const claudeFiles = refusedAllBut('PDF and plain text')
 const converseImages = refusedAllBut('JPEG, PNG, GIF, WebP and documents')
 const converseFiles = refusedAllBut('PDF, CSV, DOC, DOCX, XLS, XLSX, HTML, TXT and MD')
 
-/** The parts of a message's content. Those of users are listed one by one. */
+/** The parts of a message's content. Parts of user messages have a row for each type. */
 export const parts = {
   text: {
-    anthropic: mapped(`${claude}.text`, 'but no text of white space'),
-    gemini: mapped(`${gemini}.text`, 'but no empty text'),
-    bedrock: mapped(`${claude}.text`, 'but no text of white space'),
+    anthropic: mapped(`${claude}.text`, 'except white space'),
+    gemini: mapped(`${gemini}.text`, 'except empty text'),
+    bedrock: mapped(`${claude}.text`, 'except white space'),
     cohere: carried(claude),
   },
   'refusal part': {
@@ -104,7 +104,7 @@ export const parts = {
     bedrock: ignored,
     cohere: carried(`${claude}.image_url.detail`),
   },
-  'image_url.detail of another name': {
+  'image_url.detail with another value': {
     anthropic: ignored,
     gemini: ignored,
     bedrock: ignored,
@@ -128,7 +128,7 @@ export const parts = {
     bedrock: converse('document'),
     cohere: refused,
   },
-  'file of another type whose filename says that it is a document': {
+  'file of another type whose filename has a document extension': {
     anthropic: claudeFiles,
     gemini: inline,
     bedrock: converse('document'),
@@ -141,13 +141,13 @@ export const parts = {
     cohere: refused,
   },
   'file without a media type': inEveryApi(refused),
-  'file without a media type whose filename says that it is a document': {
+  'file without a media type whose filename has a document extension': {
     anthropic: claudeFiles,
     gemini: refused,
     bedrock: { ...converse('document'), remark: 'a `document`, by its `filename`' },
     cohere: refused,
   },
-  'file whose file_data is no base64 data URI': inEveryApi(refused),
+  'file whose file_data is not a base64 data URI': inEveryApi(refused),
   'file with an https address': {
     anthropic: refused,
     gemini: except(refused, { fetchedByGoogle: fetched }),
@@ -177,7 +177,7 @@ export const parts = {
   'part other than text in instructions': inEveryApi(refused),
   'part other than text in an answer': {
     anthropic: refused,
-    gemini: mapped('contents.1.parts.1.inlineData', 'as in a message of the user'),
+    gemini: mapped('contents.1.parts.1.inlineData', 'as in a `user` message'),
     bedrock: refused,
     cohere: refused,
   },

@@ -12,7 +12,7 @@ import {
 const config = 'generationConfig'
 const inference = 'inferenceConfig'
 
-/** How long an answer may be, how it is chosen, and how many there are. */
+/** Output length, sampling, and the number of choices. */
 export const sampling = {
   max_completion_tokens: {
     anthropic: mapped('max_tokens'),
@@ -125,7 +125,7 @@ export const sampling = {
     bedrock: except(mapped(`${inference}.stopSequences`), { noStops: dropped }),
     cohere: mapped('stop_sequences'),
   },
-  'stop of white space': {
+  'stop that is white space': {
     anthropic: dropped,
     gemini: mapped(`${config}.stopSequences`),
     bedrock: except(dropped, {

@@ -15,7 +15,7 @@ const spec = 'toolConfig.tools.0.toolSpec'
 const calling = 'toolConfig.functionCallingConfig'
 const onlyThese = 'only these are offered; no call is forced'
 
-/** The functions on offer, and how they may be chosen. */
+/** Functions, and the choice among them. */
 export const tools = {
   'tools: a function': {
     anthropic: mapped('tools.0.name'),
@@ -81,7 +81,7 @@ export const tools = {
   'tool_choice: none after calls': {
     anthropic: mapped('tool_choice.type'),
     gemini: mapped(`${calling}.mode`, 'mode `NONE`'),
-    bedrock: weakened('the tools must be sent'),
+    bedrock: weakened('the tools are still sent'),
     cohere: mapped('tool_choice', '`NONE`'),
   },
   'tool_choice: required': {
@@ -104,7 +104,7 @@ export const tools = {
       noForcedCalls: weakened(onlyThese),
       noNamedChoice: dropped,
     }),
-    cohere: { ...ignored, remark: 'the model decides among all' },
+    cohere: { ...ignored, remark: 'the model may call any function' },
   },
   'tool_choice: a function that is not in tools': {
     anthropic: mapped('tool_choice.name', '`tool`'),
@@ -116,7 +116,7 @@ export const tools = {
     anthropic: mapped('tools', 'only these are sent'),
     gemini: mapped('tools.0.functionDeclarations', 'only these are sent'),
     bedrock: mapped('toolConfig.tools', 'only these are sent'),
-    cohere: { ...ignored, remark: 'the model decides among all' },
+    cohere: { ...ignored, remark: 'the model may call any function' },
   },
   'tool_choice: allowed_tools, required': {
     anthropic: except(mapped('tool_choice.type', '`any` of these'), {
@@ -127,12 +127,12 @@ export const tools = {
       noForcedCalls: weakened(onlyThese),
       noAnyChoice: weakened(onlyThese),
     }),
-    cohere: { ...ignored, remark: 'the model decides among all' },
+    cohere: { ...ignored, remark: 'the model may call any function' },
   },
   'tool_choice: custom': inEveryApi(dropped),
-  'tool_choice of another kind': inEveryApi(dropped),
+  'tool_choice with another value': inEveryApi(dropped),
   'tool_choice without tools': inEveryApi(ignored),
-  'function_call of another kind (legacy)': inEveryApi(dropped),
+  'function_call with another value (legacy)': inEveryApi(dropped),
   'parallel_tool_calls: false': {
     anthropic: mapped('tool_choice.disable_parallel_tool_use', '`disable_parallel_tool_use`'),
     gemini: dropped,
