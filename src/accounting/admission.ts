@@ -23,8 +23,8 @@ export interface AdmissionRequest {
 }
 
 /**
- * Admits a request or throws LM-4002, LM-4003 or LM-4001. All checks come before the first debit, so
- * a refused request has nothing to give back.
+ * Admits a request or throws LM-4002, LM-4003 or LM-4001. All checks come before the first debit,
+ * so a refused request has nothing to give back.
  */
 export function admit(request: AdmissionRequest): Admission {
   const { key, group, route, now, observer } = request

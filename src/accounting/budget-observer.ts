@@ -14,8 +14,8 @@ export interface BudgetSubject {
 }
 
 /**
- * Receives the events of all budgets, synchronously and in order. It runs on the request path, so it
- * must be quick and never throw.
+ * Receives the events of all budgets, synchronously and in order. It runs on the request path, so
+ * it must be quick and never throw.
  */
 export interface BudgetObserver {
   /** The spend of the subject has changed. */

@@ -8,8 +8,9 @@ import { type AdmissionDeps, KeyPrincipal } from './principal.ts'
 export type KeyRegistryOptions = Omit<AdmissionDeps, 'findGroup'>
 
 /**
- * Every key and group in memory, tombstones included. Spend is counted here and reaches the database
- * with the usage rows. It is read back only for keys and groups that are new to the registry.
+ * Every key and group in memory, tombstones included. Spend is counted here and reaches the
+ * database with the usage rows. It is read back only for keys and groups that are new to the
+ * registry.
  */
 export class KeyRegistry {
   readonly #observer: BudgetObserver

@@ -19,7 +19,9 @@ export function buildRateHeaders({ record, requests, tokens }: KeyEntry, now: Mi
   return headers
 }
 
-/** Never below 0, although a response may use more tokens than its request was estimated to need. */
+/**
+ * Never below 0, although a response may use more tokens than its request was estimated to need.
+ */
 function formatRemaining(limit: number, used: number): string {
   return String(Math.max(0, limit - used))
 }

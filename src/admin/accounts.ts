@@ -96,7 +96,9 @@ export function unknownId(scope: BudgetScope): GatewayError {
   return invalid(`id: no such ${scope}, or it was deleted`, 'id')
 }
 
-/** Saves the spend of a record that was just deleted. A failure leaves it due for the next flush. */
+/**
+ * Saves the spend of a record that was just deleted. A failure leaves it due for the next flush.
+ */
 export async function flushSpend({ flush }: AccountRouteDeps): Promise<void> {
   await flush().catch(() => {})
 }

@@ -38,9 +38,9 @@ export interface KeyAccounts {
 }
 
 /**
- * The routes of virtual keys. Each change takes the same steps: write the row, replace it in memory,
- * audit it, emit the event, answer. The database returns rows in the order of their commits, so no
- * step may wait between the first two.
+ * The routes of virtual keys. Each change takes the same steps: write the row, replace it in
+ * memory, audit it, emit the event, answer. The database returns rows in the order of their
+ * commits, so no step may wait between the first two.
  */
 export function keyRoutes(deps: KeyRouteDeps): AdminRoutes {
   return {

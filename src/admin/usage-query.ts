@@ -9,7 +9,9 @@ import {
   usageGroupings,
 } from '../store/index.ts'
 
-/** Parses the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock. */
+/**
+ * Parses the query of `GET /admin/usage`; LM-1001 with the parameter at fault. `now`: wall clock.
+ */
 export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQuery {
   const given = parseQuery(sumQuery, query)
   return {

@@ -15,7 +15,9 @@ export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError'
 }
 
-/** Opens the value of `GATEWAY_MASTER_KEY`. Rejects with a `MasterKeyError` when it is not a key. */
+/**
+ * Opens the value of `GATEWAY_MASTER_KEY`. Rejects with a `MasterKeyError` when it is not a key.
+ */
 export async function openMasterKey(value: string | undefined): Promise<MasterKey> {
   if (value === undefined || value === '') {
     throw new MasterKeyError(`GATEWAY_MASTER_KEY: is not set; with auth on it ${rule}`)

@@ -4,7 +4,7 @@ import { toKeyRow } from './keys.ts'
 import { budgetGroups, virtualKeys } from './schema.ts'
 import type { AccountRows } from './store.ts'
 
-/** Everything at one moment, so that no key names a group that is not among them. */
+/** Reads all rows in one transaction, so that every key's group is among them. */
 export async function readAccounts(db: LibSQLDatabase): Promise<AccountRows> {
   const [keys, groups] = await db.batch([
     db.select().from(virtualKeys).orderBy(virtualKeys.seq),

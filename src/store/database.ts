@@ -29,8 +29,8 @@ export {
 } from './lease.ts'
 
 /**
- * The store on the thread of its database. Usage rows are texts here, so that passing them to another
- * thread costs little: see `UsageText` and `parseUsageRows`. Errors are the driver's own.
+ * The store on the thread of its database. Usage rows are texts here, so that passing them to
+ * another thread costs little: see `UsageText` and `parseUsageRows`. Errors are the driver's own.
  */
 export interface DatabaseStore extends Omit<Pick<Store, StoreMethod>, 'addUsage' | 'listUsage'> {
   addUsage(batch: UsageText): Promise<void>
@@ -68,8 +68,8 @@ const operations: Operations = {
 }
 
 /**
- * Creates the store over an open libSQL database that has its tables. It sends single statements, and
- * batches that the database must run as one write transaction.
+ * Creates the store over an open libSQL database that has its tables. It sends single statements,
+ * and batches that the database must run as one write transaction.
  */
 export function databaseStore(db: LibSQLDatabase): DatabaseStore {
   const bound = storeMethods.map((method) => {

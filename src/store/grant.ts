@@ -5,13 +5,15 @@ import type { budgetGroups, virtualKeys } from './schema.ts'
 
 type Capped = typeof budgetGroups | typeof virtualKeys
 
-/** Adds to a cap inside the database, so that grants which overlap all land. */
+/**
+ * Returns the columns that add to a cap inside the database, so that no concurrent grant is lost.
+ */
 export function grantColumns(table: Capped, amount: NanoUsd) {
   const { usd, nano } = raiseCap(table, amount)
   return { budgetMaxUsd: usd, budgetMaxNano: nano }
 }
 
-/** There is a cap, and it does not pass the largest budget. */
+/** Matches rows that have a cap and, with the grant, stay within the maximum budget. */
 export function whereGrantFits(table: Capped, amount: NanoUsd): SQL {
   const { usd, nano } = raiseCap(table, amount)
   const largest = splitAmount(maxBudget)
@@ -19,7 +21,7 @@ export function whereGrantFits(table: Capped, amount: NanoUsd): SQL {
 }
 
 function raiseCap(table: Capped, amount: NanoUsd) {
-  // Bound as bigints: numbers are bound as floats, and dividing one would keep its fraction.
+  // Bound as bigints: numbers are bound as floats, whose division keeps the fraction.
   const { usd, nano } = splitAmount(amount)
   const nanos = sql`(${table.budgetMaxNano} + ${nano})`
   return {

@@ -24,7 +24,7 @@ export async function updateGroup(
   const [row] = await db
     .update(budgetGroups)
     .set({
-      // Something must be set.
+      // SQL requires at least one column.
       id,
       ...(name !== undefined && { name }),
       ...(budgetMax !== undefined && capColumns(budgetMax)),
@@ -83,7 +83,7 @@ function whereLive(id: GroupId): SQL | undefined {
 
 export function toGroupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
   return {
-    // It went in as such.
+    // Only such ids are inserted.
     id: row.id as GroupId,
     name: row.name,
     budgetMax: joinCap(row.budgetMaxUsd, row.budgetMaxNano),

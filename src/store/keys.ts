@@ -25,7 +25,7 @@ export async function createKey(
   return written ? toKeyRow(written) : 'unknown-group'
 }
 
-/** What the database gives a key. */
+/** The columns of a new key that the caller does not set. */
 const newRowDefaults = { seq: null, budgetSpentUsd: 0, budgetSpentNano: 0, deletedAt: null }
 
 export async function updateKey(
@@ -38,7 +38,7 @@ export async function updateKey(
     db
       .update(virtualKeys)
       .set({
-        // What is undefined is not set; something must be.
+        // Drizzle skips undefined columns. SQL requires at least one.
         id,
         ...others,
         ...('groupId' in change && { groupId }),
@@ -61,6 +61,7 @@ export async function rotateKey(
   return row ? toKeyRow(row) : 'unknown-key'
 }
 
+/** Revokes a key: its row becomes a tombstone. */
 export async function deleteKey(
   db: LibSQLDatabase,
   id: KeyId,
@@ -96,7 +97,7 @@ function whereLive(id: KeyId): SQL | undefined {
   return and(eq(virtualKeys.id, id), isNull(virtualKeys.deletedAt))
 }
 
-/** True of no group, and of a group that exists and is not deleted. */
+/** True without a group, and for a group that exists and is not deleted. */
 function whereJoinable(db: LibSQLDatabase, id: GroupId | null): SQL {
   if (id === null) return sql`true`
   return exists(
@@ -109,7 +110,7 @@ function whereJoinable(db: LibSQLDatabase, id: GroupId | null): SQL {
 
 export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
   return {
-    // Both ids went in as such.
+    // Only such ids are inserted.
     id: row.id as KeyId,
     digest: row.digest,
     name: row.name,

@@ -3,11 +3,11 @@ import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import type { Millis } from '../core/ids.ts'
 import { gatewayLease } from './schema.ts'
 
-/** Who a database is held by. */
+/** The process that holds a database. */
 export interface Holder {
   /** Random, the same for the life of a process. */
   readonly holder: string
-  /** The process, for people. */
+  /** A readable description of the process. */
   readonly process: string
 }
 
@@ -17,8 +17,8 @@ export interface Lease extends Holder {
 }
 
 /**
- * Takes the lease for so long, or holds it longer, unless another process has it: then resolves to
- * that one's.
+ * Takes or renews the lease for `duration`. Resolves to the lease of another process when that one
+ * holds it, or to undefined.
  */
 export async function takeLease(
   db: LibSQLDatabase,
@@ -40,7 +40,7 @@ export async function takeLease(
   return lease?.holder === holder ? undefined : lease
 }
 
-/** Notes who holds the database, where something else decides that. */
+/** Records the holder of the database where a file lock decides who that is. */
 export async function recordHolder(db: LibSQLDatabase, { holder, process }: Holder): Promise<void> {
   const row = { holder, process, endsAt: 0 }
   await db
@@ -49,13 +49,13 @@ export async function recordHolder(db: LibSQLDatabase, { holder, process }: Hold
     .onConflictDoUpdate({ target: gatewayLease.id, set: row })
 }
 
-/** The process that held the database last, for people; undefined when none ever did. */
+/** Returns a readable description of the last holder; undefined when there was none. */
 export async function readLastHolder(db: LibSQLDatabase): Promise<string | undefined> {
   const [lease] = await db.select().from(gatewayLease)
   return lease?.process
 }
 
-/** Gives the lease back, if it is held. */
+/** Releases the lease if this process holds it. */
 export async function releaseLease(db: LibSQLDatabase, { holder }: Holder): Promise<void> {
   await db.delete(gatewayLease).where(eq(gatewayLease.holder, holder))
 }

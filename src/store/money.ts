@@ -5,7 +5,7 @@ export const maxBudget = 1_000_000_000_000_000_000_000n as NanoUsd
 
 const nanosPerUsd = 1_000_000_000n
 
-/** An amount as its two columns hold it: whole dollars, rounded down, and billionths from 0 on. */
+/** An amount as its two columns hold it: whole dollars, rounded down, and billionths from 0 up. */
 export interface Amount {
   readonly usd: bigint
   readonly nano: bigint
@@ -29,7 +29,7 @@ export function toBillionths(money: NanoUsd): bigint {
 }
 
 export function joinAmount(usd: number, nano: number): NanoUsd {
-  // The two columns of one amount.
+  // The two columns hold one amount.
   return (BigInt(usd) * nanosPerUsd + BigInt(nano)) as NanoUsd
 }
 

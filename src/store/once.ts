@@ -4,8 +4,8 @@ import type { LibSQLDatabase } from 'drizzle-orm/libsql'
 import { writtenBatches } from './schema.ts'
 
 /**
- * Writes a batch in one transaction, and never again under the same id. So a batch can be sent once
- * more when nobody knows whether it was written: the connection broke before the answer came.
+ * Writes a batch in one transaction, at most once per id. So a batch can be sent again when its
+ * outcome is unknown, for example because the connection broke before the result arrived.
  */
 export async function writeOnce(
   db: LibSQLDatabase,
@@ -25,10 +25,10 @@ export async function writeOnce(
   }
 }
 
-/** Seconds that the id of a batch is kept for. Whoever sends again does so within minutes. */
+/** How long the id of a batch is kept, in seconds. Batches are sent again within minutes. */
 const keepSeconds = 7 * 86_400
 
-/** The first statement, which puts the id down, found it there. */
+/** Whether the first statement, which inserts the id, found it in the table. */
 function isAlreadyWritten(error: unknown): boolean {
   const { code, statementIndex } = error as { code?: unknown; statementIndex?: unknown }
   return statementIndex === 0 && String(code).startsWith('SQLITE_CONSTRAINT')

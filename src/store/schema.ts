@@ -2,9 +2,9 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { UsageColumnName } from './usage-columns.ts'
 
 /*
- * The tables. An amount of money takes two columns, whole dollars and billionths of a dollar from 0
- * to 999,999,999: billionths alone would end at 9.2e9 USD, and text could not be summed. Times are
- * unix seconds. After a change here: `npm run migrations`.
+ * The tables. An amount of money takes two columns: whole dollars, and billionths of a dollar from
+ * 0 to 999,999,999. Billionths alone would overflow at 9.2e9 USD, and text could not be summed.
+ * Times are unix seconds. After a change here, run `npm run migrations`.
  */
 
 export const budgetGroups = sqliteTable('budget_groups', {
@@ -43,13 +43,13 @@ export const virtualKeys = sqliteTable(
   (table) => [index('virtual_keys_group_id').on(table.groupId)],
 )
 
-/** The index of the usage log on time. */
+/** The index of the usage log by time. */
 export const usageLogByTime = 'usage_log_ts'
 
 export const usageLog = sqliteTable(
   'usage_log',
   {
-    /** Never used again after a purge, so that a cursor stays where it is. */
+    /** Not reused after a purge, so that cursors stay valid. */
     id: integer().primaryKey({ autoIncrement: true }),
     ts: integer().notNull(),
     requestId: text('request_id').notNull(),
@@ -77,7 +77,7 @@ export const usageLog = sqliteTable(
     attempts: integer().notNull(),
     status: integer().notNull(),
     errorCode: text('error_code'),
-    /** JSON; null where the client sent none. */
+    /** JSON; null when the client sent none. */
     metadata: text(),
   } satisfies Record<'id' | UsageColumnName, unknown>,
   (table) => [index(usageLogByTime).on(table.ts)],
@@ -103,7 +103,7 @@ export const webhookSettings = sqliteTable('webhook_settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** What has been written already, so that nothing is written twice when it is sent again. */
+/** The ids of written batches, so that a batch which is sent again is not written twice. */
 export const writtenBatches = sqliteTable(
   'written_batches',
   {
@@ -113,13 +113,13 @@ export const writtenBatches = sqliteTable(
   (table) => [index('written_batches_written_at').on(table.writtenAt)],
 )
 
-/** Which gateway works on the database. */
+/** The gateway that uses the database. */
 export const gatewayLease = sqliteTable('gateway_lease', {
   /** Always 1: there is one lease. */
   id: integer().primaryKey(),
   /** Random, the same for the life of a process. */
   holder: text().notNull(),
-  /** The process, for people. */
+  /** A readable description of the process. */
   process: text().notNull(),
   /** Unix milliseconds by the clock of the database. */
   endsAt: integer('ends_at').notNull(),

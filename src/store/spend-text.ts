@@ -3,7 +3,7 @@ import type { NanoUsd } from '../core/ids.ts'
 import { splitAmount } from './money.ts'
 import type { SpendAddition, SpendText } from './store.ts'
 
-/** Sums of what is spent. Each key and group comes once: an update takes only one row of each. */
+/** Sums of spend by key and by group, one entry for each: an update applies only one row per id. */
 export class SpendSums {
   readonly #sums: Readonly<Record<BudgetScope, Map<string, bigint>>> = {
     key: new Map(),
@@ -16,18 +16,18 @@ export class SpendSums {
     sums.set(id, (sums.get(id) ?? zero) + amount)
   }
 
-  /** The sum over all of a scope. */
+  /** Returns the sum over all ids of a scope. */
   total(scope: BudgetScope): NanoUsd {
     let total = zero
     for (const sum of this.#sums[scope].values()) total += sum
-    return total as NanoUsd // A sum of such.
+    return total as NanoUsd // A sum of nano-dollars.
   }
 
   additions(): SpendAddition[] {
-    const of = (scope: BudgetScope) =>
+    const list = (scope: BudgetScope) =>
       // Sums of nano-dollars.
       Array.from(this.#sums[scope], ([id, sum]) => ({ scope, id, amount: sum as NanoUsd }))
-    return [...of('key'), ...of('group')].filter(({ amount }) => amount !== zero)
+    return [...list('key'), ...list('group')].filter(({ amount }) => amount !== zero)
   }
 
   text(): SpendText {
@@ -46,7 +46,7 @@ export function spendText(additions: readonly SpendAddition[]): SpendText {
 function toJson(sums: ReadonlyMap<string, bigint>): string {
   return JSON.stringify(
     Array.from(sums, ([id, sum]) => {
-      const { usd, nano } = splitAmount(sum as NanoUsd) // A sum of such.
+      const { usd, nano } = splitAmount(sum as NanoUsd) // A sum of nano-dollars.
       return [id, Number(usd), Number(nano)]
     }),
   )

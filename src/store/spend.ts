@@ -6,12 +6,12 @@ import { budgetGroups, virtualKeys } from './schema.ts'
 import { spendText } from './spend-text.ts'
 import type { SpendFlush, SpendText } from './store.ts'
 
-/** Adds to what keys and groups have spent, inside the database. */
+/** Adds to the spend of keys and groups inside the database. */
 export async function addSpend(db: LibSQLDatabase, flush: SpendFlush): Promise<void> {
   await writeOnce(db, flush.id, spendStatements(db, spendText(flush.additions)))
 }
 
-/** One statement for each table in which something changes. */
+/** Returns one statement for each table that changes. */
 export function spendStatements(
   db: LibSQLDatabase,
   { key, group }: SpendText,

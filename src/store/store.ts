@@ -4,68 +4,71 @@ import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
 
 /**
- * The database, as everybody else sees it: rows in, rows out. Each call is one transaction, calls
- * are carried out in the order they are made, and the answer comes when the change is durable.
- * A call rejects with a `StoreFault` when the database cannot be used; it may be made again.
+ * The interface of the database: rows in, rows out. Each call is one transaction, calls run in the
+ * order in which they are made, and each resolves when its change is durable. A call rejects with a
+ * `StoreFault` when the database cannot be used; the caller may repeat it.
  */
 export interface Store {
-  /** Every key and group, tombstones included, in the order of their creation. */
+  /** Reads every key and group, tombstones included, in order of creation. */
   readAccounts(): Promise<AccountRows>
 
   createKey(key: NewKey): Promise<KeyRow | 'unknown-group'>
   updateKey(id: KeyId, change: KeyChange): Promise<KeyRow | 'unknown-key' | 'unknown-group'>
-  /** Puts a new secret in the place of the old one. */
+  /** Replaces the secret. */
   rotateKey(id: KeyId, digest: string): Promise<KeyRow | 'unknown-key'>
+  /** Revokes a key. `at`: unix seconds. */
   deleteKey(id: KeyId, at: number): Promise<KeyRow | 'unknown-key'>
   /** Adds to the cap. */
   grantKey(id: KeyId, amount: NanoUsd): Promise<KeyRow | 'unknown-key' | GrantError>
 
   createGroup(group: BudgetGroup): Promise<GroupRow>
   updateGroup(id: GroupId, change: GroupChange): Promise<GroupRow | 'unknown-group'>
-  /** Refused while a key that is not deleted is a member. */
+  /** Deletes a group, unless it still has keys that are not deleted. */
   deleteGroup(id: GroupId, at: number): Promise<GroupRow | 'unknown-group' | 'has-members'>
   grantGroup(id: GroupId, amount: NanoUsd): Promise<GroupRow | 'unknown-group' | GrantError>
 
   /**
-   * Adds what no usage row explains to the spend of keys and groups, tombstones included. A flush is
-   * written once, however often it is sent.
+   * Adds spend without a usage row to keys and groups, tombstones included. A flush is written
+   * once, no matter how often it is sent.
    */
   addSpend(flush: SpendFlush): Promise<void>
 
   /**
-   * Appends rows of the usage log and adds what they cost to the spend of their keys and groups, in
-   * one transaction. A batch is written once, however often it is sent.
+   * Appends rows to the usage log and adds their cost to the spend of their keys and groups, in one
+   * transaction. A batch is written once, no matter how often it is sent.
    */
   addUsage(batch: UsageBatch): Promise<void>
-  /** Deletes at most `limit` rows that are older than `before`, unix seconds; resolves to how many. */
+  /** Deletes up to `limit` rows from before `before`, unix seconds. Resolves to their number. */
   purgeUsage(before: number, limit: number): Promise<number>
-  /** Sums by group, the dearest first. */
+  /** Returns sums by group, the highest cost first. */
   sumUsage(query: UsageSumQuery): Promise<readonly UsageSum[]>
-  /** Rows by increasing id. */
+  /** Returns rows by increasing id. */
   listUsage(query: UsageListQuery): Promise<readonly UsageRow[]>
 
-  /** What is kept sealed for a purpose, by name. */
+  /** Reads the sealed values of a purpose, ordered by name. */
   readSealed(purpose: SealedPurpose): Promise<readonly SealedRow[]>
-  /** Creates or replaces. */
+  /** Creates or replaces a sealed value. */
   putSealed(row: SealedRow): Promise<void>
   deleteSealed(purpose: SealedPurpose, name: string): Promise<void>
 
-  /** The webhook settings that were set at run time; undefined when they never were. */
+  /** Reads the webhook settings that were set at run time; undefined when none were. */
   readWebhookSettings(): Promise<WebhookRow | undefined>
   putWebhookSettings(row: WebhookRow): Promise<void>
 
   /**
-   * From now on calls fail that cannot be carried out at once, those included that wait. For the end
-   * of a process that has no more time.
+   * Makes all waiting calls fail, and later ones that cannot run at once. For a process that must
+   * exit now.
    */
   abandon(): void
-  /** Waits for what is under way, and frees everything. */
+  /** Waits for running calls and releases the database. */
   close(): Promise<void>
 }
 
 export type StoreMethod = Exclude<keyof Store, 'abandon' | 'close'>
 
-/** The methods that call the database. Both ends of the database's thread are built from this list. */
+/**
+ * The methods that call the database. Both ends of the database's thread are built from this list.
+ */
 export const storeMethods = Object.keys({
   readAccounts: true,
   createKey: true,
@@ -89,32 +92,35 @@ export const storeMethods = Object.keys({
   putWebhookSettings: true,
 } satisfies Record<StoreMethod, true>) as readonly StoreMethod[]
 
-/** Opens the database, creates or migrates it. Rejects with a `StoreFault` whose message tells why not. */
+/**
+ * Opens the database; creates or migrates it. Rejects with a `StoreFault` that says why it cannot.
+ */
 export type OpenStore = (settings: StoreSettings) => Promise<Store>
 
-/** The code of a fault: the database has its one gateway already. */
+/** The code of a `StoreFault`: another gateway uses the database. */
 export const databaseInUse = 'DATABASE_IN_USE'
 
 export interface StoreSettings {
-  /** A file, or the address of a libSQL server. */
+  /** A file path, or the address of a libSQL server. */
   readonly path: string
-  /** Shown to a libSQL server. */
+  /** The auth token for a libSQL server. */
   readonly token: string | undefined
   /**
-   * For a gateway, which counts budgets in its own memory. `sole`: rejects with `DATABASE_IN_USE`
-   * while another gateway works on the database. `shared`: reports that. Absent for a command.
+   * For a gateway, which counts budgets in its own memory. `sole`: opening rejects with
+   * `DATABASE_IN_USE` while another gateway uses the database. `shared`: opening reports it. Absent
+   * for a command.
    */
   readonly claim?: 'sole' | 'shared' | undefined
-  /** Told of what an operator should know: the file was deleted or replaced under the process. */
+  /** Called with events for the operator, such as a file that was deleted while in use. */
   readonly report?:
     | ((message: string, fields: Readonly<Record<string, unknown>>) => void)
     | undefined
 }
 
-/** The database cannot be used, now or at all. The message holds no row and no secret. */
+/** The database cannot be used. The message contains no row and no secret. */
 export class StoreFault extends Error {
   override readonly name = 'StoreFault'
-  /** Of the driver, the system or the server: `SQLITE_BUSY`. */
+  /** The code of the driver, the system or the server, such as `SQLITE_BUSY`. */
   readonly code: string | undefined
 
   constructor(message: string, code?: string) {
@@ -128,9 +134,9 @@ export interface AccountRows {
   readonly groups: readonly GroupRow[]
 }
 
-/** A new key: the digest stands for the secret, which is never stored. */
+/** A new key. Its secret is never stored, only the digest. */
 export interface NewKey extends Omit<VirtualKey, 'deletedAt'> {
-  /** BLAKE3 of the whole plaintext, 64 lowercase hex digits. */
+  /** The BLAKE3 digest of the whole secret, 64 lowercase hex digits. */
   readonly digest: string
 }
 
@@ -143,7 +149,7 @@ export interface GroupRow extends BudgetGroup {
   readonly budgetSpent: NanoUsd
 }
 
-/** What is to change; absent members stay as they are. */
+/** The members to change; absent members stay as they are. */
 export type KeyChange = Partial<
   Pick<
     VirtualKey,
@@ -153,11 +159,11 @@ export type KeyChange = Partial<
 
 export type GroupChange = Partial<Pick<BudgetGroup, 'name' | 'budgetMax'>>
 
-/** `no-cap`: there is nothing to add to. `too-much`: the cap would pass the largest budget. */
+/** `no-cap`: there is no cap to add to. `too-much`: the cap would exceed the maximum budget. */
 export type GrantError = 'no-cap' | 'too-much'
 
 export interface SpendFlush {
-  /** Random, the same when the flush is sent again. */
+  /** Random; the same when the flush is sent again. */
   readonly id: string
   readonly additions: readonly SpendAddition[]
 }
@@ -165,35 +171,36 @@ export interface SpendFlush {
 export interface SpendAddition {
   readonly scope: BudgetScope
   readonly id: string
-  /** May be negative: an exact count can be lower than its estimate. */
+  /** Negative when an exact count is below its estimate. */
   readonly amount: NanoUsd
 }
 
-/** Additions as a database takes them. By scope a JSON array of arrays: id, dollars, billionths. */
+/** Additions in the form for SQL: by scope a JSON array of arrays of id, dollars, billionths. */
 export type SpendText = Readonly<Record<BudgetScope, string>>
 
-/** Rows that are written together. They are kept by column, and put together when they are read. */
+/** Rows that are written together. They are stored by column. */
 export interface UsageBatch {
-  /** Random, the same when the batch is sent again. */
+  /** Random; the same when the batch is sent again. */
   readonly id: string
-  /** How many rows. */
+  /** The number of rows. */
   readonly length: number
+  /** Returns the rows as objects. */
   rows(): NewUsageRow[]
-  /** The same rows as a database takes them. */
+  /** Returns the rows in the form for SQL. */
   text(): UsageText
 }
 
-/** What all rows of a batch have in common is sent once: most columns, as a rule. */
+/** A batch in the form for SQL. Columns that are equal in all rows, usually most, are sent once. */
 export interface UsageText {
-  /** Of the batch. */
+  /** The id of the batch. */
   readonly id: string
-  /** The first row, in the order of the columns. */
+  /** The first row, in the order of `usageColumns`. */
   readonly first: readonly UsageValue[]
-  /** The columns in which the rows differ. */
+  /** The indexes of the columns in which the rows differ. */
   readonly varying: readonly number[]
-  /** A JSON array of arrays: of each row what is in those columns. */
+  /** A JSON array with one array per row: the values of those columns. */
   readonly rows: string
-  /** What the rows cost, by key and by group. */
+  /** The cost of the rows, by key and by group. */
   readonly spend: SpendText
 }
 
@@ -225,7 +232,7 @@ export interface UsageSumQuery extends UsageFilter {
   readonly limit: number
 }
 
-/** Sums over the rows of one group. `group` is empty where the column is null. */
+/** Sums over the rows of one group. `group` is empty when the column is null. */
 export interface UsageSum {
   readonly group: string
   readonly requests: number
@@ -252,12 +259,15 @@ export interface UsageListQuery {
   readonly limit: number
 }
 
+/**
+ * `canary` is the value that `checkMasterKey` seals. The purposes are part of the stored format.
+ */
 export type SealedPurpose = 'provider-key' | 'webhook-signing-key' | 'canary'
 
 export interface SealedRow {
   readonly purpose: SealedPurpose
   readonly name: string
-  /** The sealed value, text. */
+  /** The sealed value as text. */
   readonly sealed: string
   /** Unix seconds. */
   readonly updatedAt: number

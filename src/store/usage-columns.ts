@@ -63,7 +63,9 @@ export type UsageColumnName = Exclude<keyof Definitions, 'cost'> | 'costUsd' | '
 /** A value as a column holds it. */
 export type UsageValue = string | number | null
 
-/** How a field is named in JSON and kept in the table. Without a function a value stays as it is. */
+/**
+ * How a field is named in JSON and kept in the table. Without a function a value stays as it is.
+ */
 interface Definition<Value> {
   readonly jsonName: string
   readonly columns: readonly {
@@ -116,7 +118,9 @@ export function clampCost(cost: NanoUsd): NanoUsd {
   return cost > maxBudget ? maxBudget : cost
 }
 
-/** Text in the column, null for an empty object. The select embeds the text, so it arrives parsed. */
+/**
+ * Text in the column, null for an empty object. The select embeds the text, so it arrives parsed.
+ */
 function json(jsonName: string): Definition<Metadata> {
   return {
     jsonName,

@@ -30,7 +30,7 @@ import type {
 } from './store.ts'
 import { type UsageColumnName, usageColumns } from './usage-columns.ts'
 
-/** Appends rows and charges what they cost in one transaction: sums of rows and of spend agree. */
+/** Appends rows and charges their cost in one transaction, so that rows and spend always agree. */
 export async function addUsage(db: LibSQLDatabase, batch: UsageText): Promise<void> {
   const { id, spend } = batch
   const isEmpty = batch.first.length === 0
@@ -44,7 +44,7 @@ function insertRows(db: LibSQLDatabase, { first, varying, rows }: UsageText) {
   const selected = Object.keys(getTableColumns(usageLog)).map(
     (name) => values[usageColumns.findIndex((column) => column.name === name)] ?? sql`null`,
   )
-  // Materialized, or SQLite would write each row out as text anew for every column.
+  // Materialized, or SQLite would serialize each row again for every column.
   return db.insert(usageLog).select(sql`
     with rows as materialized (select value as row from json_each(${rows}))
     select ${sql.join(selected, sql`, `)} from rows
@@ -66,7 +66,7 @@ export async function purgeUsage(
   return rowsAffected
 }
 
-/** JSON arrays, by increasing id: each a row as `usageRows` reads it. */
+/** Returns rows by increasing id, each a JSON array as `parseUsageRows` reads it. */
 export async function listUsage(db: LibSQLDatabase, query: UsageListQuery): Promise<string[]> {
   const span = await findSpan(db, query)
   if (!span) return []
@@ -115,9 +115,9 @@ interface Span {
 }
 
 /**
- * The ids between which all rows of a window lie. Rows are written nearly in the order of their time,
- * so reading them from one end of this to the other, in the order they are stored, is faster than
- * looking each up through the index on time; and a page begins at once, wherever the window is.
+ * Returns the range of ids that contains all rows of a window. Rows are written almost in the order
+ * of their time, so scanning this range in storage order is faster than looking up each row through
+ * the index on time, and a page starts without a scan wherever the window is.
  */
 async function findSpan(db: LibSQLDatabase, window: Window): Promise<Span | undefined> {
   const [row] = await db
@@ -129,7 +129,7 @@ async function findSpan(db: LibSQLDatabase, window: Window): Promise<Span | unde
 }
 
 function whereInSpan({ first, last }: Span, { since, until }: Window): SQL | undefined {
-  // The plus sign keeps the planner from the index on time.
+  // The plus sign stops the planner from using the index on time.
   return and(between(usageLog.id, first, last), between(sql`+${usageLog.ts}`, since, until))
 }
 
@@ -155,10 +155,10 @@ const groupings: Readonly<Record<UsageGrouping, SQL<string>>> = {
   total: sql`'total'`,
 }
 
-/** The requests of which this is true. */
+/** Counts the rows for which the condition is true. */
 const countIf = (condition: SQL) => sql<number>`sum(${condition})`
 
-/** Of whole numbers it is exact up to 2^53, and unlike `sum` it does not fail past 2^63. */
+/** Sums a column: exact up to 2^53, and unlike `sum` without an error above 2^63. */
 const total = (column: SQLiteColumn) => sql<number>`total(${column})`
 
 const sums = {

@@ -108,7 +108,9 @@ export class Webhooks {
     }
   }
 
-  /** Throws `UnsignedWebhooksError` when the table of the file requires signatures without a key. */
+  /**
+   * Throws `UnsignedWebhooksError` when the table of the file requires signatures without a key.
+   */
   check(config: WebhookConfig): void {
     const problem = findUnsignedError(config, this.#keys)
     if (problem && resolveSettings(this.#row, config).enabled) throw problem

@@ -153,7 +153,7 @@ describe('a database of', () => {
 
     const { code, stderr } = await finished(start({ path }))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/the database was made by a newer version of the gateway.*\n$/)
+    expect(stderr).toMatch(/the database was created by a newer version of the gateway.*\n$/)
   })
 
   test('a libSQL server is used with the token of the environment', async () => {

@@ -70,7 +70,7 @@ describe('a second process on a database file', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(
       new RegExp(
-        `^another gateway works on .*gateway\\.db: process ${first.process.pid} on .*, since`,
+        `^another gateway uses the database .*gateway\\.db: process ${first.process.pid} on .*, since`,
       ),
     )
     expect(stderr).toContain('--allow-second')
@@ -187,7 +187,7 @@ describe('a second gateway on a database server', () => {
     await expect(opened(url)).rejects.toMatchObject({
       code: 'DATABASE_IN_USE',
       message: expect.stringMatching(
-        new RegExp(`^another gateway works on the database at 127.*: process ${process.pid} on `),
+        new RegExp(`^another gateway uses the database at 127.*: process ${process.pid} on `),
       ),
     })
   })
@@ -209,7 +209,7 @@ describe('a second gateway on a database server', () => {
     await opened(url)
     const reports: unknown[] = []
     await opened(url, { claim: 'shared', report: (...report) => reports.push(report) })
-    expect(reports).toMatchObject([[expect.stringContaining('another gateway works'), {}]])
+    expect(reports).toMatchObject([[expect.stringContaining('another gateway uses'), {}]])
   })
 
   test('is not kept out by a command', async () => {

@@ -105,7 +105,7 @@ describe('migrations', () => {
     const path = join(folder(), 'gateway.db')
     await (await opened(path)).close()
     await upgrade(path)
-    await expect(opened(path)).rejects.toThrow(/made by a newer version of the gateway/)
+    await expect(opened(path)).rejects.toThrow(/created by a newer version of the gateway/)
     expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(shipped + 1)
   })
 
@@ -178,7 +178,7 @@ describe('while another process holds the lock', () => {
     store.abandon()
     const ends = await Promise.allSettled(writes)
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(spend(store, '3')).rejects.toThrow('the database has been closed')
+    await expect(spend(store, '3')).rejects.toThrow('the database is closed')
     await store.close()
     await other.rollback()
     expect(await valueOf(path, 'select budget_spent_usd from virtual_keys')).toBe(0)

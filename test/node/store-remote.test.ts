@@ -103,7 +103,9 @@ describe('a libSQL server', () => {
     await expect.poll(() => server.held).toBe(1)
     const start = performance.now()
     store.abandon()
-    await expect(writing).rejects.toMatchObject({ message: 'the database server does not answer' })
+    await expect(writing).rejects.toMatchObject({
+      message: 'the database server did not respond in time',
+    })
     await store.close()
     expect(performance.now() - start).toBeLessThan(4_000)
   })

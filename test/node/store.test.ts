@@ -88,9 +88,7 @@ describe('calls', () => {
     const writes = ['1', '2', '3'].map((id) => store.addUsage(usageBatch(id, [usageRow()])))
     await Promise.all([store.close(), store.close()])
     await Promise.all(writes)
-    await expect(store.readAccounts()).rejects.toThrow(
-      new StoreFault('the database has been closed'),
-    )
+    await expect(store.readAccounts()).rejects.toThrow(new StoreFault('the database is closed'))
     expect(await valueOf(path, 'select count(*) from usage_log')).toBe(3)
   })
 
@@ -135,7 +133,7 @@ describe('the thread', () => {
   }
 
   const crash = (store: Store) => store.deleteSealed('canary', 'x')
-  const ended = new StoreFault('the thread of the database ended during the call')
+  const ended = new StoreFault('the database thread ended during the call')
 
   test('that crashes costs the call it crashes in; the next one starts another', async () => {
     const reports: unknown[] = []
@@ -152,7 +150,7 @@ describe('the thread', () => {
       { status: 'rejected', reason: ended },
       { status: 'fulfilled', value: 'canary' },
     ])
-    const failed = 'the thread of the database has failed'
+    const failed = 'the database thread failed'
     expect(reports).toMatchObject([
       [failed, { error: 'Error' }],
       [failed, { error: 'Error' }],
@@ -164,9 +162,9 @@ describe('the thread', () => {
     const calls = await Promise.allSettled(Array.from({ length: 6 }, () => crash(store)))
     expect(calls.map((call) => call.status === 'rejected' && call.reason.message)).toEqual([
       ...Array(3).fill(ended.message),
-      ...Array(3).fill('the thread of the database ends whenever it is started'),
+      ...Array(3).fill('the database thread crashes on every start'),
     ])
-    await expect(store.readSealed('canary')).rejects.toThrow('ends whenever it is started')
+    await expect(store.readSealed('canary')).rejects.toThrow('crashes on every start')
     const now = performance.now()
     vi.spyOn(performance, 'now').mockReturnValue(now + 5_000)
     onTestFinished(() => void vi.restoreAllMocks())

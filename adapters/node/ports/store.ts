@@ -25,19 +25,20 @@ import {
 
 export interface NodeStoreOptions {
   /**
-   * How long a call may take, the wait for those before it included, while another process holds the
-   * database or the server does not answer. 3 s for a file, 10 s for a server.
+   * The time limit of a call, including the wait for earlier calls, while another process locks the
+   * database or the server does not respond. In milliseconds; default 3,000 for a file and 10,000
+   * for a server.
    */
   readonly timeout?: Millis
-  /** How long a server keeps the database for a gateway that does not answer. 30 s. */
+  /** How long the lease on a server remains without renewal. In milliseconds; default 30,000. */
   readonly lease?: Millis
-  /** The program of the thread. */
+  /** The entry file of the thread. */
   readonly entry?: URL
 }
 
 /**
- * Opens a database in a thread of its own, since the driver holds up the thread it runs on: a file,
- * or a libSQL server at a `libsql:`, `https:` or `http:` address. An `OpenStore` with options.
+ * Opens a database in its own thread, because the driver blocks the thread that it runs on. The
+ * database is a file, or a libSQL server at a `libsql:`, `https:` or `http:` address.
  */
 export async function openNodeStore(
   settings: StoreSettings,
@@ -68,12 +69,13 @@ function createStore(thread: StoreThread): Store {
   }
 }
 
-/** Threads that have not been ended. */
+/** The threads that have not ended. */
 const threads = new Set<StoreThread>()
 
 /**
- * Lets every database of the process give up, and waits a moment for the calls that run. False when
- * one still runs: then `process.exit` would wait for it, and abort the process if it fails.
+ * Abandons every database of the process and waits up to 250 ms for running calls. Resolves to
+ * false when one still runs: then `process.exit` would wait for it, and abort the process if it
+ * fails.
  */
 export async function abandonStores(): Promise<boolean> {
   const running = [...threads]
@@ -82,7 +84,7 @@ export async function abandonStores(): Promise<boolean> {
   return running.every(({ isBusy }) => !isBusy)
 }
 
-/** How long `abandonStores` and a `close` after `abandon` wait for a call that runs. */
+/** The maximum time that `abandonStores`, and `close` after `abandon`, wait for a running call. */
 const maxIdleWaitMs: Millis = 250
 
 interface Waiting {
@@ -91,12 +93,11 @@ interface Waiting {
   readonly reject: (fault: StoreFault) => void
 }
 
-/** A thread that ends so many times in a row without an answer is left alone for a while. */
+/** After so many crashes in a row without a result, the thread is not restarted for a while. */
 const maxCrashes = 3
-/** How long, in milliseconds. */
 const crashPauseMs = 5_000
 
-/** Hands the thread one call at a time, so that a crash costs the call it happens in and no more. */
+/** Sends the thread one call at a time, so that a crash fails only the call that was running. */
 class StoreThread {
   readonly #settings: ThreadSettings
   readonly #timeout: Millis
@@ -110,13 +111,13 @@ class StoreThread {
   #isOpen = false
   #isAbandoned = false
   #closing: Promise<void> | undefined
-  /** Resolved when no call runs any more. */
+  /** Called when no call is running. */
   readonly #idleListeners: (() => void)[] = []
 
   constructor(settings: StoreSettings, options: NodeStoreOptions) {
     const { path, token, claim, report = () => {} } = settings
     const { timeout = isRemote(path) ? 10_000 : 3_000, lease = 30_000, entry = ownEntry } = options
-    // Later threads take the place of the first one under the same name.
+    // Threads after a crash use the same identity for the claim.
     this.#settings = { path, token, claim: claim && { mode: claim, ...identifyProcess() }, lease }
     this.#timeout = timeout
     this.#report = report
@@ -142,13 +143,13 @@ class StoreThread {
     this.#isAbandoned = true
     this.#post('abandon')
     for (const waiting of this.#waiting.splice(0)) {
-      // Without a close the thread would be ended in the middle of a call.
+      // Without its close, the thread would be terminated in the middle of a call.
       if (waiting.call.method === 'close') this.#waiting.push(waiting)
       else waiting.reject(createClosedFault())
     }
   }
 
-  /** Resolves when no call runs any more, but after 250 ms in any case. */
+  /** Resolves when no call is running, but after 250 ms at the latest. */
   waitUntilIdle(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.isBusy) return resolve()
@@ -157,14 +158,14 @@ class StoreThread {
     })
   }
 
-  /** Waits for the calls before it, unless they were abandoned, and ends the thread. */
+  /** Waits for earlier calls, unless they were abandoned, and ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
   }
 
   async #end(): Promise<void> {
-    // A thread that has crashed has nothing left to close.
+    // A crashed thread has nothing to close.
     const isStarted = this.#worker !== undefined || this.isBusy
     const ended = isStarted ? this.#enqueue('close', []).catch(() => {}) : undefined
     await (this.#isAbandoned ? this.waitUntilIdle() : ended)
@@ -198,7 +199,7 @@ class StoreThread {
     }
     if (!this.#worker && this.#isPausing()) return this.#giveUp()
     this.#worker ??= this.#start()
-    // A call is waited for; in between the thread holds nobody up.
+    // Only a running call keeps the process alive.
     this.#worker.ref()
     this.#post(this.#current.call)
   }
@@ -209,16 +210,16 @@ class StoreThread {
       if (message.kind === 'report') this.#report(message.message, message.fields)
       else void this.#answer(message)
     })
-    // The exit follows.
+    // The `exit` event follows.
     worker.on('error', (error) => {
-      this.#report('the thread of the database has failed', errorFields(error))
+      this.#report('the database thread failed', errorFields(error))
     })
     worker.on('exit', () => {
       this.#worker = undefined
       if (!this.#current) return
       this.#crashes++
       this.#lastCrash = performance.now()
-      this.#current.reject(new StoreFault('the thread of the database ended during the call'))
+      this.#current.reject(new StoreFault('the database thread ended during the call'))
       if (this.#isOpen) this.#reopen()
       this.#next()
     })
@@ -227,15 +228,15 @@ class StoreThread {
 
   async #answer(message: Exclude<StoreMessage, { kind: 'report' }>): Promise<void> {
     const current = this.#current
-    // That a new thread has opened the database says nothing of what the one before has crashed on.
+    // An `open` on a new thread does not prove that the call which crashed the old one works.
     if (current?.call.method !== 'open') this.#crashes = 0
-    // The next call is under way while the answer of this one is unpacked.
+    // The next call runs while the result of this one is unpacked.
     this.#next()
     if (message.kind === 'fault') current?.reject(new StoreFault(message.message, message.code))
     else current?.resolve(await unpackResult(message))
   }
 
-  /** The next thread takes its place as the first one did, before anything else. */
+  /** Lets the next thread open the database, with its claim, before any other call. */
   #reopen(): void {
     const call = this.#createCall('open', [])
     const reject = ({ message }: StoreFault) => this.#report(message, {})
@@ -250,13 +251,13 @@ class StoreThread {
     const given = this.#current ? [this.#current, ...this.#waiting.splice(0)] : []
     this.#current = undefined
     for (const { reject } of given) {
-      reject(new StoreFault('the thread of the database ends whenever it is started'))
+      reject(new StoreFault('the database thread crashes on every start'))
     }
   }
 }
 
 function createClosedFault(): StoreFault {
-  return new StoreFault('the database has been closed')
+  return new StoreFault('the database is closed')
 }
 
 type Value = Extract<StoreMessage, { kind: 'value' | 'usage' | 'accounts' }>
@@ -280,7 +281,7 @@ async function unpackResult(message: Value): Promise<unknown> {
   }
 }
 
-/** Unpacks a list piece by piece, and lets other work pass in between. */
+/** Unpacks a list piece by piece and lets other work run in between. */
 async function unpackPieces<Piece, Row>(
   pieces: readonly Piece[],
   unpack: (piece: Piece) => readonly Row[],
@@ -293,7 +294,7 @@ async function unpackPieces<Piece, Row>(
   return rows
 }
 
-/** The thread's program: bundled next to the host's, or as it stands in the source. */
+/** The entry file of the thread: bundled beside this file, or in the source. */
 const ownEntry = new URL(
   import.meta.url.endsWith('.ts') ? '../store/from-source.mjs' : './store-worker.js',
   import.meta.url,

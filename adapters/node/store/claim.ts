@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Holder } from '../../../src/store/database.ts'
 
-/** The place of the one gateway that may work on a database. */
+/** The claim on a database, which one gateway at a time can hold. */
 export interface Claim {
-  /** Takes the place. Resolves to the process that has it, for people, where it is taken. */
+  /** Takes the claim. Resolves to a description of its holder when another process has it. */
   take(): Promise<string | undefined>
-  /** Gives the place back, if it was taken. */
+  /** Releases the claim, if this process holds it. */
   release(): Promise<void>
 }
 
-/** This process, as others see it. */
+/** Returns the identity of this process as other processes see it. */
 export function identifyProcess(): Holder {
   const since = new Date().toISOString()
   return {

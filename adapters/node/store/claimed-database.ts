@@ -13,19 +13,19 @@ import { ServerClaim } from './server-claim.ts'
 
 type Report = (message: string, fields: ReportFields) => void
 
-/** A database in its place, a file or a server, with the claim that a gateway has on it. */
+/** A database, in a file or on a server, with the gateway's claim on it. */
 export interface ClaimedDatabase {
   readonly db: LibSQLDatabase
   /** Takes the claim and opens the database, or rejects with the reason. */
   open(): Promise<void>
   close(): Promise<void>
-  /** From now on nothing is tried again, and no answer is waited for. */
+  /** Stops retries and waits for the server, from now on. */
   abandon(): void
 }
 
 export interface ClaimedDatabaseOptions {
   readonly settings: ThreadSettings
-  /** Of the calls that are carried out. */
+  /** The time limit of the current call. */
   readonly limit: CallDeadline
   readonly report: Report
 }
@@ -42,7 +42,7 @@ function createForFile({ settings, limit, report }: ClaimedDatabaseOptions): Cla
   return {
     db,
     async open() {
-      // Ahead of everything else: the database may have to be changed for this version.
+      // Before anything else: opening may migrate the database to this version.
       checkClaim(await claim?.take(), { name: path, settings, report })
       await database.open()
       await claim?.recordHolder()
@@ -58,7 +58,7 @@ function createForFile({ settings, limit, report }: ClaimedDatabaseOptions): Cla
 function createForServer({ settings, limit, report }: ClaimedDatabaseOptions): ClaimedDatabase {
   const { path: url, token, lease: duration, claim: holder } = settings
   const database = new RemoteDatabase({ url, token, limit })
-  // The lease is renewed while calls run, so it has a client and a limit of its own.
+  // The lease is renewed while calls run, so it has its own client and its own time limit.
   const leaseLimit = new CallDeadline()
   leaseLimit.begin(Number.POSITIVE_INFINITY)
   const leases = new RemoteDatabase({ url, token, limit: leaseLimit })
@@ -69,7 +69,8 @@ function createForServer({ settings, limit, report }: ClaimedDatabaseOptions): C
       holder,
       duration,
       isSole: holder.mode === 'sole',
-      waiting: (process) => report('waits for the lease of another gateway to end', { process }),
+      waiting: (process) =>
+        report('waiting for the database lease of another gateway to expire', { process }),
       lost: (process) => report(othersMessage, { process }),
     })
   return {
@@ -91,28 +92,28 @@ function createForServer({ settings, limit, report }: ClaimedDatabaseOptions): C
 }
 
 interface ClaimContext {
-  /** The database. */
+  /** The description of the database. */
   readonly name: string
   readonly settings: ThreadSettings
   readonly report: Report
 }
 
-/** What follows when another gateway, named for people, has the place. */
+/** Reports another holder of the claim, or throws a `StoreFault` unless sharing is allowed. */
 function checkClaim(other: string | undefined, { name, settings, report }: ClaimContext): void {
   if (other === undefined) return
   if (settings.claim?.mode === 'shared') return report(othersMessage, { process: other })
-  const reason = `another gateway works on the database ${name}: ${other}`
+  const reason = `another gateway uses the database ${name}: ${other}`
   throw new StoreFault(reason, databaseInUse)
 }
 
-const othersMessage = 'another gateway works on this database: each of them grants whole budgets'
+const othersMessage = 'another gateway uses this database: each of them grants the full budgets'
 
-/** Drizzle calls `execute` and `batch` of its client, and nothing else. */
+/** Drizzle calls only `execute` and `batch` of its client. */
 function toDrizzle(database: LocalDatabase | RemoteDatabase): LibSQLDatabase {
   return drizzle({ client: database as unknown as Client })
 }
 
-/** The libSQL way of writing it allows `file:name` without slashes, which is no valid address. */
+/** libSQL also allows `file:name` without slashes, which is not a valid URL. */
 function toFilePath(url: string): string {
   return /^file:\/\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice(5))
 }

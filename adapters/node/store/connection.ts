@@ -2,13 +2,13 @@ import type { Client } from '@libsql/client'
 import Database from 'libsql'
 import { isLocked } from './store-fault.ts'
 
-/** What a query binds: Drizzle passes it on as it is. */
+/** A statement with its bound values, as Drizzle passes it on. */
 export interface Statement {
   readonly sql: string
   readonly args: readonly unknown[]
 }
 
-/** As Drizzle reads it. */
+/** The result in the form that Drizzle reads. */
 export interface StatementResult {
   readonly rows: unknown[][]
   readonly rowsAffected: number
@@ -17,13 +17,13 @@ export interface StatementResult {
 /** An error of the driver. */
 export class DriverError extends Error {
   override readonly name = 'DriverError'
-  /** Of SQLite, without its extension: `SQLITE_IOERR`. Else the name of the error. */
+  /** The primary code of SQLite, such as `SQLITE_IOERR`, or the name of the error. */
   readonly code: string
-  /** Which statement of a batch has failed; undefined for the begin and the end of one. */
+  /** The index of the failed statement in a batch; undefined for begin and commit. */
   readonly statementIndex: number | undefined
 
   constructor(cause: unknown, statementIndex?: number) {
-    super('the driver of the database has failed', { cause })
+    super('the database driver failed', { cause })
     const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown }
     this.code = /^SQLITE_[A-Z]+/.exec(String(code))?.[0] ?? String(name)
     this.statementIndex = statementIndex
@@ -32,8 +32,8 @@ export class DriverError extends Error {
 
 /**
  * One connection to a database file. It never waits for a lock: while another process holds it, a
- * call fails at once. So no call takes longer than its own work, and a thread that is to end need
- * not wait for other processes. (Ended within a call that fails, it would abort the process.)
+ * call fails at once. So no call takes longer than its own work, and a thread can end without
+ * waiting for other processes. (Ending a thread inside a failing call would abort the process.)
  */
 export class Connection {
   readonly #database: Database.Database
@@ -43,12 +43,12 @@ export class Connection {
     this.#database = new Database(path, { timeout: 0 })
   }
 
-  /** False after an error that may have left a statement open: commits could vanish. */
+  /** False after an error that may have left a statement open: later commits could be lost. */
   get isSound(): boolean {
     return this.#isSound
   }
 
-  /** Runs statements that take no values and return no rows. None of them stays prepared. */
+  /** Runs statements without values and results, and prepares none of them. */
   run(sql: string): void {
     try {
       this.#database.exec(sql)
@@ -69,9 +69,9 @@ export class Connection {
     }
   }
 
-  /** Carries out all statements as one writing transaction, or none of them. */
+  /** Runs all statements as one write transaction. */
   batch(statements: readonly Statement[]): StatementResult[] {
-    // Not prepared: a prepared one that meets a lock stays open, and later commits fail.
+    // Not prepared: a prepared statement that meets a lock stays open and makes later commits fail.
     this.run('begin immediate')
     try {
       const results = statements.map((statement, index) => this.execute(statement, index))
@@ -87,12 +87,12 @@ export class Connection {
     if (this.#database.open) this.#database.close()
   }
 
-  /** Some errors have rolled back already. */
+  /** After some errors SQLite has already rolled back. */
   #rollBack(): void {
     try {
       if (this.#database.inTransaction) this.run('rollback')
     } catch {
-      // The connection is no longer sound; the first error says why.
+      // The connection is no longer sound. The first error has the reason.
     }
   }
 
@@ -105,7 +105,7 @@ export class Connection {
   }
 }
 
-/** A connection as Drizzle and its migrator use it: their other calls are not made here. */
+/** Wraps a connection as a client with the two methods that Drizzle and its migrator call. */
 export function toClient(connection: Connection): Client {
   const client = {
     execute: async (statement: Statement) => connection.execute(statement),
@@ -119,7 +119,7 @@ export function toClient(connection: Connection): Client {
   return client as unknown as Client
 }
 
-/** The driver knows no booleans: they would abort the process. */
+/** The driver does not support booleans: they would abort the process. */
 function toBoundValue(value: unknown): unknown {
   return typeof value === 'boolean' ? Number(value) : value
 }

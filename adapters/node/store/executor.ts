@@ -6,11 +6,11 @@ import { createClaimedDatabase } from './claimed-database.ts'
 import type { ReportFields, StoreCall, StoreMessage, ThreadSettings } from './messages.ts'
 import { toStoreFault } from './store-fault.ts'
 
-/** The store as its thread runs it. */
+/** Runs the calls of the store in the thread of the database. */
 export interface StoreExecutor {
-  /** Carries out a call. Never rejects. */
+  /** Runs one call. Never rejects. */
   execute(call: StoreCall): Promise<StoreMessage>
-  /** From now on no call goes on trying. */
+  /** Stops all retries, from now on. */
   abandon(): void
 }
 
@@ -34,7 +34,7 @@ export function createExecutor(
           return { kind: 'accounts', pieces: { keys: packRows(keys), groups: packRows(groups) } }
         }
         case 'listUsage': {
-          // The port sends what its own method of that name was given.
+          // The port sends the arguments of its own method of that name.
           const rows = await store.listUsage(...(args as [UsageListQuery]))
           return {
             kind: 'usage',
@@ -42,7 +42,7 @@ export function createExecutor(
           }
         }
         default: {
-          // Likewise.
+          // The same holds here.
           const call = store[method] as (...args: readonly unknown[]) => Promise<unknown>
           return toValue(await call(...args))
         }
@@ -52,7 +52,7 @@ export function createExecutor(
       return { kind: 'fault', message, code }
     }
   }
-  return { execute: execute, abandon: () => database.abandon() }
+  return { execute, abandon: () => database.abandon() }
 }
 
 function toValue(value: unknown): StoreMessage {
@@ -71,5 +71,5 @@ function splitIntoPieces<Row>(rows: readonly Row[]): Row[][] {
   return pieces
 }
 
-/** Rows that the main thread unpacks in one go, a millisecond or two. */
+/** Rows that the main thread unpacks at a time, which takes a millisecond or two. */
 const rowsPerPiece = 500

@@ -14,8 +14,9 @@ export interface FileClaimOptions {
 }
 
 /**
- * The place on a database file: an exclusive transaction on an empty database beside it, which ends
- * with the process, however that ends. The file itself stays open to commands, backups and readers.
+ * The claim on a database file: an exclusive transaction on an empty database beside it. The system
+ * releases it however the process ends. The file itself stays open to commands, backups and
+ * readers.
  */
 export class FileClaim implements Claim {
   readonly #options: FileClaimOptions
@@ -36,7 +37,7 @@ export class FileClaim implements Claim {
     return this.#lock ? undefined : readHolder(path)
   }
 
-  /** Writes into the open database who has the place: for people, so it may fail. */
+  /** Records this process in the open database, for messages only; a failure is ignored. */
   async recordHolder(): Promise<void> {
     const { db, holder } = this.#options
     if (this.#lock) await recordHolder(db, holder).catch(() => {})
@@ -48,11 +49,11 @@ export class FileClaim implements Claim {
   }
 }
 
-/** Undefined while another gateway holds the lock. */
+/** Returns the locked connection; undefined while another gateway holds the lock. */
 function openLock(database: string): Connection | undefined {
-  // Whatever name a gateway knows the file by.
+  // The same lock for every path that leads to the file.
   const path = `${realpathSync(database)}-lock`
-  // Closing any descriptor of a file frees the locks that the process has on it.
+  // Only for a new file: closing any descriptor of a file releases the process's locks on it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const connection = new Connection(path)
   try {
@@ -65,7 +66,7 @@ function openLock(database: string): Connection | undefined {
   }
 }
 
-/** The process that holds the lock. Only read: it may be of another version. */
+/** Describes the process that holds the lock. Only reads: it may be of another version. */
 async function readHolder(path: string): Promise<string> {
   const connection = new Connection(path)
   const holder = await readLastHolder(drizzle({ client: toClient(connection) })).catch(

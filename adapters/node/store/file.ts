@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, rmSync, statSyn
 import { dirname } from 'node:path'
 import { StoreFault } from '../../../src/store/index.ts'
 
-/** Creates the file where there is none, private to this user; its companions take over its mode. */
+/** Creates a missing file, private to this user. SQLite gives its companion files the same mode. */
 export function prepareFile(path: string): void {
   const folder = dirname(path)
   const found = statSync(folder, { throwIfNoEntry: false })
@@ -11,10 +11,10 @@ export function prepareFile(path: string): void {
     throw new StoreFault(`a folder, not a file: ${path}`)
   }
   try {
-    // Closing any descriptor of a file frees the locks that the process has on it.
+    // Only for a new file: closing any descriptor of a file releases the process's locks on it.
     if (existsSync(path)) accessSync(path, constants.W_OK)
     else closeSync(openSync(path, 'a', 0o600))
-    // SQLite puts the journal beside it.
+    // SQLite writes the journal into the same folder.
     accessSync(folder, constants.W_OK)
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
@@ -23,8 +23,8 @@ export function prepareFile(path: string): void {
 }
 
 /**
- * The files of an open database. The driver does not notice when another file takes their place: it
- * goes on writing to one that has no name any more.
+ * The files of an open database. The driver does not notice when they are replaced: it continues to
+ * write to the old file, which no longer has a name.
  */
 export class DatabaseFile {
   readonly #path: string
@@ -36,12 +36,12 @@ export class DatabaseFile {
     this.#identity = readIdentity(path)
   }
 
-  /** To be called when a connection has begun to use the database: each makes a journal of its own. */
+  /** Remembers the journal. Call it after every new connection: each creates its own journal. */
   noteJournal(): void {
     this.#journal = readIdentity(`${this.#path}-wal`)
   }
 
-  /** What stands at the path now. */
+  /** Compares the file that is now at the path with the one that was opened. */
   state(): 'same' | 'deleted' | 'replaced' {
     const identity = readIdentity(this.#path)
     if (identity === undefined) return 'deleted'
@@ -49,8 +49,8 @@ export class DatabaseFile {
   }
 
   /**
-   * Deletes the journal that was left behind when the database was deleted or replaced. It would be
-   * played into the file that now stands there, and damage it.
+   * Deletes the journal that a deleted or replaced database has left. SQLite would apply it to the
+   * file that is now at the path, and damage it.
    */
   deleteOldJournal(): void {
     const journal = `${this.#path}-wal`

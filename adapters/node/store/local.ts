@@ -15,8 +15,8 @@ export interface LocalOptions {
 }
 
 /**
- * A database file, as Drizzle uses it. It is opened when it is needed, again after every error that
- * would leave the connection half-broken, and when its file was deleted or replaced.
+ * A database file with the client methods that Drizzle calls. It is opened on first use, and again
+ * after an error that makes the connection unsafe and when its file was deleted or replaced.
  */
 export class LocalDatabase {
   readonly #options: LocalOptions
@@ -26,7 +26,7 @@ export class LocalDatabase {
     this.#options = options
   }
 
-  /** Opens what can be used at once, or tells why it cannot. */
+  /** Opens the database, or rejects with the reason. */
   open(): Promise<void> {
     return this.#carryOut(() => {}, 'read')
   }
@@ -85,8 +85,8 @@ interface OpenFile {
 }
 
 const lostMessages = {
-  deleted: 'the database file was deleted; an empty one is created, without keys and groups',
-  replaced: 'the database file was replaced; the one that is there now is opened',
+  deleted: 'the database file was deleted; creating an empty one without keys and groups',
+  replaced: 'the database file was replaced; opening the new one',
 }
 
 async function openFile(path: string): Promise<OpenFile> {
@@ -106,7 +106,7 @@ async function openFile(path: string): Promise<OpenFile> {
   }
 }
 
-/** Commits that follow a failed disk vanish unless the connection is a new one. */
+/** Opens a new connection: after a disk error, commits on the old one would be lost. */
 function reopen({ connection, file }: OpenFile, path: string): OpenFile {
   connection.close()
   const next = connect(path)
@@ -117,7 +117,7 @@ function reopen({ connection, file }: OpenFile, path: string): OpenFile {
 function connect(path: string): Connection {
   const connection = new Connection(path)
   try {
-    // These hold for one connection only.
+    // These settings apply to one connection only.
     connection.run('pragma journal_mode = WAL; pragma synchronous = FULL; pragma foreign_keys = ON')
     return connection
   } catch (error) {
@@ -131,13 +131,13 @@ function checkIntegrity(connection: Connection): void {
   if (rows[0]?.[0] !== 'ok') throw new StoreFault('it is damaged; restore it from a backup')
 }
 
-/** A write that went into a file without a name would be gone. */
+/** Rejects a write into a file that no longer has a name: it would be lost. */
 function checkReached(file: DatabaseFile): void {
   if (file.state() === 'same') return
   throw new StoreFault('the database file was deleted or replaced during a write')
 }
 
-/** Repeated is only what cannot have been done: never a commit whose outcome is unknown. */
+/** Whether a call cannot have taken effect. A commit with an unknown outcome is never repeated. */
 function canRepeat(error: unknown, access: Access): boolean {
   if (isLocked(error)) return true
   if (!(error instanceof DriverError) || error.code !== 'SQLITE_IOERR') return false

@@ -2,11 +2,11 @@ import type { Millis } from '../../../src/core/ids.ts'
 import type { Holder } from '../../../src/store/database.ts'
 import type { AccountRows, StoreMethod, StoreSettings } from '../../../src/store/index.ts'
 
-/** What the thread of the store is started with. */
+/** The start data of the database's thread. */
 export interface ThreadSettings extends Pick<StoreSettings, 'path' | 'token'> {
   /** Undefined for a command. */
   readonly claim: ClaimSettings | undefined
-  /** How long the lease on a server outlives a process that does not renew it. */
+  /** How long the lease on a server remains without renewal. */
   readonly lease: Millis
 }
 
@@ -20,28 +20,28 @@ export function isRemote(path: string): boolean {
   return /^(libsql|https?):/i.test(path)
 }
 
-/** The methods of the thread: those of the database, and the begin and end of its use. */
+/** The methods that the thread runs. */
 export type ThreadMethod = StoreMethod | 'open' | 'close'
 
 export interface StoreCall {
   readonly method: ThreadMethod
   readonly args: readonly unknown[]
-  /** Until when it may go on trying, on the clock that all threads share. */
+  /** The end of its retries, on the clock that all threads share. */
   readonly deadline: Millis
 }
 
-/** Calls come one at a time; `abandon` may come at any time, and has no answer. */
+/** A message to the thread: one call at a time, or `abandon` at any time, without a result. */
 export type ThreadMessage = StoreCall | 'abandon'
 
 /**
- * What the thread says. `report` comes in between, all others answer the call. Long lists come in
- * pieces, so that the main thread can do other things between two of them.
+ * A message from the thread: the result of a call, or a `report` at any time. Long lists come in
+ * pieces, so that the main thread can do other work between two of them.
  */
 export type StoreMessage =
   | { readonly kind: 'value'; readonly value: unknown }
-  /** JSON, as `usageRows` reads it. */
+  /** JSON, as `parseUsageRows` reads it. */
   | { readonly kind: 'usage'; readonly pieces: readonly string[] }
-  /** Rows as `serialize` of node:v8 writes them. */
+  /** Rows as written by `serialize` of node:v8. */
   | { readonly kind: 'accounts'; readonly pieces: Pieces<AccountRows> }
   | { readonly kind: 'fault'; readonly message: string; readonly code: string | undefined }
   | { readonly kind: 'report'; readonly message: string; readonly fields: ReportFields }

@@ -6,7 +6,10 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { StoreFault } from '../../../src/store/index.ts'
 
-/** Brings the tables up to date, or creates them. Refuses a database that a newer gateway has changed. */
+/**
+ * Creates or migrates the tables. Rejects with a `StoreFault` when a newer gateway has changed
+ * them.
+ */
 export async function migrateDatabase(
   db: LibSQLDatabase,
   migrationsFolder: string = shipped,
@@ -16,15 +19,15 @@ export async function migrateDatabase(
   try {
     await migrate(db, { migrationsFolder })
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have migrated it at the same time.
     if (!(await isUpToDate(db, known))) throw error
   }
 }
 
-/** SQLite's own table of tables. */
+/** SQLite's table of tables. */
 const tables = sqliteTable('sqlite_master', { type: text(), name: text() })
 
-/** Drizzle's own table of the migrations that have been applied, by their time. */
+/** Drizzle's table of the applied migrations, by their time. */
 const migrations = sqliteTable('__drizzle_migrations', {
   createdAt: numeric('created_at', { mode: 'number' }),
 })
@@ -38,12 +41,14 @@ async function isUpToDate(db: LibSQLDatabase, known: readonly number[]): Promise
   const rows = await db.select().from(migrations)
   const applied = new Set(rows.map(({ createdAt }) => createdAt))
   if (rows.some(({ createdAt }) => createdAt === null || !known.includes(createdAt))) {
-    throw new StoreFault('the database was made by a newer version of the gateway; use that one')
+    throw new StoreFault(
+      'the database was created by a newer version of the gateway; use that version',
+    )
   }
   return known.every((at) => applied.has(at))
 }
 
-/** Beside the bundled program of the thread, or where drizzle-kit writes them. */
+/** Beside the thread's bundle, or in the source where drizzle-kit writes them. */
 const shipped = fileURLToPath(
   new URL(
     import.meta.url.endsWith('.ts') ? '../../../src/store/migrations' : './migrations',

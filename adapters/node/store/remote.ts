@@ -10,11 +10,11 @@ export interface RemoteOptions {
   readonly limit: CallDeadline
 }
 
-/** A database on a libSQL server, as Drizzle uses it. */
+/** A database on a libSQL server with the client methods that Drizzle calls. */
 export class RemoteDatabase {
   readonly #options: RemoteOptions
   #client: Promise<Client> | undefined
-  /** Ends the exchanges of the operation that runs. */
+  /** Aborts the HTTP requests of the running operation. */
   #end = new AbortController()
 
   constructor(options: RemoteOptions) {
@@ -26,7 +26,7 @@ export class RemoteDatabase {
   }
 
   execute(statement: { readonly sql: string; readonly args: unknown[] }) {
-    // Drizzle passes on what the queries bind: text, numbers, bigints, booleans and null.
+    // Drizzle passes on the bound values: text, numbers, bigints, booleans and null.
     return this.#withTimeout((client) => client.execute(statement as InStatement))
   }
 
@@ -40,7 +40,7 @@ export class RemoteDatabase {
     this.#client = undefined
   }
 
-  /** A server that does not answer must not keep back all later calls. */
+  /** Limits the time of an operation, so that a silent server does not block all later calls. */
   async #withTimeout<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { limit } = this.#options
     this.#end = new AbortController()
@@ -81,11 +81,13 @@ export class RemoteDatabase {
   }
 }
 
-/** Milliseconds that the server has for an answer, also when the call has waited for others. */
+/**
+ * Bounds of the server's response time. The minimum also holds for a call that waited for others.
+ */
 const minTimeoutMs = 1_000
 const maxTimeoutMs = 10_000
 
-/** The rest of an address may hold a secret. */
+/** Returns the host of an address. The rest may contain a secret. */
 export function extractHost(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'an address that cannot be read'
+  return URL.canParse(url) ? new URL(url).host : 'an invalid address'
 }

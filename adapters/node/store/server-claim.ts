@@ -7,17 +7,17 @@ import type { Claim } from './claim.ts'
 export interface ServerClaimOptions {
   readonly db: LibSQLDatabase
   readonly holder: Holder
-  /** How long the lease outlives a process that does not renew it. */
+  /** How long the lease remains without renewal. */
   readonly duration: Millis
-  /** No other gateway is allowed. */
+  /** Whether no other gateway may use the database. */
   readonly isSole: boolean
-  /** Called while a lease is waited for, with its process for people. */
+  /** Called when the wait for another lease begins, with a description of its process. */
   readonly waiting: (process: string) => void
-  /** Called when another process has taken the lease. */
+  /** Called when another process has taken the lease, with a description of it. */
   readonly lost: (process: string) => void
 }
 
-/** The place on a database server: a lease that is renewed while the process lives. */
+/** The claim on a database server: a lease that is renewed while the process lives. */
 export class ServerClaim implements Claim {
   readonly #options: ServerClaimOptions
   #timer: NodeJS.Timeout | undefined
@@ -31,13 +31,13 @@ export class ServerClaim implements Claim {
     const { duration, isSole } = this.#options
     const other = isSole ? await this.#waitForLease() : await this.#hold()
     if (other && isSole) return other.process
-    // Where others are allowed, the lease is taken once it is free.
+    // When other gateways are allowed, a renewal takes the lease once it is free.
     this.#isLost = other !== undefined
     this.#timer ??= setInterval(() => void this.#renew(), duration / 3).unref()
     return other?.process
   }
 
-  /** A killed process leaves its lease behind: one that is not renewed is waited for. */
+  /** Waits while the other lease is not renewed: a killed process leaves its lease behind. */
   async #waitForLease(): Promise<Lease | undefined> {
     const { duration, waiting } = this.#options
     const first = await this.#hold()
@@ -53,7 +53,7 @@ export class ServerClaim implements Claim {
   async release(): Promise<void> {
     clearInterval(this.#timer)
     const { db, holder } = this.#options
-    // It ends by itself where the server is away.
+    // When the server is unreachable, the lease expires by itself.
     await releaseLease(db, holder).catch(() => {})
   }
 
@@ -68,7 +68,7 @@ export class ServerClaim implements Claim {
       if (other && !this.#isLost) this.#options.lost(other.process)
       this.#isLost = other !== undefined
     } catch {
-      // A server that is away is asked again in time for the next renewal.
+      // The next renewal tries again.
     }
   }
 }

@@ -1,8 +1,9 @@
 import { StoreFault } from '../../../src/store/index.ts'
 
 /**
- * An error for the outside: a reason, and the code it comes from. Never the message of the driver,
- * which may hold the statement and its parameters. Drizzle wraps errors in its own.
+ * Converts an error to one with a public reason and its code. The driver's own message never
+ * leaves: it may contain the statement and its parameters. Drizzle wraps errors, so causes count
+ * too.
  */
 export function toStoreFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error
@@ -16,14 +17,14 @@ function createFault(code: string): StoreFault {
   return new StoreFault(reasons[code] ?? 'the database failed', code)
 }
 
-/** Why a database, named by `place`, cannot be opened. */
-export function toOpenFault(place: string, error: unknown): StoreFault {
+/** Returns the fault of a database, described by `database`, that cannot be opened. */
+export function toOpenFault(database: string, error: unknown): StoreFault {
   const { message, code } = toStoreFault(error)
   const reason = code === undefined ? message : `${message} (${code})`
-  return new StoreFault(`cannot open ${place}: ${reason}`, code)
+  return new StoreFault(`cannot open ${database}: ${reason}`, code)
 }
 
-/** Another connection holds the lock that was needed. */
+/** Whether the error is a lock held by another connection. */
 export function isLocked(error: unknown): boolean {
   return lockCodes.has(toStoreFault(error).code)
 }
@@ -43,9 +44,9 @@ const reasons: Readonly<Record<string, string>> = {
   SQLITE_IOERR: 'the database cannot be read or written',
   SQLITE_READONLY: 'the database is read-only',
   SQLITE_CANTOPEN: 'the database cannot be opened',
-  SERVER_ERROR: 'the database server refuses the request',
+  SERVER_ERROR: 'the database server rejected the request',
   ECONNREFUSED: 'the database server cannot be reached',
   ECONNRESET: 'the database server closed the connection',
-  ENOTFOUND: 'the database server is not known by that name',
-  TimeoutError: 'the database server does not answer',
+  ENOTFOUND: 'the name of the database server cannot be resolved',
+  TimeoutError: 'the database server did not respond in time',
 }

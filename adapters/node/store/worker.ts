@@ -3,12 +3,12 @@ import { createExecutor } from './executor.ts'
 import type { ThreadMessage, ThreadSettings } from './messages.ts'
 
 const { execute, abandon } = createExecutor(
-  // What the port that starts this thread hands over.
+  // The port that starts this thread sets it.
   workerData as ThreadSettings,
   (message, fields) => parentPort?.postMessage({ kind: 'report', message, fields }),
 )
 
-/** Carries out one call after the other: the next one is sent when this one has been answered. */
+/** Runs one call at a time: the port sends the next one after the result of this one. */
 parentPort?.on('message', async (message: ThreadMessage) => {
   if (message === 'abandon') return abandon()
   parentPort?.postMessage(await execute(message))
