@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-/** The rooms, from the ground up. A file imports from its own room or from a lower floor. */
+/** The folders, lowest first. A file imports from its own folder or from a lower floor. */
 const floors: readonly (readonly string[])[] = [
   ['src/core'],
   ['src/wire'],
@@ -25,18 +25,18 @@ const floors: readonly (readonly string[])[] = [
   ['adapters/node'],
 ]
 
-/** A second door: what needs the database is loaded in its thread only. */
-const isThreadsDoor = ({ from, to }: Import) =>
+/** The one import past an index: the thread of the database loads what drives it. */
+const isThreadImport = ({ from, to }: Import) =>
   to === 'src/store/database.ts' && from.startsWith('adapters/node/store/')
 
-/** Rooms without a door: their files are imported one by one. */
-const open = new Set(['src/core', 'src/wire', 'src/stream', 'src'])
+/** Folders without an index: their files are imported one by one. */
+const withoutIndex = new Set(['src/core', 'src/wire', 'src/stream', 'src'])
 
-const floorOf = new Map(
-  floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)),
+const floorByFolder = new Map(
+  floors.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)),
 )
 
-/** The folders under `src/providers`, from the ground up; `index.ts` alone is above them all. */
+/** The folders under `src/providers`, lowest first; only `index.ts` is above them all. */
 const providerFloors: readonly (readonly string[])[] = [
   ['canonical', 'shared'],
   ['translation', 'openai'],
@@ -57,45 +57,45 @@ const files = ['src', 'adapters']
   )
   .filter((file) => file.endsWith('.ts'))
 
-const imports = files.flatMap((from) => importsIn(from, read(from)))
+const imports = files.flatMap((from) => findImports(from, read(from)))
 
-/** Without those of types, which are gone at run time. */
+/** The imports that exist at run time, without those of types. */
 const loaded = files.flatMap((from) =>
-  importsIn(from, read(from).replace(/^(?:import|export) type [^']*'[^']+'$/gm, '')),
+  findImports(from, read(from).replace(/^(?:import|export) type [^']*'[^']+'$/gm, '')),
 )
 
 const inner = imports.filter(({ to }) => to.startsWith('src/') || to.startsWith('adapters/'))
 
-describe('the house', () => {
-  test('every file stands in a known room', () => {
-    expect(files.filter((file) => !floorOf.has(roomOf(file)))).toEqual([])
+describe('the architecture', () => {
+  test('every file is in a folder that has a floor', () => {
+    expect(files.filter((file) => !floorByFolder.has(getFolder(file)))).toEqual([])
     expect(files.length).toBeGreaterThan(40)
   })
 
-  test('a file imports from its own room or from a lower floor', () => {
+  test('a file imports from its own folder or from a lower floor', () => {
     const wrong = inner.filter(({ from, to }) => {
-      const [here, there] = [roomOf(from), roomOf(to)]
-      return here !== there && (floorOf.get(there) ?? 99) >= (floorOf.get(here) ?? -1)
+      const [here, there] = [getFolder(from), getFolder(to)]
+      return here !== there && (floorByFolder.get(there) ?? 99) >= (floorByFolder.get(here) ?? -1)
     })
     expect(wrong).toEqual([])
   })
 
-  test('a room is entered through its door', () => {
+  test('a folder is imported through its index', () => {
     const wrong = inner.filter(({ from, to }) => {
-      const room = roomOf(to)
-      const isDoor = to === `${room}/index.ts` || isThreadsDoor({ from, to })
-      return roomOf(from) !== room && !open.has(room) && !isDoor
+      const folder = getFolder(to)
+      const isIndex = to === `${folder}/index.ts` || isThreadImport({ from, to })
+      return getFolder(from) !== folder && !withoutIndex.has(folder) && !isIndex
     })
     expect(wrong).toEqual([])
   })
 
-  test('files do not import each other in a circle', () => {
+  test('files do not import each other in a cycle', () => {
     const graph = new Map<string, string[]>()
     for (const { from, to } of inner) graph.set(from, [...(graph.get(from) ?? []), to])
-    expect(circleIn(graph)).toBeUndefined()
+    expect(findCycle(graph)).toBeUndefined()
   })
 
-  test('only the Node host imports from node:, and packages that do', () => {
+  test('only the Node host imports from node: or packages that need it', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
         /^(node:|prom-client$|undici$|libsql$)/.test(to) && !from.startsWith('adapters/node/'),
@@ -103,7 +103,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  test('what drives the database is loaded in its thread only', () => {
+  test('the database driver is loaded only in the thread of the database', () => {
     const isDriver = ({ to }: Import) => /^(drizzle-orm|@libsql)\b/.test(to)
     const outside = imports.filter(
       ({ from, to }) => isDriver({ from, to }) && !/^(src|adapters\/node)\/store\//.test(from),
@@ -117,27 +117,27 @@ describe('the house', () => {
   })
 
   test('a folder of providers imports from itself or from a lower floor', () => {
-    const floorOfFolder = new Map(
+    const floorByProvider = new Map(
       providerFloors.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)),
     )
     const wrong = inner.filter(({ from, to }) => {
-      const [here, there] = [providerFolderOf(from), providerFolderOf(to)]
+      const [here, there] = [getProviderFolder(from), getProviderFolder(to)]
       if (here === undefined || there === undefined || here === there) return false
-      return (floorOfFolder.get(there) ?? 99) >= (floorOfFolder.get(here) ?? -1)
+      return (floorByProvider.get(there) ?? 99) >= (floorByProvider.get(here) ?? -1)
     })
     expect(wrong).toEqual([])
   })
 
   test('vendors never import each other', () => {
     const shared = new Set(['canonical', 'shared', 'translation', 'openai'])
-    /** Vendors that sell the models of another one speak its dialect. */
+    /** Vendors that resell models of another vendor use its dialect. */
     const resold: Record<string, readonly string[]> = {
       anthropic: ['claude'],
       bedrock: ['claude', 'cohere'],
       vertex: ['google'],
     }
     const wrong = inner.filter(({ from, to }) => {
-      const [here, there] = [providerFolderOf(from), providerFolderOf(to)]
+      const [here, there] = [getProviderFolder(from), getProviderFolder(to)]
       if (here === undefined || there === undefined || here === there) return false
       if (shared.has(there)) return false
       return !resold[here]?.includes(there)
@@ -145,7 +145,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  test('a chat dialect never refuses a request: another link may be able to express it', () => {
+  test('a chat dialect never throws a client error, because another link may express the request', () => {
     const wrong = files.filter(
       (file) =>
         file.startsWith('src/providers/') &&
@@ -155,7 +155,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  test('nothing outside of the providers compares the name of a kind', () => {
+  test('only src/providers compares the name of a kind', () => {
     const wrong = files.filter(
       (file) => !file.startsWith('src/providers/') && /kind\.name\s*[!=]==?/.test(read(file)),
     )
@@ -163,7 +163,7 @@ describe('the house', () => {
   })
 })
 
-function importsIn(from: string, text: string): Import[] {
+function findImports(from: string, text: string): Import[] {
   const pattern = /(?:from|import)\s*\(?\s*'([^']+)'/g
   return Array.from(text.matchAll(pattern), ([, specifier = '']) => ({
     from,
@@ -171,8 +171,8 @@ function importsIn(from: string, text: string): Import[] {
   }))
 }
 
-/** The folder of a vendor, or of what vendors share, under `src/providers`. */
-function providerFolderOf(file: string): string | undefined {
+/** Returns the folder below `src/providers`, of a vendor or shared. */
+function getProviderFolder(file: string): string | undefined {
   return /^src\/providers\/([^/]+)\//.exec(file)?.[1]
 }
 
@@ -180,27 +180,27 @@ function read(file: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** The two leading folders, or `src` for the files that stand in it directly. */
-function roomOf(file: string): string {
+/** Returns the two leading folders, or `src` for the files directly in it. */
+function getFolder(file: string): string {
   const parts = file.split('/')
   return parts[0] === 'src' && parts.length === 2 ? 'src' : parts.slice(0, 2).join('/')
 }
 
-function circleIn(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>()
   const visit = (file: string, path: readonly string[]): string[] | undefined => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
     if (done.has(file)) return undefined
     for (const next of graph.get(file) ?? []) {
-      const circle = visit(next, [...path, file])
-      if (circle) return circle
+      const cycle = visit(next, [...path, file])
+      if (cycle) return cycle
     }
     done.add(file)
     return undefined
   }
   for (const file of graph.keys()) {
-    const circle = visit(file, [])
-    if (circle) return circle
+    const cycle = visit(file, [])
+    if (cycle) return cycle
   }
   return undefined
 }

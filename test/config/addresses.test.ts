@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { configOf, problemsOf } from './support.ts'
+import { listProblems, loadValid } from './support.ts'
 
 function reachedAt(url: string): string {
   return `[[providers]]\nname = "a"\nkind = "openai"\nbase_url = ${JSON.stringify(url)}`
@@ -12,7 +12,7 @@ describe('base_url is an http or https URL without credentials', () => {
     'HTTPS://api.example.com?subscription-key=1',
     'http://[::1]:8000/v1',
   ])('%s is allowed', async (url) => {
-    expect((await configOf(reachedAt(url))).providers[0]?.base_url).toBe(url)
+    expect((await loadValid(reachedAt(url))).providers[0]?.base_url).toBe(url)
   })
 
   test.each([
@@ -27,7 +27,7 @@ describe('base_url is an http or https URL without credentials', () => {
     'http://a\n',
     'http://host:99999',
   ])('%j is refused', async (url) => {
-    expect(await problemsOf(reachedAt(url))).toEqual([
+    expect(await listProblems(reachedAt(url))).toEqual([
       'providers[0].base_url (line 4): must be an http or https URL',
     ])
   })
@@ -35,7 +35,7 @@ describe('base_url is an http or https URL without credentials', () => {
   test.each(['https://user:canary@api.example.com', 'https://canary@api.example.com'])(
     'credentials in it are refused and not repeated: %s',
     async (url) => {
-      expect(await problemsOf(reachedAt(url))).toEqual([
+      expect(await listProblems(reachedAt(url))).toEqual([
         'providers[0].base_url (line 4): must not contain a user name or password: name the variable of the key in api_key_env',
       ])
     },
@@ -53,7 +53,7 @@ describe('the proxy of a provider is an http or https URL, or empty', () => {
     'https://user:secret@proxy.corp',
     'http://[2001:db8::1]:3128',
   ])('%j is allowed', async (address) => {
-    expect((await configOf(through(address))).providers[0]?.proxy).toBe(address)
+    expect((await loadValid(through(address))).providers[0]?.proxy).toBe(address)
   })
 
   test.each([
@@ -63,7 +63,7 @@ describe('the proxy of a provider is an http or https URL, or empty', () => {
     'http://canary@proxy.corp?a=b',
     'http://',
   ])('%j is refused, and not repeated', async (address) => {
-    expect(await problemsOf(through(address))).toEqual([
+    expect(await listProblems(through(address))).toEqual([
       'providers[0].proxy (line 4): must be an http or https URL without a path, or "" for no proxy',
     ])
   })
@@ -77,14 +77,14 @@ function prefixes(url: string): string {
   return `[image_fetch]\nallowed_url_prefixes = [${JSON.stringify(url)}]`
 }
 
-describe('what image_fetch may reach', () => {
+describe('the hosts and URL prefixes of image_fetch', () => {
   test.each([
     ['example.com', 'example.com'],
     ['.CDN.example.com', '.cdn.example.com'],
     ['192.0.2.1', '192.0.2.1'],
     ['[2001:DB8::1]', '[2001:db8::1]'],
   ])('host %s is kept as %s', async (host, kept) => {
-    expect((await configOf(hosts(host))).image_fetch.allowed_hosts).toEqual([kept])
+    expect((await loadValid(hosts(host))).image_fetch.allowed_hosts).toEqual([kept])
   })
 
   test.each([
@@ -95,7 +95,7 @@ describe('what image_fetch may reach', () => {
     '*.example.com',
     'a..b',
   ])('host %j is refused', async (host) => {
-    const [problem] = await problemsOf(hosts(host))
+    const [problem] = await listProblems(hosts(host))
     expect(problem).toContain('image_fetch.allowed_hosts[0] (line 2): must be a host name')
   })
 
@@ -103,18 +103,18 @@ describe('what image_fetch may reach', () => {
     ['https://Example.com/images/', 'https://example.com/images/'],
     ['https://example.com/a/../b', 'https://example.com/b'],
   ])('prefix %s is kept as %s', async (url, kept) => {
-    expect((await configOf(prefixes(url))).image_fetch.allowed_url_prefixes).toEqual([kept])
+    expect((await loadValid(prefixes(url))).image_fetch.allowed_url_prefixes).toEqual([kept])
   })
 
-  test('a prefix that ends with its host does not let longer host names in', async () => {
-    const config = await configOf(prefixes('https://example.com'))
+  test('a prefix that ends with its host does not match longer host names', async () => {
+    const config = await loadValid(prefixes('https://example.com'))
     expect(config.image_fetch.allowed_url_prefixes).toEqual(['https://example.com/'])
   })
 
   test.each(['example.com/images', 'file:///etc', 'https://'])(
     'prefix %s is refused',
     async (url) => {
-      expect(await problemsOf(prefixes(url))).toEqual([
+      expect(await listProblems(prefixes(url))).toEqual([
         'image_fetch.allowed_url_prefixes[0] (line 2): must be an http or https URL',
       ])
     },
@@ -132,7 +132,7 @@ describe('an origin is written as browsers write it', () => {
     'chrome-extension://abcdefghijklmnop',
     'tauri://localhost',
   ])('%s is allowed', async (origin) => {
-    expect((await configOf(origins(origin))).server.cors_origins).toEqual([origin])
+    expect((await loadValid(origins(origin))).server.cors_origins).toEqual([origin])
   })
 
   test.each([
@@ -146,7 +146,7 @@ describe('an origin is written as browsers write it', () => {
     'https://*.example.com',
     'null',
   ])('%j is refused', async (origin) => {
-    expect(await problemsOf(origins(origin))).toEqual([
+    expect(await listProblems(origins(origin))).toEqual([
       'server.cors_origins[0] (line 2): must be "*" or an origin as browsers write it, without a path: https://app.example.com',
     ])
   })

@@ -69,7 +69,7 @@ const variables = fc.constantFrom(
   'GATEWAY___',
 )
 
-test('any environment is accepted or refused, never thrown at', async () => {
+test('any environment is accepted or refused, and none makes the loader throw', async () => {
   const values = fc.oneof(fc.string({ unit: 'binary' }), fc.json())
   await fc.assert(
     fc.asyncProperty(lines, fc.dictionary(variables, values), async (text, env) => {

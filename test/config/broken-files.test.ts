@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { load, problemsOf } from './support.ts'
+import { listProblems, load } from './support.ts'
 
 interface BrokenFile {
   readonly title: string
@@ -166,10 +166,10 @@ const brokenFiles: readonly BrokenFile[] = [
 ]
 
 test.each(brokenFiles)('$title', async ({ text, problems }) => {
-  expect(await problemsOf(text)).toEqual(problems)
+  expect(await listProblems(text)).toEqual(problems)
 })
 
-test('problems of the schema and across settings come together, in the order of the file', async () => {
+test('problems of the schema and of joined settings are sorted by line', async () => {
   const text = `
 [server]
 port = 0
@@ -190,7 +190,7 @@ base_url = 5
 id = "m"
 capabilities = ["chta"]
 `
-  expect(await problemsOf(text)).toEqual([
+  expect(await listProblems(text)).toEqual([
     'server.port (line 3): must not be 0: must be a whole number from 1 to 65535',
     'webhooks (line 4): webhooks need auth: set auth.enabled to true',
     'webhooks.url (line 5): must be an http or https URL',
@@ -205,16 +205,16 @@ capabilities = ["chta"]
   ])
 })
 
-test('a name of any length is reported in a short line', async () => {
+test('a name of any length is shortened in its report', async () => {
   const name = 'x'.repeat(10_000)
   const file = `${name} = 1\n[[providers]]\nname = "a"\nkind = "${name}"`
-  expect(await problemsOf(file)).toEqual([
+  expect(await listProblems(file)).toEqual([
     `"${'x'.repeat(100)}…" (line 1): unknown setting`,
     `providers[0].kind (line 4): unknown kind "${'x'.repeat(100)}…"`,
   ])
 })
 
-test('a problem tells its setting, line, message and suggestion apart', async () => {
+test('a problem has its setting, line, message and suggestion in separate fields', async () => {
   expect(await load('[server]\nprot = 1')).toEqual({
     ok: false,
     problems: [{ setting: 'server.prot', line: 2, message: 'unknown setting', suggestion: 'port' }],
@@ -227,7 +227,7 @@ test.each([
   ['a = 1\na = 2', 'line 2, column 1: not TOML: ', 'already defined'],
   ['__proto__ = 1', 'line 1, column 1: not TOML: ', 'unsafe'],
 ])('text that is no TOML is reported by line and column: %j', async (text, place, reason) => {
-  const [problem = '', ...rest] = await problemsOf(text)
+  const [problem = '', ...rest] = await listProblems(text)
   expect(problem).toContain(place)
   expect(problem).toContain(reason)
   expect(rest).toEqual([])
@@ -242,7 +242,7 @@ test.each([
   ['JSON', '[\n  {}\n]', 'line 1, column 2'],
   ['JSON', '"providers": []', 'line 1, column 12'],
 ])('%s is recognized: %j', async (format, text, place) => {
-  expect(await problemsOf(text)).toEqual([
+  expect(await listProblems(text)).toEqual([
     `${place}: this looks like ${format}; the file is TOML: key = value`,
   ])
 })
@@ -251,21 +251,21 @@ test.each(['[[providers.models]]', '[providers.models]'])(
   '%s before the first [[providers]] is reported with the header that belongs first',
   async (header) => {
     const text = `\n${header}\nid = "m"\n[[providers]]\nname = "a"\nkind = "openai"\n`
-    expect(await problemsOf(text)).toEqual([
+    expect(await listProblems(text)).toEqual([
       `line 2, column 1: ${header} comes before the first [[providers]] (line 4): put [[providers]] first`,
     ])
   },
 )
 
-test('a report of text that is no TOML does not repeat the text', async () => {
-  const problems = await problemsOf('api_key = "canary" oops')
+test('the report of a text that is not TOML does not quote the text', async () => {
+  const problems = await listProblems('api_key = "canary" oops')
   expect(problems).toHaveLength(1)
   expect(problems.join()).not.toMatch(/canary|\n/)
 })
 
-test('a text over 256 KiB is refused without lines, which would take too long to find', async () => {
+test('a text over 256 KiB is refused without line numbers, which would take too long to find', async () => {
   const text = `[server]\nprot = 1\nx = [${'1,'.repeat(130 * 1024)}1]`
-  expect(await problemsOf(text)).toEqual([
+  expect(await listProblems(text)).toEqual([
     'server.prot: unknown setting; did you mean "port"?',
     'server.x: unknown setting',
   ])

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { configOf } from './support.ts'
+import { loadValid } from './support.ts'
 
-test('an empty file is a configuration made of defaults', async () => {
-  expect(await configOf('')).toEqual({
+test('an empty file has the default of every setting', async () => {
+  expect(await loadValid('')).toEqual({
     log_format: 'pretty',
     server: {
       host: '127.0.0.1',
@@ -51,8 +51,8 @@ test('an empty file is a configuration made of defaults', async () => {
   })
 })
 
-test('a provider and a model need nothing but their names and a kind', async () => {
-  const { providers } = await configOf(`
+test('a provider needs only a name and a kind, and a model only an id', async () => {
+  const { providers } = await loadValid(`
     [[providers]]
     name = "main"
     kind = "openai"
@@ -71,8 +71,8 @@ test('a provider and a model need nothing but their names and a kind', async () 
   ])
 })
 
-test('webhooks need nothing but a url', async () => {
-  const { webhooks } = await configOf(`
+test('webhooks need only a url', async () => {
+  const { webhooks } = await loadValid(`
     [auth]
     enabled = true
     [webhooks]
@@ -90,7 +90,7 @@ test('webhooks need nothing but a url', async () => {
 })
 
 test('every setting of a file reaches the configuration', async () => {
-  const config = await configOf(`
+  const config = await loadValid(`
     log_format = "json"
     server = { host = "0.0.0.0", port = 9090, body_limit = 1, first_token_timeout_ms = 2, sse_heartbeat_ms = 0 }
     tokenizer.mode = "accurate"

@@ -19,7 +19,7 @@ function load(text: string) {
   return loadConfig({ text, env: {}, kinds: documentedKinds })
 }
 
-/** The fenced blocks of the page whose fence says this. */
+/** Returns the fenced blocks of the page with this info string. */
 function blocks(fence: string): readonly string[] {
   return [...page.matchAll(/^```(.+)\n([^]*?)^```$/gm)]
     .filter(([, info]) => info === fence)
@@ -37,14 +37,14 @@ test('the page has a first and a complete example', () => {
   expect(blocks('toml')).toHaveLength(2)
 })
 
-test('the broken example is refused with the lines that follow it', async () => {
+test('the broken example is refused with the lines on the page', async () => {
   const [text = ''] = blocks('toml broken')
   const result = await load(text)
   const lines = result.ok ? [] : result.problems.map(renderProblem)
   expect(`${lines.join('\n')}\n`).toBe(blocks('text')[0])
 })
 
-test('the check of the first example prints the lines that the page shows', async () => {
+test('checking the first example prints the lines on the page', async () => {
   const [config = ''] = blocks('toml')
   const env = { OPENAI_API_KEY: 'x' }
   const lines = await check({ name: 'config.toml', config, env, strict: false })
@@ -54,7 +54,7 @@ test('the check of the first example prints the lines that the page shows', asyn
 interface Section {
   readonly heading: string
   readonly path: Path
-  /** The smallest file in which every default of the section shows. */
+  /** The smallest file that has every default of the section. */
   readonly file: string
 }
 
@@ -81,7 +81,7 @@ const sections: readonly Section[] = [
   },
 ]
 
-/** The names and defaults in the table below a heading. */
+/** Returns the names and defaults in the table below a heading. */
 function documented(heading: string): readonly (readonly [name: string, byDefault: string])[] {
   const [, text = ''] = page.split(`\n### ${heading}\n`)
   const [body = ''] = text.split(/^#/m)
@@ -89,19 +89,19 @@ function documented(heading: string): readonly (readonly [name: string, byDefaul
   return rows.map(([, name = '', byDefault = '']) => [name, byDefault])
 }
 
-/** The value that a default stands for as the page writes it. */
+/** Parses a default as the page writes it. */
 function valueOf(byDefault: string): unknown {
   if (byDefault === 'none') return undefined
   return parse(`value = ${byDefault.replaceAll('`', '')}`).value
 }
 
 describe.each(sections)('the table of $heading', ({ heading, path, file }) => {
-  test('holds every setting, in the order of the schema', () => {
+  test('the table lists every setting, in the order of the schema', () => {
     const names = listNames(path).filter((name) => path.length > 0 || name === 'log_format')
     expect(documented(heading).map(([name]) => name)).toEqual(names)
   })
 
-  test('holds the defaults that are in force', async () => {
+  test('the table shows the defaults of the schema', async () => {
     const result = await load(file)
     if (!result.ok) throw new Error('the file of this section must be valid')
     const table = path.reduce<unknown>(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { configOf, problemsOf } from './support.ts'
+import { listProblems, loadValid } from './support.ts'
 
 function provider(kind: string, lines = '', model = ''): string {
   return `[[providers]]\nname = "a"\nkind = "${kind}"\n${lines}\n[[providers.models]]\nid = "m"\n${model}\n`
@@ -14,33 +14,33 @@ describe('kind', () => {
     ['watson', ''],
     ['toString', ''],
   ])('%s is unknown', async (kind, hint) => {
-    expect(await problemsOf(provider(kind))).toEqual([
+    expect(await listProblems(provider(kind))).toEqual([
       `providers[0].kind (line 3): unknown kind "${kind}"${hint}`,
     ])
   })
 
-  test('an alias stands for its kind, whose name the configuration holds', async () => {
-    const { providers } = await configOf(provider('gemini'))
+  test('an alias is replaced by the name of its kind', async () => {
+    const { providers } = await loadValid(provider('gemini'))
     expect(providers[0]?.kind).toBe('google')
   })
 
-  test('a kind is judged by its own facts under an alias too', async () => {
-    expect(await problemsOf(provider('gemini', '', 'capabilities = ["rerank"]'))).toEqual([
+  test('the rules of a kind apply under its alias too', async () => {
+    expect(await listProblems(provider('gemini', '', 'capabilities = ["rerank"]'))).toEqual([
       'providers[0].models[0].capabilities (line 7): kind "google" serves "chat", "embed", not "rerank"',
     ])
   })
 })
 
 describe('base_url', () => {
-  test('is required by a kind without an address of its own', async () => {
-    expect(await problemsOf(provider('vllm'))).toEqual([
+  test('base_url is required for a kind without a default address', async () => {
+    expect(await listProblems(provider('vllm'))).toEqual([
       'providers[0].base_url (line 1): is required: kind "vllm" has no default address',
     ])
-    expect(await problemsOf(provider('vllm', 'base_url = "http://localhost:8000"'))).toEqual([])
+    expect(await listProblems(provider('vllm', 'base_url = "http://localhost:8000"'))).toEqual([])
   })
 
-  test('a malformed one is not reported as absent too', async () => {
-    expect(await problemsOf(provider('vllm', 'base_url = 1'))).toEqual([
+  test('a malformed base_url is not reported as missing as well', async () => {
+    expect(await listProblems(provider('vllm', 'base_url = 1'))).toEqual([
       'providers[0].base_url (line 4): must be a string',
     ])
   })
@@ -51,31 +51,36 @@ describe('base_url', () => {
     ['vertex_ai', 'europe-west4'],
     ['vertex_ai', 'global'],
   ])('may be a bare region of %s: %s', async (kind, region) => {
-    const { providers } = await configOf(provider(kind, `base_url = "${region}"`))
+    const { providers } = await loadValid(provider(kind, `base_url = "${region}"`))
     expect(providers[0]?.base_url).toBe(region)
   })
 
-  test('may be a URL of a kind that takes regions', async () => {
-    expect(await problemsOf(provider('bedrock', 'base_url = "http://localhost:4566"'))).toEqual([])
+  test('base_url may be a URL for a kind that accepts regions', async () => {
+    expect(await listProblems(provider('bedrock', 'base_url = "http://localhost:4566"'))).toEqual(
+      [],
+    )
   })
 
-  test.each(['us east', 'us_east_1', 'bedrock.example.com'])('may not be %s', async (region) => {
-    expect(await problemsOf(provider('bedrock', `base_url = "${region}"`))).toEqual([
-      'providers[0].base_url (line 4): must be an http or https URL',
-    ])
-  })
+  test.each(['us east', 'us_east_1', 'bedrock.example.com'])(
+    'base_url may not be %s',
+    async (region) => {
+      expect(await listProblems(provider('bedrock', `base_url = "${region}"`))).toEqual([
+        'providers[0].base_url (line 4): must be an http or https URL',
+      ])
+    },
+  )
 
-  test('may not be a region of other kinds', async () => {
-    expect(await problemsOf(provider('vllm', 'base_url = "us-east-1"'))).toEqual([
+  test('base_url may not be a region for other kinds', async () => {
+    expect(await listProblems(provider('vllm', 'base_url = "us-east-1"'))).toEqual([
       'providers[0].base_url (line 4): must be an http or https URL',
     ])
   })
 })
 
 describe('health_path', () => {
-  test.each(['/health', '/', '/v1/ready?deep=1'])('%s is allowed', async (path) => {
+  test.each(['/health', '/', '/v1/ready?deep=1'])('health_path may be %s', async (path) => {
     const lines = `base_url = "http://a.test/v1"\nhealth_path = "${path}"`
-    expect((await configOf(provider('vllm', lines))).providers[0]?.health_path).toBe(path)
+    expect((await loadValid(provider('vllm', lines))).providers[0]?.health_path).toBe(path)
   })
 
   test.each([
@@ -88,13 +93,13 @@ describe('health_path', () => {
     'http://a.test/',
   ])('%j is refused', async (path) => {
     const lines = `base_url = "http://a.test/v1"\nhealth_path = "${path}"`
-    expect(await problemsOf(provider('vllm', lines))).toEqual([
+    expect(await listProblems(provider('vllm', lines))).toEqual([
       'providers[0].health_path (line 5): must be a path that begins with one "/", of visible ASCII characters without "#"',
     ])
   })
 
-  test('needs a base_url', async () => {
-    expect(await problemsOf(provider('openai', 'health_path = "/health"'))).toEqual([
+  test('health_path needs a base_url', async () => {
+    expect(await listProblems(provider('openai', 'health_path = "/health"'))).toEqual([
       'providers[0].health_path (line 4): needs a base_url: the built-in addresses of vendors are not probed',
     ])
   })
@@ -105,14 +110,14 @@ describe('settings of one kind', () => {
     'an api_version of %j is no version',
     async (version) => {
       const line = `base_url = "https://x.openai.azure.com"\napi_version = "${version}"`
-      expect(await problemsOf(provider('azure', line))).toEqual([
+      expect(await listProblems(provider('azure', line))).toEqual([
         expect.stringMatching(/^providers\[0\]\.api_version .*: must be one or more letters/),
       ])
     },
   )
 
-  test('api_version is refused on a kind that does not take it', async () => {
-    expect(await problemsOf(provider('openai', 'api_version = "2024-10-21"'))).toEqual([
+  test('api_version is refused for a kind that does not have it', async () => {
+    expect(await listProblems(provider('openai', 'api_version = "2024-10-21"'))).toEqual([
       'providers[0].api_version (line 4): kind "openai" does not have this setting',
     ])
   })
@@ -121,10 +126,10 @@ describe('settings of one kind', () => {
     '%s is refused outside of demo, and accepted there',
     async (line) => {
       const [setting] = line.split(' ')
-      expect(await problemsOf(provider('openai', line))).toEqual([
+      expect(await listProblems(provider('openai', line))).toEqual([
         `providers[0].${setting} (line 4): kind "openai" does not have this setting`,
       ])
-      expect(await problemsOf(provider('demo', line))).toEqual([])
+      expect(await listProblems(provider('demo', line))).toEqual([])
     },
   )
 
@@ -132,29 +137,29 @@ describe('settings of one kind', () => {
     'stream_usage = %s is refused outside of the kinds that speak the OpenAI format',
     async (value) => {
       const line = `stream_usage = ${value}`
-      expect(await problemsOf(provider('bedrock', line))).toEqual([
+      expect(await listProblems(provider('bedrock', line))).toEqual([
         'providers[0].stream_usage (line 4): kind "bedrock" does not have this setting',
       ])
-      expect(await problemsOf(provider('openai', line))).toEqual([])
+      expect(await listProblems(provider('openai', line))).toEqual([])
     },
   )
 
-  test('remote_images is refused outside of the kinds of Google', async () => {
+  test('remote_images is refused for any kind but those of Google', async () => {
     const line = 'remote_images = true'
-    expect(await problemsOf(provider('openai', line))).toEqual([
+    expect(await listProblems(provider('openai', line))).toEqual([
       'providers[0].remote_images (line 4): kind "openai" does not have this setting',
     ])
-    expect(await problemsOf(provider('google', line))).toEqual([])
+    expect(await listProblems(provider('google', line))).toEqual([])
   })
 
-  test('stream_usage takes nothing else', async () => {
-    expect(await problemsOf(provider('openai', 'stream_usage = "yes"'))).toEqual([
+  test('stream_usage accepts nothing but true, false and auto', async () => {
+    expect(await listProblems(provider('openai', 'stream_usage = "yes"'))).toEqual([
       'providers[0].stream_usage (line 4): must be true, false or "auto"',
     ])
   })
 
-  test('nothing is said about the settings of an unknown kind', async () => {
-    expect(await problemsOf(provider('watson', 'api_version = "1"'))).toEqual([
+  test('an unknown kind causes no second problem about its settings', async () => {
+    expect(await listProblems(provider('watson', 'api_version = "1"'))).toEqual([
       'providers[0].kind (line 3): unknown kind "watson"',
     ])
   })
@@ -163,30 +168,32 @@ describe('settings of one kind', () => {
 describe('capabilities', () => {
   test('a model may declare only what its kind serves', async () => {
     const file = provider('jina', '', 'capabilities = ["rerank", "chat", "embed"]')
-    expect(await problemsOf(file)).toEqual([
+    expect(await listProblems(file)).toEqual([
       'providers[0].models[0].capabilities (line 7): kind "jina" serves "embed", "rerank", not "chat"',
     ])
   })
 
-  test('the default is judged like a declared list, at the line of the model', async () => {
-    expect(await problemsOf(provider('jina'))).toEqual([
+  test('the default capabilities are checked like declared ones, at the line of the model', async () => {
+    expect(await listProblems(provider('jina'))).toEqual([
       'providers[0].models[0].capabilities (line 5): kind "jina" serves "embed", "rerank", not "chat"',
     ])
   })
 
-  test('a malformed list is reported alone', async () => {
+  test('a malformed list of capabilities is reported once', async () => {
     const file = provider('openai', '', 'capabilities = ["rerank", "chta"]')
-    expect(await problemsOf(file)).toEqual([
+    expect(await listProblems(file)).toEqual([
       'providers[0].models[0].capabilities[1] (line 7): must be "chat", "embed", or "rerank"; did you mean "chat"?',
     ])
   })
 
   test('embed needs a base_url on a kind without an embeddings API', async () => {
     const embed = 'capabilities = ["chat", "embed"]'
-    expect(await problemsOf(provider('groq', '', embed))).toEqual([
+    expect(await listProblems(provider('groq', '', embed))).toEqual([
       'providers[0].models[0].capabilities (line 7): kind "groq" has no embeddings API: "embed" needs the base_url of a server that has one',
     ])
-    expect(await problemsOf(provider('groq', 'base_url = "http://localhost:1"', embed))).toEqual([])
-    expect(await problemsOf(provider('groq'))).toEqual([])
+    expect(await listProblems(provider('groq', 'base_url = "http://localhost:1"', embed))).toEqual(
+      [],
+    )
+    expect(await listProblems(provider('groq'))).toEqual([])
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { configOf, fileWithModels, problemsOf } from './support.ts'
+import { fileWithModels, listProblems, loadValid } from './support.ts'
 
 const withWebhooks = 'auth.enabled = true\nwebhooks.url = "https://hooks.example.com"\n'
 
-describe('lists', () => {
+describe('lists without duplicates', () => {
   test.each([
     ['webhooks.events', '[]', 'webhooks.events (line 3): must not be empty'],
     [
@@ -48,27 +48,27 @@ describe('lists', () => {
       'image_fetch.allowed_hosts[1] (line 3): is listed twice',
     ],
   ])('%s = %s is refused', async (setting, value, problem) => {
-    expect(await problemsOf(`${withWebhooks}${setting} = ${value}`)).toEqual([problem])
+    expect(await listProblems(`${withWebhooks}${setting} = ${value}`)).toEqual([problem])
   })
 
   test.each(['capabilities', 'modalities'])('%s of a model must not be empty', async (setting) => {
-    expect(await problemsOf(fileWithModels({ m: `${setting} = []` }))).toEqual([
+    expect(await listProblems(fileWithModels({ m: `${setting} = []` }))).toEqual([
       `providers[0].models[0].${setting} (line 6): must not be empty`,
     ])
   })
 
   test('thresholds may be empty', async () => {
-    const { webhooks } = await configOf(`${withWebhooks}webhooks.thresholds = []`)
+    const { webhooks } = await loadValid(`${withWebhooks}webhooks.thresholds = []`)
     expect(webhooks?.thresholds).toEqual([])
   })
 
-  test('thresholds come out sorted', async () => {
-    const { webhooks } = await configOf(`${withWebhooks}webhooks.thresholds = [95, 5, 50]`)
+  test('thresholds are sorted', async () => {
+    const { webhooks } = await loadValid(`${withWebhooks}webhooks.thresholds = [95, 5, 50]`)
     expect(webhooks?.thresholds).toEqual([5, 50, 95])
   })
 
   test('an unknown event names the nearest one', async () => {
-    expect(await problemsOf(`${withWebhooks}webhooks.events = ["key.rotate"]`)).toEqual([
+    expect(await listProblems(`${withWebhooks}webhooks.events = ["key.rotate"]`)).toEqual([
       'webhooks.events[0] (line 3): must be "budget.threshold", "budget.exhausted", "key.disabled", "key.rotated", or "key.deleted"; did you mean "key.rotated"?',
     ])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fileWithModels, problemsOf } from './support.ts'
+import { fileWithModels, listProblems } from './support.ts'
 
 const longestDelay = 2 ** 31 - 1
 
@@ -9,7 +9,7 @@ interface Range {
   readonly max: number
 }
 
-/** Every whole number of the file's tables, with the first and the last value that is allowed. */
+/** Every setting that is a whole number, with its minimum and maximum. */
 const ranges: readonly Range[] = [
   { setting: 'server.port', min: 1, max: 65_535 },
   { setting: 'server.body_limit', min: 1, max: longestDelay },
@@ -47,9 +47,9 @@ describe.each(ranges)('$setting is a whole number from $min to $max', ({ setting
   const file = (value: unknown) => `${withWebhooks}${setting} = ${value}`
   const rule = `${setting} (line 3): must be a whole number from ${min} to ${max}`
 
-  test('its ends are allowed', async () => {
-    expect(await problemsOf(file(min))).toEqual([])
-    expect(await problemsOf(file(max))).toEqual([])
+  test('both ends of the range are allowed', async () => {
+    expect(await listProblems(file(min))).toEqual([])
+    expect(await listProblems(file(max))).toEqual([])
   })
 
   test.each([
@@ -64,11 +64,11 @@ describe.each(ranges)('$setting is a whole number from $min to $max', ({ setting
     '10000000000000000000',
   ])('%s is refused', async (value) => {
     const message = value === 0 ? rule.replace('must', 'must not be 0: must') : rule
-    expect(await problemsOf(file(value))).toEqual([message])
+    expect(await listProblems(file(value))).toEqual([message])
   })
 
   test.each(['"1"', 'true', '[1]', '1979-05-27'])('%s is refused', async (value) => {
-    expect(await problemsOf(file(value))).toEqual([rule])
+    expect(await listProblems(file(value))).toEqual([rule])
   })
 })
 
@@ -82,15 +82,15 @@ test.each([
 ])('%s is an amount from 0 to 1000000 US dollars', async (price) => {
   const rule = `providers[0].models[0].${price} (line 6): must be a number from 0 to 1000000`
   for (const value of ['0', '0.075', '1e6']) {
-    expect(await problemsOf(fileWithModels({ m: `${price} = ${value}` }))).toEqual([])
+    expect(await listProblems(fileWithModels({ m: `${price} = ${value}` }))).toEqual([])
   }
   for (const value of ['-0.01', '1e7', 'inf', 'nan', '"1"', '10000000000000000000']) {
-    expect(await problemsOf(fileWithModels({ m: `${price} = ${value}` }))).toEqual([rule])
+    expect(await listProblems(fileWithModels({ m: `${price} = ${value}` }))).toEqual([rule])
   }
 })
 
-test('max_output_tokens must not be 0', async () => {
-  expect(await problemsOf(fileWithModels({ m: 'max_output_tokens = 0' }))).toEqual([
+test('a max_output_tokens of 0 is refused', async () => {
+  expect(await listProblems(fileWithModels({ m: 'max_output_tokens = 0' }))).toEqual([
     'providers[0].models[0].max_output_tokens (line 6): must not be 0: must be a whole number from 1 to 1000000000',
   ])
 })
@@ -99,7 +99,7 @@ test.each(['connect_timeout_ms', 'first_token_timeout_ms', 'total_timeout_ms'])(
   "a provider's own %s must not be 0",
   async (setting) => {
     const file = `[[providers]]\nname = "a"\nkind = "openai"\n${setting} = 0`
-    expect(await problemsOf(file)).toEqual([
+    expect(await listProblems(file)).toEqual([
       `providers[0].${setting} (line 4): must not be 0: must be a whole number from 1 to ${longestDelay}`,
     ])
   },
@@ -111,5 +111,5 @@ test.each([
   ['failure_rate', '1.01', 'must be a number from 0 to 1'],
 ])('a demo provider refuses %s = %s', async (setting, value, rule) => {
   const file = `[[providers]]\nname = "a"\nkind = "demo"\n${setting} = ${value}`
-  expect(await problemsOf(file)).toEqual([`providers[0].${setting} (line 4): ${rule}`])
+  expect(await listProblems(file)).toEqual([`providers[0].${setting} (line 4): ${rule}`])
 })

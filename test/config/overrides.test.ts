@@ -1,32 +1,32 @@
 import { describe, expect, test } from 'vitest'
-import { configOf, fileWithModels, load, problemsOf } from './support.ts'
+import { fileWithModels, listProblems, load, loadValid } from './support.ts'
 
 describe('a variable overrides the setting that it names', () => {
-  test('of the top level', async () => {
-    expect((await configOf('', { GATEWAY_LOG_FORMAT: 'json' })).log_format).toBe('json')
+  test('a variable may override a top-level setting', async () => {
+    expect((await loadValid('', { GATEWAY_LOG_FORMAT: 'json' })).log_format).toBe('json')
   })
 
-  test('of a table, whether or not the file has the table', async () => {
+  test('a variable may override a setting of a table that the file lacks', async () => {
     const env = { GATEWAY_SERVER__PORT: '9090' }
-    expect((await configOf('', env)).server.port).toBe(9090)
-    const { server } = await configOf('[server]\nport = 1\nhost = "::1"', env)
+    expect((await loadValid('', env)).server.port).toBe(9090)
+    const { server } = await loadValid('[server]\nport = 1\nhost = "::1"', env)
     expect(server).toMatchObject({ port: 9090, host: '::1' })
   })
 
-  test('of a section that is absent by default', async () => {
-    const { webhooks } = await configOf('auth.enabled = true', {
+  test('a variable may set a table that is absent by default', async () => {
+    const { webhooks } = await loadValid('auth.enabled = true', {
       GATEWAY_WEBHOOKS__URL: 'https://hooks.example.com',
     })
     expect(webhooks?.url).toBe('https://hooks.example.com')
   })
 
-  test('even where the file holds a value that is not valid', async () => {
-    const { server } = await configOf('server.port = "http"', { GATEWAY_SERVER__PORT: '1' })
+  test('a variable replaces an invalid value of the file', async () => {
+    const { server } = await loadValid('server.port = "http"', { GATEWAY_SERVER__PORT: '1' })
     expect(server.port).toBe(1)
   })
 
-  test('and text that looks like a number stays text where text is wanted', async () => {
-    expect((await configOf('', { GATEWAY_AUTH__DB_PATH: '123' })).auth.db_path).toBe('123')
+  test('a number stays text when the setting is text', async () => {
+    expect((await loadValid('', { GATEWAY_AUTH__DB_PATH: '123' })).auth.db_path).toBe('123')
   })
 
   test.each([
@@ -34,7 +34,7 @@ describe('a variable overrides the setting that it names', () => {
     ['TRUE', true],
     ['False', false],
   ])('with %s as a boolean', async (text, value) => {
-    const { auth } = await configOf('', { GATEWAY_AUTH__ENABLED: text })
+    const { auth } = await loadValid('', { GATEWAY_AUTH__ENABLED: text })
     expect(auth.enabled).toBe(value)
   })
 
@@ -44,26 +44,29 @@ describe('a variable overrides the setting that it names', () => {
     ['["team","user"]', ['team', 'user']],
     ['[]', []],
   ])('with %s as a list of texts', async (text, value) => {
-    const { telemetry } = await configOf('telemetry.metadata_labels = ["old"]', {
+    const { telemetry } = await loadValid('telemetry.metadata_labels = ["old"]', {
       GATEWAY_TELEMETRY__METADATA_LABELS: text,
     })
     expect(telemetry.metadata_labels).toEqual(value)
   })
 
-  test.each(['90,50', '[90, 50]', '["90", "50"]'])('with %s as a list of numbers', async (text) => {
-    const { webhooks } = await configOf('auth.enabled = true\nwebhooks.url = "https://a.test"', {
-      GATEWAY_WEBHOOKS__THRESHOLDS: text,
-    })
-    expect(webhooks?.thresholds).toEqual([50, 90])
-  })
+  test.each(['90,50', '[90, 50]', '["90", "50"]'])(
+    'a list of numbers may be written as %s',
+    async (text) => {
+      const { webhooks } = await loadValid('auth.enabled = true\nwebhooks.url = "https://a.test"', {
+        GATEWAY_WEBHOOKS__THRESHOLDS: text,
+      })
+      expect(webhooks?.thresholds).toEqual([50, 90])
+    },
+  )
 
-  test('and an empty variable counts as unset', async () => {
+  test('an empty variable counts as unset', async () => {
     const env = { GATEWAY_SERVER__PORT: '', GATEWAY_NONSENSE: '', GATEWAY_LOG_FORMAT: undefined }
-    expect((await configOf('server.port = 1', env)).server.port).toBe(1)
+    expect((await loadValid('server.port = 1', env)).server.port).toBe(1)
   })
 })
 
-describe('a value that is not valid is reported with its variable, and never repeated', () => {
+describe('an invalid value is reported with its variable, and never quoted', () => {
   test.each([
     ['GATEWAY_SERVER__PORT', 'server.port', 'must be a whole number from 1 to 65535'],
     ['GATEWAY_AUTH__ENABLED', 'auth.enabled', 'must be true or false'],
@@ -76,14 +79,14 @@ describe('a value that is not valid is reported with its variable, and never rep
     ],
   ])('%s', async (variable, setting, rule) => {
     const file = 'auth.enabled = true\n[webhooks]\nurl = "https://a.test"\n[server]\nport = 1'
-    expect(await problemsOf(file, { [variable]: '-canary' })).toEqual([
+    expect(await listProblems(file, { [variable]: '-canary' })).toEqual([
       `${setting}: ${rule} (set by ${variable})`,
     ])
   })
 
-  test('of a list that is broken JSON', async () => {
+  test('a list that is invalid JSON is refused', async () => {
     const env = { GATEWAY_TELEMETRY__METADATA_LABELS: '["team"' }
-    expect(await problemsOf('', env)).toEqual([
+    expect(await listProblems('', env)).toEqual([
       'telemetry.metadata_labels: must be an array (set by GATEWAY_TELEMETRY__METADATA_LABELS)',
     ])
   })
@@ -91,15 +94,15 @@ describe('a value that is not valid is reported with its variable, and never rep
   test.each([' ', '0x50', '0b1', '1e3', ' 80', '8_0', 'Infinity', '1.'])(
     '%j is no plain decimal number',
     async (text) => {
-      expect(await problemsOf('', { GATEWAY_SERVER__SSE_HEARTBEAT_MS: text })).toEqual([
+      expect(await listProblems('', { GATEWAY_SERVER__SSE_HEARTBEAT_MS: text })).toEqual([
         'server.sse_heartbeat_ms: must be a whole number from 0 to 2147483647 (set by GATEWAY_SERVER__SSE_HEARTBEAT_MS)',
       ])
     },
   )
 
-  test('a list of numbers holds plain decimal numbers too', async () => {
+  test('a list of numbers accepts only plain decimal numbers', async () => {
     const file = 'auth.enabled = true\nwebhooks.url = "https://a.test"'
-    expect(await problemsOf(file, { GATEWAY_WEBHOOKS__THRESHOLDS: '50,0x50' })).toEqual([
+    expect(await listProblems(file, { GATEWAY_WEBHOOKS__THRESHOLDS: '50,0x50' })).toEqual([
       'webhooks.thresholds[1]: must be a whole number from 1 to 100 (set by GATEWAY_WEBHOOKS__THRESHOLDS)',
     ])
   })
@@ -107,13 +110,13 @@ describe('a value that is not valid is reported with its variable, and never rep
   test.each(['1', '1979-05-27', '[]'])(
     'a table that the file writes as %s is reported, not replaced',
     async (value) => {
-      const [problem = ''] = await problemsOf(`server = ${value}`, { GATEWAY_SERVER__PORT: '1' })
+      const [problem = ''] = await listProblems(`server = ${value}`, { GATEWAY_SERVER__PORT: '1' })
       expect(problem).toContain('server (line 1): must be a')
     },
   )
 })
 
-describe('a variable that names no setting is an error', () => {
+describe('an unknown variable is an error', () => {
   test.each([
     ['GATEWAY_SERVER__PROT', '; did you mean "GATEWAY_SERVER__PORT"?'],
     ['GATEWAY_SERVER_PORT', '; did you mean "GATEWAY_SERVER__PORT"?'],
@@ -123,13 +126,13 @@ describe('a variable that names no setting is an error', () => {
     ['GATEWAY_NONSENSE', ''],
     ['GATEWAY_', ''],
   ])('%s', async (variable, hint) => {
-    expect(await problemsOf('', { [variable]: 'canary' })).toEqual([
+    expect(await listProblems('', { [variable]: 'canary' })).toEqual([
       `${variable}: is not the name of a setting${hint}`,
     ])
   })
 
-  test('one that stops at a table', async () => {
-    expect(await problemsOf('', { GATEWAY_SERVER: 'canary' })).toEqual([
+  test('a variable that names a table is an error', async () => {
+    expect(await listProblems('', { GATEWAY_SERVER: 'canary' })).toEqual([
       'GATEWAY_SERVER: server is a table: name one of its settings after "__"',
     ])
   })
@@ -137,28 +140,28 @@ describe('a variable that names no setting is an error', () => {
   test.each(['GATEWAY_PROVIDERS', 'GATEWAY_PROVIDERS__0__NAME'])(
     '%s: the providers stand in the file only',
     async (variable) => {
-      expect(await problemsOf('', { [variable]: 'canary' })).toEqual([
+      expect(await listProblems('', { [variable]: 'canary' })).toEqual([
         `${variable}: providers cannot be overridden by a variable: set its entries in the file`,
       ])
     },
   )
 })
 
-describe('no overrides are', () => {
+describe('variables that are not overrides', () => {
   test.each(['GATEWAY_MASTER_KEY', 'GATEWAY_LOG_LEVEL', 'GATEWAY_DB_AUTH_TOKEN'])(
     '%s, which the process reads itself',
     async (variable) => {
-      expect(await problemsOf('', { [variable]: 'x' })).toEqual([])
+      expect(await listProblems('', { [variable]: 'x' })).toEqual([])
     },
   )
 
-  test('variables without the prefix', async () => {
+  test('a variable without the prefix is ignored', async () => {
     expect(
-      await problemsOf('', { PATH: '/bin', SERVER__PORT: 'x', gateway_server__port: 'x' }),
+      await listProblems('', { PATH: '/bin', SERVER__PORT: 'x', gateway_server__port: 'x' }),
     ).toEqual([])
   })
 
-  test('variables that the file names as the source of a key', async () => {
+  test('a variable that the file names in api_key_env is ignored', async () => {
     const file = `auth.enabled = true
       webhooks = { url = "https://a.test", signing_key_env = "GATEWAY_HOOK_SECRET" }
       [[providers]]
@@ -166,22 +169,22 @@ describe('no overrides are', () => {
       kind = "openai"
       api_key_env = "GATEWAY_OPENAI_KEY"`
     const env = { GATEWAY_HOOK_SECRET: 'canary', GATEWAY_OPENAI_KEY: 'canary' }
-    expect(await problemsOf(file, env)).toEqual([])
-    expect(await problemsOf('', env)).toHaveLength(2)
+    expect(await listProblems(file, env)).toEqual([])
+    expect(await listProblems('', env)).toHaveLength(2)
   })
 
-  test('variables that an override names as the source of a key', async () => {
+  test('a variable that an override names in signing_key_env is ignored', async () => {
     expect(
-      await problemsOf('auth.enabled = true\nwebhooks.url = "https://a.test"', {
+      await listProblems('auth.enabled = true\nwebhooks.url = "https://a.test"', {
         GATEWAY_WEBHOOKS__SIGNING_KEY_ENV: 'GATEWAY_HOOK_SECRET',
         GATEWAY_HOOK_SECRET: 'canary',
       }),
     ).toEqual([])
   })
 
-  test('variables that name a setting, when the file names them as the source of a key', async () => {
+  test('a variable that the file names in api_key_env overrides no setting, whatever its name', async () => {
     const file = `${fileWithModels({})}api_key_env = "GATEWAY_AUTH__DB_PATH"`
-    const { auth } = await configOf(file, { GATEWAY_AUTH__DB_PATH: 'canary' })
+    const { auth } = await loadValid(file, { GATEWAY_AUTH__DB_PATH: 'canary' })
     expect(auth.db_path).toBe('gateway.db')
   })
 
@@ -193,9 +196,12 @@ describe('no overrides are', () => {
     ['GATEWAY_PORT_8080_TCP', 'tcp://10.0.0.1:8080'],
     ['GATEWAY_PORT_8080_TCP_ADDR', '10.0.0.1'],
     ['GATEWAY_METRICS_SERVICE_HOST', '10.0.0.1'],
-  ])('%s, which Kubernetes sets beside a service named gateway', async (variable, value) => {
-    expect(await problemsOf('', { [variable]: value })).toEqual([])
-  })
+  ])(
+    '%s, which Kubernetes sets for a service named gateway, is ignored',
+    async (variable, value) => {
+      expect(await listProblems('', { [variable]: value })).toEqual([])
+    },
+  )
 })
 
 test('unknown variables and problems of the file are reported together', async () => {

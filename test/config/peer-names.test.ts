@@ -10,14 +10,14 @@ async function problemsOf(text: string): Promise<readonly string[]> {
   return result.ok ? [] : result.problems.map(renderProblem)
 }
 
-/** The only problem of a provider of this kind. */
+/** Returns the only problem of a provider of this kind. */
 async function kindProblem(kind: string): Promise<string | undefined> {
   const problems = await problemsOf(`[[providers]]\nname = "a"\nkind = "${kind}"`)
   expect(problems).toHaveLength(1)
   return problems[0]?.replace('providers[0].kind (line 3): ', '')
 }
 
-describe('a kind as other products call it leads to the right one', () => {
+describe('another product’s name of a kind leads to the right one', () => {
   test.each([
     ['claude', 'anthropic'],
     ['azure_openai', 'azure'],
@@ -60,7 +60,7 @@ describe('a kind as other products call it leads to the right one', () => {
   })
 })
 
-/** The only problem of a model with this line below its `id`. */
+/** Returns the only problem of a model with this line below its `id`. */
 async function modelProblem(line: string): Promise<string | undefined> {
   const problems = await problemsOf(
     `[[providers]]\nname = "a"\nkind = "openai"\n[[providers.models]]\nid = "m"\n${line}`,
@@ -69,14 +69,17 @@ async function modelProblem(line: string): Promise<string | undefined> {
   return problems[0]?.replace(/^providers\[0\]\.models\[0\]\.\w+ \(line 6\): unknown setting/, '')
 }
 
-describe('a setting of a model as other products call it leads to the right one', () => {
-  test.each(['name', 'model', 'model_name'])('%s is the id where there is none', async (name) => {
-    const file = '[[providers]]\nname = "a"\nkind = "openai"\n[[providers.models]]\n'
-    expect(await problemsOf(`${file}${name} = "m"`)).toEqual([
-      'providers[0].models[0].id (line 4): is required',
-      `providers[0].models[0].${name} (line 5): unknown setting; did you mean "id"?`,
-    ])
-  })
+describe('another product’s name of a model setting leads to the right one', () => {
+  test.each(['name', 'model', 'model_name'])(
+    '%s means the id when there is no id',
+    async (name) => {
+      const file = '[[providers]]\nname = "a"\nkind = "openai"\n[[providers.models]]\n'
+      expect(await problemsOf(`${file}${name} = "m"`)).toEqual([
+        'providers[0].models[0].id (line 4): is required',
+        `providers[0].models[0].${name} (line 5): unknown setting; did you mean "id"?`,
+      ])
+    },
+  )
 
   test.each([
     ['name = "m"', '; did you mean "upstream_id"?'],
@@ -106,7 +109,7 @@ describe('a setting of a model as other products call it leads to the right one'
   })
 })
 
-describe('a setting of a provider as other products call it leads to the right one', () => {
+describe('another product’s name of a provider setting leads to the right one', () => {
   test.each([
     ['api_base', '; did you mean "base_url"?'],
     ['endpoint', '; did you mean "base_url"?'],

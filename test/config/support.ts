@@ -2,7 +2,7 @@ import { type Config, type LoadResult, loadConfig, renderProblem } from '../../s
 import type { Environment } from '../../src/core/ports.ts'
 import type { KindFacts } from '../../src/core/provider.ts'
 
-/** One kind for each fact that the rules look at. */
+/** Kinds that together have every fact that the rules check. */
 export const kinds: readonly KindFacts[] = [
   {
     name: 'openai',
@@ -51,27 +51,27 @@ export function load(text: string, env: Environment = {}): Promise<LoadResult> {
   return loadConfig({ text, env, kinds })
 }
 
-/** The rendered problems of a text; empty when it is valid. */
-export async function problemsOf(text: string, env?: Environment): Promise<readonly string[]> {
+/** Renders the problems of a text; none when it is valid. */
+export async function listProblems(text: string, env?: Environment): Promise<readonly string[]> {
   const result = await load(text, env)
   return result.ok ? [] : result.problems.map(renderProblem)
 }
 
-/** The configuration of a text that must be valid. */
-export async function configOf(text: string, env?: Environment): Promise<Config> {
+/** Loads a text that must be valid. */
+export async function loadValid(text: string, env?: Environment): Promise<Config> {
   const result = await load(text, env)
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('\n'))
   return result.config
 }
 
-/** The warnings about a text that must be valid. */
-export async function warningsOf(text: string): Promise<readonly string[]> {
+/** Returns the warnings about a text that must be valid. */
+export async function listWarnings(text: string): Promise<readonly string[]> {
   const result = await load(text)
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('\n'))
   return result.warnings
 }
 
-/** A file of one provider of kind `openai` with these models, given as the lines below their id. */
+/** Writes a file with one provider of kind `openai` and these models, each with the lines below its id. */
 export function fileWithModels(models: Readonly<Record<string, string>>): string {
   const tables = Object.entries(models).map(
     ([id, lines]) => `[[providers.models]]\nid = "${id}"\n${lines}\n`,

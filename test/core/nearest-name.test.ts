@@ -22,18 +22,18 @@ test.each([
   expect(nearestName(name, names)).toBe(nearest)
 })
 
-test.each(['', 'x', 'pxxt', 'keys', 'toString'])('%j is close to nothing', (name) => {
+test.each(['', 'x', 'pxxt', 'keys', 'toString'])('%j has no near name', (name) => {
   expect(nearestName(name, names)).toBeUndefined()
 })
 
-test('one letter is close to no other letter', () => {
+test('one letter has no near name', () => {
   expect(nearestName('x', ['m'])).toBeUndefined()
 })
 
-test('the closest candidate wins, and the first of equals', () => {
+test('the nearest candidate wins, and the first of equals', () => {
   expect(nearestName('abcdef', ['abcdxy', 'abcdex', 'abcdey'])).toBe('abcdex')
 })
 
-test('a close spelling wins over a longer name that contains the word', () => {
+test('a near spelling wins over a longer name that contains the word', () => {
   expect(nearestName('ports', ['all_ports_ever', 'port'])).toBe('port')
 })

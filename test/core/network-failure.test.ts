@@ -25,7 +25,7 @@ test.each<readonly [Omit<NetworkFailure, 'kind'>, string]>([
   expect(problemOf(failure)).toBe(words)
 })
 
-test('a reason that is no code stays out of the words, since it might hold an address', () => {
+test('a reason that is not a code is not shown, because it might contain an address', () => {
   expect(problemOf({ reason: 'connect 10.0.0.1:443 failed', phase: 'connecting' })).toBe(
     'could not be reached',
   )

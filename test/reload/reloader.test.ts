@@ -92,7 +92,7 @@ async function open(text = 'first', { validate, adopt }: OpenOptions = {}) {
 const put = (reloader: ConfigReloader, text: string, hash: string | null) =>
   reloader.put(encoder.encode(text), hash)
 
-const hashOf = (text: string | Uint8Array) =>
+const computeHash = (text: string | Uint8Array) =>
   bytesToHex(blake3(typeof text === 'string' ? encoder.encode(text) : text))
 
 const refusal = 'error the configuration is refused: server.port (line 3): must not be 0'
@@ -102,14 +102,14 @@ describe('reading', () => {
   test('get returns the exact text of the file, and BLAKE3 of its bytes', async () => {
     const text = '\uFEFF# é "x"\r\n\t[server]\r\nport = 1\n\n'
     const { reloader } = await open(text)
-    expect(await reloader.get()).toEqual({ config: text, hash: hashOf(text) })
-    expect(hashOf('')).toBe('af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262')
+    expect(await reloader.get()).toEqual({ config: text, hash: computeHash(text) })
+    expect(computeHash('')).toBe('af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262')
   })
 
   test('get shows bytes that are not UTF-8 as U+FFFD, with the hash of the bytes', async () => {
     const { reloader, file } = await open()
     file.bytes = new Uint8Array([0x61, 0xff, 0x62])
-    expect(await reloader.get()).toEqual({ config: 'a\uFFFDb', hash: hashOf(file.bytes) })
+    expect(await reloader.get()).toEqual({ config: 'a\uFFFDb', hash: computeHash(file.bytes) })
   })
 
   test('get returns the current file, even while an older one is running', async () => {
@@ -122,7 +122,7 @@ describe('reading', () => {
 describe('replacing', () => {
   test('a valid configuration is in the file and in force when put resolves', async () => {
     const { reloader, file, served, logged } = await open('first')
-    expect(await put(reloader, 'second', hashOf('first'))).toBe(hashOf('second'))
+    expect(await put(reloader, 'second', computeHash('first'))).toBe(computeHash('second'))
     expect(file).toMatchObject({ text: 'second', staged: 0, commits: 1 })
     expect(served).toEqual(['first', 'second'])
     expect(logged()).toEqual([reloaded])
@@ -131,7 +131,7 @@ describe('replacing', () => {
   test('a configuration takes over only after the file has been replaced', async () => {
     const seen: string[] = []
     const { reloader } = await open('first', { adopt: (_, file) => void seen.push(file.text) })
-    await put(reloader, 'second', hashOf('first'))
+    await put(reloader, 'second', computeHash('first'))
     expect(seen).toEqual(['second'])
   })
 
@@ -140,7 +140,7 @@ describe('replacing', () => {
     ['quoted', (hash: string) => `"${hash}"`],
   ])('the hash in If-Match may be %s', async (_, written) => {
     const { reloader, file } = await open('first')
-    await put(reloader, 'second', written(hashOf('first')))
+    await put(reloader, 'second', written(computeHash('first')))
     expect(file.text).toBe('second')
   })
 
@@ -150,7 +150,7 @@ describe('replacing', () => {
     ['an empty tag', '""', 'If-Match is missing'],
     ['a wildcard', '*', 'If-Match must be the hash of the file: * is'],
     ['a quoted wildcard', '"*"', 'If-Match must be the hash of the file: * is'],
-    ['weak', `W/"${hashOf('first')}"`, 'If-Match must be the hash of the file: a weak tag'],
+    ['weak', `W/"${computeHash('first')}"`, 'If-Match must be the hash of the file: a weak tag'],
   ])('an If-Match that is %s is refused with LM-1001', async (_, ifMatch, message) => {
     const { reloader, file } = await open('first')
     await expect(put(reloader, 'second', ifMatch)).rejects.toMatchObject({
@@ -160,7 +160,7 @@ describe('replacing', () => {
     expect(file).toMatchObject({ text: 'first', staged: 0 })
   })
 
-  test.each(['0'.repeat(64), 'abc', hashOf('other'), `"${hashOf('first')}", "x"`])(
+  test.each(['0'.repeat(64), 'abc', computeHash('other'), `"${computeHash('first')}", "x"`])(
     'an If-Match that differs from the hash of the file is refused with LM-1004: %s',
     async (ifMatch) => {
       const { reloader, file, validated } = await open('first')
@@ -172,7 +172,7 @@ describe('replacing', () => {
 
   test.each(['', ' \r\n\t', '\uFEFF\n'])('a blank body is refused: %j', async (text) => {
     const { reloader, file } = await open('first')
-    await expect(put(reloader, text, hashOf('first'))).rejects.toMatchObject({
+    await expect(put(reloader, text, computeHash('first'))).rejects.toMatchObject({
       code: 'LM-1001',
       message: 'the configuration is empty',
     })
@@ -182,24 +182,26 @@ describe('replacing', () => {
   test('a body of more than 1 MiB is refused before it is parsed', async () => {
     const { reloader, file, validated } = await open('first')
     const tooLong = '#'.repeat(1024 * 1024 + 1)
-    await expect(put(reloader, tooLong, hashOf('first'))).rejects.toMatchObject({
+    await expect(put(reloader, tooLong, computeHash('first'))).rejects.toMatchObject({
       code: 'LM-1002',
       message: 'the configuration is over the limit of 1048576 bytes',
     })
     expect(validated).toEqual([])
     expect(file).toMatchObject({ text: 'first', staged: 0 })
-    await put(reloader, '#'.repeat(1024 * 1024), hashOf('first'))
+    await put(reloader, '#'.repeat(1024 * 1024), computeHash('first'))
   })
 
   test('a body that is not UTF-8 is refused', async () => {
     const { reloader } = await open('first')
     const body = new Uint8Array([0x61, 0xff])
-    await expect(reloader.put(body, hashOf('first'))).rejects.toMatchObject({ code: 'LM-1001' })
+    await expect(reloader.put(body, computeHash('first'))).rejects.toMatchObject({
+      code: 'LM-1001',
+    })
   })
 
   test('an invalid configuration is refused with its setting and line, and changes nothing', async () => {
     const { reloader, file, served, validated, logged } = await open('first')
-    await expect(put(reloader, 'bad', hashOf('first'))).rejects.toMatchObject({
+    await expect(put(reloader, 'bad', computeHash('first'))).rejects.toMatchObject({
       code: 'LM-1001',
       message: 'the configuration is refused: server.port (line 3): must not be 0',
       detail: { param: 'server.port' },
@@ -214,7 +216,9 @@ describe('replacing', () => {
   test('an error lists the first 20 problems and counts the rest', async () => {
     const problems = Array.from({ length: 25 }, (_, at) => ({ setting: `s${at}`, message: 'no' }))
     const { reloader } = await open('first', { validate: async () => ({ ok: false, problems }) })
-    const error = await put(reloader, 'second', hashOf('first')).catch((reason: Error) => reason)
+    const error = await put(reloader, 'second', computeHash('first')).catch(
+      (reason: Error) => reason,
+    )
     expect(String(error)).toContain('s19: no; and 5 more')
     expect(String(error)).not.toContain('s20')
   })
@@ -223,14 +227,16 @@ describe('replacing', () => {
     const { reloader, file } = await open('first', {
       validate: () => Promise.reject(new Error('the store is gone')),
     })
-    await expect(put(reloader, 'second', hashOf('first'))).rejects.toThrow('the store is gone')
+    await expect(put(reloader, 'second', computeHash('first'))).rejects.toThrow('the store is gone')
     expect(file).toMatchObject({ text: 'first', staged: 0, commits: 0 })
   })
 
   test('a read-only folder leaves everything as it was', async () => {
     const { reloader, file, validated } = await open('first')
     file.isReadOnly = true
-    await expect(put(reloader, 'second', hashOf('first'))).rejects.toMatchObject({ code: 'EROFS' })
+    await expect(put(reloader, 'second', computeHash('first'))).rejects.toMatchObject({
+      code: 'EROFS',
+    })
     expect(file.text).toBe('first')
     expect(validated).toEqual([])
   })
@@ -242,7 +248,7 @@ describe('replacing', () => {
         return { ok: true }
       },
     })
-    await expect(put(reloader, 'second', hashOf('first'))).rejects.toMatchObject({
+    await expect(put(reloader, 'second', computeHash('first'))).rejects.toMatchObject({
       code: 'LM-1004',
     })
     expect(file).toMatchObject({ text: 'edited', staged: 0, commits: 0 })
@@ -271,7 +277,7 @@ describe('replacing', () => {
         if (isBroken) throw new Error('no memory')
       },
     })
-    await expect(put(reloader, 'second', hashOf('first'))).rejects.toThrow('no memory')
+    await expect(put(reloader, 'second', computeHash('first'))).rejects.toThrow('no memory')
     expect(file).toMatchObject({ text: 'second', staged: 0 })
     isBroken = false
     await reloader.refresh()
@@ -281,7 +287,7 @@ describe('replacing', () => {
   test('a configuration that was given as text can be read but not replaced', async () => {
     const reloader = await testReloader({ file: textAsFile('first'), text: 'first' })
     expect((await reloader.get()).config).toBe('first')
-    await expect(put(reloader, 'second', hashOf('first'))).rejects.toMatchObject({
+    await expect(put(reloader, 'second', computeHash('first'))).rejects.toMatchObject({
       code: 'LM-1001',
       message: expect.stringContaining('there is no file to replace'),
     })
@@ -325,7 +331,7 @@ describe('reloading', () => {
     file.write('second')
     await reloader.refresh()
     await reloader.refresh()
-    await put(reloader, 'third', hashOf('second'))
+    await put(reloader, 'third', computeHash('second'))
     await reloader.refresh()
     expect(validated).toEqual(['second', 'third'])
     expect(served).toEqual(['first', 'second', 'third'])
@@ -394,7 +400,7 @@ describe('reloading', () => {
 
   test('the running configuration is the last one served, by replacement or by reload', async () => {
     const { reloader, file, served } = await open('first')
-    await put(reloader, 'second', hashOf('first'))
+    await put(reloader, 'second', computeHash('first'))
     file.write('bad')
     await reloader.reloadProviderKeys()
     file.write('third')
@@ -418,7 +424,7 @@ describe('reloading', () => {
       },
     })
     const first = reloader.reload()
-    const second = put(reloader, 'second', hashOf('first'))
+    const second = put(reloader, 'second', computeHash('first'))
     const third = reloader.reload()
     expect(await isPending(third)).toBe(true)
     expect(running).toHaveLength(1)

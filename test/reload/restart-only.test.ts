@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { keepRestartOnly } from '../../src/reload/restart-only.ts'
-import { configOf } from '../config/support.ts'
+import { loadValid } from '../config/support.ts'
 
 const everything = `
 log_format = "json"
@@ -32,7 +32,7 @@ url = "https://hooks.test"
 `
 
 test('what is bound from the start keeps its running value, and is named', async () => {
-  const [running, candidate] = [await configOf(''), await configOf(everything)]
+  const [running, candidate] = [await loadValid(''), await loadValid(everything)]
   const { config, ignored } = keepRestartOnly(running, candidate)
   expect(ignored).toEqual([
     'log_format',
@@ -57,22 +57,22 @@ test('what is bound from the start keeps its running value, and is named', async
 })
 
 test('nothing is named when only other settings differ', async () => {
-  const running = await configOf(everything)
-  const candidate = await configOf(everything.replace(/(?<= )(?:5|6|7|8|9|13)$/gm, '99'))
+  const running = await loadValid(everything)
+  const candidate = await loadValid(everything.replace(/(?<= )(?:5|6|7|8|9|13)$/gm, '99'))
   expect(candidate.server.body_limit).toBe(99)
   expect(keepRestartOnly(running, candidate)).toEqual({ config: candidate, ignored: [] })
 })
 
 test('webhooks can come and go as long as auth is on', async () => {
-  const running = await configOf(everything)
-  const without = await configOf(everything.slice(0, everything.indexOf('[webhooks]')))
+  const running = await loadValid(everything)
+  const without = await loadValid(everything.slice(0, everything.indexOf('[webhooks]')))
   expect(keepRestartOnly(running, without).config.webhooks).toBeUndefined()
   expect(keepRestartOnly(without, running).config.webhooks).toEqual(running.webhooks)
 })
 
 test('auth stays on although the new file turns it off', async () => {
-  const running = await configOf(everything)
-  const { config, ignored } = keepRestartOnly(running, await configOf('log_format = "json"'))
+  const running = await loadValid(everything)
+  const { config, ignored } = keepRestartOnly(running, await loadValid('log_format = "json"'))
   expect(config.auth.enabled).toBe(true)
   expect(ignored).toContain('auth.enabled')
 })

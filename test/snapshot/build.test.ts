@@ -7,7 +7,7 @@ import { authorizedUser, token } from '../providers/vertex/support.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { ScriptedUpstream } from '../support/scripted-upstream.ts'
 
-async function configOf(text: string): Promise<Config> {
+async function loadValid(text: string): Promise<Config> {
   const result = await loadConfig({ text, env: {}, kinds })
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('\n'))
   return result.config
@@ -25,7 +25,7 @@ async function running(text: string, { env = {}, storedKeys = {}, readFile }: St
   const upstream = new ScriptedUpstream()
   const ports = { env, clock, upstream: upstream.port, readFile }
   const build = async (next: string, keys: object, previous?: PreviousSnapshot) => {
-    const config = await configOf(next)
+    const config = await loadValid(next)
     const sources = { ...ports, storedKeys: new Map(Object.entries(keys)), previous }
     return { config, snapshot: buildSnapshot(config, sources) }
   }
