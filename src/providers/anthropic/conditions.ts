@@ -3,7 +3,7 @@ import { type ClaudeThinking, isThinkingOn } from '../claude/reasoning.ts'
 import type { AnthropicCondition, ConditionFlags } from '../translation/conditions.ts'
 
 /** Returns which conditions of the translation table hold for one request to a Claude model. */
-export function anthropicConditions(
+export function evaluateConditions(
   model: ClaudeModel,
   reasoning: ClaudeThinking,
 ): ConditionFlags<AnthropicCondition> {

@@ -22,7 +22,7 @@ export const anthropic: ProviderKind = Object.freeze({
   defaultBaseUrl: 'https://api.anthropic.com',
   canFetchImages: true,
   references: 'anthropic',
-  createAuthorizer: authorizer,
+  createAuthorizer,
   chat: anthropicChat,
 } satisfies ProviderKind)
 
@@ -35,12 +35,11 @@ const apiVersion = '2023-06-01'
 
 function anthropicChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target
-  const url = messagesUrl(baseUrl)
+  const url = buildMessagesUrl(baseUrl)
   const model = findClaudeModel(upstreamId)
   const translate = memoizePerCall((call) =>
     toAnthropicRequest(call, { upstreamId, model, maxOutputTokens }),
   )
-  const created = () => unixSeconds(clock)
   return {
     listUnsupported: (call) => translate(call).dropped,
     buildRequest(call) {
@@ -56,15 +55,15 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     },
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (bytes) => parseAnthropicAnswer(bytes, { modelId, created: created() }),
-    createDecoder: () => new AnthropicStream({ modelId, created: created() }),
+    parseAnswer: (bytes) => parseAnthropicAnswer(bytes, { modelId, created: unixSeconds(clock) }),
+    createDecoder: () => new AnthropicStream({ modelId, created: unixSeconds(clock) }),
     parseError: createErrorParser(),
     isDoneOptional: false,
   }
 }
 
 /** Accepts a `base_url` without `/v1`, with it, and the full address of the endpoint. */
-function messagesUrl(base: string): string {
+function buildMessagesUrl(base: string): string {
   const url = new URL(base)
   const path = url.pathname.replace(/\/+$/, '').replace(/\/messages$/, '')
   url.pathname = path.endsWith('/v1') ? `${path}/messages` : `${path}/v1/messages`
@@ -73,7 +72,7 @@ function messagesUrl(base: string): string {
 }
 
 /** Sends an API key as `x-api-key`. OAuth tokens must be bearer tokens and need a beta feature. */
-function authorizer({ secret }: CredentialContext): Authorizer {
+function createAuthorizer({ secret }: CredentialContext): Authorizer {
   if (!secret.startsWith('sk-ant-oat')) {
     const headers = Object.freeze({ 'x-api-key': secret })
     return () => headers

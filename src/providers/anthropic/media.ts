@@ -27,7 +27,7 @@ export function toImageBlock({ url, path }: ImageUrlPart): Block {
   )
 }
 
-/** A PDF among the images becomes a document. */
+/** A PDF that is sent as an image becomes a document block. */
 function toInlineImage(url: string, path: string): Block {
   const uri = parseDataUri(url)
   // `image/jpg` is not a media type, but clients often send it.

@@ -9,7 +9,7 @@ import { resolveThinking } from '../claude/reasoning.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
 import type { TranslatedRequest } from '../shared/translated-request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
-import { anthropicConditions, canForceCalls } from './conditions.ts'
+import { canForceCalls, evaluateConditions } from './conditions.ts'
 import { usesStoredFiles } from './media.ts'
 import { toAnthropicMessages } from './messages.ts'
 import { toToolFields } from './tools.ts'
@@ -45,7 +45,7 @@ export function toAnthropicRequest(
   const { request, dropped } = filterUnsupported(
     original,
     'anthropic',
-    anthropicConditions(model, reasoning),
+    evaluateConditions(model, reasoning),
   )
   const { maxTokens, thinking, effort } = reasoning
   const format = toOutputFormat(request)

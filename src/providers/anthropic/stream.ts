@@ -1,5 +1,4 @@
-import type { Frame, FrameDecoder } from '../../core/frame.ts'
-import { flatMapFrames } from '../../core/frame.ts'
+import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'

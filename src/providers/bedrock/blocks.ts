@@ -13,7 +13,7 @@ import type { BedrockModel } from './models.ts'
 export const placeholder: Block = Object.freeze({ text: '.' })
 
 /** For user messages and tool results, which may hold images and documents. */
-export function contentParts(media: MediaBlocks): PartTranslator {
+export function createContentParts(media: MediaBlocks): PartTranslator {
   return {
     toTextBlock,
     toOtherBlock(part, message) {
@@ -59,7 +59,7 @@ export function toReasoningBlock({ thinking, signature, data }: JsonObject): Blo
  * cache point behind a text document.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
-export function messageMarkRules({ hasCachePoints }: BedrockModel): MarkRules {
+export function createMarkRules({ hasCachePoints }: BedrockModel): MarkRules {
   return {
     canCarry: (block) => !('reasoningContent' in block) && !isTextDocument(block),
     apply: (block, mark) => (hasCachePoints ? [block, toCachePoint(mark)] : [block]),

@@ -5,7 +5,7 @@ import type { BedrockModel } from './models.ts'
 import type { BedrockReasoning } from './reasoning.ts'
 
 /** Returns which conditions of the translation table hold for one request to a model on Bedrock. */
-export function bedrockConditions(
+export function evaluateConditions(
   model: BedrockModel,
   reasoning: BedrockReasoning,
 ): ConditionFlags<BedrockCondition> {

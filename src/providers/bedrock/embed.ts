@@ -26,14 +26,14 @@ import { getSingleItem, listTexts } from '../shared/embed-input.ts'
 import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { parseBedrockError } from './errors.ts'
-import { bedrockUrl } from './url.ts'
+import { buildBedrockUrl } from './url.ts'
 
 /** Embeddings through InvokeModel, which takes each model vendor's own body. */
 export function bedrockEmbed(target: DialectTarget): EmbedEndpoint {
   const { baseUrl, upstreamId, modelId, env, secret } = target
   const credential = readAwsSecret(secret ?? '', env)
   const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  const url = bedrockUrl(location, 'invoke')
+  const url = buildBedrockUrl(location, 'invoke')
   // The ARN of an inference profile does not name its model; the client-facing id may.
   const family = findFamily(`${upstreamId} ${modelId}`.toLowerCase())
   return {

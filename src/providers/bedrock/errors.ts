@@ -6,7 +6,7 @@ import { tryParseJson } from '../../wire/json.ts'
 import { extractMessage } from '../shared/error-message.ts'
 import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
 
-/** Reads an answer with an error status. The type of the error, if given, decides about the status. */
+/** Reads an answer with an error status. The type of the error, if known, determines the status. */
 export function parseBedrockError(
   status: number,
   body: string,
@@ -54,7 +54,7 @@ const errorBody = z.looseObject({
   __type: optionalText,
   code: optionalText,
   message: optionalText,
-  CanonicalMessage: optionalText,
+  Message: optionalText,
   /** The status and the text with which the model itself answered. */
   originalStatusCode: z.number().optional().catch(undefined),
   originalMessage: optionalText,

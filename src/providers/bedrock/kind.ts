@@ -30,12 +30,12 @@ import { toConverseRequest } from './request.ts'
 import { bedrockRerank } from './rerank.ts'
 import { ConverseStream } from './stream.ts'
 import {
-  bedrockBase,
   bedrockBaseUrl,
-  bedrockUrl,
-  configuredRegion,
+  buildBedrockUrl,
   extractModelId,
+  findConfiguredRegion,
   hasAddress,
+  resolveBaseUrl,
   resolveRegion,
 } from './url.ts'
 
@@ -46,15 +46,15 @@ export const bedrock: ProviderKind = Object.freeze({
   defaultBaseUrl: bedrockBaseUrl,
   acceptsRegion: true,
   canFetchImages: false,
-  createAuthorizer: authorizer,
+  createAuthorizer,
   checkSecret: checkAwsSecret,
   findAmbientSecret: readAmbientSecret,
-  findWarning: regionWarning,
+  findWarning: findRegionWarning,
   chat: bedrockChat,
   embed: bedrockEmbed,
   rerank: bedrockRerank,
   // Only a configured `base_url` is probed, which is a URL or a region.
-  probe: (baseUrl) => probeRoot(bedrockBase(baseUrl, baseUrl)),
+  probe: (baseUrl) => probeRoot(resolveBaseUrl(baseUrl, baseUrl)),
 } satisfies ProviderKind)
 
 const eventStream = 'application/vnd.amazon.eventstream'
@@ -64,11 +64,11 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
   const model = findBedrockModel(upstreamId, modelId)
   const credential = readAwsSecret(secret ?? '', env)
   const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  const converseUrl = bedrockUrl(location, 'converse')
-  const streamUrl = bedrockUrl(location, 'converse-stream')
+  const converseUrl = buildBedrockUrl(location, 'converse')
+  const streamUrl = buildBedrockUrl(location, 'converse-stream')
   const translate = memoizePerCall((call) => toConverseRequest(call, { model, maxOutputTokens }))
   const mask = (text: string) => maskCredential(text, credential)
-  const identity = (header: HeaderReader): StreamIdentity => {
+  const createIdentity = (header: HeaderReader): StreamIdentity => {
     const requestId = header('x-amzn-requestid')
     return {
       id: requestId ? `chatcmpl-${requestId}` : newCompletionId(),
@@ -88,8 +88,8 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     }),
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, { sentBound: translate(call).maxTokens, maxOutputTokens }),
-    parseAnswer: (body, _, header) => parseConverseAnswer(body, identity(header)),
-    createDecoder: (_, header) => new ConverseStream({ identity: identity(header), mask }),
+    parseAnswer: (body, _, header) => parseConverseAnswer(body, createIdentity(header)),
+    createDecoder: (_, header) => new ConverseStream({ identity: createIdentity(header), mask }),
     streamType: eventStream,
     parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
     isDoneOptional: false,
@@ -97,10 +97,15 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
 }
 
 /** The default region is wrong for most accounts, and AWS then answers with an error about the key. */
-function regionWarning({ baseUrl, upstreamId, env, secret }: DialectTarget): string | undefined {
+function findRegionWarning({
+  baseUrl,
+  upstreamId,
+  env,
+  secret,
+}: DialectTarget): string | undefined {
   const credential = readAwsSecret(secret ?? '', env)
   const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  if (configuredRegion(location) !== undefined) return undefined
+  if (findConfiguredRegion(location) !== undefined) return undefined
   const region = resolveRegion(location)
   const uses = hasAddress(location) ? [] : [`go to ${region}`]
   if (credential.kind === 'access-key') uses.push(`are signed for ${region}`)
@@ -108,8 +113,11 @@ function regionWarning({ baseUrl, upstreamId, env, secret }: DialectTarget): str
   return `no region in base_url, an ARN, the credential or AWS_REGION: requests ${uses.join(' and ')}`
 }
 
-/** Sends an API key as a bearer token. With an access key it signs each request; a signature is valid for five minutes. */
-function authorizer(context: CredentialContext): Authorizer {
+/**
+ * Sends an API key as a bearer token, and signs each request with an access key. A signature is made
+ * for each attempt, because it is valid for five minutes.
+ */
+function createAuthorizer(context: CredentialContext): Authorizer {
   const { baseUrl, clock, env } = context
   const credential = readAwsSecret(context.secret, env)
   switch (credential.kind) {

@@ -42,7 +42,7 @@ export class MediaBlocks {
   /** How many documents have been given each name. */
   readonly #copies = new Map<string, number>()
 
-  /** A document among the images becomes a document. */
+  /** A document that is sent as an image becomes a document block. */
   toImageBlock({ url, path }: ImageUrlPart): Block {
     const param = `${path}.image_url`
     const uri = parseDataUri(url)

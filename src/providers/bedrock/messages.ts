@@ -11,8 +11,8 @@ import {
 import { readThinkingBlocks } from '../claude/thinking-blocks.ts'
 import { alternateTurns, type Turn, type TurnRules } from '../claude/turns.ts'
 import {
-  contentParts,
-  messageMarkRules,
+  createContentParts,
+  createMarkRules,
   placeholder,
   textParts,
   toReasoningBlock,
@@ -36,7 +36,7 @@ export function toConverseMessages(
   const instructions = messages.flatMap((message) => translator.toInstructions(message))
   const drafts = messages.flatMap((message) => translator.toDrafts(message))
   const lists = [instructions, ...drafts.map(({ blocks }) => blocks)]
-  const [system = [], ...contents] = placeMarks(lists, messageMarkRules(model))
+  const [system = [], ...contents] = placeMarks(lists, createMarkRules(model))
   const turns = drafts.map(({ role }, index) => ({ role, content: contents[index] ?? [] }))
   return {
     system: system.length > 0 ? system : undefined,
@@ -66,11 +66,11 @@ interface Draft {
 class MessageTranslator {
   readonly #model: BedrockModel
   readonly #ids: ToolUseIds
-  readonly #contentParts = contentParts(new MediaBlocks())
+  readonly #contentParts = createContentParts(new MediaBlocks())
 
   constructor(model: BedrockModel) {
     this.#model = model
-    this.#ids = new ToolUseIds(model.toolUseIds)
+    this.#ids = new ToolUseIds(model.toolUseIdForm)
   }
 
   toInstructions(message: CanonicalMessage): readonly BlockOrMark[] {

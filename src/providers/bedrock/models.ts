@@ -30,8 +30,8 @@ export interface BedrockModel {
   readonly hasCachePoints: boolean
   /** Whether it accepts its signed reasoning back. */
   readonly hasSignedReasoning: boolean
-  readonly toolUseIds: ToolUseIdForm
-  /** Whether it rejects a forced call unless the request says `thinking: disabled`. */
+  readonly toolUseIdForm: ToolUseIdForm
+  /** Whether a forced call requires that the request turns thinking off. */
   readonly mustDisableThinkingToForce: boolean
 }
 
@@ -48,7 +48,7 @@ const plain: Facts = {
   hasSchemas: false,
   hasCachePoints: false,
   hasSignedReasoning: false,
-  toolUseIds: 'plain',
+  toolUseIdForm: 'plain',
 }
 
 const claude: Facts = {
@@ -69,7 +69,7 @@ const nova: Facts = {
 
 /**
  * A model behind an ARN that does not name it: of an application profile, a provisioned or an imported
- * model. The request is passed on as it is, and the service accepts or rejects it.
+ * model. Tool choices, schemas and signed reasoning are sent, and the service accepts or rejects them.
  */
 const opaque: Facts = { ...plain, choices: allChoices, hasSchemas: true, hasSignedReasoning: true }
 
@@ -97,13 +97,18 @@ const families: readonly Family[] = [
   {
     ids: ['mistral-large-3'],
     ...plain,
-    toolUseIds: 'short',
+    toolUseIdForm: 'short',
     choices: ['auto', 'any'],
     hasSchemas: true,
   },
-  { ids: ['mistral-large'], ...plain, toolUseIds: 'short', choices: ['auto', 'any'] },
-  { ids: ['magistral', 'ministral', 'voxtral'], ...plain, toolUseIds: 'short', hasSchemas: true },
-  { ids: ['mistral.'], ...plain, toolUseIds: 'short' },
+  { ids: ['mistral-large'], ...plain, toolUseIdForm: 'short', choices: ['auto', 'any'] },
+  {
+    ids: ['magistral', 'ministral', 'voxtral'],
+    ...plain,
+    toolUseIdForm: 'short',
+    hasSchemas: true,
+  },
+  { ids: ['mistral.'], ...plain, toolUseIdForm: 'short' },
   {
     ids: ['llama3-1', 'llama3-2-11b', 'llama3-2-90b', 'llama3-3', 'llama4'],
     ...plain,
@@ -127,7 +132,7 @@ const families: readonly Family[] = [
   { ids: ['deepseek.v3'], ...plain, choices: ['any'], hasSchemas: true },
   { ids: ['qwen3'], ...plain, reasoning: 'reasoning_config', hasSchemas: true },
   // Its own ids look like `functions.get_temperature:0`.
-  { ids: ['moonshot'], ...plain, toolUseIds: 'dotted', hasSchemas: true },
+  { ids: ['moonshot'], ...plain, toolUseIdForm: 'dotted', hasSchemas: true },
   {
     ids: ['qwen.', 'google.gemma', 'nvidia.nemotron', 'minimax.', 'zai.'],
     ...plain,

@@ -2,7 +2,7 @@ import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
-import { thinkingBudget } from '../claude/max-tokens.ts'
+import { readThinkingBudget } from '../claude/max-tokens.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { type ClaudeThinking, resolveThinking } from '../claude/reasoning.ts'
 import { clampBound } from '../shared/output-bound.ts'
@@ -90,7 +90,7 @@ function resolveClaudeReasoning(
     clientThinking,
     model,
     defaultMaxTokens: (wanted) =>
-      !clientThinking && thinkingBudget(wanted) > 0 ? answerTokens : undefined,
+      !clientThinking && readThinkingBudget(wanted) > 0 ? answerTokens : undefined,
     maxOutputTokens,
   })
   const fields = { thinking, output_config: effort && { effort } }

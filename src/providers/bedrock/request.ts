@@ -3,7 +3,7 @@ import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
 import type { TranslatedRequest } from '../shared/translated-request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
-import { bedrockConditions } from './conditions.ts'
+import { evaluateConditions } from './conditions.ts'
 import { toConverseMessages } from './messages.ts'
 import type { BedrockModel } from './models.ts'
 import { resolveReasoning } from './reasoning.ts'
@@ -26,7 +26,7 @@ export function toConverseRequest(
   const { request, dropped } = filterUnsupported(
     original,
     'bedrock',
-    bedrockConditions(model, reasoning),
+    evaluateConditions(model, reasoning),
   )
   const tools = toToolFields({ request, model, thinking: reasoning.thinking })
   // Members that are undefined do not reach the wire. Converse rejects empty objects.

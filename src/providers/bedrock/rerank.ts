@@ -3,7 +3,7 @@ import { parseCohereRanking } from '../cohere/rerank.ts'
 import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { parseBedrockError } from './errors.ts'
-import { bedrockUrl } from './url.ts'
+import { buildBedrockUrl } from './url.ts'
 
 /**
  * Rerank through InvokeModel, because the Rerank operation of the agent runtime accepts no API keys.
@@ -13,7 +13,7 @@ export function bedrockRerank(target: DialectTarget): RerankEndpoint {
   const { baseUrl, upstreamId, modelId, env, secret } = target
   const credential = readAwsSecret(secret ?? '', env)
   const location = { baseUrl, modelId: upstreamId, credentialRegion: credential.region, env }
-  const url = bedrockUrl(location, 'invoke')
+  const url = buildBedrockUrl(location, 'invoke')
   // The ARN of an inference profile does not name its model; the client-facing id may.
   const isAmazonModel = /amazon[.-]rerank/i.test(`${upstreamId} ${modelId}`)
   return {

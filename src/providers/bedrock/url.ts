@@ -1,11 +1,11 @@
 import type { Environment } from '../../core/ports.ts'
 
-/** AWS's own address, into which `bedrockBase` fills the region. */
+/** AWS's own address, into which `resolveBaseUrl` fills the region. */
 export const bedrockBaseUrl = 'https://bedrock-runtime.{region}.amazonaws.com'
 
 const defaultRegion = 'us-east-1'
 
-/** All that decides about the region and the address of a request. */
+/** The settings that determine the region and the address of a request. */
 export interface BedrockLocation {
   /** A URL, a bare region, or `bedrockBaseUrl`. */
   readonly baseUrl: string
@@ -17,8 +17,8 @@ export interface BedrockLocation {
 }
 
 /** Builds the address of an operation on a model. The path of a configured address is kept. */
-export function bedrockUrl(location: BedrockLocation, operation: string): string {
-  const url = new URL(bedrockBase(location.baseUrl, resolveRegion(location)))
+export function buildBedrockUrl(location: BedrockLocation, operation: string): string {
+  const url = new URL(resolveBaseUrl(location.baseUrl, resolveRegion(location)))
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/model/${toPathSegment(location.modelId)}/${operation}`
   url.hash = ''
   return url.href
@@ -26,11 +26,11 @@ export function bedrockUrl(location: BedrockLocation, operation: string): string
 
 /** Returns the region of the requests and their signatures, `us-east-1` if none is configured. */
 export function resolveRegion(location: BedrockLocation): string {
-  return configuredRegion(location) ?? defaultRegion
+  return findConfiguredRegion(location) ?? defaultRegion
 }
 
 /** Returns the most explicit region: of the address, the ARN, the credential or the environment. */
-export function configuredRegion(location: BedrockLocation): string | undefined {
+export function findConfiguredRegion(location: BedrockLocation): string | undefined {
   const { baseUrl, modelId, credentialRegion, env } = location
   const candidates = [
     parseAddressRegion(baseUrl),
@@ -48,12 +48,12 @@ export function hasAddress({ baseUrl }: Pick<BedrockLocation, 'baseUrl'>): boole
 }
 
 /** Returns the configured address, or AWS's own in that region. */
-export function bedrockBase(baseUrl: string, region: string): string {
+export function resolveBaseUrl(baseUrl: string, region: string): string {
   if (hasAddress({ baseUrl })) return baseUrl
   return `https://bedrock-runtime.${region}.${findDomain(region)}`
 }
 
-/** Reads the model id back from an address that `bedrockUrl` has built. */
+/** Reads the model id back from an address that `buildBedrockUrl` has built. */
 export function extractModelId(url: string): string {
   const [, segment = ''] = /\/model\/([^/]+)\//.exec(new URL(url).pathname) ?? []
   return decodeURIComponent(segment)

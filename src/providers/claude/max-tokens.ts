@@ -33,7 +33,7 @@ export function resolveOutputLimit({
   const text = requested ?? (fallback === undefined ? undefined : (maxOutputTokens ?? fallback))
   if (text === undefined) return { maxTokens: undefined, thinking }
   const isTotal = includesBudget && requested !== undefined
-  const total = isTotal ? text : text + thinkingBudget(thinking)
+  const total = isTotal ? text : text + readThinkingBudget(thinking)
   const maxTokens = clampBound(maxOutputTokens, total) ?? total
   return { maxTokens, thinking: maxTokens < total ? fitBudget(thinking, maxTokens) : thinking }
 }
@@ -47,13 +47,13 @@ const minBudget = 1024
 /** Gives thinking at most half of a lowered limit: the vendor requires a budget below the limit. */
 function fitBudget(thinking: JsonObject | undefined, maxTokens: number): JsonObject | undefined {
   const half = Math.floor(maxTokens / 2)
-  if (thinkingBudget(thinking) <= half) return thinking
+  if (readThinkingBudget(thinking) <= half) return thinking
   if (maxTokens <= minBudget) return undefined
   return { ...thinking, budget_tokens: Math.max(minBudget, half) }
 }
 
 /** Returns the tokens of the thinking budget, 0 if there is none. */
-export function thinkingBudget(thinking: JsonObject | undefined): number {
+export function readThinkingBudget(thinking: JsonObject | undefined): number {
   const budget = thinking?.['type'] === 'enabled' ? thinking['budget_tokens'] : 0
   // The client's own object may hold any value. The vendor rejects an invalid one.
   return isCount(budget) ? budget : 0

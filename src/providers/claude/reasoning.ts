@@ -73,7 +73,7 @@ function translateEffort(
     if (model.thinkingOff === 'low') return { effort: 'low' }
     return { thinking: { type: model.thinkingOff } }
   }
-  const level = nearestEffort(effort, model)
+  const level = findNearestEffort(effort, model)
   return {
     thinking:
       model.thinking === 'adaptive'
@@ -85,7 +85,7 @@ function translateEffort(
 }
 
 /** Returns the model's level of the same name, or `high` for an effort above its levels. */
-function nearestEffort(
+function findNearestEffort(
   effort: Exclude<ReasoningEffort, 'none'>,
   { efforts }: ClaudeModel,
 ): ClaudeEffort | undefined {
