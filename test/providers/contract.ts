@@ -91,7 +91,7 @@ const hello: Said = {
 }
 
 function answers(kindCase: ChatContractCase, mode: Mode): void {
-  test('an answer carries text, finish reason, usage and who served', async () => {
+  test('an answer has text, finish reason, usage and the serving provider', async () => {
     const gateway = await open(kindCase)
     const response = await ask(gateway, kindCase, mode, hello, { max_tokens: 100 })
     expect(response.headers.get('x-gateway-model-used')).toBe('m')
@@ -124,7 +124,7 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
   test.runIf(kindCase.script).each([
     ['prompt', { prompt: 0, completion: 6 }, { completion_tokens: 6 }],
     ['output', { prompt: 9, completion: 0 }, { prompt_tokens: 9 }],
-  ])('of usage whose %s is 0 that side alone is estimated', async (_, usage, known) => {
+  ])('of usage whose %s is 0, only that side is estimated', async (_, usage, known) => {
     const gateway = await open(kindCase)
     const fields = { stream_options: { include_usage: true } }
     const outcome = await said(gateway, kindCase, mode, { ...hello, usage, asked: true }, fields)
@@ -292,7 +292,7 @@ function images(kindCase: ChatContractCase): void {
     ],
   })
 
-  test('an image in a data URI is sent along', async () => {
+  test('an image in a data URI is sent to the vendor', async () => {
     const gateway = await open(kindCase)
     await said(gateway, kindCase, 'whole', hello, looking(`data:image/png;base64,${pixel}`))
     if (kindCase.script) expect(gateway.upstream.text()).toContain(pixel)
@@ -352,7 +352,7 @@ function strictness(kindCase: ChatContractCase): void {
     expect(upstream.requests).toEqual([])
   })
 
-  test('values that ask for nothing are never refused', async () => {
+  test('default values are never refused', async () => {
     const gateway = await open(kindCase, { strict: true })
     await said(gateway, kindCase, 'whole', hello, {
       n: 1,
@@ -378,7 +378,7 @@ function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode):
   const refused = (status: number, message = 'the vendor says no'): Responder =>
     json(script.error(status, message), { status })
 
-  test('a 400 of the vendor is the client’s own, at once and with its reason', async () => {
+  test('a 400 of the vendor goes to the client with its reason, without a retry', async () => {
     const gateway = await open(kindCase)
     gateway.upstream.next(refused(400, 'this field is odd'))
     const response = await send(gateway, mode)
@@ -389,7 +389,7 @@ function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode):
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test.each([401, 403])('a refused credential (%i) is not the client’s fault', async (status) => {
+  test.each([401, 403])('a refused credential (%i) is a server error', async (status) => {
     const gateway = await open(kindCase)
     const { secret = providerKey } = kindCase
     gateway.upstream.next(refused(status, `key ${secret} is wrong`))
@@ -401,7 +401,7 @@ function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode):
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('a rate limit is waited out, then told', async () => {
+  test('a rate limit is retried after its delay, then returned', async () => {
     const gateway = await open(kindCase)
     gateway.upstream.always(refused(429))
     const response = await send(gateway, mode)
@@ -410,7 +410,7 @@ function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode):
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test.each([500, 503])('after a %i the same request is sent again', async (status) => {
+  test.each([500, 503])('a %i is retried with the same request', async (status) => {
     const gateway = await open(kindCase)
     gateway.upstream.next(refused(status), answering(script, hello, mode))
     const outcome = await read(await send(gateway, mode), mode)
@@ -419,7 +419,7 @@ function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode):
     expect(gateway.upstream.body(1)).toEqual(gateway.upstream.body(0))
   })
 
-  test('an answer that is no answer is tried again, then LM-3002', async () => {
+  test('a malformed answer is retried, then LM-3002', async () => {
     const gateway = await open(kindCase)
     gateway.upstream.always(json('<html>busy</html>'))
     const response = await send(gateway, mode)
@@ -437,7 +437,7 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
   const overloaded = script.streamError('overloaded')
   const head = headOf(script)
 
-  test('a stream says the same however the network cuts it', async () => {
+  test('a stream has the same content however the network splits it', async () => {
     const { chat, upstream } = await open(kindCase)
     const bytes = concat([...opening, ...content, ...end])
     upstream.next(pieces(singly(bytes), script.contentType))
@@ -448,7 +448,7 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
     expect(done).toBe(true)
   })
 
-  test('usage has a chunk of its own when asked for', async () => {
+  test('usage has its own chunk when the client asks for it', async () => {
     const gateway = await open(kindCase)
     const fields = { stream_options: { include_usage: true } }
     const asked: Said = { ...hello, asked: true }
@@ -457,7 +457,7 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
     expect(chunks.at(-1)?.choices).toEqual([])
   })
 
-  test('usage has a chunk of its own, with an empty choice, when it was not asked for', async () => {
+  test('usage has its own chunk with an empty choice when the client did not ask for it', async () => {
     const gateway = await open(kindCase)
     const { chunks } = await readStream(await ask(gateway, kindCase, 'streamed', hello))
     expect(chunks.filter(({ usage }) => usage)).toEqual([chunks.at(-1)])
@@ -483,14 +483,14 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
     ['ends', stream(opening, head)],
     ['is empty', stream([], head)],
     ['tells of an error', stream([...opening, overloaded], head)],
-  ])('a stream that %s before its content is replaced', async (_, dying) => {
+  ])('a stream that %s before its content is retried', async (_, dying) => {
     const gateway = await open(kindCase)
     gateway.upstream.next(dying, answering(script, hello, 'streamed'))
     const outcome = await read(await send(gateway, 'streamed'), 'streamed')
     expect(outcome).toMatchObject({ content: 'Grüße, 世界 🦆', finish: 'stop' })
   })
 
-  test('streams that never get to their content end in plain LM-3010', async () => {
+  test('streams that end before their content are LM-3010 in JSON', async () => {
     const gateway = await open(kindCase)
     gateway.upstream.always(stream(opening, head))
     const response = await send(gateway, 'streamed')
@@ -512,7 +512,7 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('what follows the end is not shown', async () => {
+  test('events after the end are dropped', async () => {
     const gateway = await open(kindCase)
     gateway.upstream.next(stream([...opening, ...content, ...end, ...content, overloaded], head))
     const { chunks, done } = await readStream(await send(gateway, 'streamed'))

@@ -9,7 +9,7 @@ describe.each(readdirSync(folder))('%s', (file) => {
   const page = readFileSync(new URL(file, folder), 'utf8')
   const examples = [...page.matchAll(/^```toml\n([^]*?)^```$/gm)].map(([, text = '']) => text)
 
-  test('has examples, each of them a valid file that nothing is warned about', async () => {
+  test('the examples are valid configurations without warnings', async () => {
     expect(examples).not.toEqual([])
     for (const text of examples) {
       expect(await loadConfig({ text, env: {}, kinds })).toMatchObject({ ok: true, warnings: [] })
@@ -17,7 +17,7 @@ describe.each(readdirSync(folder))('%s', (file) => {
   })
 })
 
-test('the table of kinds in the manual says what each serves, and which need an address', () => {
+test('the table of kinds in the manual matches their capabilities and addresses', () => {
   const page = readFileSync(new URL('../configuration.md', folder), 'utf8')
   const section = page.slice(page.indexOf('## Provider kinds'))
   const rows = [...section.matchAll(/^\| `(\w+)`.*/gm)].map(([row, name = '']) => {

@@ -27,7 +27,7 @@ function paramOf(fields: object): string | undefined {
 }
 
 describe('a request', () => {
-  test('of nothing but a question', () => {
+  test('with only a question reads as defaults', () => {
     expect(read({})).toMatchObject({
       messages: [{ role: 'user', content: 'Hi', path: 'messages.0' }],
       tools: [],
@@ -40,7 +40,7 @@ describe('a request', () => {
     })
   })
 
-  test('null is the same as nothing', () => {
+  test('null reads as absent', () => {
     const names = Object.keys(read({})).filter((name) => name !== 'messages' && name !== 'raw')
     const wire = names.map((name) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`))
     const nulls = Object.fromEntries(wire.map((name) => [name, null]))
@@ -49,7 +49,7 @@ describe('a request', () => {
     expect(fromNulls).toEqual(fromNothing)
   })
 
-  test('is read once, and never changed', () => {
+  test('is read once and never modified', () => {
     const once = call({ tools: [{ type: 'function', function: { name: 'f' } }] })
     const before = structuredClone(once.request)
     expect(readRequest(once)).toBe(readRequest(once))
@@ -100,12 +100,12 @@ describe('a request', () => {
     [{ messages: [{ role: 'assistant', reasoning_content: 5 }] }, 'messages.0.reasoning_content'],
     [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
     [{ messages: [{ role: 'boss', content: 'x' }] }, 'messages.0.role'],
-  ])('%j is refused', (fields, param) => {
+  ])('a request with %j is refused', (fields, param) => {
     expect(paramOf(fields)).toBe(param)
   })
 })
 
-describe('a value that is newer than this code reads as absent, and is named', () => {
+describe('an unknown value reads as absent and is listed as unread', () => {
   test.each([
     [{ reasoning_effort: 'ultra' }, 'reasoning_effort', 'reasoningEffort', undefined],
     [{ tool_choice: 'any' }, 'tool_choice', 'toolChoice', undefined],
@@ -132,15 +132,15 @@ describe('a value that is newer than this code reads as absent, and is named', (
   })
 })
 
-describe('a long body is no burden', () => {
-  test('of wrong items only the first is looked at', () => {
+describe('a long body is read in time', () => {
+  test('reading stops at the first invalid item', () => {
     const wrong = call({ stop: Array.from({ length: 150_000 }, () => 1) })
     const before = performance.now()
     expect(() => readRequest(wrong)).toThrow('stop.0')
     expect(performance.now() - before).toBeLessThan(2000)
   })
 
-  test('results of legacy calls are not searched for', () => {
+  test('the calls of legacy results are found without a search', () => {
     const results = Array.from({ length: 30_000 }, () => ({ role: 'function', content: 'x' }))
     const asked = { role: 'assistant', function_call: { name: 'f', arguments: '{}' } }
     const long = call({ messages: [asked, ...results] })
@@ -156,7 +156,7 @@ describe('tools', () => {
     function: { name: 'f', strict: true, parameters: { type: 'object' } },
   }
 
-  test('functions and others are told apart', () => {
+  test('functions are separated from other tools', () => {
     const request = read({ tools: [{ type: 'custom', custom: { name: 'c' } }, f] })
     expect(request.tools).toEqual([
       {
@@ -171,7 +171,7 @@ describe('tools', () => {
     expect(request.leftOut).toEqual([{ feature: 'tools of another type', path: 'tools.0' }])
   })
 
-  test('the legacy fields, unless there are newer ones', () => {
+  test('legacy fields are read only without their new forms', () => {
     const legacy = { functions: [{ name: 'old' }], function_call: { name: 'old' } }
     expect(read(legacy)).toMatchObject({
       tools: [{ name: 'old', path: 'functions.0' }],
@@ -183,7 +183,7 @@ describe('tools', () => {
     })
   })
 
-  test('a choice of some leaves the others out', () => {
+  test('allowed_tools leaves the other functions out', () => {
     const tools = [f, { type: 'function', function: { name: 'g' } }]
     const some = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [f] } }
     const request = read({ tools, tool_choice: some })
@@ -196,7 +196,7 @@ describe('tools', () => {
 describe('messages', () => {
   const messagesOf = (...messages: object[]) => read({ messages }).messages
 
-  test('content stays as it was written', () => {
+  test('content is read as the client wrote it', () => {
     const [one, two, three] = messagesOf(
       { role: 'developer', content: 'a' },
       {
@@ -217,7 +217,7 @@ describe('messages', () => {
     expect(three?.content).toBeUndefined()
   })
 
-  test('parts of every type', () => {
+  test('parts of every type are read', () => {
     const [message] = messagesOf({
       role: 'user',
       content: [
@@ -239,7 +239,7 @@ describe('messages', () => {
     ])
   })
 
-  test('a refusal is the text of a message that has no other', () => {
+  test('a refusal is the text of a message without content', () => {
     const said = (fields: object) => messagesOf({ role: 'assistant', ...fields })[0]?.content
     expect(said({ content: null, refusal: 'No.' })).toBe('No.')
     expect(said({ content: '', refusal: 'No.' })).toBe('No.')
@@ -247,7 +247,7 @@ describe('messages', () => {
     expect(said({ content: '', refusal: null })).toBe('')
   })
 
-  test('calls of every form', () => {
+  test('calls of every form are read', () => {
     const messages = messagesOf(
       {
         role: 'assistant',
@@ -275,7 +275,7 @@ describe('messages', () => {
     ])
   })
 
-  test('arguments that are an object stand for their own text', () => {
+  test('arguments that are an object keep the text of the client', () => {
     const given = ['{ "id": 12345678901234567890, "n": 1.0 }', '{}', '{"z":1e400,"a":0}']
     const made = given.map((text) => `{"id":"a","function":{"name":"f","arguments":${text}}}`)
     const body = `{"model":"m","messages":[
@@ -287,7 +287,7 @@ describe('messages', () => {
     expect(calls.map(({ arguments: text }) => text)).toEqual(given)
   })
 
-  test('many of them take no more than their time', () => {
+  test('many arguments take linear time', () => {
     const made = { id: 'a', function: { name: 'f', arguments: { text: 'x'.repeat(100) } } }
     const calls = Array.from({ length: 10_000 }, () => made)
     const long = call({ messages: [{ role: 'assistant', tool_calls: calls }] })
@@ -308,7 +308,7 @@ describe('messages', () => {
     [nested(128), nested(128)],
     [nested(129), JSON.stringify({ rawInvalidInput: nested(129) })],
     [nested(50_000), JSON.stringify({ rawInvalidInput: nested(50_000) })],
-  ])('as an object, the arguments %j are %j', (text, expected) => {
+  ])('the arguments %j become the object %j', (text, expected) => {
     const [message] = messagesOf({
       role: 'assistant',
       tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],

@@ -72,7 +72,7 @@ describe('failure_rate', () => {
     [0.5, '.x.x.x.x'],
     [0.75, '.xxx.xxx'],
     [1, 'xxxxxxxx'],
-  ])('of %f fails that share of the calls, evenly spread', async (rate, expected) => {
+  ])('a rate of %f fails that share of the calls, evenly spread', async (rate, expected) => {
     const gateway = await watchedGateway(config(`failure_rate = ${rate}`))
     let pattern = ''
     for (let call = 0; call < 8; call++) {
@@ -92,16 +92,18 @@ describe('failure_rate', () => {
     },
   )
 
-  test('is answered as 503, so that retries and fallbacks can be rehearsed', async () => {
+  test('a failure is a 503, so that retries and fallbacks can be rehearsed', async () => {
     const gateway = await watchedGateway(config('failure_rate = 1'))
     const response = await gateway.chat(said('Hi'))
     expect(response.status).toBe(502)
     const error = await expectErrorShape(response)
     expect(error.code).toBe('LM-3003')
-    expect(error.message).toContain('status 503: the demo provider failed as configured by failure_rate')
+    expect(error.message).toContain(
+      'status 503: the demo provider failed as configured by failure_rate',
+    )
   })
 
-  test('meets a retry that helps', async () => {
+  test('a retry succeeds', async () => {
     const gateway = await watchedGateway(config('failure_rate = 0.5').replace('= 1\n', '= 3\n'))
     await gateway.chat(said('Hi'))
     gateway.log.length = 0
@@ -111,7 +113,7 @@ describe('failure_rate', () => {
     expect(settlement(gateway.log)).toMatchObject({ attempts: 2 })
   })
 
-  test('is counted for each provider by itself', async () => {
+  test('each provider counts its own failures', async () => {
     const other = config('failure_rate = 1')
       .replaceAll('"p"', '"q"')
       .replace('"m"', '"n"')
@@ -127,7 +129,7 @@ describe('latency_ms', () => {
   test.each([
     ['a whole answer', said('Hi')],
     ['a stream', streamed()],
-  ])('is waited before %s', async (_, body) => {
+  ])('the latency comes before %s', async (_, body) => {
     const gateway = await watchedGateway(config('latency_ms = 250'))
     const pending = gateway.chat(body)
     await gateway.clock.advance(249)
@@ -138,7 +140,7 @@ describe('latency_ms', () => {
     await response.text()
   })
 
-  test('is waited before a failure too', async () => {
+  test('the latency comes before a failure too', async () => {
     const gateway = await watchedGateway(config('latency_ms = 250\nfailure_rate = 1'))
     const pending = gateway.chat(said('Hi'))
     await gateway.clock.advance(249)
@@ -147,7 +149,7 @@ describe('latency_ms', () => {
     expect((await pending).status).toBe(502)
   })
 
-  test('ends with a client that leaves', async () => {
+  test('the wait ends when the client disconnects', async () => {
     const gateway = await watchedGateway(config('latency_ms = 60000'))
     const controller = new AbortController()
     const pending = gateway.chat(said('Hi'), { signal: controller.signal })
@@ -157,7 +159,7 @@ describe('latency_ms', () => {
     expect(gateway.clock.pending).toBe(0)
   })
 
-  test('that is longer than the first-token timeout is a timeout', async () => {
+  test('a latency above the first-token timeout is a timeout', async () => {
     const gateway = await watchedGateway(config('latency_ms = 5000\nfirst_token_timeout_ms = 1000'))
     const pending = gateway.chat(said('Hi'))
     await gateway.clock.advance(1000)
@@ -166,7 +168,7 @@ describe('latency_ms', () => {
 })
 
 describe('tokens_per_second', () => {
-  test('paces a stream, one word a token', async () => {
+  test('a stream is paced at one word per token', async () => {
     const gateway = await watchedGateway(config('tokens_per_second = 10'))
     const pending = gateway.chat(streamed({ max_tokens: 3 }))
     await gateway.clock.advance(99)
@@ -187,13 +189,13 @@ describe('tokens_per_second', () => {
     expect(settlement(gateway.log)).toMatchObject({ latency_ms: 300, ttft_ms: 100 })
   })
 
-  test('of 0 is at once', async () => {
+  test('a pace of 0 sends everything at once', async () => {
     const gateway = await watchedGateway(config())
     const text = await (await gateway.chat(streamed())).text()
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  test('ends with a client that leaves its stream', async () => {
+  test('the pace ends when the client disconnects', async () => {
     const gateway = await watchedGateway(config('tokens_per_second = 1'))
     const pending = gateway.chat(streamed())
     await gateway.clock.advance(1000)
@@ -205,8 +207,8 @@ describe('tokens_per_second', () => {
   })
 })
 
-describe('what it says', () => {
-  test('repeats what it was told, in the shape of a chat completion', async () => {
+describe('the answer', () => {
+  test('the answer repeats the last message as a chat completion', async () => {
     const gateway = await watchedGateway(config())
     expect(await ask(gateway, said('two words'))).toEqual({
       id: expect.stringMatching(/^chatcmpl-demo-/),
@@ -229,7 +231,7 @@ describe('what it says', () => {
     })
   })
 
-  test('a stream says the same as an answer, piece by piece', async () => {
+  test('a stream has the same text as an answer', async () => {
     const gateway = await watchedGateway(config())
     const whole = await ask(gateway, said('Hi  there\nyou'))
     const text = await (await gateway.chat(said('Hi  there\nyou', { stream: true }))).text()
@@ -284,7 +286,7 @@ describe('what it says', () => {
       ],
       'You said:  ',
     ],
-  ])('content of %s', async (_, content, expected) => {
+  ])('content of %s is repeated as its text', async (_, content, expected) => {
     const gateway = await watchedGateway(config())
     const { choices } = await ask(gateway, said(content))
     expect(choices[0]?.message.content?.trimEnd().endsWith(expected.trimEnd())).toBe(true)
@@ -293,7 +295,7 @@ describe('what it says', () => {
   test.each([
     ['max_tokens', { max_tokens: 2 }],
     ['max_completion_tokens, which wins', { max_completion_tokens: 2, max_tokens: 9 }],
-  ])('%s cuts it', async (_, limit) => {
+  ])('%s truncates the answer', async (_, limit) => {
     const gateway = await watchedGateway(config())
     const { choices, usage } = await ask(gateway, said('Hi', limit))
     expect(choices[0]).toMatchObject({
@@ -303,7 +305,7 @@ describe('what it says', () => {
     expect(usage).toMatchObject({ completion_tokens: 2 })
   })
 
-  test('n makes as many choices, whole and streamed', async () => {
+  test('n returns that many choices, with and without streaming', async () => {
     const gateway = await watchedGateway(config())
     const { choices, usage } = await ask(gateway, said('Hi', { n: 3 }))
     expect(choices.map(({ index }) => index)).toEqual([0, 1, 2])
@@ -312,14 +314,14 @@ describe('what it says', () => {
     expect(text.match(/"finish_reason":"stop"/g)).toHaveLength(2)
   })
 
-  test.each([129, 1e9, Number.MAX_SAFE_INTEGER])('n of %d is refused, not made', async (n) => {
+  test.each([129, 1e9, Number.MAX_SAFE_INTEGER])('n of %d is refused', async (n) => {
     const gateway = await watchedGateway(config())
     const response = await gateway.chat(said('Hi', { n }))
     expect(response.status).toBe(400)
     expect((await expectErrorShape(response)).message).toContain('cannot read n')
   })
 
-  test('a prompt of megabytes is not repeated word by word', async () => {
+  test('a prompt of megabytes is not repeated in full', async () => {
     const gateway = await watchedGateway(config())
     const text = await (await gateway.chat(said('a '.repeat(2_000_000), { stream: true }))).text()
     expect(text.length).toBeLessThan(1_000_000)
@@ -336,7 +338,7 @@ describe('tools', () => {
     return choices[0]?.message.tool_calls ?? []
   }
 
-  test('the first is called when tool_choice is required, with arguments of its schema', async () => {
+  test('tool_choice: required calls the first tool with arguments of its schema', async () => {
     const gateway = await watchedGateway(config())
     const { choices } = await ask(
       gateway,
@@ -356,7 +358,7 @@ describe('tools', () => {
     })
   })
 
-  test('the one that tool_choice names is called', async () => {
+  test('the tool that tool_choice names is called', async () => {
     const tools = [weather, time]
     expect(await callsOf('Hi', { tools, tool_choice: named('time') })).toMatchObject([
       { function: { name: 'time', arguments: '{}' } },
@@ -368,13 +370,13 @@ describe('tools', () => {
     'please use the time tool.',
     'Now: invoke the tool `time`!',
     'A page of instructions.\n\nUse the function "time", please',
-  ])('the one that the user asks for by its name is called: %j', async (content) => {
+  ])('the tool that the user names is called: %j', async (content) => {
     const tools = [weather, time]
     expect(await callsOf(content, { tools })).toMatchObject([{ function: { name: 'time' } }])
     expect(await callsOf(content, { tools, tool_choice: 'auto' })).toHaveLength(1)
   })
 
-  test('a name that is no ordinary word is asked for by itself', async () => {
+  test('a name that is not an ordinary word needs no verb', async () => {
     const tools = [{ type: 'function', function: { name: 'get_weather' } }]
     const calls = await callsOf('get_weather, please!', { tools })
     expect(calls).toMatchObject([{ function: { name: 'get_weather' } }])
@@ -386,7 +388,7 @@ describe('tools', () => {
     'What is the weather at this time?',
     'Use the timer',
     'You may call the time tool.\n\nWhat is up?',
-  ])('none is called that is only offered: %j', async (content) => {
+  ])('a tool that is only offered is not called: %j', async (content) => {
     expect(await callsOf(content, { tools: [weather, time] })).toEqual([])
   })
 
@@ -395,11 +397,11 @@ describe('tools', () => {
     ['no tool is offered', { tools: [] }],
     ['tools is null', { tools: null }],
     ['tool_choice names another one', { tools: [weather], tool_choice: named('x') }],
-  ])('none is called when %s', async (_, more) => {
+  ])('no tool is called when %s', async (_, more) => {
     expect(await callsOf('Use the weather tool', more)).toEqual([])
   })
 
-  test('arguments are as harmless as their schema lets them be', async () => {
+  test('arguments are as harmless as their schema permits', async () => {
     const properties = {
       recursive: { type: 'boolean' },
       forced: { enum: [true] },
@@ -439,7 +441,7 @@ describe('tools', () => {
     })
   })
 
-  test('the second leg says what the tool said', async () => {
+  test('the answer after a tool result repeats the result', async () => {
     const gateway = await watchedGateway(config())
     const body = {
       model: 'm',
@@ -464,7 +466,7 @@ describe('tools', () => {
     })
   })
 
-  test('streamed: id, type and name once, then the arguments in pieces', async () => {
+  test('a streamed call has id, type and name once, then the arguments in pieces', async () => {
     const gateway = await watchedGateway(config())
     const text = await (
       await gateway.chat(streamed({ tools: [weather], tool_choice: 'required' }))
@@ -488,7 +490,7 @@ describe('tools', () => {
 })
 
 describe('response_format', () => {
-  test('json_schema: a value of that schema', async () => {
+  test('json_schema returns a value of that schema', async () => {
     const gateway = await watchedGateway(config())
     const schema = {
       type: 'object',
@@ -553,21 +555,21 @@ describe('response_format', () => {
         },
       },
     ],
-  ])('json_schema with %s is some JSON all the same', async (_, schema) => {
+  ])('json_schema with %s still returns JSON', async (_, schema) => {
     const gateway = await watchedGateway(config())
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
     const { choices } = await ask(gateway, said('Hi', { response_format: format }))
     expect(() => JSON.parse(choices[0]?.message.content ?? '')).not.toThrow()
   })
 
-  test('json_object: an object', async () => {
+  test('json_object returns an object', async () => {
     const gateway = await watchedGateway(config())
     const { choices } = await ask(gateway, said('Hi', { response_format: { type: 'json_object' } }))
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ you_said: 'Hi' })
   })
 })
 
-test('a request that it cannot read is told so, as the client’s own mistake', async () => {
+test('an invalid request is a client error that names the field', async () => {
   const gateway = await watchedGateway(config())
   const response = await gateway.chat(said('Hi', { tool_choice: 7 }))
   expect(response.status).toBe(400)
@@ -576,7 +578,7 @@ test('a request that it cannot read is told so, as the client’s own mistake', 
   )
 })
 
-test('it is an upstream like any other: an unknown path is 404', async () => {
+test('an unknown path is a 404', async () => {
   const call = upstreamOf({})
   expect((await call('/v1/nowhere')).status).toBe(404)
 })

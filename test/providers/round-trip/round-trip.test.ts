@@ -19,7 +19,7 @@ const seeds =
   only === undefined ? Array.from({ length: Number(length) }, (_, at) => at) : [Number(only)]
 
 describe.each([anthropic, bedrock, kimi, mistral, gemini2, gemini3, cohere])('$name', (vendor) => {
-  test('what the model has said comes back to it, turn after turn', async () => {
+  test('every turn of the model comes back to it unchanged', async () => {
     const gateway = await vendor.gateway()
     for (const seed of seeds) {
       const chance = new Chance(seed)

@@ -91,7 +91,7 @@ const oracles: readonly Oracle[] = [
   },
 ]
 
-describe('the gateway asks as the vendor’s own client does, and reads the same answer', () => {
+describe('the gateway sends the same request as the vendor’s own client and reads the same answer', () => {
   test.each(oracles)('$kind', async ({ kind, model, answer, rank, extra = [] }) => {
     const sent: { url: string; body: Record<string, unknown> }[] = []
     const read = await rank(async (input, init) => {
@@ -129,7 +129,7 @@ describe('the official cohere-ai package works through the gateway', () => {
     return { options, paths }
   }
 
-  test('with its client of API v2', async () => {
+  test('the client of API v2 works', async () => {
     const { options, paths } = await setup()
     const client = new CohereClientV2(options)
     const { results } = await client.rerank({ model: 'm', query, documents, topN: 1 })
@@ -137,7 +137,7 @@ describe('the official cohere-ai package works through the gateway', () => {
     expect(paths).toEqual(['/v2/rerank'])
   })
 
-  test('with its client of API v1, which lets documents be objects, and echoed', async () => {
+  test('the client of API v1 works with documents that are objects, and gets them back', async () => {
     const { options, paths } = await setup()
     const client = new CohereClient(options)
     const { results } = await client.rerank({

@@ -53,7 +53,7 @@ describe.each(cases)('$name', ({ feature, link, outcome }) => {
   const { fields, without = {}, param } = examples[feature]
   const asked = { ...link.fields, ...fields }
 
-  test('is what the upstream sees', async () => {
+  test('the upstream sees the outcome of the table', async () => {
     const other = await sent(link, { ...link.fields, ...without })
     switch (outcome.verdict) {
       case 'refused':
@@ -100,7 +100,7 @@ const neutral = {
   metadata: {},
 }
 
-test.each(families)('a strict provider of %s takes what asks for nothing', async (family) => {
+test.each(families)('a strict provider of %s accepts default values', async (family) => {
   const [link] = usual[family]
   const seen = await sent({ ...link, isStrict: true }, neutral)
   expect(seen).toEqual(await sent(link, {}))

@@ -50,7 +50,7 @@ async function urlOf(setup: Setup): Promise<string | undefined> {
   return upstream.requests[0]?.url
 }
 
-describe('with auth on, streams are asked for their usage', () => {
+describe('with auth on, the gateway asks for usage in streams', () => {
   const optionsAt = async (settings: string) => {
     const gateway = await keyedGateway(`
       [[providers]]
@@ -121,11 +121,14 @@ describe('the form of the address follows from base_url', () => {
     expect(await urlOf({ baseUrl: `${origin}${path}` })).toBe(`${origin}${expected}`)
   })
 
-  test.each(['cognitiveservices.azure.com', 'services.ai.azure.com'])('on %s too', async (host) => {
-    expect(await urlOf({ baseUrl: `https://res.${host}` })).toBe(
-      `https://res.${host}${deployments}?${pinned}`,
-    )
-  })
+  test.each(['cognitiveservices.azure.com', 'services.ai.azure.com'])(
+    'the form is the same on %s',
+    async (host) => {
+      expect(await urlOf({ baseUrl: `https://res.${host}` })).toBe(
+        `https://res.${host}${deployments}?${pinned}`,
+      )
+    },
+  )
 })
 
 describe('api-version', () => {
@@ -179,7 +182,7 @@ describe('api-version', () => {
     ).toBe(`${origin}${expected}`)
   })
 
-  test('a key in the query keeps its meaning', () => {
+  test('other parameters of the query are kept', () => {
     const url = new URL(
       buildAzureUrl({
         baseUrl: `${origin}?subscription-key=a%2Bb%3D%3D&flag`,
@@ -201,7 +204,7 @@ test.each([
   ['a question mark', 'a?b#c', 'a%3Fb%23c'],
   ['a percent sign', '50%', '50%25'],
   ['letters beyond ASCII', 'modèle', 'mod%C3%A8le'],
-])('a deployment name with %s is one segment of the path', async (_, deployment, segment) => {
+])('a deployment name with %s is encoded as one path segment', async (_, deployment, segment) => {
   expect(await urlOf({ deployment })).toBe(
     `${origin}/openai/deployments/${segment}/chat/completions?${pinned}`,
   )
@@ -215,7 +218,7 @@ describe('the credential', () => {
     ['a Microsoft Entra token', token, { authorization: `Bearer ${token}` }],
     ['a key that only starts like a token', 'eyJabc', { 'api-key': 'eyJabc' }],
     ['a key of three parts that is no token', 'a.b.c', { 'api-key': 'a.b.c' }],
-  ])('%s goes in exactly one header', async (_, secret, expected) => {
+  ])('%s is sent in exactly one header', async (_, secret, expected) => {
     const { chat, upstream } = await gatewayOf({ secret })
     upstream.next(json(completion()))
     await chat(request)
@@ -226,7 +229,7 @@ describe('the credential', () => {
     }).toEqual(expected)
   })
 
-  test('a missing one is LM-3006 for the request that needs it', async () => {
+  test('a missing credential is LM-3006 for a request that needs it', async () => {
     const { chat, upstream } = await watchedGateway(
       `[[providers]]\nname = "p"\nkind = "azure"\napi_key_env = "NOT_SET"\nbase_url = "${origin}"\nmodels = [{ id = "m" }]`,
     )
@@ -234,7 +237,7 @@ describe('the credential', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  test('is masked in what the upstream says', async () => {
+  test('the credential is masked in upstream messages', async () => {
     const secret = '0123456789abcdef0123456789abcdef'
     const { chat, upstream } = await gatewayOf({ secret })
     upstream.next(json({ error: { code: '404', message: `no ${secret} here` } }, { status: 404 }))
@@ -258,13 +261,13 @@ describe('streams', () => {
     ],
   })
 
-  test('that begin with the filter frame are peeked past it', async () => {
+  test('a stream that begins with the filter frame commits on later content', async () => {
     const gateway = await gatewayOf({})
     gateway.upstream.next(stream([filterFrame, wholeStream]))
     expect(await readStream(gateway)).toBe(filterFrame + wholeStream)
   })
 
-  test('of the filter frame only are a failed attempt', async () => {
+  test('a stream with only the filter frame is a failed attempt', async () => {
     const gateway = await gatewayOf({ resilience: 'retry_base_ms = 0' })
     gateway.upstream.next(stream([filterFrame + done]), stream([wholeStream]))
     const shown = readStream(gateway)
@@ -273,14 +276,14 @@ describe('streams', () => {
     expect(settlement(gateway.log)).toMatchObject({ attempts: 2 })
   })
 
-  test('may hold chunks without a delta, before and after the finish', async () => {
+  test('chunks without a delta may come before and after the finish reason', async () => {
     const gateway = await gatewayOf({})
     const sent = role + asyncFilter + hello + asyncFilter + stop + asyncFilter + usageChunk + done
     gateway.upstream.next(stream([sent]))
     expect(await readStream(gateway)).toBe(sent)
   })
 
-  test('of reports without a delta only are a failed attempt', async () => {
+  test('a stream with only chunks without a delta is a failed attempt', async () => {
     const gateway = await gatewayOf({ resilience: 'retry_max_attempts = 1' })
     gateway.upstream.next(stream([filterFrame + asyncFilter + asyncFilter + done]))
     const response = await gateway.chat({ ...request, stream: true })
@@ -288,7 +291,7 @@ describe('streams', () => {
   })
 })
 
-describe('refusals', () => {
+describe('errors', () => {
   const contentFilter = {
     error: {
       message: 'The response was filtered',
@@ -300,7 +303,7 @@ describe('refusals', () => {
     },
   }
 
-  test('by the content filter keep status 400, are not retried, and no circuit hears of them', async () => {
+  test('a prompt refused by the content filter stays a 400, is not retried and does not count for the circuit', async () => {
     const { chat, upstream } = await gatewayOf({ resilience: 'circuit_failure_threshold = 1' })
     for (let turn = 0; turn < 3; turn++) {
       upstream.next(json(contentFilter, { status: 400 }))
@@ -311,7 +314,7 @@ describe('refusals', () => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('an answer that the filter stopped is an answer', async () => {
+  test('an answer stopped by the filter is a valid answer', async () => {
     const { chat, upstream } = await gatewayOf({})
     upstream.next(
       json({ choices: [{ index: 0, message: { content: '' }, finish_reason: 'content_filter' }] }),
@@ -326,7 +329,7 @@ describe('refusals', () => {
     [404, { error: { code: 'DeploymentNotFound', message: 'no deployment' } }, 404, 'LM-3003'],
     [408, { error: { code: 'Timeout', message: 'slow' } }, 504, 'LM-3005'],
     [500, { error: { code: 'InternalServerError', message: 'oops' } }, 502, 'LM-3003'],
-  ])('%i %j', async (status, body, expected, code) => {
+  ])('status %i with %j', async (status, body, expected, code) => {
     const { chat, upstream } = await gatewayOf({ resilience: 'retry_max_attempts = 1' })
     upstream.next(json(body, { status }))
     const response = await chat(request)
@@ -334,7 +337,7 @@ describe('refusals', () => {
     expect(await expectErrorShape(response)).toMatchObject({ code })
   })
 
-  test('a quota of a whole day is not waited for', async () => {
+  test('a retry-after of a day is not waited for', async () => {
     const { chat, upstream } = await gatewayOf({})
     upstream.next(
       json(

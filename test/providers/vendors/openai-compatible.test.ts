@@ -45,7 +45,7 @@ const vendors: Readonly<Record<string, string | null>> = {
 }
 const cloudflareBase = 'https://api.cloudflare.com/client/v4/accounts/0a1b/ai/v1'
 
-test('every kind of the table exists, and no other', () => {
+test('the table lists exactly the OpenAI-compatible kinds', () => {
   expect(openAiCompatibleKinds.map(({ name }) => name).sort()).toEqual(Object.keys(vendors).sort())
 })
 
@@ -53,7 +53,7 @@ describe.each(Object.entries(vendors))('%s', (kind, address) => {
   const own = kind === 'cloudflare' ? cloudflareBase : 'http://host.test:8000/v1'
   const setup: Setup = { kind, baseUrl: address === null ? own : undefined }
 
-  test('is called at its own address, with its key as a bearer', async () => {
+  test('requests go to the vendor’s address with the key as a bearer token', async () => {
     const { chat, upstream } = await gatewayOf(setup)
     upstream.next(json(completion()), stream([wholeStream]))
     expect((await chat(request)).status).toBe(200)
@@ -68,7 +68,7 @@ describe.each(Object.entries(vendors))('%s', (kind, address) => {
     expect(upstream.body(0)).toEqual({ ...request, model: 'u' })
   })
 
-  test('may be called at another address without any key', async () => {
+  test('requests to another address need no key', async () => {
     const { chat, upstream } = await gatewayOf({ kind, baseUrl: 'http://localhost:9/v1' }, '')
     upstream.next(json(completion()))
     expect((await chat(request)).status).toBe(200)
@@ -118,7 +118,7 @@ describe('base_url', () => {
     ],
     ['together', 'https://api.together.xyz/v1', 'https://api.together.xyz/v1/chat/completions'],
     ['cloudflare', cloudflareBase, `${cloudflareBase}/chat/completions`],
-  ])('of %s, %s, leads to %s', async (kind, baseUrl, url) => {
+  ])('for %s, %s leads to %s', async (kind, baseUrl, url) => {
     const { chat, upstream } = await gatewayOf({ kind, baseUrl })
     upstream.next(json(completion()))
     await chat(request)
@@ -126,7 +126,7 @@ describe('base_url', () => {
   })
 })
 
-describe('a missing credential fails the request that routes there, and no other', () => {
+describe('a missing credential fails only requests to its provider', () => {
   const config = `
     [[providers]]
     name = "unset"
@@ -162,7 +162,7 @@ describe('a missing credential fails the request that routes there, and no other
       'unnamed',
       'provider unnamed has no credential: set api_key_env to the variable that holds its key',
     ],
-  ])('%s: 502 LM-3006, without an upstream call', async (model, message) => {
+  ])('a request for %s is a 502 LM-3006 without an upstream call', async (model, message) => {
     const { chat, upstream, log } = await gateway()
     for (const body of [{ ...request, model }, streamed({ model })]) {
       const response = await chat(body)
@@ -181,7 +181,7 @@ describe('a missing credential fails the request that routes there, and no other
   test.each([
     ['good', `Bearer ${key}`],
     ['local', undefined],
-  ])('%s is served', async (model, authorization) => {
+  ])('a request for %s is served', async (model, authorization) => {
     const { chat, upstream } = await gateway()
     upstream.next(json(completion()))
     expect((await chat({ ...request, model })).status).toBe(200)
@@ -189,7 +189,7 @@ describe('a missing credential fails the request that routes there, and no other
   })
 })
 
-describe('a status that a vendor means in its own way', () => {
+describe('a status that a vendor uses with another meaning', () => {
   test.each([
     ['groq', 498, { error: { message: 'flex capacity' } }, 429, 'LM-3001', 3],
     ['openai', 498, { error: { message: 'x' } }, 498, 'LM-3003', 1],
@@ -216,7 +216,7 @@ describe('a status that a vendor means in its own way', () => {
     ],
     ['cloudflare', 408, { errors: [{ code: 3007, message: 'timeout' }] }, 504, 'LM-3005', 3],
     ['groq', 413, { error: { message: 'too large' } }, 413, 'LM-3003', 1],
-  ])('%s %i %j', async (kind, status, body, expected, code, attempts) => {
+  ])('%s: status %i with %j', async (kind, status, body, expected, code, attempts) => {
     const { chat, upstream, clock, log } = await gatewayOf({ kind, baseUrl: 'http://own.test/v1' })
     upstream.always(json(body, { status }))
     const pending = chat(request)
@@ -228,7 +228,7 @@ describe('a status that a vendor means in its own way', () => {
   })
 })
 
-describe('a 200 that holds an error, as OpenRouter sends it, counts as the status that it names', () => {
+describe('an error with status 200, as OpenRouter sends it, counts as the status that it names', () => {
   const error = (code: unknown, message = 'Provider returned error'): Responder =>
     json({ error: { code, message, metadata: {} }, user_id: 'u' })
 
@@ -245,7 +245,7 @@ describe('a 200 that holds an error, as OpenRouter sends it, counts as the statu
     ['boom', 502, 'LM-3002', 3],
     [undefined, 502, 'LM-3002', 3],
     [1e21, 502, 'LM-3002', 3],
-  ])('%j: %i %s', async (named, status, code, attempts) => {
+  ])('the error %j is a %i %s', async (named, status, code, attempts) => {
     const { chat, upstream, clock, log } = await gatewayOf({ kind: 'openrouter' })
     upstream.always(error(named))
     const pending = chat(request)
@@ -259,7 +259,7 @@ describe('a 200 that holds an error, as OpenRouter sends it, counts as the statu
   })
 })
 
-describe('the words of a refusal are found wherever a vendor puts them', () => {
+describe('the error message is found in every shape that vendors use', () => {
   test.each([
     ['openai', { error: { message: 'bad thing', type: 't', param: null, code: null } }],
     ['vllm, old', { object: 'error', message: 'bad thing', type: 't', code: 400 }],
@@ -317,11 +317,11 @@ describe('the words of a refusal are found wherever a vendor puts them', () => {
     ['null', 'null'],
     ['a number', '7'],
     ['an empty list', '[]'],
-  ])('and there are none in %s', async (_, body) => {
+  ])('there is no message in %s', async (_, body) => {
     expect(await messageOf(whole(body, { status: 400 }))).toBe('')
   })
 
-  test('plain text stands for itself, up to 300 characters', async () => {
+  test('plain text is the message, up to 300 characters', async () => {
     expect(await messageOf(whole('upstream says no', { status: 400 }))).toBe('upstream says no')
     const long = await messageOf(whole('x'.repeat(5000), { status: 400 }))
     expect(long).toBe(`${'x'.repeat(299)}…`)
@@ -337,15 +337,15 @@ describe('the words of a refusal are found wherever a vendor puts them', () => {
   }
 })
 
-describe('habits of single vendors', () => {
-  test('deepseek: blank lines before a whole answer are part of it', async () => {
+describe('vendor quirks', () => {
+  test('deepseek: blank lines before an answer are passed on', async () => {
     const { chat, upstream } = await gatewayOf({ kind: 'deepseek' })
     const text = `\n\n\n${JSON.stringify(completion())}`
     upstream.next(whole(text))
     expect(await (await chat(request)).text()).toBe(text)
   })
 
-  test('mistral: an answer of parts is counted by their text', async () => {
+  test('mistral: the text of parts is counted', async () => {
     const { chat, upstream, log } = await gatewayOf({ kind: 'mistral' })
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'abcd' }] },
@@ -356,7 +356,7 @@ describe('habits of single vendors', () => {
     expect(settlement(log)).toMatchObject({ tokens_out: 2, estimated: true })
   })
 
-  test('mistral: fields that it would refuse are forwarded, because bodies go as they are', async () => {
+  test('mistral: fields that it refuses are forwarded, because bodies are sent unchanged', async () => {
     const { chat, upstream } = await gatewayOf({ kind: 'mistral' })
     upstream.next(json(completion()))
     const body = { ...request, seed: 1, logprobs: true, max_completion_tokens: 5 }
