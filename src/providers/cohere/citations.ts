@@ -25,7 +25,7 @@ export type Citation = z.infer<typeof citationSchema>
 
 /**
  * Translates a citation into one annotation per source. `starts` holds the start of each block in
- * the joined text of the answer, by which the client counts.
+ * the joined text of the answer, to which the indexes of annotations refer.
  */
 export function toAnnotations(citation: Citation, starts: readonly number[]): Annotation[] {
   // Citations of plans and thoughts are left out: they are not part of the text.

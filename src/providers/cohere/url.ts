@@ -14,7 +14,9 @@ export function cohereUrl(base: string, operation: 'chat' | 'embed' | 'rerank'):
 
 const versionPath = /\/(compatibility\/v1|v[12](\/(chat|embed|rerank))?)$/i
 
-/** Clouds that host these models have a full address for each: it is used unchanged. */
+/**
+ * Returns the address of rerank. Clouds have a full address for each model: it is kept as it is.
+ */
 export function rerankUrl(baseUrl: string): string {
   return /\/rerank\/*$/i.test(new URL(baseUrl).pathname) ? baseUrl : cohereUrl(baseUrl, 'rerank')
 }

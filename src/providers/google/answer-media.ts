@@ -38,9 +38,9 @@ export function findAudio(parts: readonly GeminiPart[]): AudioChunk[] {
  * The `audio` of a whole message, in OpenAI's shape plus `mime_type`. Gemini lets no client choose
  * the audio format, so the client needs the media type to play the bytes.
  */
-export function toOpenAiAudio(sounds: readonly AudioChunk[], created: number): object {
-  const [first] = sounds
-  return { ...audioMetadata(first?.mimeType ?? '', created), data: joinBase64(sounds) }
+export function toOpenAiAudio(chunks: readonly AudioChunk[], created: number): object {
+  const [first] = chunks
+  return { ...audioMetadata(first?.mimeType ?? '', created), data: joinBase64(chunks) }
 }
 
 /** The fields of `audio` other than its bytes; a stream sends them in its first audio chunk. */
@@ -50,8 +50,8 @@ export function audioMetadata(mimeType: string, created: number): object {
 }
 
 /** Joins base64 texts. Texts with padding before the end must be decoded first. */
-function joinBase64(sounds: readonly AudioChunk[]): string {
-  const texts = sounds.map(({ base64 }) => base64)
+function joinBase64(chunks: readonly AudioChunk[]): string {
+  const texts = chunks.map(({ base64 }) => base64)
   if (!texts.slice(0, -1).some((text) => text.endsWith('='))) return texts.join('')
   return btoa(texts.map((text) => atob(text)).join(''))
 }

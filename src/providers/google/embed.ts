@@ -45,7 +45,7 @@ export function geminiEmbed(modelUrl: URL): EmbedEndpoint {
   }
 }
 
-/** Whether the model embeds images. `gemini-embedding-001` and older models embed text only. */
+/** Whether the model embeds images, as all Gemini embedding models after the first one do. */
 export function canEmbedImages(model: string): boolean {
   return /gemini-embedding-(?!001)/i.test(model)
 }

@@ -51,6 +51,7 @@ export function parseFailure(value: unknown): UpstreamFailure | undefined {
   }
 }
 
+/** HTTP status of each `google.rpc.Code`, for errors that state only its name. */
 const statusByName: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],

@@ -26,8 +26,8 @@ type NonSystemMessage = Exclude<CanonicalMessage, { role: 'system' }>
 type ToolMessage = Extract<CanonicalMessage, { role: 'tool' }>
 
 /**
- * Translates the messages. All system and developer messages, in whatever position, become the
- * system instruction. A request that has no other messages sends them as the user's content,
+ * Translates the messages. System and developer messages in any position become the system
+ * instruction. A request that has no other messages sends them as the user's content,
  * because `contents` must not be empty.
  */
 export function toGeminiContents(
@@ -58,16 +58,16 @@ const emptyContents: readonly GeminiContent[] = [{ role: 'user', parts: [{ text:
  */
 function sortByCallOrder(messages: readonly NonSystemMessage[]): NonSystemMessage[] {
   let order = new Map<string, number>()
-  let run = 0
+  let runStart = 0
   const ranked = messages.map((message, index) => {
     if (message.role === 'tool') {
-      return { message, run, rank: order.get(message.callId) ?? order.size }
+      return { message, run: runStart, rank: order.get(message.callId) ?? order.size }
     }
-    run = index
+    runStart = index
     if (message.role === 'assistant') {
       order = new Map(message.calls.map(({ id }, position) => [id, position]))
     }
-    return { message, run, rank: -1 }
+    return { message, run: runStart, rank: -1 }
   })
   return ranked.sort((a, b) => a.run - b.run || a.rank - b.rank).map(({ message }) => message)
 }

@@ -29,8 +29,8 @@ export interface GeminiModel {
 
 /**
  * Returns the capabilities of a model by its upstream name. Unknown names count as generation 2.0.
- * https://ai.google.dev/gemini-api/docs/gemini-3 lists what changed with generation 3, and
- * https://ai.google.dev/api/generate-content the fields of each service.
+ * Changes of generation 3: https://ai.google.dev/gemini-api/docs/gemini-3
+ * Fields of a request: https://ai.google.dev/api/generate-content
  */
 export function geminiModel(upstreamId: string): GeminiModel {
   const name = upstreamId.toLowerCase().split('/').at(-1) ?? ''

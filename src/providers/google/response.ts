@@ -89,7 +89,7 @@ const call = 'candidates.*.content.parts.*.functionCall'
 function restoreArguments({ candidates }: GeminiResponse, json: string): void {
   let texts: ReadonlyMap<string, string> | undefined
   let numbers: ReadonlyMap<string, string> | undefined
-  // `forEach` because it runs for each stream event, and allocates no iterators.
+  // `forEach` allocates no iterator: this runs for each stream event, and few of them have a call.
   candidates?.forEach(({ content }, c) => {
     content?.parts?.forEach(({ functionCall: made }, p) => {
       if (!made) return

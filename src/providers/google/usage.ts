@@ -17,8 +17,7 @@ export function parseUsage(metadata: unknown): ReportedUsage | undefined {
   if (!isOptionalCount(thoughts) || !isOptionalCount(total) || !isOptionalCount(cached))
     return undefined
   const generated = candidates + (thoughts ?? 0)
-  // When nothing was generated, the total may be incomplete, so it does not give the prompt's
-  // count.
+  // Without a count of generated tokens, the total cannot be divided between prompt and answer.
   const rest = total !== undefined && generated > 0 ? total - generated : undefined
   const promptTokens = prompt === undefined ? rest : prompt + toolUse
   // Some deployments include thoughts in the candidates' count; the total reveals it.

@@ -72,8 +72,8 @@ function parseAddress({ hostname, pathname }: URL): ParsedAddress {
 }
 
 /**
- * Returns `/projects/P/locations/L`, or an empty path in express mode, where the API key implies
- * the project.
+ * Returns `/projects/P/locations/L`, or an empty path in express mode, which has no project in its
+ * addresses.
  */
 function resolveParent(
   { project, location, publisher }: ParsedAddress,

@@ -17,7 +17,7 @@ export function toJsonSchema(root: JsonObject, source: SchemaSource): JsonObject
   return new JsonSchemaWriter(new SchemaReader(root, source)).write(root, emptyTrail)
 }
 
-/** Writes schemas with undefined members, which `JSON.stringify` leaves out. */
+/** Writes the JSON Schema form. `JSON.stringify` leaves out members that are undefined. */
 class JsonSchemaWriter {
   readonly #reader: SchemaReader
 

@@ -91,7 +91,7 @@ function measureMembers(value: unknown): number {
   return size
 }
 
-/** The origin of a schema. */
+/** The context in which a schema is read. */
 export interface SchemaSource {
   /** The dotted path of the schema in the request, for error messages. */
   readonly path: string

@@ -15,9 +15,8 @@ import { tokenExchange } from './token.ts'
 import { TokenCache } from './token-cache.ts'
 
 /**
- * Authorizes requests with a Google Cloud credential: an API key, an access token, or credentials
- * JSON that is exchanged for access tokens. The JSON is the secret itself or the file that it
- * names.
+ * Returns the authorizer for a Google Cloud credential: an API key, an access token, or credentials
+ * JSON that is exchanged for access tokens. The secret is the JSON itself or the path of its file.
  */
 export function googleAuthorizer(context: CredentialContext): Authorizer {
   const secret = parseGoogleSecret(context.secret)
@@ -78,7 +77,7 @@ function fileCredentials(path: string, context: CredentialContext): Authorizer {
   return Object.assign(authorize, { renew, complete })
 }
 
-/** The contents of a credentials file. */
+/** A credentials file that has been read. */
 interface OpenedFile {
   readonly authorize: Authorizer
   readonly project: string | undefined

@@ -109,7 +109,7 @@ const serviceAccount = z
     (json): ServiceAccount => ({
       kind: 'service-account',
       email: json.client_email,
-      // Keys from environment files often have the two characters `\\n` for each line break.
+      // Keys from environment files often have the two characters `\n` for each line break.
       privateKey: json.private_key.replaceAll(String.raw`\n`, '\n'),
       keyId: json.private_key_id || undefined,
       tokenUri: json.token_uri,

@@ -131,8 +131,8 @@ const tokenAnswer = z.object({
 })
 
 /**
- * Lifetime of a token whose stated lifetime is invalid. It may be short of the truth or beyond it:
- * a token that the upstream refuses is renewed in any case.
+ * Lifetime of a token whose stated lifetime is invalid. If the token expires sooner, the upstream
+ * refuses it, and it is renewed then.
  */
 const fallbackLifetime: Millis = 60_000
 
@@ -144,11 +144,11 @@ function parseLifetime(expiresIn: unknown): Millis {
 
 function parseToken(body: string): FreshToken {
   const answer = tokenAnswer.safeParse(tryParseJson(body))
-  // A request with an empty `Bearer` would get a 401 that hides this cause.
   if (answer.success) {
     const { access_token: value, expires_in: expiresIn } = answer.data
     return { value, lifetime: parseLifetime(expiresIn) }
   }
+  // Fails here, because a request with an empty `Bearer` would get a 401 that hides the cause.
   const detail = 'the answer of the token endpoint has no access token'
   throw new UpstreamFault({ kind: 'malformed', detail })
 }
