@@ -12,6 +12,8 @@ import { Breakers } from './resilience/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { BodyLimiter } from './wire/body-limiter.ts'
 import { Buffers } from './wire/buffers.ts'
+import type { CancelScope } from './wire/cancel-scope.ts'
+import { InFlightSet } from './wire/in-flight-set.ts'
 
 export type Ports = ReturnType<typeof openPorts>
 
@@ -86,6 +88,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
   const { ports, series, events, access, reloader, intake, breakers } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
+  const inFlight = new InFlightSet<CancelScope>()
   const records = new RecordBatcher({
     sinks: [
       metricsSink(series, { metadataLabels, maxSeries }),
@@ -93,10 +96,10 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
       requestLogSink({ log, clock }),
     ],
     clock,
-    isIdle: () => plane.inFlight === 0,
+    isIdle: () => inFlight.size === 0,
   })
   const plane = new DataPlane({
-    gatekeeper: access.authenticator,
+    authenticator: access.authenticator,
     snapshot: () => reloader.snapshot,
     clock,
     log,
@@ -107,9 +110,8 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     intake,
     random,
     record: (record) => records.add(record),
-    attempted: events.upstreamAttempted,
-    unfinished: events.streamUnfinished,
-    metadataRejected: events.metadataRejected,
+    events,
+    inFlight,
   })
   return { plane, records }
 }

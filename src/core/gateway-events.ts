@@ -1,7 +1,10 @@
 import type { UpstreamFailure } from './failure.ts'
 import type { Model } from './provider.ts'
 
-/** How one upstream call ended; `resent` when the host sent it again over a new connection. */
+/**
+ * The outcome of one upstream call: `success`, or the kind of its failure; `resent` when the
+ * connection was lost at once and the same attempt sent the request again.
+ */
 export type AttemptOutcome = 'success' | 'resent' | UpstreamFailure['kind']
 
 /** What a gateway reports besides finished requests. The metrics implement it; never throws. */
@@ -19,3 +22,9 @@ export interface GatewayEvents {
   /** A stream was complete although none of its choices had given a finish reason. */
   streamUnfinished(link: Model): void
 }
+
+/** The events of single requests. */
+export type RequestEvents = Pick<
+  GatewayEvents,
+  'metadataRejected' | 'upstreamAttempted' | 'streamUnfinished'
+>

@@ -1,8 +1,8 @@
 import type { Capability } from '../core/capability.ts'
+import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Tokenizer } from '../core/ports.ts'
-import type { Model } from '../core/provider.ts'
 import type { Reply } from '../core/reply.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
@@ -10,11 +10,11 @@ import type { Breakers } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
-import { InFlightSet } from '../wire/in-flight-set.ts'
+import type { InFlightSet } from '../wire/in-flight-set.ts'
 import { attemptsHeader } from './admitted-request.ts'
 import { ExactCounts } from './exact-counts.ts'
 import { readMetadata } from './metadata.ts'
-import { type AttemptOutcome, type PendingCount, RecordBuilder } from './record-builder.ts'
+import { type PendingCount, RecordBuilder } from './record-builder.ts'
 import { RequestContext, type RequestPorts } from './request-context.ts'
 
 export interface DataPlaneOptions extends RequestPorts {
@@ -26,11 +26,9 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
-  /** Called after every upstream call. */
-  readonly attempted: (link: Model, outcome: AttemptOutcome) => void
-  /** Called for a complete stream none of whose choices gave a finish reason. */
-  readonly unfinished: (link: Model) => void
-  readonly metadataRejected: () => void
+  readonly events: RequestEvents
+  /** The scopes of the requests that have not ended, streams included. */
+  readonly inFlight: InFlightSet<CancelScope>
 }
 
 /** What the host knows of a request beyond the request itself. */
@@ -50,7 +48,6 @@ interface Matched {
 /** The requests of the data plane: each is in flight until it has been recorded, which happens once. */
 export class DataPlane {
   readonly #options: DataPlaneOptions
-  readonly #inFlight = new InFlightSet<CancelScope>()
   readonly #exactCounts: ExactCounts | undefined
 
   constructor(options: DataPlaneOptions) {
@@ -61,12 +58,12 @@ export class DataPlane {
 
   /** The number of requests that have not ended, streams included. */
   get inFlight(): number {
-    return this.#inFlight.size
+    return this.#options.inFlight.size
   }
 
   /** Ends every request that is in flight. */
   drain(): void {
-    for (const scope of this.#inFlight.all()) scope.end({ kind: 'shutdown' })
+    for (const scope of this.#options.inFlight.all()) scope.end({ kind: 'shutdown' })
   }
 
   /** Waits up to two seconds for the exact counts of requests that have ended. */
@@ -94,11 +91,11 @@ export class DataPlane {
   }
 
   #open(capability: Capability, headers: Headers, arrival: Arrival): OpenedRequest {
-    const { clock, log, breakers, intake, random, attempted, unfinished } = this.#options
+    const { clock, log, breakers, intake, random, events, inFlight } = this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
     const cancel = () => scope.end({ kind: 'client-cancelled' })
-    const leave = this.#inFlight.add(scope)
+    const leave = inFlight.add(scope)
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel)
     const share = intake.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
@@ -109,8 +106,7 @@ export class DataPlane {
       metadata: this.#metadata(headers, arrival),
       clock,
       log,
-      attempted,
-      unfinished,
+      events,
       release() {
         scope.close()
         place.release()
@@ -147,7 +143,7 @@ export class DataPlane {
     if (result.state === 'accepted') return result.metadata
     if (result.state === 'rejected') {
       const { reason } = result
-      this.#options.metadataRejected()
+      this.#options.events.metadataRejected()
       this.#options.log.write('debug', 'metadata rejected', { request_id: id, reason })
     }
     return {}

@@ -3,6 +3,7 @@ import type { Admission, Principal } from '../core/admission.ts'
 import type { Capability } from '../core/capability.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
+import type { AttemptOutcome, RequestEvents } from '../core/gateway-events.ts'
 import type { Millis, NanoUsd, RequestId } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { Clock, Log } from '../core/ports.ts'
@@ -19,12 +20,6 @@ export interface PendingCount {
   readonly input: TokenCountInput
   readonly admission: Admission
 }
-
-/**
- * The outcome of one upstream call: `success`, or the kind of its failure; `resent` when the
- * connection was lost at once and the same attempt sent the request again.
- */
-export type AttemptOutcome = 'success' | 'resent' | UpstreamFailure['kind']
 
 /** How a request has ended. */
 export interface RequestOutcome {
@@ -43,10 +38,7 @@ export interface RecordBuilderOptions {
   readonly metadata: Metadata
   readonly clock: Clock
   readonly log: Log
-  /** Called after every upstream call. */
-  readonly attempted: (link: Model, outcome: AttemptOutcome) => void
-  /** Called for a complete stream none of whose choices gave a finish reason. */
-  readonly unfinished: (link: Model) => void
+  readonly events: RequestEvents
   /** Called once: releases what the request holds. */
   readonly release: () => void
   /** Called once, after `release`, with the finished record. */
@@ -107,13 +99,13 @@ export class RecordBuilder {
 
   /** Logs and counts a stream that ended with `[DONE]` although no choice gave a finish reason. */
   addUnfinishedStream(link: Model): void {
-    const { id, log, unfinished } = this.#options
+    const { id, log, events } = this.#options
     log.write('warn', 'a stream has ended without a finish reason: it may be cut off', {
       request_id: id,
       model: link.id,
       provider: link.provider.name,
     })
-    unfinished(link)
+    events.streamUnfinished(link)
   }
 
   /** Records the arrival of the first content. Only the first call counts. */
@@ -174,7 +166,7 @@ export class RecordBuilder {
   #addCall(link: Model, outcome: AttemptOutcome): void {
     this.#attempts++
     this.#lastCalled = link
-    this.#options.attempted(link, outcome)
+    this.#options.events.upstreamAttempted(link, outcome)
   }
 
   #logFailure(link: Model, failure: UpstreamFailure): void {

@@ -18,7 +18,7 @@ import type { RecordBuilder } from './record-builder.ts'
 
 /** What all requests share. */
 export interface RequestPorts {
-  readonly gatekeeper: Authenticator
+  readonly authenticator: Authenticator
   readonly clock: Clock
   readonly log: Log
   readonly streams: StreamClasses
@@ -84,7 +84,7 @@ export class RequestContext {
   /** Identifies the sender, or throws LM-4004. */
   authenticate(request: Request): AuthenticatedRequest {
     const { ports, origin, record } = this.#options
-    const principal = ports.gatekeeper.authenticate(request, origin)
+    const principal = ports.authenticator.authenticate(request, origin)
     record.principal = principal
     return new AuthenticatedRequest(this, this.#options, principal)
   }
