@@ -7,42 +7,60 @@ export type ErrorType = 'invalid_request' | 'upstream_error' | 'internal' | 'cli
 interface ErrorEntry {
   readonly status: number
   readonly type: ErrorType
+  /** As the table of docs/api.md has it, which may say more. */
+  readonly meaning: string
 }
 
-/** Every error code of the product with its HTTP status and type. The only such list. */
+/** Every error code of the product, with its HTTP status, type and meaning. The only such list. */
 export const errorTable = {
-  'LM-1001': { status: 400, type: 'invalid_request' },
-  'LM-1002': { status: 413, type: 'invalid_request' },
-  'LM-1003': { status: 404, type: 'invalid_request' },
-  'LM-1004': { status: 412, type: 'invalid_request' },
-  'LM-2001': { status: 404, type: 'invalid_request' },
-  'LM-2002': { status: 400, type: 'invalid_request' },
-  'LM-2003': { status: 400, type: 'invalid_request' },
-  'LM-2004': { status: 400, type: 'invalid_request' },
-  'LM-2005': { status: 400, type: 'invalid_request' },
-  'LM-2006': { status: 400, type: 'invalid_request' },
-  'LM-2007': { status: 502, type: 'upstream_error' },
-  'LM-2008': { status: 400, type: 'invalid_request' },
-  'LM-2010': { status: 400, type: 'invalid_request' },
-  'LM-3001': { status: 429, type: 'upstream_error' },
-  'LM-3002': { status: 502, type: 'upstream_error' },
-  'LM-3003': { status: 502, type: 'upstream_error' },
-  'LM-3004': { status: 503, type: 'upstream_error' },
-  'LM-3005': { status: 504, type: 'upstream_error' },
-  'LM-3006': { status: 502, type: 'upstream_error' },
-  'LM-3010': { status: 502, type: 'upstream_error' },
-  'LM-3011': { status: 504, type: 'upstream_error' },
-  'LM-3012': { status: 504, type: 'upstream_error' },
-  'LM-3013': { status: 504, type: 'upstream_error' },
-  'LM-3020': { status: 503, type: 'upstream_error' },
-  'LM-4001': { status: 402, type: 'invalid_request' },
-  'LM-4002': { status: 429, type: 'invalid_request' },
-  'LM-4003': { status: 429, type: 'invalid_request' },
-  'LM-4004': { status: 401, type: 'invalid_request' },
-  'LM-5001': { status: 500, type: 'internal' },
-  'LM-5003': { status: 503, type: 'internal' },
-  'LM-6001': { status: 499, type: 'client_cancelled' },
+  'LM-1001': request(400, 'the request is malformed, or no link can express it'),
+  'LM-1002': request(413, 'the body is over the limit'),
+  'LM-1003': request(404, 'the route does not exist, or not with this method'),
+  'LM-1004': request(412, 'the configuration file does not have the hash in If-Match'),
+  'LM-2001': request(404, 'the model is not configured'),
+  'LM-2002': request(400, 'the model lacks the capability'),
+  'LM-2003': request(400, 'an image for a model, or a fallback, without the modality'),
+  'LM-2004': request(400, 'a remote image for a vendor that accepts only data URIs'),
+  'LM-2005': request(400, 'a remote image to embed while image_fetch is off'),
+  'LM-2006': request(400, 'a remote image that the rules of image_fetch refuse'),
+  'LM-2007': upstream(502, 'the host of a remote image failed'),
+  'LM-2008': request(400, "an image reference into another vendor's file store"),
+  'LM-2010': request(400, 'documents is empty'),
+  'LM-3001': upstream(429, "the provider's rate limit outlasted the retries"),
+  'LM-3002': upstream(502, "the provider's answer was malformed"),
+  'LM-3003': upstream(502, 'the provider refused'),
+  'LM-3004': upstream(503, 'every link of a chain failed'),
+  'LM-3005': upstream(504, 'the provider reported a timeout'),
+  'LM-3006': upstream(502, 'the provider has no credential'),
+  'LM-3010': upstream(502, 'the stream ended before it was complete'),
+  'LM-3011': upstream(504, 'no content within first_token_timeout_ms'),
+  'LM-3012': upstream(504, 'connecting took longer than connect_timeout_ms'),
+  'LM-3013': upstream(504, 'the request took longer than total_timeout_ms'),
+  'LM-3020': upstream(503, 'the circuit is open'),
+  'LM-4001': request(402, 'a budget has too little left'),
+  'LM-4002': request(429, 'too many requests this minute'),
+  'LM-4003': request(429, 'too many tokens this minute'),
+  'LM-4004': request(401, 'the key is missing or not valid'),
+  'LM-5001': gateway(500, 'internal error'),
+  'LM-5003': gateway(503, 'the database cannot be reached or written'),
+  'LM-6001': client(499, 'the client disconnected'),
 } as const satisfies Record<string, ErrorEntry>
+
+function request(status: number, meaning: string): ErrorEntry {
+  return { status, type: 'invalid_request', meaning }
+}
+
+function upstream(status: number, meaning: string): ErrorEntry {
+  return { status, type: 'upstream_error', meaning }
+}
+
+function gateway(status: number, meaning: string): ErrorEntry {
+  return { status, type: 'internal', meaning }
+}
+
+function client(status: number, meaning: string): ErrorEntry {
+  return { status, type: 'client_cancelled', meaning }
+}
 
 export type ErrorCode = keyof typeof errorTable
 
@@ -51,7 +69,7 @@ export interface ErrorDetail {
   readonly param?: string | undefined
   /** Replaces the table's status: an upstream's own 4xx, or 405. */
   readonly status?: number | undefined
-  /** How long the client should wait; sets `Retry-After` and `error.retry_after`. */
+  /** How long the client should wait. Sets `Retry-After` and `error.retry_after`. */
   readonly retryAfter?: Millis | undefined
   /** Further response headers. */
   readonly headers?: HeaderList | undefined
@@ -59,10 +77,10 @@ export interface ErrorDetail {
   readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Tells official SDKs not to repeat a request, which they do with every 429 and 5xx by themselves. */
+/** Stops official SDKs from retrying, which they otherwise do on every 429 and 5xx. */
 export const noRetryHeader: HeaderList = Object.freeze(['x-should-retry', 'false'])
 
-/** The one error that clients get to see. Messages hold no secret and no prompt text. */
+/** The only error that clients see. Its message contains no secret and no prompt text. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly code: ErrorCode
@@ -78,7 +96,7 @@ export class GatewayError extends Error {
     this.detail = detail
   }
 
-  /** The same error with more detail; headers and fields are added to those that it has. */
+  /** Returns the same error with more detail. Headers and fields are added to the existing ones. */
   with({ headers = [], fields, ...more }: ErrorDetail): GatewayError {
     return new GatewayError(this.code, this.message, {
       ...this.detail,
@@ -89,19 +107,19 @@ export class GatewayError extends Error {
   }
 }
 
-/** A malformed or invalid request, LM-1001, with the field that is at fault. */
+/** Makes LM-1001 for a malformed or invalid request. `param` names the field at fault. */
 export function invalid(message: string, param?: string): GatewayError {
   return new GatewayError('LM-1001', message, { param })
 }
 
-/** An internal error: the client learns nothing but the code. */
+/** Makes LM-5001. It shows the client nothing but the code. */
 export function internal(): GatewayError {
   return new GatewayError('LM-5001', 'internal error')
 }
 
 /**
- * A mistake of the host that the gateway is embedded in, so it is no 400: something ahead of the
- * gateway has read the body that it forwards.
+ * Makes LM-1001 with status 500, because the mistake is the host's: something ahead of the embedded
+ * gateway has read the body that the gateway must forward.
  */
 export function bodyAlreadyRead(): GatewayError {
   const message =
@@ -109,7 +127,7 @@ export function bodyAlreadyRead(): GatewayError {
   return new GatewayError('LM-1001', message, { status: 500, headers: noRetryHeader })
 }
 
-/** The body of an error answer, and of a stream's terminal frame. */
+/** Renders the body of an error answer, or of a stream's terminal frame. */
 export function renderError(error: GatewayError, requestId: string): { error: object } {
   const { param, retryAfter, fields } = error.detail
   return {

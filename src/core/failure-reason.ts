@@ -2,11 +2,11 @@ import { getVendorError, type TimeLimit, type UpstreamFailure } from './failure.
 import { describeNetworkFailure, type NetworkFailure } from './network-failure.ts'
 
 /**
- * What happened, as a predicate to the provider's name: `answered with status 429
- * (insufficient_quota)`. It does not quote the upstream.
+ * Describes what happened, as a predicate of the provider's name: `answered with status 429
+ * (insufficient_quota)`. Never quotes the upstream.
  */
 export function describeFailure(failure: UpstreamFailure): string {
-  // The predicate of a network failure has the code already.
+  // The description of a network failure contains the code already.
   if (failure.kind === 'network') return describeNetworkFailure(failure)
   const code = findErrorCode(failure)
   return code === undefined ? describePlainly(failure) : `${describePlainly(failure)} (${code})`
@@ -32,7 +32,7 @@ function describePlainly(failure: Exclude<UpstreamFailure, NetworkFailure>): str
     case 'slow-client':
     case 'shutdown':
     case 'abandoned':
-      return 'was not needed any more'
+      return 'was cancelled'
     default:
       return failure satisfies never
   }
@@ -43,24 +43,24 @@ function describeTimeout(limit: TimeLimit): string {
     case 'connect':
       return 'took too long to connect'
     case 'first-token':
-      return 'sent no content in time'
+      return 'sent no content within the first-token timeout'
     case 'read':
-      return 'fell silent for too long'
+      return 'stopped sending data'
     case 'total':
-      return 'was not done within the total timeout'
+      return 'did not finish within the total timeout'
     default:
       return limit satisfies never
   }
 }
 
-/** The code of the network, or the vendor's own; undefined for what may be any text. */
+/** The network error code, or the vendor's own code; undefined when it could be any text. */
 export function findErrorCode(failure: UpstreamFailure): string | undefined {
   const reason = 'reason' in failure ? failure.reason : undefined
   const code = reason ?? getVendorError(failure)?.code
   return typeof code === 'string' && /^[A-Za-z][\w.-]{0,63}$/.test(code) ? code : undefined
 }
 
-/** What the upstream itself has said; it may quote the request. */
+/** The upstream's own message, which may quote the request. */
 export function getUpstreamMessage(failure: UpstreamFailure): string {
   switch (failure.kind) {
     case 'status':
@@ -73,7 +73,7 @@ export function getUpstreamMessage(failure: UpstreamFailure): string {
   }
 }
 
-/** True when the gateway's own side has ended a call: nothing that an operator must know of a provider. */
+/** True when the client or the gateway ended the call, so the failure says nothing about a provider. */
 export function isLocalEnd(failure: UpstreamFailure): boolean {
   switch (failure.kind) {
     case 'client-cancelled':

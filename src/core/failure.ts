@@ -5,7 +5,7 @@ import { isQuotaExhausted, type VendorError } from './vendor-error.ts'
 
 export type TimeLimit = 'connect' | 'first-token' | 'read' | 'total'
 
-/** What went wrong between the gateway and one upstream, before anyone decides what it means. */
+/** What went wrong between the gateway and one upstream. `judgeFailure` decides what follows. */
 export type UpstreamFailure =
   | {
       readonly kind: 'status'
@@ -19,17 +19,17 @@ export type UpstreamFailure =
   | {
       readonly kind: 'malformed'
       readonly detail: string
-      /** For an error in the place of an answer. */
+      /** Present when the upstream sent an error in place of an answer. */
       readonly vendor?: VendorError | undefined
     }
-  /** `reason`: the code of the network, where the connection broke off. */
+  /** `reason`: the network error code, when the connection was lost. */
   | { readonly kind: 'closed-early'; readonly reason?: string | undefined }
   | {
       readonly kind: 'error-frame'
       readonly message: string
       readonly vendor?: VendorError | undefined
     }
-  /** `reason`: the host's code for a file that cannot be read, for the log alone. */
+  /** `reason`: the host's error code for a file that cannot be read, for the log only. */
   | {
       readonly kind: 'no-credential'
       readonly message: string
@@ -39,7 +39,7 @@ export type UpstreamFailure =
   | { readonly kind: 'client-cancelled' }
   | { readonly kind: 'slow-client' }
   | { readonly kind: 'shutdown' }
-  /** Another part of the same request has failed, so nobody wants this one any more. */
+  /** Cancelled because another part of the same request failed. */
   | { readonly kind: 'abandoned' }
 
 /** Carries an `UpstreamFailure` through a rejected promise. Never reaches a client. */
@@ -53,7 +53,7 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** The failure inside a rejection; anything that is no `UpstreamFault` is a network failure. */
+/** Returns the failure inside a rejection. An error other than `UpstreamFault` is a network failure. */
 export function toFailure(error: unknown): UpstreamFailure {
   return error instanceof UpstreamFault
     ? error.failure
@@ -64,14 +64,14 @@ export function toFailure(error: unknown): UpstreamFailure {
 export type Verdict = 'retry' | 'fail-over' | 'surface' | 'end'
 
 /**
- * `retry` on the same link; `fail-over` to the next one, since a retry would meet the same wall;
- * `surface` at once, because the request itself is at fault; `end`, because there is nobody left
- * to answer or no time.
+ * Decides what follows a failure: `retry` the same link; `fail-over` to the next link, because a retry
+ * would fail in the same way; `surface` the error at once, because the request itself is at fault;
+ * `end`, because the client has left or no time remains.
  */
 export function judgeFailure(failure: UpstreamFailure): Verdict {
   switch (failure.kind) {
     case 'status':
-      // The account is empty, and will be a moment later.
+      // The account has no quota left, so a retry would fail too.
       if (failure.vendor && isQuotaExhausted(failure.vendor)) return 'fail-over'
       return judgeStatus(failure.status)
     case 'timeout':
@@ -98,27 +98,27 @@ export function judgeFailure(failure: UpstreamFailure): Verdict {
 function judgeStatus(status: number): Verdict {
   if (status === 408 || status === 429 || status >= 500) return 'retry'
   if (status >= 400) return isCredentialStatus(status) ? 'fail-over' : 'surface'
-  // A redirect is not followed, and no other status is an answer.
+  // Redirects are not followed, and the remaining statuses are not answers.
   return 'retry'
 }
 
-/** 407 is what a proxy on the way says of the credential that it wants. */
+/** A proxy answers 407 when it refuses the credential for the proxy itself. */
 function isCredentialStatus(status: number): boolean {
   return status === 401 || status === 402 || status === 403 || status === 407
 }
 
-/** The wait that a rate limit or an overload asks clients to keep; undefined for all else. */
+/** The wait that a rate limit or an overload asks for; undefined for other failures. */
 export function getRequestedWait(failure: UpstreamFailure): Millis | undefined {
   const isNamed = failure.kind === 'status' && (failure.status === 429 || failure.status === 503)
   return isNamed ? failure.retryAfter : undefined
 }
 
-/** The vendor's own error that a failure has come with. */
+/** The vendor's own error that came with a failure. */
 export function getVendorError(failure: UpstreamFailure): VendorError | undefined {
   return 'vendor' in failure ? failure.vendor : undefined
 }
 
-/** The error a client gets when this failure of this provider is the last word. */
+/** Converts a failure of a provider to the error that the client gets. */
 export function toClientError(failure: UpstreamFailure, provider: string): GatewayError {
   const error = toOwnError(failure, provider)
   const upstream = getVendorError(failure)
@@ -134,7 +134,10 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
     case 'network':
       return upstreamError('LM-3003', `provider ${provider} ${describeNetworkFailure(failure)}`)
     case 'malformed':
-      return upstreamError('LM-3002', `provider ${provider} answered malformed: ${failure.detail}`)
+      return upstreamError(
+        'LM-3002',
+        `provider ${provider} sent a malformed answer: ${failure.detail}`,
+      )
     case 'closed-early':
       return upstreamError(
         'LM-3010',
@@ -143,7 +146,7 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
     case 'error-frame':
       return upstreamError(
         'LM-3010',
-        `provider ${provider} failed in its stream${quoted(failure.message)}`,
+        `provider ${provider} reported an error in its stream${quoted(failure.message)}`,
       )
     case 'no-credential':
       return upstreamError('LM-3006', failure.message)
@@ -159,7 +162,7 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
     case 'shutdown':
       return upstreamError('LM-3010', 'the gateway is shutting down')
     case 'abandoned':
-      return upstreamError('LM-3003', `the call to provider ${provider} was not needed any more`)
+      return upstreamError('LM-3003', `the call to provider ${provider} was cancelled`)
     default:
       return failure satisfies never
   }
@@ -193,12 +196,19 @@ function statusError(
 function timeoutError(limit: TimeLimit, provider: string): GatewayError {
   switch (limit) {
     case 'connect':
-      return upstreamError('LM-3012', `connecting to provider ${provider} took too long`)
+      return upstreamError(
+        'LM-3012',
+        `connecting to provider ${provider} took longer than connect_timeout_ms`,
+      )
     case 'first-token':
+      return upstreamError(
+        'LM-3011',
+        `provider ${provider} sent no content within first_token_timeout_ms`,
+      )
     case 'read':
-      return upstreamError('LM-3011', `provider ${provider} sent no content in time`)
+      return upstreamError('LM-3011', `provider ${provider} stopped sending data`)
     case 'total':
-      return upstreamError('LM-3013', 'the request took longer than its total timeout')
+      return upstreamError('LM-3013', 'the request took longer than total_timeout_ms')
     default:
       return limit satisfies never
   }
@@ -208,9 +218,9 @@ function quoted(message: string): string {
   return message === '' ? '' : `: ${message}`
 }
 
-/** The error of a stream that fails after its commit; its end is always told as an early one. */
+/** Converts a failure after the commit of a stream. Most failures then become LM-3010. */
 export function toStreamError(failure: UpstreamFailure, provider: string): GatewayError {
-  // Whatever the port reports, a stream has begun.
+  // The port may report an earlier phase, but the answer has begun.
   const broken = failure.kind === 'network' ? { ...failure, phase: 'answering' as const } : failure
   const error = toClientError(broken, provider)
   const keepsCode = ['LM-3010', 'LM-3013', 'LM-6001'].includes(error.code)

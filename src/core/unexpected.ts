@@ -4,7 +4,7 @@ import { toClientError, UpstreamFault } from './failure.ts'
 import type { RequestId } from './ids.ts'
 import type { Log } from './ports.ts'
 
-/** What is not meant for clients becomes LM-5001; its kind, and no more, goes to the log. */
+/** Converts any thrown value to a client's error. An unexpected one becomes LM-5001; only its kind is logged. */
 export function asGatewayError(error: unknown, log: Log, id: RequestId): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamFault) return toClientError(error.failure, '')

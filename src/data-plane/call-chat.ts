@@ -58,7 +58,7 @@ export function callChat(
 
 const notEventStream = failed({
   kind: 'malformed',
-  detail: 'the answer to a streamed request is no event stream',
+  detail: 'the answer to a streamed request is not an event stream',
 })
 
 /** Waits for the first content: until then, another attempt can replace a stream that fails. */

@@ -71,7 +71,7 @@ export function callRerank(
 
 /** Fewer results than documents are valid: some vendors omit documents that they cannot rank. */
 function findProblem(results: readonly Ranking[], documents: number): string | undefined {
-  if (results.length === 0) return 'it ranks none of the documents'
+  if (results.length === 0) return 'it ranks no document'
   const indexes = results.map(({ index }) => index)
   if (indexes.some((index) => index >= documents)) return 'it ranks a document that was not sent'
   if (new Set(indexes).size < indexes.length) return 'it ranks a document twice'

@@ -5,8 +5,8 @@ import { parseDataUri } from '../wire/data-uri.ts'
 import { checkModality, checkReference, findReferenceOwner, isRemote } from './images.ts'
 
 /**
- * Judges a request over the whole chain, before any upstream call: token ids and what else a dialect
- * cannot say (LM-1001), and images by their address and by who may get them (LM-2003, LM-2008).
+ * Checks a request against the whole chain, before any upstream call: token ids and other input that
+ * a dialect cannot express (LM-1001), images (LM-1001, LM-2003), references (LM-2008).
  */
 export function checkInput(call: EmbedCall, route: ModelRoute): void {
   for (const image of iterateImages(call.input)) {
@@ -16,7 +16,7 @@ export function checkInput(call: EmbedCall, route: ModelRoute): void {
     else checkReference(image, owner, route)
   }
   for (const link of route.chain) {
-    // A fallback has every capability of the model that it backs.
+    // A fallback has every capability of its model.
     const endpoint = link.embed as EmbedEndpoint
     checkShape(call, link, endpoint)
     endpoint.check?.(call)
@@ -27,9 +27,9 @@ function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEn
   const who = `provider '${provider.name}' (${provider.kind.name})`
   if (isTokenInput(input) && !endpoint.supportsTokenIds) {
     const shape = input.shape === 'integers' ? 'array of integers' : 'array of integer arrays'
-    // LangChain counts tokens by itself, and sends them, unless it is told not to.
-    const hint = 'send text; LangChain does with check_embedding_ctx_length=False'
-    throw invalid(`${who} does not take pre-tokenized input (${shape}): ${hint}`, 'input')
+    // LangChain counts tokens itself and sends them, unless this option is off.
+    const hint = 'send text; in LangChain, set check_embedding_ctx_length=False'
+    throw invalid(`${who} does not accept pre-tokenized input (${shape}): ${hint}`, 'input')
   }
   const [image] = iterateImages(input)
   if (image && !endpoint.supportsImages) {
@@ -37,7 +37,7 @@ function checkShape({ input }: EmbedCall, { provider }: Model, endpoint: EmbedEn
   }
   for (const { url, path } of iterateImages(input)) {
     if (findReferenceOwner(url) !== undefined && endpoint.supportsReference?.(url) !== true) {
-      throw invalid(`${who} does not embed images by such a reference with this model`, path)
+      throw invalid(`${who} does not accept this image reference with this model`, path)
     }
   }
 }
@@ -49,6 +49,6 @@ function checkAddress({ url, path }: EmbedImage): void {
     throw invalid(`${path}: must be a base64 data URI, or an http or https address`, path)
   }
   if (!uri.mediaType.startsWith('image/')) {
-    throw invalid(`${path}: must hold an image, and say so in its media type`, path)
+    throw invalid(`${path}: must have an image media type`, path)
   }
 }

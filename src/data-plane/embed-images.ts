@@ -90,14 +90,14 @@ function decodedLength(base64: string): number {
 }
 
 function fetchingIsOff({ path }: EmbedImage): GatewayError {
-  const message = 'remote images are not fetched, since image_fetch is off; send a data URI'
+  const message = 'image_fetch is off, so remote images are not fetched; send a data URI'
   return new GatewayError('LM-2005', message, { param: path })
 }
 
 /** The reason is only logged, because it could reveal the gateway's network to a client. */
 function refuse({ path }: EmbedImage, reason: string, { log, id }: RequestContext): GatewayError {
   log.write('warn', 'image refused', { request_id: id, reason })
-  return new GatewayError('LM-2006', 'the remote image is refused', { param: path })
+  return new GatewayError('LM-2006', 'the remote image was refused', { param: path })
 }
 
 function fail({ path }: EmbedImage, reason: string, { log, id }: RequestContext): GatewayError {

@@ -11,11 +11,11 @@ import { invalidField, schemaMessages } from '../core/invalid-field.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
-/** Eight of the largest batches: more would be a day's work, not a request. */
+/** Eight batches of the largest size that vendors accept. */
 const maxItems = 16_384
 const maxTokenId = 2 ** 31 - 1
 
-/** Reads an embeddings request, LM-1001 with the field at fault when it cannot be one. */
+/** Reads an embeddings request, or throws LM-1001 with the field at fault. */
 export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<EmbedCall> {
   const { value } = await readJsonBody(bytes, {
     names: ['model'],
@@ -47,7 +47,7 @@ function readInput(input: unknown): EmbedInput {
   const [first] = input
   if (typeof first === 'number') return { shape: 'integers', items: [readIds(input, 'input')] }
   if (input.length > maxItems) {
-    throw invalid(`input: takes at most ${maxItems} items; send several requests`, 'input')
+    throw invalid(`input: must have at most ${maxItems} items; send several requests`, 'input')
   }
   if (Array.isArray(first) && typeof first[0] === 'number') {
     const items = input.map((item, index) => readIds(item, `input.${index}`))
@@ -73,7 +73,7 @@ function readIds(ids: unknown, path: string): Int32Array {
   return read
 }
 
-/** Token ids have 31 bits everywhere. Quick, since a body may hold millions of them. */
+/** Token ids have 31 bits at every vendor. Fast, because a body may hold millions of them. */
 function isTokenId(id: unknown): id is number {
   return typeof id === 'number' && Math.trunc(id) === id && id >= 0 && id <= maxTokenId
 }
@@ -108,7 +108,7 @@ function readPart(part: unknown, path: string): EmbedPart {
 }
 
 function requireText(text: string, path: string): string {
-  // Vendors answer as they like to it: an error, zeros, or one vector too few.
+  // Vendors differ on an empty text: an error, zeros, or one vector too few.
   if (text === '') throw invalid(`${path}: must not be an empty string`, path)
   return text
 }

@@ -4,8 +4,8 @@ import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 
 /**
- * Judges every image of a request over the whole chain, before any upstream call: the modality
- * (LM-2003), native references (LM-2008), remote addresses (LM-2004).
+ * Checks every image of a request against the whole chain, before any upstream call: the modality
+ * (LM-2003), references to a vendor's file store (LM-2008), remote addresses (LM-2004).
  */
 export function checkImages(request: ChatRequest, route: ModelRoute): void {
   for (const image of listImageParts(request)) {
@@ -16,7 +16,7 @@ export function checkImages(request: ChatRequest, route: ModelRoute): void {
   }
 }
 
-/** LM-2003 when some link of the chain takes no images. */
+/** Throws LM-2003 when a link of the chain does not accept images. */
 export function checkModality(
   { path }: Pick<ImagePart, 'path'>,
   { model, chain }: ModelRoute,
@@ -25,12 +25,12 @@ export function checkModality(
   if (blind === undefined) return
   const message =
     blind === model
-      ? `model ${model.id} takes no images`
-      : `model ${model.id} takes images, but its fallback ${blind.id} does not`
+      ? `model ${model.id} does not accept images`
+      : `model ${model.id} accepts images, but its fallback ${blind.id} does not`
   throw new GatewayError('LM-2003', message, { param: path })
 }
 
-/** LM-2008 when the model asked for is not of the vendor that the reference is of. */
+/** Throws LM-2008 when a reference is into the file store of another vendor than the model's. */
 export function checkReference(
   { path }: Pick<ImagePart, 'path'>,
   owner: ReferenceOwner,
@@ -41,7 +41,7 @@ export function checkReference(
   throw new GatewayError('LM-2008', message, { param: path })
 }
 
-/** Throws `UntranslatableError` when a fallback is not of the vendor whose file an image refers to. */
+/** Throws `UntranslatableError` when an image refers to the file store of another vendor than the link's. */
 export function checkReferences(request: ChatRequest, { id, provider }: Model): void {
   for (const { url, path } of listImageParts(request)) {
     const owner = findReferenceOwner(url)
@@ -58,8 +58,8 @@ function checkRemote({ url, path }: ImagePart, { chain }: ModelRoute): void {
   if (local === undefined) return
   const { id, provider } = local
   const message = provider.forwardsMediaUrls
-    ? `model ${id} takes images as data URIs and at https addresses only`
-    : `model ${id} takes images as data URIs only, not as remote addresses`
+    ? `model ${id} accepts images only as data URIs or at https addresses`
+    : `model ${id} accepts images only as data URIs, not at remote addresses`
   throw new GatewayError('LM-2004', message, { param: path })
 }
 
@@ -73,13 +73,13 @@ const googleReferences = [
   /^files\/[A-Za-z0-9_-]+$/,
 ]
 
-/** Whose file an address names, when it names one of a vendor's own store. */
+/** Returns the vendor whose file store an address refers to, if it refers to one. */
 export function findReferenceOwner(url: string): ReferenceOwner | undefined {
   if (url.startsWith('anthropic-file:')) return 'anthropic'
   return googleReferences.some((pattern) => pattern.test(url)) ? 'google' : undefined
 }
 
-/** True for an address that somebody would have to fetch. */
+/** True for an address from which the image would have to be fetched. */
 export function isRemote(url: string): boolean {
   return /^https?:/i.test(url)
 }

@@ -4,9 +4,9 @@ import { type RerankCall, rerankRequest } from '../core/rerank.ts'
 import { readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
-/** More than any vendor takes; a server that takes few a call would be called without end. */
+/** More than any vendor accepts. Without a bound, a server that accepts few would get endless calls. */
 const maxDocuments = 16_384
-/** Each of them is searched for in each document. */
+/** A bound, because each field is looked up in each document. */
 const maxFields = 64
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
@@ -26,17 +26,17 @@ export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<Re
     model,
     query,
     documents,
-    // Some vendors refuse to give more results than there are documents.
+    // Some vendors refuse a top_n above the number of documents.
     topN: most && Math.min(most, documents.length),
     returnDocuments: returnDocuments === true,
   }
 }
 
-/** Each field once, or a document could become many times as long as the request. */
+/** Removes duplicates: with them, a document could become many times as long as the request. */
 function readFields(named: string | readonly string[]): readonly string[] {
   const fields = [...new Set([named].flat())]
   if (fields.length <= maxFields) return fields
-  throw invalid(`rank_fields: takes at most ${maxFields} names`, 'rank_fields')
+  throw invalid(`rank_fields: must have at most ${maxFields} names`, 'rank_fields')
 }
 
 function readDocuments(documents: unknown, fields: readonly string[]): readonly string[] {
@@ -48,12 +48,15 @@ function readDocuments(documents: unknown, fields: readonly string[]): readonly 
     throw new GatewayError('LM-2010', 'documents: must not be empty', { param: 'documents' })
   }
   if (documents.length > maxDocuments) {
-    throw invalid(`documents: takes at most ${maxDocuments}; send several requests`, 'documents')
+    throw invalid(
+      `documents: must have at most ${maxDocuments} items; send several requests`,
+      'documents',
+    )
   }
   return documents.map((document, index) => readDocument(document, fields, `documents.${index}`))
 }
 
-/** The one text that stands for a document: chosen fields line by line, else its `text`. */
+/** Reads the text of a document: the chosen fields, one a line, or else its `text`. */
 function readDocument(document: unknown, fields: readonly string[], path: string): string {
   if (typeof document === 'string') return document
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
@@ -62,15 +65,18 @@ function readDocument(document: unknown, fields: readonly string[], path: string
   if (fields.length === 0) {
     const text = getOwnMember(document, 'text')
     if (typeof text === 'string') return text
-    throw invalid(`${path}: needs a text, or rank_fields that choose its fields`, path)
+    throw invalid(
+      `${path}: must have a text field, or the request must name fields in rank_fields`,
+      path,
+    )
   }
   const values = fields.map((name) => getOwnMember(document, name) ?? undefined)
   const chosen = values.filter((value) => value !== undefined)
-  if (chosen.length === 0) throw invalid(`${path}: has none of the rank_fields`, path)
+  if (chosen.length === 0) throw invalid(`${path}: has none of the fields in rank_fields`, path)
   return chosen.map(toText).join('\n')
 }
 
-/** Own members alone: a field may be called `constructor`, which every object has. */
+/** Reads own members only: a field may be called `constructor`, which every object inherits. */
 function getOwnMember(document: object, name: string): unknown {
   return Object.hasOwn(document, name) ? Reflect.get(document, name) : undefined
 }

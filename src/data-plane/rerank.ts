@@ -40,7 +40,7 @@ function reply(
   const asked = call.topN ?? call.documents.length
   const results = mergeRanked(parts).slice(0, asked)
   if (results.length < asked) {
-    context.log.write('warn', 'fewer results than asked for', {
+    context.log.write('warn', 'fewer results than requested', {
       request_id: context.id,
       model: link.id,
       provider: link.provider.name,

@@ -23,7 +23,7 @@ capabilities = ${kind === 'cohere' ? '["chat", "embed", "rerank"]' : '["chat"]'}
 const deep = '['.repeat(1_500_000)
 
 /** An answer that would hold everybody up for a second, and the request that it answers. */
-const malformed = 'provider p answered malformed: its JSON is nested too deeply'
+const malformed = 'provider p sent a malformed answer: its JSON is nested too deeply'
 
 async function answered(kind: string, path: string, body: object, answer: Responder) {
   const { gateway, upstream, clock } = await watchedGateway(config(kind))

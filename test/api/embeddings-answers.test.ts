@@ -172,7 +172,7 @@ describe('vectors per token, as chat models return them', () => {
     expect(await expectErrorShape(response)).toMatchObject({
       code: 'LM-3002',
       message:
-        'provider p answered malformed: the answer has a vector for each token, not for each item; use an embedding model',
+        'provider p sent a malformed answer: the answer has a vector for each token, not for each item; use an embedding model',
     })
   })
 })

@@ -283,7 +283,7 @@ describe('remote images', () => {
     const response = await postEmbeddings(gateway, image(url))
     expect(response.status).toBe(400)
     const error = await expectErrorShape(response)
-    expect(error).toMatchObject({ code: 'LM-2006', message: 'the remote image is refused' })
+    expect(error).toMatchObject({ code: 'LM-2006', message: 'the remote image was refused' })
     expect(gateway.log.find(({ message }) => message === 'image refused')?.fields).toMatchObject({
       reason,
     })

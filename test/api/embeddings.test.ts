@@ -170,8 +170,8 @@ describe('invalid requests are refused before any upstream call', () => {
     expect(error).toMatchObject({
       code: 'LM-1001',
       message:
-        "provider 'first' (cohere) does not take pre-tokenized input (array of integers): " +
-        'send text; LangChain does with check_embedding_ctx_length=False',
+        "provider 'first' (cohere) does not accept pre-tokenized input (array of integers): " +
+        'send text; in LangChain, set check_embedding_ctx_length=False',
     })
     expect(gateway.upstream.requests).toEqual([])
   })

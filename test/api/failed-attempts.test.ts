@@ -56,7 +56,7 @@ describe('log lines of failures', () => {
         {
           model: 'm',
           provider: 'p',
-          reason: 'could not be reached or broke off (ECONNREFUSED)',
+          reason: 'could not be reached or closed the connection (ECONNREFUSED)',
           attempts: 1,
         },
         {

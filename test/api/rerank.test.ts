@@ -203,7 +203,7 @@ test('a ranking that leaves documents out is accepted and logged', async () => {
   const { results } = await bodyOf(await rerank(gateway, otters))
   expect(results).toEqual([{ index: 1, relevance_score: 0.5 }])
   await rerank(gateway, { ...otters, top_n: 1 })
-  const notes = gateway.log.filter(({ message }) => message === 'fewer results than asked for')
+  const notes = gateway.log.filter(({ message }) => message === 'fewer results than requested')
   expect(notes.map(({ fields }) => fields)).toEqual([
     { request_id: expect.any(String), model: 'm', provider: 'p', asked: 3, results: 1 },
   ])

@@ -241,8 +241,11 @@ describe('before the commit', () => {
     ['an error event', stream(['event: error\ndata: boom\n\n'])],
     ['an error object', stream([data({ object: 'error', message: 'boom' })])],
     ['a detail without choices', stream([data({ detail: 'boom' })])],
-    ['no event stream but JSON', json({ choices: [{ message: { content: 'Hi' } }] })],
-    ['no event stream but HTML', whole('<html>', { headers: { 'content-type': 'text/html' } })],
+    ['JSON in place of an event stream', json({ choices: [{ message: { content: 'Hi' } }] })],
+    [
+      'HTML in place of an event stream',
+      whole('<html>', { headers: { 'content-type': 'text/html' } }),
+    ],
     [
       'a stream of another type',
       stream([wholeStream], { headers: { 'content-type': 'text/event-streams' } }),
@@ -458,7 +461,7 @@ describe('after the commit', () => {
     [
       'a reset',
       (live) => live.fail(reset),
-      terminal('provider p broke off in the middle of its answer (ECONNRESET)'),
+      terminal('provider p closed the connection in the middle of its answer (ECONNRESET)'),
     ],
     [
       'half a frame and the end',
@@ -474,19 +477,21 @@ describe('after the commit', () => {
         live.push(hello.slice(0, 60))
         live.fail(reset)
       },
-      terminal('provider p broke off in the middle of its answer (ECONNRESET)'),
+      terminal('provider p closed the connection in the middle of its answer (ECONNRESET)'),
     ],
     [
       'an error frame',
       (live) => live.push(data({ error: { message: 'boom', code: 500 } })),
-      terminal('provider p failed in its stream: boom', {
+      terminal('provider p reported an error in its stream: boom', {
         upstream: { status: 500, code: 500, message: 'boom' },
       }),
     ],
     [
       'an error frame and a terminator',
       (live) => live.push(data({ error: 'boom' }) + done),
-      terminal('provider p failed in its stream: boom', { upstream: { message: 'boom' } }),
+      terminal('provider p reported an error in its stream: boom', {
+        upstream: { message: 'boom' },
+      }),
     ],
     [
       'an error frame that blames the request',
@@ -535,7 +540,9 @@ describe('after the commit', () => {
     const line = Array<Uint8Array>(20).fill(megabyte)
     gateway.upstream.next(pieces([bytes(role + hello), bytes('data: '), ...line]))
     expect(await readStream(gateway)).toBe(
-      role + hello + terminal('provider p answered malformed: an event of the stream is too long'),
+      role +
+        hello +
+        terminal('provider p sent a malformed answer: an event of the stream is too long'),
     )
   })
 
@@ -547,7 +554,7 @@ describe('after the commit', () => {
     expect(await isPending(rest)).toBe(true)
     await gateway.clock.advance(1)
     expect(await rest).toBe(
-      terminal('the request took longer than its total timeout', { code: 'LM-3013' }),
+      terminal('the request took longer than total_timeout_ms', { code: 'LM-3013' }),
     )
     expect(live.released).toBe('cancel')
     expect(settlement(gateway.log)).toMatchObject({ status: 504, error_code: 'LM-3013' })
@@ -571,7 +578,7 @@ describe('after the commit', () => {
     expect(shown.startsWith(hello.repeat(4))).toBe(true)
     expect(
       shown.endsWith(
-        terminal('the request took longer than its total timeout', { code: 'LM-3013' }),
+        terminal('the request took longer than total_timeout_ms', { code: 'LM-3013' }),
       ),
     ).toBe(true)
   })
@@ -586,9 +593,7 @@ describe('after the commit', () => {
     expect(live.released).toBe('cancel')
     expect(gateway.gateway.inFlight).toBe(0)
     expect(await response.text()).toBe(
-      role +
-        hello +
-        terminal('the request took longer than its total timeout', { code: 'LM-3013' }),
+      role + hello + terminal('the request took longer than total_timeout_ms', { code: 'LM-3013' }),
     )
   })
 
@@ -638,7 +643,7 @@ describe('after the commit', () => {
     const shown = await reader.rest()
     const message = 'key *** is over its quota'
     expect(shown).toBe(
-      terminal(`provider p failed in its stream: ${message}`, { upstream: { message } }),
+      terminal(`provider p reported an error in its stream: ${message}`, { upstream: { message } }),
     )
   })
 

@@ -105,7 +105,7 @@ describe('encoded answers', () => {
     const { response } = await ask('hello', {}, server.url)
     expect(await errorOf(response)).toMatchObject({
       code: 'LM-3002',
-      message: 'provider p answered malformed: unsupported content-encoding "snappy"',
+      message: 'provider p sent a malformed answer: unsupported content-encoding "snappy"',
     })
   })
 })

@@ -18,9 +18,12 @@ test.each<readonly [Omit<NetworkFailure, 'kind'>, string]>([
     { reason: 'PROXY_407', phase: 'connecting', proxy: 'proxy.test:3128' },
     'could not be reached: the proxy proxy.test:3128 refused with status 407',
   ],
-  [{ reason: 'EPIPE', phase: 'waiting' }, 'broke off before it answered (EPIPE)'],
-  [{ reason: 'EPIPE', phase: 'answering' }, 'broke off in the middle of its answer (EPIPE)'],
-  [{ reason: 'ECONNRESET' }, 'could not be reached or broke off (ECONNRESET)'],
+  [{ reason: 'EPIPE', phase: 'waiting' }, 'closed the connection before it answered (EPIPE)'],
+  [
+    { reason: 'EPIPE', phase: 'answering' },
+    'closed the connection in the middle of its answer (EPIPE)',
+  ],
+  [{ reason: 'ECONNRESET' }, 'could not be reached or closed the connection (ECONNRESET)'],
 ])('a network failure is put into words: %j', (failure, words) => {
   expect(problemOf(failure)).toBe(words)
 })

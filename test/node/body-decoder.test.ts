@@ -282,7 +282,7 @@ describe('through the gateway', () => {
     expect(response.status).toBe(502)
     expect(await errorIn(response)).toMatchObject({
       code: 'LM-3002',
-      message: 'provider p answered malformed: unsupported content-encoding "snappy"',
+      message: 'provider p sent a malformed answer: unsupported content-encoding "snappy"',
     })
   })
 
@@ -304,7 +304,7 @@ describe('through the gateway', () => {
     const response = await chat(await gatewayOver(config(server.url)))
     expect(await errorIn(response)).toMatchObject({
       code: 'LM-3002',
-      message: 'provider p answered malformed: the answer is too long',
+      message: 'provider p sent a malformed answer: the answer is too long',
     })
   })
 
@@ -330,7 +330,7 @@ describe('through the gateway', () => {
     expect((await embed(long)).status).toBe(200)
     expect(await errorIn(await embed(blanks(256 * 1024 * 1024 + 1)))).toMatchObject({
       code: 'LM-3002',
-      message: 'provider p answered malformed: the answer is too long',
+      message: 'provider p sent a malformed answer: the answer is too long',
     })
   })
 })

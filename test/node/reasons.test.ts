@@ -58,8 +58,8 @@ describe('a provider that breaks off', () => {
   test('before it answers', async () => {
     const { url } = await tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()))
     const { message, detail } = await reasonsOf(url)
-    expect(message).toBe('provider local broke off before it answered (ECONNRESET)')
-    expect(detail).toBe('broke off before it answered (ECONNRESET)')
+    expect(message).toBe('provider local closed the connection before it answered (ECONNRESET)')
+    expect(detail).toBe('closed the connection before it answered (ECONNRESET)')
   })
 
   test('in the middle of its answer', async () => {
@@ -68,7 +68,9 @@ describe('a provider that breaks off', () => {
       response.write('{"id":', () => setTimeout(() => response.socket?.resetAndDestroy(), 20))
     })
     const { error } = await (await chat(await gatewayOver(config(url)))).json()
-    expect(error.message).toBe('provider local broke off in the middle of its answer (ECONNRESET)')
+    expect(error.message).toBe(
+      'provider local closed the connection in the middle of its answer (ECONNRESET)',
+    )
   })
 
   test('in the middle of a stream', async () => {
@@ -77,7 +79,9 @@ describe('a provider that breaks off', () => {
       response.write(role + hello, () => setTimeout(() => response.socket?.resetAndDestroy(), 20))
     })
     const text = await (await chat(await gatewayOver(config(url)), { stream: true })).text()
-    expect(text).toContain('provider local broke off in the middle of its answer (ECONNRESET)')
+    expect(text).toContain(
+      'provider local closed the connection in the middle of its answer (ECONNRESET)',
+    )
     expect(text).toContain('LM-3010')
   })
 })
@@ -93,7 +97,7 @@ describe('a provider that breaks the rules of HTTP', () => {
     [
       'an unasked 100 Continue',
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}',
-      'sent a 100 Continue that the gateway had not asked for (UNASKED_100_CONTINUE)',
+      'sent a 100 Continue that the gateway did not request (UNASKED_100_CONTINUE)',
     ],
   ])('%s: the message says which', async (_, answer, problem) => {
     const { url } = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))

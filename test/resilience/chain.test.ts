@@ -418,7 +418,7 @@ describe('a call that the gateway has no file descriptor for', () => {
         const error = await expectErrorShape(await answerOf(gateway))
         expect(error).toMatchObject({
           code: 'LM-3003',
-          message: `provider p could not be reached: the gateway can open no more files (${reason})`,
+          message: `provider p could not be reached: the gateway cannot open more files (${reason})`,
         })
       }
       const lines = gateway.log.filter(({ message }) => message === 'attempt failed')

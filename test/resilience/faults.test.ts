@@ -226,7 +226,9 @@ describe('a stream', () => {
   /** Where each frame ends. */
   const ends = frames.map((_, at) => frames.slice(0, at + 1).join('').length)
   const committedAt = ends[1] ?? 0
-  const broke = terminal('provider p broke off in the middle of its answer (ECONNRESET)')
+  const broke = terminal(
+    'provider p closed the connection in the middle of its answer (ECONNRESET)',
+  )
   const ended = terminal('the stream of provider p ended before it was complete')
 
   /** The frames that are whole within the first `length` bytes. */

@@ -250,7 +250,7 @@ export const vendorStreams: readonly VendorStream[] = [
     sent: started + frames(vllmError, done),
     shown:
       started +
-      terminal('provider p failed in its stream: CUDA out of memory', {
+      terminal('provider p reported an error in its stream: CUDA out of memory', {
         upstream: {
           status: 500,
           code: 500,
@@ -267,7 +267,7 @@ export const vendorStreams: readonly VendorStream[] = [
     kind: 'openrouter',
     sent: `: OPENROUTER PROCESSING\n\n${started}${frames(openrouterError, done)}`,
     shown: `: OPENROUTER PROCESSING\n\n${started}${terminal(
-      'provider p failed in its stream: Provider returned error',
+      'provider p reported an error in its stream: Provider returned error',
       { upstream: { status: 502, code: 502, message: 'Provider returned error' } },
     )}`,
     status: 502,
@@ -280,7 +280,7 @@ export const vendorStreams: readonly VendorStream[] = [
     sent: started + frames({ error: 'overloaded' }),
     shown:
       started +
-      terminal('provider p failed in its stream: overloaded', {
+      terminal('provider p reported an error in its stream: overloaded', {
         upstream: { message: 'overloaded' },
       }),
     status: 502,
@@ -293,7 +293,7 @@ export const vendorStreams: readonly VendorStream[] = [
     sent: `${started}event: error\ndata: upstream gone\n\n`,
     shown:
       started +
-      terminal('provider p failed in its stream: upstream gone', {
+      terminal('provider p reported an error in its stream: upstream gone', {
         upstream: { message: 'upstream gone' },
       }),
     status: 502,
