@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { errorOf } from '../../support/gateway.ts'
 import { json, whole } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, patiently } from './support.ts'
+import { anthropicGateway, asking, waitForAnswer } from './support.ts'
 
 describe('an invalid answer with status 200', () => {
   test.each([
@@ -12,7 +12,7 @@ describe('an invalid answer with status 200', () => {
   ])('the malformed body %s is retried, then fails with LM-3002', async (body) => {
     const gateway = await anthropicGateway()
     gateway.upstream.always(whole(body))
-    const response = await patiently(gateway, gateway.chat(asking()))
+    const response = await waitForAnswer(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
     expect((await errorOf(response))['code']).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)
@@ -28,7 +28,7 @@ describe('an invalid answer with status 200', () => {
     async (type, status, code, reason, calls) => {
       const gateway = await anthropicGateway()
       gateway.upstream.always(json({ type: 'error', error: { type, message: 'because' } }))
-      const response = await patiently(gateway, gateway.chat(asking()))
+      const response = await waitForAnswer(gateway, gateway.chat(asking()))
       expect(response.status).toBe(status)
       const error = await errorOf(response)
       expect(error['code']).toBe(code)
@@ -57,7 +57,7 @@ describe('an error status', () => {
       const gateway = await anthropicGateway()
       const body = { type: 'error', error: { type, message: 'because' }, request_id: 'req_1' }
       gateway.upstream.always(json(body, { status: upstreamStatus }))
-      const response = await patiently(gateway, gateway.chat(asking()))
+      const response = await waitForAnswer(gateway, gateway.chat(asking()))
       expect(response.status).toBe(status)
       const error = await errorOf(response)
       expect(error['code']).toBe(code)

@@ -4,7 +4,7 @@ import { payloadsOf } from '../../support/chunks.ts'
 import { errorOf } from '../../support/gateway.ts'
 import { cutsOf, pieces, singly } from '../../support/pieces.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, message, patiently } from './support.ts'
+import { anthropicGateway, asking, message, waitForAnswer } from './support.ts'
 
 interface RequestCase {
   readonly name: string
@@ -52,7 +52,7 @@ describe('requests', () => {
       const gateway = await anthropicGateway({ upstreamId: model, settings })
       const { upstream } = gateway
       upstream.always(json(message([])))
-      const response = await patiently(gateway, gateway.chat(request))
+      const response = await waitForAnswer(gateway, gateway.chat(request))
       if (error) {
         expect(response.status).toBe(400)
         expect(await errorOf(response)).toMatchObject(error)
@@ -80,7 +80,7 @@ describe('answers', () => {
       const { status, headers = {}, body, answer, error } = fixture
       const gateway = await anthropicGateway()
       gateway.upstream.always(json(body, { status, headers }))
-      const response = await patiently(gateway, gateway.chat(asking()))
+      const response = await waitForAnswer(gateway, gateway.chat(asking()))
       if (error) await expectFailure(response, gateway.upstream.requests.length, error)
       else expect(await response.json()).toEqual(answer)
     },
@@ -94,7 +94,7 @@ describe('streams', () => {
       const gateway = await anthropicGateway()
       const { upstream } = gateway
       upstream.always(stream(chunks))
-      const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+      const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
       if (error) await expectFailure(response, upstream.requests.length, error)
       else expect(await payloadsOf(response)).toEqual(frames?.map(asExpected))
     },

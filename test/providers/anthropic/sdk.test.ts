@@ -33,7 +33,7 @@ const tools = [
   },
 ]
 
-const wishes: readonly { name: string; ours: object; theirs: Params }[] = [
+const requests: readonly { name: string; ours: object; theirs: Params }[] = [
   {
     name: 'a conversation with instructions and limits',
     ours: {
@@ -158,7 +158,7 @@ const wishes: readonly { name: string; ours: object; theirs: Params }[] = [
 ]
 
 describe('requests', () => {
-  test.each(wishes)(
+  test.each(requests)(
     'the request equals that of the official SDK: $name',
     async ({ ours, theirs }) => {
       let sdkBody: unknown
@@ -232,15 +232,15 @@ const question: Params = {
 }
 
 function expectSame(ours: Outcome, { content, usage }: Anthropic.Message): void {
-  const textOf = (wanted: string) =>
+  const joinTexts = (wanted: string) =>
     content
       .map((block) => {
         if (block.type !== wanted) return ''
         return block.type === 'text' ? block.text : block.type === 'thinking' ? block.thinking : ''
       })
       .join('')
-  expect(ours.content ?? '').toBe(textOf('text'))
-  expect(ours.reasoning).toBe(textOf('thinking'))
+  expect(ours.content ?? '').toBe(joinTexts('text'))
+  expect(ours.reasoning).toBe(joinTexts('thinking'))
   expect(
     ours.calls.map(({ id, function: { name, arguments: text } }) => [id, name, JSON.parse(text)]),
   ).toEqual(

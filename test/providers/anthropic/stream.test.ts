@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assemble, readStream } from '../../support/chunks.ts'
 import { errorOf } from '../../support/gateway.ts'
 import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, event, patiently } from './support.ts'
+import { anthropicGateway, asking, event, waitForAnswer } from './support.ts'
 
 const start = event('message_start', {
   message: { id: 'msg_1', content: [], usage: { input_tokens: 10, output_tokens: 1 } },
@@ -83,7 +83,7 @@ describe('the end', () => {
 test('a stream that breaks off inside an event before its content has ended early', async () => {
   const gateway = await anthropicGateway()
   gateway.upstream.always(stream([start, say('abc').slice(0, -9)]))
-  const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+  const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
   expect((await errorOf(response))['code']).toBe('LM-3010')
 })
 
@@ -291,7 +291,7 @@ describe('a second message_start', () => {
   test('before any content it fails the attempt', async () => {
     const gateway = await anthropicGateway()
     gateway.upstream.next(stream([begin('a'), begin('b')]), stream([start, say('Hi'), stop]))
-    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
     expect(assemble((await readStream(response)).chunks).content).toBe('Hi')
   })
 
@@ -326,7 +326,7 @@ describe('failures', () => {
     async (type, status, code, calls) => {
       const gateway = await anthropicGateway()
       gateway.upstream.always(stream([start, fail(type)]))
-      const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+      const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
       expect(response.status).toBe(status)
       const error = await errorOf(response)
       expect(error['code']).toBe(code)
@@ -356,7 +356,7 @@ describe('failures', () => {
   test('a JSON answer to a streaming request is malformed', async () => {
     const gateway = await anthropicGateway()
     gateway.upstream.always(json({ type: 'error', error: { type: 'api_error' } }))
-    const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+    const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
     expect((await errorOf(response))['code']).toBe('LM-3002')
   })
 })

@@ -57,7 +57,7 @@ export function message(content: readonly object[], more: object = {}): object {
 }
 
 /** Advances the clock past all retries and returns the answer. */
-export async function patiently(
+export async function waitForAnswer(
   { clock }: TestGateway,
   answer: Promise<Response>,
 ): Promise<Response> {

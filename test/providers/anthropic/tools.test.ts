@@ -81,13 +81,13 @@ describe('parallel_tool_calls', () => {
 })
 
 describe('the tools', () => {
-  const toolsOf = async (tools: unknown, setup = {}) => (await sent({ tools }, setup))['tools']
+  const readTools = async (tools: unknown, setup = {}) => (await sent({ tools }, setup))['tools']
 
   test('the parameters are sent unchanged', async () => {
     const parameters = JSON.parse(
       '{"$defs":{"p":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/p"},"__proto__":{"type":"null"}},"additionalProperties":{"type":"string"},"anyOf":[{"required":["a"]}]}',
     )
-    const [tool] = (await toolsOf([functionTool('t', { parameters })])) as [
+    const [tool] = (await readTools([functionTool('t', { parameters })])) as [
       { input_schema: object },
     ]
     expect(JSON.stringify(tool.input_schema)).toBe(
@@ -97,17 +97,17 @@ describe('the tools', () => {
 
   test('a function without parameters gets an empty object schema', async () => {
     const none = { type: 'object', properties: {} }
-    expect(await toolsOf([g])).toEqual([{ name: 'g', description: 'G', input_schema: none }])
-    expect(await toolsOf([functionTool('t', { parameters: null, description: null })])).toEqual([
+    expect(await readTools([g])).toEqual([{ name: 'g', description: 'G', input_schema: none }])
+    expect(await readTools([functionTool('t', { parameters: null, description: null })])).toEqual([
       { name: 't', input_schema: none },
     ])
   })
 
   test('strict is sent to models that enforce schemas', async () => {
     const tool = functionTool('t', { strict: true })
-    expect(await toolsOf([tool])).toMatchObject([{ strict: true }])
+    expect(await readTools([tool])).toMatchObject([{ strict: true }])
     const upstreamId = 'claude-sonnet-4-0'
-    expect(await toolsOf([tool], { upstreamId })).toEqual([
+    expect(await readTools([tool], { upstreamId })).toEqual([
       { name: 't', input_schema: { type: 'object', properties: {} } },
     ])
     expect(await refused({ tools: [tool] }, { ...strict, upstreamId })).toMatchObject({
@@ -116,7 +116,7 @@ describe('the tools', () => {
   })
 
   test('tools of other types are left out, and refused by a strict provider', async () => {
-    expect(await toolsOf([custom, g])).toMatchObject([{ name: 'g' }])
+    expect(await readTools([custom, g])).toMatchObject([{ name: 'g' }])
     expect(await sent({ tools: [custom], tool_choice: 'auto' })).not.toHaveProperty('tool_choice')
     expect(await refused({ tools: [g, custom] }, strict)).toMatchObject({ param: 'tools.1' })
   })

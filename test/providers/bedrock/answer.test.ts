@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { outcomeOf } from '../../support/chunks.ts'
 import { errorOf } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, asking, bedrockGateway, patiently, requestId } from './support.ts'
+import { answered, asking, bedrockGateway, requestId, waitForAnswer } from './support.ts'
 
 /** Reads the answer that the client gets for these upstream blocks. */
 async function outcome(content: readonly object[], more: object = {}, fields: object = {}) {
@@ -117,7 +117,7 @@ describe('an answer', () => {
   ])('an answer with %s is malformed', async (_, body) => {
     const gateway = await bedrockGateway()
     gateway.upstream.always(json(body))
-    const response = await patiently(gateway, gateway.chat(asking()))
+    const response = await waitForAnswer(gateway, gateway.chat(asking()))
     expect((await errorOf(response))['code']).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)
   })

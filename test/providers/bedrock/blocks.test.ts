@@ -133,16 +133,16 @@ describe('cache marks', () => {
     })
     const { chat, upstream } = await bedrockGateway()
     upstream.always(json(answered([{ text: 'Hi' }])))
-    const toolsOf = async (fields: object) => {
+    const readTools = async (fields: object) => {
       await chat({ model: 'm', messages: [user('1')], ...fields })
       return (upstream.body() as { toolConfig: { tools: unknown } }).toolConfig.tools
     }
     const tools = [tool('f'), tool('g', mark)]
     const [f, g] = [{ toolSpec: { name: 'f' } }, { toolSpec: { name: 'g' } }]
-    expect(await toolsOf({ tools })).toMatchObject([f, g, point])
+    expect(await readTools({ tools })).toMatchObject([f, g, point])
     // The mark of a tool that is not offered moves to the tool before it.
     const allowed_tools = { mode: 'auto', tools: [tool('f')] }
     const tool_choice = { type: 'allowed_tools', allowed_tools }
-    expect(await toolsOf({ tools, tool_choice })).toMatchObject([f, point])
+    expect(await readTools({ tools, tool_choice })).toMatchObject([f, point])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { errorOf } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { apiKey, asking, bedrockGateway, patiently } from './support.ts'
+import { apiKey, asking, bedrockGateway, waitForAnswer } from './support.ts'
 
 interface Refused {
   readonly type?: string
@@ -18,7 +18,7 @@ async function refusal(
   const gateway = await bedrockGateway()
   const named = type === undefined ? {} : { 'x-amzn-errortype': type }
   gateway.upstream.always(json({ message, ...body }, { status, headers: { ...named, ...headers } }))
-  const response = await patiently(gateway, gateway.chat(asking()))
+  const response = await waitForAnswer(gateway, gateway.chat(asking()))
   const { code, message: text } = await errorOf(response)
   return { status: response.status, code, text, calls: gateway.upstream.requests.length }
 }

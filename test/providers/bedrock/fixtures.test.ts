@@ -4,7 +4,7 @@ import { payloadsOf } from '../../support/chunks.ts'
 import { errorOf } from '../../support/gateway.ts'
 import { singly } from '../../support/pieces.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, apiKey, asking, bedrockGateway, patiently, streamed } from './support.ts'
+import { answered, apiKey, asking, bedrockGateway, streamed, waitForAnswer } from './support.ts'
 
 interface Case {
   readonly name: string
@@ -61,7 +61,7 @@ describe('requests', () => {
       const gateway = await bedrockGateway({ upstreamId: model, strict: provider?.strict })
       const { upstream } = gateway
       upstream.always(request.stream ? streamed([]) : json(answered([{ text: 'Hi' }])))
-      await patiently(gateway, gateway.chat(request))
+      await waitForAnswer(gateway, gateway.chat(request))
       expect(upstream.requests[0]).toMatchObject({
         method: 'POST',
         url: `https://bedrock-runtime.us-east-1.amazonaws.com${expected.path}`,
@@ -104,7 +104,7 @@ describe('answers', () => {
     async ({ status, headers, body, error }) => {
       const gateway = await bedrockGateway()
       gateway.upstream.always(json(body, { status, headers }))
-      const response = await patiently(gateway, gateway.chat(asking()))
+      const response = await waitForAnswer(gateway, gateway.chat(asking()))
       expect(response.status).toBe(error.status)
       expect((await errorOf(response))['code']).toBe(error.code)
       expect(gateway.upstream.requests).toHaveLength(error.calls)
@@ -128,7 +128,7 @@ describe('streams', () => {
     for (const cut of cuts(chunks)) {
       const gateway = await bedrockGateway()
       gateway.upstream.always(streamed(cut))
-      const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
+      const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
       expect(response.status).toBe(error.status)
       expect((await errorOf(response))['code']).toBe(error.code)
       expect(gateway.upstream.requests).toHaveLength(error.calls)

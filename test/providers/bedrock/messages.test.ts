@@ -186,7 +186,10 @@ describe('calls and results', () => {
   })
 
   /** Returns the upstream ids of calls and results, for one turn per id. */
-  async function idsOf(ids: readonly string[], model?: string): Promise<(string | undefined)[][]> {
+  async function readIds(
+    ids: readonly string[],
+    model?: string,
+  ): Promise<(string | undefined)[][]> {
     const turns = ids.flatMap((id) => [assistant('', { tool_calls: [call(id)] }), result(id, '1')])
     const { messages } = await sent([user('1'), ...turns], model)
     const contents = messages.map(({ content }) => content)
@@ -198,7 +201,7 @@ describe('calls and results', () => {
 
   test('ids become valid and unique, and results keep the ids of their calls', async () => {
     const long = 'x'.repeat(65)
-    const [calls, results] = await idsOf([
+    const [calls, results] = await readIds([
       'call_1',
       'a:b',
       'a_b',
@@ -211,17 +214,17 @@ describe('calls and results', () => {
     expect(new Set(calls).size).toBe(7)
     for (const id of calls ?? []) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     expect(calls?.slice(0, 2)).toEqual(['call_1', 'a_b'])
-    expect(await idsOf(['a:b', long])).toEqual(await idsOf(['a:b', long]))
+    expect(await readIds(['a:b', long])).toEqual(await readIds(['a:b', long]))
   })
 
   test('ids of Kimi go back to Kimi unchanged', async () => {
     const ids = ['functions.get_temperature:0', 'functions.get_temperature:1', 'a b']
     const kept = [...ids.slice(0, 2), 'a_b']
-    expect(await idsOf(ids, 'moonshotai.kimi-k2.5')).toEqual([kept, kept])
+    expect(await readIds(ids, 'moonshotai.kimi-k2.5')).toEqual([kept, kept])
   })
 
   test('ids become nine letters or digits for Mistral', async () => {
-    const [calls, results] = await idsOf(['call_1', 'call_2', 'call_1'], mistral)
+    const [calls, results] = await readIds(['call_1', 'call_2', 'call_1'], mistral)
     expect(results).toEqual(calls)
     expect(new Set(calls).size).toBe(3)
     for (const id of calls ?? []) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
@@ -229,7 +232,7 @@ describe('calls and results', () => {
 
   test('ids of Mistral go back to Mistral unchanged', async () => {
     const ids = ['D681PevKs', 'abcXYZ019']
-    expect(await idsOf(ids, mistral)).toEqual([ids, ids])
+    expect(await readIds(ids, mistral)).toEqual([ids, ids])
   })
 })
 

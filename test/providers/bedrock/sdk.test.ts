@@ -75,7 +75,7 @@ const schema = {
   additionalProperties: false,
 }
 
-const twins: readonly (readonly [string, object, Omit<ConverseCommandInput, 'modelId'>])[] = [
+const requests: readonly (readonly [string, object, Omit<ConverseCommandInput, 'modelId'>])[] = [
   [
     'instructions, an image and a file',
     {
@@ -188,7 +188,7 @@ const twins: readonly (readonly [string, object, Omit<ConverseCommandInput, 'mod
 ]
 
 describe('requests', () => {
-  test.each(twins)(
+  test.each(requests)(
     'the request equals that of the official client: %s',
     async (_, ours, theirs) => {
       const answer = answered([{ text: 'Hi' }])

@@ -10,11 +10,11 @@ import {
   close,
   metadata,
   openCall,
-  patiently,
   say,
   start,
   stop,
   streamed,
+  waitForAnswer,
 } from './support.ts'
 
 const streaming = asking({ stream: true })
@@ -30,7 +30,7 @@ async function read(messages: readonly Uint8Array[]) {
 async function failed(messages: readonly Uint8Array[]) {
   const gateway = await bedrockGateway()
   gateway.upstream.always(streamed(messages))
-  const response = await patiently(gateway, gateway.chat(streaming))
+  const response = await waitForAnswer(gateway, gateway.chat(streaming))
   const { code, message } = await errorOf(response)
   const calls = gateway.upstream.requests.length
   return { status: response.status, code, message, calls }
@@ -197,7 +197,7 @@ describe('an exception before the content', () => {
       streamed([start, awsException('throttlingException', { message: 'later' })]),
       streamed([start, say('Hi'), stop(), metadata]),
     )
-    const response = await patiently(gateway, gateway.chat(streaming))
+    const response = await waitForAnswer(gateway, gateway.chat(streaming))
     expect(assemble((await readStream(response)).chunks).content).toBe('Hi')
   })
 
@@ -233,6 +233,6 @@ test.each([
 ])('%s in answer to a streaming request is malformed', async (_, answer) => {
   const gateway = await bedrockGateway()
   gateway.upstream.always(answer)
-  const response = await patiently(gateway, gateway.chat(streaming))
+  const response = await waitForAnswer(gateway, gateway.chat(streaming))
   expect((await errorOf(response))['code']).toBe('LM-3002')
 })

@@ -47,7 +47,7 @@ export function asking(fields: object = {}): { model: string; messages: object[]
 }
 
 /** Advances the clock past all retries and returns the answer. */
-export async function patiently<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
+export async function waitForAnswer<T>({ clock }: TestGateway, answer: Promise<T>): Promise<T> {
   await clock.advance(120_000)
   return answer
 }

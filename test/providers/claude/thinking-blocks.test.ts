@@ -2,21 +2,21 @@ import { describe, expect, test } from 'vitest'
 import { readStream } from '../../support/chunks.ts'
 import { errorOf } from '../../support/gateway.ts'
 import { type Merge, type MergedMessage, merges } from '../../support/merged-deltas.ts'
-import { families, type Said, type Setup } from './families.ts'
+import { type AnswerBlock, families, type Setup } from './support.ts'
 
 /*
  * The vendor must get its thinking back unchanged and in its place, or none of it, turn after turn.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  */
 
-const thought = (thinking: string, signature = `signed ${thinking}`): Said => ({
+const thought = (thinking: string, signature = `signed ${thinking}`): AnswerBlock => ({
   type: 'thinking',
   thinking,
   signature,
 })
-const hidden: Said = { type: 'redacted_thinking', data: 'aGlkZGVu' }
-const text = (said: string): Said => ({ type: 'text', text: said })
-const call = (id: string, input = '{"a":1}'): Said => ({ type: 'tool_use', id, input })
+const hidden: AnswerBlock = { type: 'redacted_thinking', data: 'aGlkZGVu' }
+const text = (value: string): AnswerBlock => ({ type: 'text', text: value })
+const call = (id: string, input = '{"a":1}'): AnswerBlock => ({ type: 'tool_use', id, input })
 
 /** The ways in which a client obtains the message that it sends back. */
 const ways: Readonly<Record<string, Merge | undefined>> = { whole: undefined, ...merges }
@@ -24,7 +24,11 @@ const ways: Readonly<Record<string, Merge | undefined>> = { whole: undefined, ..
 describe.each(families)('$name', (family) => {
   describe.each(Object.entries(ways))('%s', (_way, merge) => {
     /** Returns the message that the client reads from an answer. */
-    async function message(content: readonly Said[], fields: object = {}, setup: Setup = {}) {
+    async function message(
+      content: readonly AnswerBlock[],
+      fields: object = {},
+      setup: Setup = {},
+    ) {
       const { chat, upstream } = await family.gateway(setup)
       upstream.next(merge ? family.streamed(content) : family.whole(content))
       const response = await chat({ ...asking, ...fields, stream: merge !== undefined })
@@ -36,7 +40,7 @@ describe.each(families)('$name', (family) => {
     }
 
     /** Sends the results of the calls and returns the upstream request, or the error. */
-    async function next(content: readonly Said[], fields: object = {}, setup: Setup = {}) {
+    async function next(content: readonly AnswerBlock[], fields: object = {}, setup: Setup = {}) {
       const answer = await message(content, fields, setup)
       const ids = (answer['tool_calls'] ?? []) as readonly { id: string }[]
       const results = ids.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
@@ -112,9 +116,9 @@ describe.each(families)('$name', (family) => {
   test.each([
     ['text', text('Hi')],
     ['call', call('t1')],
-  ])('a stream opens with the role where redacted thinking precedes a %s', async (_name, said) => {
+  ])('a stream opens with the role where redacted thinking precedes a %s', async (_name, block) => {
     const { chat, upstream } = await family.gateway({})
-    upstream.next(family.streamed([hidden, said]))
+    upstream.next(family.streamed([hidden, block]))
     const { chunks } = await readStream(await chat({ ...asking, stream: true }))
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))
     expect(deltas.slice(0, 2)).toEqual([

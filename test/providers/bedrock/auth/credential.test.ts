@@ -5,7 +5,7 @@ import {
 } from '../../../../src/providers/bedrock/auth/credential.ts'
 import { errorOf, testGateway } from '../../../support/gateway.ts'
 import { json } from '../../../support/scripted-upstream.ts'
-import { answered, asking, bedrockGateway, patiently } from '../support.ts'
+import { answered, asking, bedrockGateway, waitForAnswer } from '../support.ts'
 
 const id = 'AKIDEXAMPLE1234567'.replace('AKID', 'AKIA')
 const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
@@ -84,7 +84,7 @@ describe('an unusable credential', () => {
     ['broken JSON', '{"a":', /it starts with \{ but is not a valid JSON object$/],
   ])('%s fails the request without a call, and is not shown', async (_, secret, why) => {
     const gateway = await bedrockGateway({ secret })
-    const response = await patiently(gateway, gateway.chat(asking()))
+    const response = await waitForAnswer(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
     const { code, message } = await errorOf(response)
     expect(code).toBe('LM-3006')

@@ -4,7 +4,7 @@ import { anthropicGateway, event, message } from '../anthropic/support.ts'
 import { answered, bedrockGateway, streamed } from '../bedrock/support.ts'
 
 /** A content block in the form of the Messages API. The input of a call is JSON text. */
-export type Said =
+export type AnswerBlock =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | { readonly type: 'text'; readonly text: string }
@@ -21,8 +21,8 @@ export interface ClaudeFamily {
   readonly name: string
   gateway(setup: Setup): ReturnType<typeof anthropicGateway>
   /** Responds with a JSON answer of these blocks. */
-  whole(content: readonly Said[]): Responder
-  streamed(content: readonly Said[]): Responder
+  whole(content: readonly AnswerBlock[]): Responder
+  streamed(content: readonly AnswerBlock[]): Responder
   /** Returns the assistant turns of a request, in the form of the Messages API. */
   assistantTurns(body: unknown): readonly (readonly object[])[]
   /** Returns the `thinking` field of a request. */
@@ -34,11 +34,11 @@ export const families: readonly ClaudeFamily[] = [
     name: 'anthropic',
     gateway: ({ model = 'claude-sonnet-4-5', strict = false }) =>
       anthropicGateway({ upstreamId: model, settings: `strict = ${strict}` }),
-    whole: (content) => whole(raw(message(content.map(anthropicBlock)))),
+    whole: (content) => whole(raw(message(content.map(toAnthropicBlock)))),
     streamed: (content) =>
       stream([
         event('message_start', { message: { ...message([]), id: 'msg_1' } }),
-        ...content.flatMap(anthropicEvents),
+        ...content.flatMap(toAnthropicEvents),
         event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } }),
         event('message_stop'),
       ]),
@@ -52,18 +52,18 @@ export const families: readonly ClaudeFamily[] = [
     name: 'bedrock',
     gateway: ({ model = 'claude-sonnet-4-5', strict = false }) =>
       bedrockGateway({ upstreamId: `us.anthropic.${model}-v1:0`, strict }),
-    whole: (content) => whole(raw(answered(content.map(converseBlock)))),
+    whole: (content) => whole(raw(answered(content.map(toConverseBlock)))),
     streamed: (content) =>
       streamed([
         awsEvent('messageStart', { role: 'assistant' }),
-        ...content.flatMap(converseEvents),
+        ...content.flatMap(toConverseEvents),
         awsEvent('messageStop', { stopReason: 'end_turn' }),
         awsEvent('metadata', { usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }),
       ]),
     assistantTurns: (body) =>
       (body as { messages: { role: string; content: ConverseBlock[] }[] }).messages
         .filter(({ role }) => role === 'assistant')
-        .map(({ content }) => content.map(anthropicWords)),
+        .map(({ content }) => content.map(fromConverseBlock)),
     thinking: (body) =>
       (body as { additionalModelRequestFields?: { thinking?: unknown } })
         .additionalModelRequestFields?.thinking,
@@ -80,44 +80,47 @@ function raw(value: object): string {
   )
 }
 
-function anthropicBlock(said: Said): object {
-  return said.type === 'tool_use' ? { ...said, name: 'f', input: mark + said.input } : said
+function toAnthropicBlock(block: AnswerBlock): object {
+  return block.type === 'tool_use' ? { ...block, name: 'f', input: mark + block.input } : block
 }
 
-function anthropicEvents(said: Said, index: number): string[] {
+function toAnthropicEvents(block: AnswerBlock, index: number): string[] {
   return [
-    event('content_block_start', { index, content_block: opening(said) }),
-    ...deltas(said).map((delta) => event('content_block_delta', { index, delta })),
+    event('content_block_start', { index, content_block: toBlockStart(block) }),
+    ...toDeltas(block).map((delta) => event('content_block_delta', { index, delta })),
     event('content_block_stop', { index }),
   ]
 }
 
-function opening(said: Said): object {
-  switch (said.type) {
+function toBlockStart(block: AnswerBlock): object {
+  switch (block.type) {
     case 'thinking':
       return { type: 'thinking', thinking: '', signature: '' }
     case 'redacted_thinking':
-      return said
+      return block
     case 'text':
       return { type: 'text', text: '' }
     case 'tool_use':
-      return { type: 'tool_use', id: said.id, name: 'f', input: {} }
+      return { type: 'tool_use', id: block.id, name: 'f', input: {} }
   }
 }
 
-function deltas(said: Said): object[] {
-  switch (said.type) {
+function toDeltas(block: AnswerBlock): object[] {
+  switch (block.type) {
     case 'thinking':
       return [
-        ...halves(said.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
-        { type: 'signature_delta', signature: said.signature },
+        ...splitInHalves(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: block.signature },
       ]
     case 'redacted_thinking':
       return []
     case 'text':
-      return halves(said.text).map((text) => ({ type: 'text_delta', text }))
+      return splitInHalves(block.text).map((text) => ({ type: 'text_delta', text }))
     case 'tool_use':
-      return halves(said.input).map((piece) => ({ type: 'input_json_delta', partial_json: piece }))
+      return splitInHalves(block.input).map((piece) => ({
+        type: 'input_json_delta',
+        partial_json: piece,
+      }))
   }
 }
 
@@ -130,57 +133,57 @@ interface ConverseBlock {
   }
 }
 
-function converseBlock(said: Said): object {
-  switch (said.type) {
+function toConverseBlock(block: AnswerBlock): object {
+  switch (block.type) {
     case 'thinking': {
-      const { thinking: text, signature } = said
+      const { thinking: text, signature } = block
       return { reasoningContent: { reasoningText: { text, ...(signature && { signature }) } } }
     }
     case 'redacted_thinking':
-      return { reasoningContent: { redactedContent: said.data } }
+      return { reasoningContent: { redactedContent: block.data } }
     case 'text':
-      return { text: said.text }
+      return { text: block.text }
     case 'tool_use':
-      return { toolUse: { toolUseId: said.id, name: 'f', input: mark + said.input } }
+      return { toolUse: { toolUseId: block.id, name: 'f', input: mark + block.input } }
   }
 }
 
-function converseEvents(said: Said, contentBlockIndex: number): Uint8Array[] {
+function toConverseEvents(block: AnswerBlock, contentBlockIndex: number): Uint8Array[] {
   const delta = (piece: object) =>
     awsEvent('contentBlockDelta', { contentBlockIndex, delta: piece })
   const opened =
-    said.type === 'tool_use'
+    block.type === 'tool_use'
       ? [
           awsEvent('contentBlockStart', {
             contentBlockIndex,
-            start: { toolUse: { toolUseId: said.id, name: 'f' } },
+            start: { toolUse: { toolUseId: block.id, name: 'f' } },
           }),
         ]
       : []
   return [
     ...opened,
-    ...converseDeltas(said).map(delta),
+    ...toConverseDeltas(block).map(delta),
     awsEvent('contentBlockStop', { contentBlockIndex }),
   ]
 }
 
-function converseDeltas(said: Said): object[] {
-  switch (said.type) {
+function toConverseDeltas(block: AnswerBlock): object[] {
+  switch (block.type) {
     case 'thinking':
       return [
-        ...halves(said.thinking).map((text) => ({ reasoningContent: { text } })),
-        ...halves(said.signature).map((signature) => ({ reasoningContent: { signature } })),
+        ...splitInHalves(block.thinking).map((text) => ({ reasoningContent: { text } })),
+        ...splitInHalves(block.signature).map((signature) => ({ reasoningContent: { signature } })),
       ]
     case 'redacted_thinking':
-      return [{ reasoningContent: { redactedContent: said.data } }]
+      return [{ reasoningContent: { redactedContent: block.data } }]
     case 'text':
-      return halves(said.text).map((text) => ({ text }))
+      return splitInHalves(block.text).map((text) => ({ text }))
     case 'tool_use':
-      return halves(said.input).map((input) => ({ toolUse: { input } }))
+      return splitInHalves(block.input).map((input) => ({ toolUse: { input } }))
   }
 }
 
-function anthropicWords({ text, toolUse, reasoningContent }: ConverseBlock): object {
+function fromConverseBlock({ text, toolUse, reasoningContent }: ConverseBlock): object {
   if (text !== undefined) return { type: 'text', text }
   if (toolUse) return { type: 'tool_use', id: toolUse.toolUseId, name: 'f', input: toolUse.input }
   const { reasoningText, redactedContent } = reasoningContent ?? {}
@@ -189,7 +192,7 @@ function anthropicWords({ text, toolUse, reasoningContent }: ConverseBlock): obj
     : { type: 'redacted_thinking', data: redactedContent }
 }
 
-function halves(text: string): string[] {
+function splitInHalves(text: string): string[] {
   const middle = Math.ceil(text.length / 2)
   return [text.slice(0, middle), text.slice(middle)].filter((half) => half !== '')
 }
