@@ -5,7 +5,7 @@ import { demo } from './cases/demo.ts'
 import { google } from './cases/google.ts'
 import { openai } from './cases/openai.ts'
 import { vertexAi } from './cases/vertex_ai.ts'
-import { chatContract } from './contract.ts'
+import { testChatContract } from './contract.ts'
 
 for (const kindCase of [openai, demo, anthropic, google, vertexAi, bedrock, cohere])
-  chatContract(kindCase)
+  testChatContract(kindCase)

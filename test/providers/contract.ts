@@ -6,20 +6,20 @@ import { pieces, singly } from '../support/pieces.ts'
 import { json, type Responder, stream } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** What a model says, in no vendor's words. */
-export interface Said {
-  /** In pieces, as they come when the answer is streamed. */
+/** The answer of a model, independent of the vendor's format. */
+export interface ScriptedAnswer {
+  /** The pieces of a streamed answer. */
   readonly text?: readonly string[]
   readonly reasoning?: string
-  readonly calls?: readonly SaidCall[]
+  readonly calls?: readonly ScriptedCall[]
   readonly finish: 'stop' | 'length' | 'tool_calls'
-  /** Absent: the vendor reports none. The numbers may be nonsense. */
+  /** Absent: the vendor reports no usage. The numbers may be invalid. */
   readonly usage?: { readonly prompt: number; readonly completion: number } | undefined
   /** The client has asked for a usage chunk. */
   readonly asked?: boolean
 }
 
-export interface SaidCall {
+export interface ScriptedCall {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
@@ -27,28 +27,28 @@ export interface SaidCall {
 
 /** The bytes of a streamed answer. Each item is one event of the vendor. */
 export interface StreamScript {
-  /** What comes before there is any content. May be empty. */
+  /** The events before the first content. May be empty. */
   readonly opening: readonly (string | Uint8Array)[]
   /** At least one item for each piece of text. */
   readonly content: readonly (string | Uint8Array)[]
-  /** What makes the answer complete. Without it the stream has died. */
+  /** The events that complete the answer. Without them the stream is truncated. */
   readonly end: readonly (string | Uint8Array)[]
 }
 
-/** How a vendor puts it. */
+/** The format of a vendor. */
 export interface VendorScript {
-  /** The JSON body of a whole answer. */
-  answer(said: Said): unknown
-  events(said: Said): StreamScript
-  /** Of a streamed answer, where it is not `text/event-stream`. */
+  /** The JSON body of an answer. */
+  answer(scripted: ScriptedAnswer): unknown
+  events(scripted: ScriptedAnswer): StreamScript
+  /** The media type of a stream when it is not `text/event-stream`. */
   readonly contentType?: string
   /** The JSON body of an error with this status. */
   error(status: number, message: string): unknown
-  /** An event by which a stream tells that the vendor is overloaded or broken. */
+  /** An error event inside a stream: the vendor is overloaded or has failed. */
   streamError(message: string): string | Uint8Array
 }
 
-/** One kind, as the contract needs to know it. */
+/** The facts about one kind that the contract needs. */
 export interface ChatContractCase {
   readonly kind: string
   readonly upstreamId: string
@@ -56,41 +56,41 @@ export interface ChatContractCase {
   readonly settings?: string
   /** The value of the variable that `api_key_env` names. */
   readonly secret?: string
-  /** Absent for a kind that answers by itself. */
+  /** Absent for a kind with its own upstream. */
   readonly script?: VendorScript
-  /** Which images it takes besides data URIs. */
+  /** The kind accepts http(s) addresses of images, not only data URIs. */
   readonly remoteImages: boolean
   readonly reasoning: boolean
   readonly jsonSchema: boolean
-  /** A field that the kind cannot honour, with a value that asks for something. */
+  /** A field that the kind does not support, with a value other than the default. */
   readonly dropped?: { readonly field: string; readonly value: unknown }
 }
 
-/** What clients may rely on, whichever kind serves them. */
-export function chatContract(kindCase: ChatContractCase): void {
+/** Tests what clients may rely on for every kind. */
+export function testChatContract(kindCase: ChatContractCase): void {
   const { kind, script } = kindCase
   describe(kind, () => {
     describe.each(['whole', 'streamed'] as const)('%s', (mode) => {
-      answers(kindCase, mode)
-      tools(kindCase, mode)
-      requests(kindCase, mode)
-      if (script) failures(kindCase, script, mode)
+      testAnswers(kindCase, mode)
+      testTools(kindCase, mode)
+      testRequests(kindCase, mode)
+      if (script) testFailures(kindCase, script, mode)
     })
-    images(kindCase)
-    strictness(kindCase)
-    if (script) streams(kindCase, script)
+    testImages(kindCase)
+    testStrictness(kindCase)
+    if (script) testStreams(kindCase, script)
   })
 }
 
 type Mode = 'whole' | 'streamed'
 
-const hello: Said = {
+const hello: ScriptedAnswer = {
   text: ['Grüße, ', '世界 ', '🦆'],
   finish: 'stop',
   usage: { prompt: 9, completion: 6 },
 }
 
-function answers(kindCase: ChatContractCase, mode: Mode): void {
+function testAnswers(kindCase: ChatContractCase, mode: Mode): void {
   test('an answer has text, finish reason, usage and the serving provider', async () => {
     const gateway = await open(kindCase)
     const response = await ask(gateway, kindCase, mode, hello, { max_tokens: 100 })
@@ -104,7 +104,7 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
   test.runIf(kindCase.script)('the usage that the vendor reports is the usage', async () => {
     const gateway = await open(kindCase)
     const fields = { stream_options: { include_usage: true } }
-    const { usage } = await said(gateway, kindCase, mode, { ...hello, asked: true }, fields)
+    const { usage } = await readOutcome(gateway, kindCase, mode, { ...hello, asked: true }, fields)
     expect(usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 6, total_tokens: 15 })
     expect(usage).not.toHaveProperty('estimated')
   })
@@ -115,7 +115,7 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
     ['beyond what a number holds', { prompt: 2 ** 60, completion: 5 }],
   ])('usage that is %s is estimated', async (_, usage) => {
     const gateway = await open(kindCase)
-    const outcome = await said(gateway, kindCase, mode, { ...hello, usage })
+    const outcome = await readOutcome(gateway, kindCase, mode, { ...hello, usage })
     expect(outcome.usage).toMatchObject({ estimated: true })
     expect(outcome.usage?.['completion_tokens']).toBeGreaterThan(0)
     expect(outcome.usage?.['prompt_tokens']).toBeGreaterThan(0)
@@ -127,7 +127,13 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
   ])('of usage whose %s is 0, only that side is estimated', async (_, usage, known) => {
     const gateway = await open(kindCase)
     const fields = { stream_options: { include_usage: true } }
-    const outcome = await said(gateway, kindCase, mode, { ...hello, usage, asked: true }, fields)
+    const outcome = await readOutcome(
+      gateway,
+      kindCase,
+      mode,
+      { ...hello, usage, asked: true },
+      fields,
+    )
     expect(outcome.usage).toMatchObject({ ...known, estimated: true })
     const { prompt_tokens: prompt, completion_tokens: output } = outcome.usage ?? {}
     expect(prompt).toBeGreaterThan(0)
@@ -137,7 +143,7 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
 
   test.runIf(kindCase.script)('an answer that ran into its limit says so', async () => {
     const gateway = await open(kindCase)
-    const { finish } = await said(gateway, kindCase, mode, { ...hello, finish: 'length' })
+    const { finish } = await readOutcome(gateway, kindCase, mode, { ...hello, finish: 'length' })
     expect(finish).toBe('length')
   })
 
@@ -145,8 +151,10 @@ function answers(kindCase: ChatContractCase, mode: Mode): void {
     'reasoning stands beside the text',
     async () => {
       const gateway = await open(kindCase)
-      const thought: Said = { ...hello, reasoning: 'They greet me.' }
-      const outcome = await said(gateway, kindCase, mode, thought, { reasoning_effort: 'high' })
+      const thought: ScriptedAnswer = { ...hello, reasoning: 'They greet me.' }
+      const outcome = await readOutcome(gateway, kindCase, mode, thought, {
+        reasoning_effort: 'high',
+      })
       expect(outcome).toMatchObject({ reasoning: 'They greet me.', content: 'Grüße, 世界 🦆' })
     },
   )
@@ -166,11 +174,11 @@ const weather = {
 }
 const clock = { type: 'function', function: { name: 'get_time' } }
 
-function tools(kindCase: ChatContractCase, mode: Mode): void {
+function testTools(kindCase: ChatContractCase, mode: Mode): void {
   test('a tool is called, its result is sent back, and the answer follows', async () => {
     const gateway = await open(kindCase)
     const asking = { tools: [weather] }
-    const first = await said(
+    const first = await readOutcome(
       gateway,
       kindCase,
       mode,
@@ -188,7 +196,7 @@ function tools(kindCase: ChatContractCase, mode: Mode): void {
     const input: unknown = JSON.parse(call?.function.arguments ?? '')
     expect(input).toEqual({ city: kindCase.script ? 'Oslo' : expect.any(String) })
 
-    const second = await said(gateway, kindCase, mode, hello, {
+    const second = await readOutcome(gateway, kindCase, mode, hello, {
       ...asking,
       messages: [question, first.message, result(call?.id, '12 degrees')],
     })
@@ -198,7 +206,7 @@ function tools(kindCase: ChatContractCase, mode: Mode): void {
 
   test.runIf(kindCase.script)('parallel calls keep their order and their results', async () => {
     const gateway = await open(kindCase)
-    const first = await said(
+    const first = await readOutcome(
       gateway,
       kindCase,
       mode,
@@ -223,7 +231,7 @@ function tools(kindCase: ChatContractCase, mode: Mode): void {
     const ids = first.calls.map(({ id }) => id)
     expect(new Set(ids).size, 'ids differ').toBe(3)
 
-    await said(gateway, kindCase, mode, hello, {
+    await readOutcome(gateway, kindCase, mode, hello, {
       tools: [weather, clock],
       messages: [
         question,
@@ -238,7 +246,7 @@ function tools(kindCase: ChatContractCase, mode: Mode): void {
   })
 }
 
-function requests(kindCase: ChatContractCase, mode: Mode): void {
+function testRequests(kindCase: ChatContractCase, mode: Mode): void {
   test.runIf(kindCase.jsonSchema)('an answer can be held to a JSON schema', async () => {
     const gateway = await open(kindCase)
     const schema = {
@@ -248,7 +256,7 @@ function requests(kindCase: ChatContractCase, mode: Mode): void {
       additionalProperties: false,
     }
     const format = { type: 'json_schema', json_schema: { name: 'crop', strict: true, schema } }
-    const { content } = await said(
+    const { content } = await readOutcome(
       gateway,
       kindCase,
       mode,
@@ -263,7 +271,7 @@ function requests(kindCase: ChatContractCase, mode: Mode): void {
 
   test.runIf(kindCase.script)('a conversation arrives in its order', async () => {
     const gateway = await open(kindCase)
-    await said(gateway, kindCase, mode, hello, {
+    await readOutcome(gateway, kindCase, mode, hello, {
       messages: [
         { role: 'system', content: 'Rule one.' },
         { role: 'user', content: [{ type: 'text', text: 'First question' }] },
@@ -279,7 +287,7 @@ function requests(kindCase: ChatContractCase, mode: Mode): void {
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-function images(kindCase: ChatContractCase): void {
+function testImages(kindCase: ChatContractCase): void {
   const looking = (url: string) => ({
     messages: [
       {
@@ -294,13 +302,13 @@ function images(kindCase: ChatContractCase): void {
 
   test('an image in a data URI is sent to the vendor', async () => {
     const gateway = await open(kindCase)
-    await said(gateway, kindCase, 'whole', hello, looking(`data:image/png;base64,${pixel}`))
+    await readOutcome(gateway, kindCase, 'whole', hello, looking(`data:image/png;base64,${pixel}`))
     if (kindCase.script) expect(gateway.upstream.text()).toContain(pixel)
   })
 
   test.runIf(kindCase.remoteImages)('a remote image is sent as its address', async () => {
     const gateway = await open(kindCase)
-    await said(gateway, kindCase, 'whole', hello, looking('https://example.com/a.png'))
+    await readOutcome(gateway, kindCase, 'whole', hello, looking('https://example.com/a.png'))
     if (kindCase.script) expect(gateway.upstream.text()).toContain('https://example.com/a.png')
   })
 
@@ -324,13 +332,13 @@ function images(kindCase: ChatContractCase): void {
   })
 }
 
-function strictness(kindCase: ChatContractCase): void {
+function testStrictness(kindCase: ChatContractCase): void {
   const { dropped, script } = kindCase
   if (!dropped) {
     test.runIf(script)('unknown fields pass, strict or not', async () => {
       for (const strict of [false, true]) {
         const gateway = await open(kindCase, { strict })
-        await said(gateway, kindCase, 'whole', hello, { vendor_extra: { a: 1 } })
+        await readOutcome(gateway, kindCase, 'whole', hello, { vendor_extra: { a: 1 } })
         expect(gateway.upstream.body()).toHaveProperty('vendor_extra', { a: 1 })
       }
     })
@@ -340,7 +348,7 @@ function strictness(kindCase: ChatContractCase): void {
 
   test(`${field} is dropped`, async () => {
     const gateway = await open(kindCase)
-    await said(gateway, kindCase, 'whole', hello, { [field]: value })
+    await readOutcome(gateway, kindCase, 'whole', hello, { [field]: value })
     expect(gateway.upstream.text()).not.toContain(field)
   })
 
@@ -354,7 +362,7 @@ function strictness(kindCase: ChatContractCase): void {
 
   test('default values are never refused', async () => {
     const gateway = await open(kindCase, { strict: true })
-    await said(gateway, kindCase, 'whole', hello, {
+    await readOutcome(gateway, kindCase, 'whole', hello, {
       n: 1,
       logprobs: false,
       frequency_penalty: 0,
@@ -374,7 +382,7 @@ function strictness(kindCase: ChatContractCase): void {
   })
 }
 
-function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode): void {
+function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mode): void {
   const refused = (status: number, message = 'the vendor says no'): Responder =>
     json(script.error(status, message), { status })
 
@@ -431,11 +439,11 @@ function failures(kindCase: ChatContractCase, script: VendorScript, mode: Mode):
   })
 }
 
-function streams(kindCase: ChatContractCase, script: VendorScript): void {
+function testStreams(kindCase: ChatContractCase, script: VendorScript): void {
   const { opening, content, end } = script.events(hello)
   const broken: UpstreamFailure = { kind: 'network', reason: 'ECONNRESET' }
   const overloaded = script.streamError('overloaded')
-  const head = headOf(script)
+  const head = toHead(script)
 
   test('a stream has the same content however the network splits it', async () => {
     const { chat, upstream } = await open(kindCase)
@@ -451,7 +459,7 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
   test('usage has its own chunk when the client asks for it', async () => {
     const gateway = await open(kindCase)
     const fields = { stream_options: { include_usage: true } }
-    const asked: Said = { ...hello, asked: true }
+    const asked: ScriptedAnswer = { ...hello, asked: true }
     const { chunks } = await readStream(await ask(gateway, kindCase, 'streamed', asked, fields))
     expect(chunks.filter(({ usage }) => usage)).toEqual([chunks.at(-1)])
     expect(chunks.at(-1)?.choices).toEqual([])
@@ -469,7 +477,7 @@ function streams(kindCase: ChatContractCase, script: VendorScript): void {
     'zeros of the vendor never reach the client (asked: %s)',
     async (asked) => {
       const gateway = await open(kindCase)
-      const zeros: Said = { ...hello, usage: { prompt: 0, completion: 0 } }
+      const zeros: ScriptedAnswer = { ...hello, usage: { prompt: 0, completion: 0 } }
       const fields = { stream_options: { include_usage: asked } }
       const { chunks } = await readStream(await ask(gateway, kindCase, 'streamed', zeros, fields))
       expect(chunks.flatMap(({ usage }) => usage ?? [])).toEqual([
@@ -551,30 +559,30 @@ function open(
   return watchedGateway(config, { env: { P_KEY: secret } })
 }
 
-/** Has the vendor say this to a request with these fields. */
+/** Sends a request with these fields, to which the vendor gives this answer. */
 async function ask(
   gateway: TestGateway,
   { script }: ChatContractCase,
   mode: Mode,
-  what: Said,
+  what: ScriptedAnswer,
   fields: object = {},
 ): Promise<Response> {
   if (script) gateway.upstream.next(answering(script, what, mode))
   return send(gateway, mode, fields)
 }
 
-/** The same, read to its end. */
-async function said(
+/** Does the same and reads the answer to its end. */
+async function readOutcome(
   gateway: TestGateway,
   kindCase: ChatContractCase,
   mode: Mode,
-  what: Said,
+  what: ScriptedAnswer,
   fields: object = {},
 ): Promise<Outcome> {
   return read(await ask(gateway, kindCase, mode, what, fields), mode)
 }
 
-/** Sends a request; time passes until it is answered, retries included. */
+/** Sends a request and advances the clock until it is answered, including retries. */
 async function send(
   { chat, clock: time }: TestGateway,
   mode: Mode,
@@ -594,23 +602,23 @@ async function read(response: Response, mode: Mode): Promise<Outcome> {
   return assemble(chunks)
 }
 
-function answering(script: VendorScript, what: Said, mode: Mode): Responder {
+function answering(script: VendorScript, what: ScriptedAnswer, mode: Mode): Responder {
   if (mode === 'whole') return json(script.answer(what))
   const { opening, content, end } = script.events(what)
-  return stream([...opening, ...content, ...end], headOf(script))
+  return stream([...opening, ...content, ...end], toHead(script))
 }
 
-function headOf({ contentType }: VendorScript): { headers?: Record<string, string> } {
+function toHead({ contentType }: VendorScript): { headers?: Record<string, string> } {
   return contentType === undefined ? {} : { headers: { 'content-type': contentType } }
 }
 
-/** A kind that answers by itself says something of its own. */
+/** A kind with its own upstream answers with its own text. */
 function expectText({ script }: ChatContractCase, content: string | null, text: string): void {
   if (script) expect(content).toBe(text)
   else expect(content).toMatch(/\S/)
 }
 
-/** These texts stand in the last upstream body, once and in this order. */
+/** Expects these texts in the last upstream body, each once and in this order. */
 function expectOrder(
   { script }: ChatContractCase,
   { upstream }: TestGateway,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { assemble, type Outcome, outcomeOf, readStream } from '../../support/chunks.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { anthropic } from '../cases/anthropic.ts'
-import type { Said, VendorScript } from '../contract.ts'
+import type { ScriptedAnswer, VendorScript } from '../contract.ts'
 import { anthropicGateway, asking, message, sent } from './support.ts'
 
 /*
@@ -175,7 +175,7 @@ describe('requests', () => {
   )
 })
 
-const answers: readonly { name: string; said: Said }[] = [
+const answers: readonly { name: string; said: ScriptedAnswer }[] = [
   {
     name: 'text',
     said: { text: ['Grüße, ', '世界 🦆'], finish: 'stop', usage: { prompt: 9, completion: 6 } },

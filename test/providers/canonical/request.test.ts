@@ -7,16 +7,18 @@ import { listCallableTools } from '../../../src/providers/canonical/tools.ts'
 import { scanLayout } from '../../../src/wire/json-scan.ts'
 import { stringifyJson } from '../../../src/wire/raw-json.ts'
 
-const callOf = (text: string) => {
+const createPastCall = (text: string) => {
   const bytes = new TextEncoder().encode(text)
   const layout = scanLayout(bytes, ['model', 'stream_options', 'tools'])
   return new ParsedChat(bytes, layout, JSON.parse(text))
 }
 const call = (fields: object) =>
-  callOf(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }))
+  createPastCall(
+    JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }),
+  )
 const read = (fields: object) => readRequest(call(fields))
 
-function paramOf(fields: object): string | undefined {
+function findParam(fields: object): string | undefined {
   try {
     read(fields)
   } catch (error) {
@@ -101,7 +103,7 @@ describe('a request', () => {
     [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
     [{ messages: [{ role: 'boss', content: 'x' }] }, 'messages.0.role'],
   ])('a request with %j is refused', (fields, param) => {
-    expect(paramOf(fields)).toBe(param)
+    expect(findParam(fields)).toBe(param)
   })
 })
 
@@ -282,7 +284,7 @@ describe('messages', () => {
       {"role":"user","content":"Hi"},
       {"role":"assistant","tool_calls":[${made[0]},${made[1]}]},
       {"role":"assistant","function_call":{"name":"f","arguments":${given[2]}}}]}`
-    const { messages } = readRequest(callOf(body))
+    const { messages } = readRequest(createPastCall(body))
     const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
     expect(calls.map(({ arguments: text }) => text)).toEqual(given)
   })
@@ -318,7 +320,7 @@ describe('messages', () => {
   })
 })
 
-/** The text of a JSON value that is this many objects deep. */
+/** JSON text with objects nested this deep. */
 function nested(depth: number): string {
   return '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)
 }

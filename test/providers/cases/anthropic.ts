@@ -1,4 +1,4 @@
-import type { ChatContractCase, Said, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
 
 export const anthropic: ChatContractCase = {
   kind: 'anthropic',
@@ -10,7 +10,7 @@ export const anthropic: ChatContractCase = {
   script: {
     answer: (said) => ({
       ...message(said),
-      content: blocksOf(said),
+      content: toBlocks(said),
       stop_reason: stopReasons[said.finish],
       usage: said.usage && {
         input_tokens: said.usage.prompt,
@@ -36,12 +36,12 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 }
 
-/** One event as the vendor writes it. */
+/** One event in the vendor's format. */
 export function event(type: string, fields: object = {}): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
 }
 
-function message({ usage }: Said): object {
+function message({ usage }: ScriptedAnswer): object {
   return {
     id: 'msg_1',
     type: 'message',
@@ -54,7 +54,7 @@ function message({ usage }: Said): object {
   }
 }
 
-function blocksOf({ text, reasoning, calls = [] }: Said): object[] {
+function toBlocks({ text, reasoning, calls = [] }: ScriptedAnswer): object[] {
   return [
     ...(reasoning === undefined
       ? []
@@ -64,7 +64,7 @@ function blocksOf({ text, reasoning, calls = [] }: Said): object[] {
   ]
 }
 
-function events(said: Said): StreamScript {
+function events(said: ScriptedAnswer): StreamScript {
   const { text, reasoning, calls = [], finish, usage } = said
   const blocks = [
     ...(reasoning === undefined
@@ -108,7 +108,7 @@ function events(said: Said): StreamScript {
   }
 }
 
-/** Arguments come in pieces, after an empty one; none at all are just that. */
+/** Splits arguments into pieces after an empty one; empty arguments are only the empty piece. */
 function fragments(input: object): string[] {
   const text = JSON.stringify(input)
   return text === '{}' ? [''] : ['', text.slice(0, 4), text.slice(4)]

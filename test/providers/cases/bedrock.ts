@@ -1,5 +1,5 @@
 import { awsEvent, awsException } from '../../support/aws-event-stream.ts'
-import type { ChatContractCase, Said, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
 
 export const bedrock: ChatContractCase = {
   kind: 'bedrock',
@@ -10,9 +10,9 @@ export const bedrock: ChatContractCase = {
   dropped: { field: 'logit_bias', value: { 50256: -100 } },
   script: {
     answer: (said) => ({
-      output: { message: { role: 'assistant', content: blocksOf(said) } },
+      output: { message: { role: 'assistant', content: toBlocks(said) } },
       stopReason: stopReasons[said.finish],
-      ...counted(said),
+      ...toUsage(said),
     }),
     events,
     contentType: 'application/vnd.amazon.eventstream',
@@ -32,14 +32,14 @@ const errorTypes: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableException',
 }
 
-function counted({ usage }: Said): object {
+function toUsage({ usage }: ScriptedAnswer): object {
   if (!usage) return { metrics: { latencyMs: 9 } }
   const { prompt: inputTokens, completion: outputTokens } = usage
   const totalTokens = inputTokens + outputTokens
   return { usage: { inputTokens, outputTokens, totalTokens }, metrics: { latencyMs: 9 } }
 }
 
-function blocksOf({ text, reasoning, calls = [] }: Said): object[] {
+function toBlocks({ text, reasoning, calls = [] }: ScriptedAnswer): object[] {
   return [
     ...(reasoning === undefined
       ? []
@@ -52,12 +52,12 @@ function blocksOf({ text, reasoning, calls = [] }: Said): object[] {
 }
 
 interface Block {
-  /** Only calls open with an event of their own. */
+  /** Only calls begin with a start event. */
   readonly start?: object
   readonly deltas: readonly object[]
 }
 
-function events(said: Said): StreamScript {
+function events(said: ScriptedAnswer): StreamScript {
   const { text, reasoning, calls = [], finish } = said
   const blocks: readonly Block[] = [
     ...(reasoning === undefined
@@ -87,12 +87,12 @@ function events(said: Said): StreamScript {
     ]),
     end: [
       awsEvent('messageStop', { stopReason: stopReasons[finish], p: 'abcd' }),
-      awsEvent('metadata', { ...counted(said), p: 'abcde' }),
+      awsEvent('metadata', { ...toUsage(said), p: 'abcde' }),
     ],
   }
 }
 
-/** Arguments come in pieces; none at all are just that. */
+/** Splits arguments into pieces; empty arguments have no piece. */
 function fragments(input: object): string[] {
   const text = JSON.stringify(input)
   return text === '{}' ? [] : ['', text.slice(0, 4), text.slice(4)]

@@ -1,4 +1,4 @@
-import type { ChatContractCase, Said, SaidCall, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, ScriptedCall, StreamScript } from '../contract.ts'
 
 export const cohere: ChatContractCase = {
   kind: 'cohere',
@@ -13,10 +13,10 @@ export const cohere: ChatContractCase = {
       finish_reason: finishReasons[said.finish],
       message: {
         role: 'assistant',
-        ...(said.calls && { tool_plan: said.text?.join(''), tool_calls: said.calls.map(callOf) }),
-        ...(!said.calls && { content: blocksOf(said) }),
+        ...(said.calls && { tool_plan: said.text?.join(''), tool_calls: said.calls.map(toCall) }),
+        ...(!said.calls && { content: toBlocks(said) }),
       },
-      ...usageOf(said),
+      ...toUsage(said),
     }),
     events,
     error: (_, message) => ({ id: 'e-1', message }),
@@ -26,7 +26,7 @@ export const cohere: ChatContractCase = {
 
 const finishReasons = { stop: 'COMPLETE', length: 'MAX_TOKENS', tool_calls: 'TOOL_CALL' } as const
 
-/** One event as the vendor writes it. */
+/** One event in the vendor's format. */
 export function event(type: string, fields: object = {}): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
 }
@@ -36,26 +36,26 @@ export function piece(type: string, message: object, fields: object = {}): strin
   return event(type, { ...fields, delta: { message } })
 }
 
-function callOf({ id, name, arguments: input }: SaidCall): object {
+function toCall({ id, name, arguments: input }: ScriptedCall): object {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } }
 }
 
-function blocksOf({ text = [], reasoning }: Said): object[] {
+function toBlocks({ text = [], reasoning }: ScriptedAnswer): object[] {
   return [
     ...(reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning }]),
     { type: 'text', text: text.join('') },
   ]
 }
 
-function usageOf({ usage }: Said): object {
+function toUsage({ usage }: ScriptedAnswer): object {
   if (!usage) return {}
   const tokens = { input_tokens: usage.prompt, output_tokens: usage.completion }
   return { usage: { billed_units: tokens, tokens } }
 }
 
-function events(said: Said): StreamScript {
+function events(said: ScriptedAnswer): StreamScript {
   const { text = [], reasoning, calls } = said
-  const end = { finish_reason: finishReasons[said.finish], ...usageOf(said) }
+  const end = { finish_reason: finishReasons[said.finish], ...toUsage(said) }
   return {
     opening: [
       event('message-start', {
@@ -67,7 +67,7 @@ function events(said: Said): StreamScript {
     ],
     content: [
       ...(reasoning === undefined ? [] : block(0, 'thinking', [reasoning])),
-      // Beside calls the model tells its plan, and no text.
+      // Besides calls the model writes a plan but no text.
       ...(calls
         ? text.map((tool_plan) => piece('tool-plan-delta', { tool_plan }))
         : block(reasoning === undefined ? 0 : 1, 'text', text)),
@@ -85,7 +85,7 @@ function block(index: number, type: 'text' | 'thinking', texts: readonly string[
   ]
 }
 
-function callEvents({ id, name, arguments: input }: SaidCall, index: number): string[] {
+function callEvents({ id, name, arguments: input }: ScriptedCall, index: number): string[] {
   const opened = { id, type: 'function', function: { name, arguments: '' } }
   return [
     piece('tool-call-start', { tool_calls: opened }, { index }),
@@ -96,7 +96,7 @@ function callEvents({ id, name, arguments: input }: SaidCall, index: number): st
   ]
 }
 
-/** A call without arguments has no fragments of them. */
+/** Splits arguments into fragments; empty arguments have none. */
 function fragments(input: object): string[] {
   const text = JSON.stringify(input)
   return text === '{}' ? [] : [text.slice(0, 4), text.slice(4)]

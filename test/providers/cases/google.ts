@@ -1,4 +1,4 @@
-import type { ChatContractCase, Said, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
 
 export const google: ChatContractCase = {
   kind: 'google',
@@ -9,8 +9,8 @@ export const google: ChatContractCase = {
   dropped: { field: 'logit_bias', value: { 50256: -100 } },
   script: {
     answer: (said) => ({
-      ...response(partsOf(said), { finishReason: finishReasons[said.finish] }),
-      ...usageOf(said),
+      ...response(toParts(said), { finishReason: finishReasons[said.finish] }),
+      ...toUsage(said),
     }),
     events,
     error: (code, message) => ({ error: { code, message, status: statuses[code] ?? 'UNKNOWN' } }),
@@ -29,7 +29,7 @@ const statuses: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 }
 
-/** One event as the service writes it. */
+/** One event in the service's format. */
 function event(payload: object): string {
   return `data: ${JSON.stringify(payload)}\r\n\r\n`
 }
@@ -42,7 +42,7 @@ function response(parts: readonly object[], candidate: object = {}): object {
   }
 }
 
-function partsOf({ text, reasoning, calls = [] }: Said): object[] {
+function toParts({ text, reasoning, calls = [] }: ScriptedAnswer): object[] {
   return [
     ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
     ...(text ?? []).map((piece) => ({ text: piece })),
@@ -53,7 +53,7 @@ function partsOf({ text, reasoning, calls = [] }: Said): object[] {
   ]
 }
 
-function usageOf({ usage }: Said): object {
+function toUsage({ usage }: ScriptedAnswer): object {
   return usage === undefined
     ? {}
     : {
@@ -65,17 +65,17 @@ function usageOf({ usage }: Said): object {
       }
 }
 
-function events(said: Said): StreamScript {
+function events(said: ScriptedAnswer): StreamScript {
   return {
     opening: [event({ ...response([{ text: '' }]), usageMetadata: { trafficType: 'ON_DEMAND' } })],
-    content: partsOf(said).map((part) => event(response([part]))),
+    content: toParts(said).map((part) => event(response([part]))),
     end: [
       event({
         ...response([{ text: '' }], { finishReason: finishReasons[said.finish] }),
-        ...usageOf(said),
+        ...toUsage(said),
       }),
-      // The service just ends, as the fixtures do. Only with a proxy that adds this can anything
-      // be sent after the end.
+      // The service ends without a marker, as the fixtures do. Only after a proxy's `[DONE]` can
+      // anything follow the end.
       'data: [DONE]\r\n\r\n',
     ],
   }

@@ -1,5 +1,5 @@
 import { chunk, chunkOf, completion, data, done } from '../../support/answers.ts'
-import type { ChatContractCase, Said, StreamScript } from '../contract.ts'
+import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
 
 export const openai: ChatContractCase = {
   kind: 'openai',
@@ -17,12 +17,12 @@ export const openai: ChatContractCase = {
               role: 'assistant',
               content: text?.join('') ?? null,
               ...(reasoning !== undefined && { reasoning_content: reasoning }),
-              ...(calls && { tool_calls: calls.map(callOf) }),
+              ...(calls && { tool_calls: calls.map(toCall) }),
             },
             finish_reason: finish,
           },
         ],
-        ...(usage && { usage: usageOf(usage) }),
+        ...(usage && { usage: toUsage(usage) }),
       }),
     events,
     error: (status, message) => ({
@@ -32,26 +32,37 @@ export const openai: ChatContractCase = {
   },
 }
 
-function events({ text = [], reasoning, calls = [], finish, usage, asked }: Said): StreamScript {
+function events({
+  text = [],
+  reasoning,
+  calls = [],
+  finish,
+  usage,
+  asked,
+}: ScriptedAnswer): StreamScript {
   return {
     opening: [chunk({ role: 'assistant', content: '' })],
     content: [
       ...(reasoning === undefined ? [] : [chunk({ reasoning_content: reasoning })]),
       ...text.map((piece) => chunk({ content: piece })),
-      ...calls.map((call, index) => chunk({ tool_calls: [{ index, ...callOf(call) }] })),
+      ...calls.map((call, index) => chunk({ tool_calls: [{ index, ...toCall(call) }] })),
     ],
     end: [
       chunk({}, {}, finish),
-      ...(asked && usage ? [chunkOf({ choices: [], usage: usageOf(usage) })] : []),
+      ...(asked && usage ? [chunkOf({ choices: [], usage: toUsage(usage) })] : []),
       done,
     ],
   }
 }
 
-function callOf({ id, name, arguments: input }: NonNullable<Said['calls']>[number]): object {
+function toCall({
+  id,
+  name,
+  arguments: input,
+}: NonNullable<ScriptedAnswer['calls']>[number]): object {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } }
 }
 
-function usageOf({ prompt, completion: output }: NonNullable<Said['usage']>): object {
+function toUsage({ prompt, completion: output }: NonNullable<ScriptedAnswer['usage']>): object {
   return { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output }
 }

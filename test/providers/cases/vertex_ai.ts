@@ -1,7 +1,7 @@
 import type { ChatContractCase } from '../contract.ts'
 import { google } from './google.ts'
 
-/** The dialect of the Gemini API; a newer model than there, whose calls have ids on the wire. */
+/** The dialect of the Gemini API, with a newer model whose calls have ids. */
 export const vertexAi: ChatContractCase = {
   ...google,
   kind: 'vertex_ai',

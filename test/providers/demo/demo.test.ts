@@ -21,7 +21,7 @@ const config = (settings = '', more = '') => `
   models = [{ id = "m" }]
 `
 
-const said = (content: unknown, more: object = {}) => ({
+const createRequest = (content: unknown, more: object = {}) => ({
   model: 'm',
   messages: [{ role: 'user', content }],
   ...more,
@@ -76,7 +76,7 @@ describe('failure_rate', () => {
     const gateway = await watchedGateway(config(`failure_rate = ${rate}`))
     let pattern = ''
     for (let call = 0; call < 8; call++) {
-      const { status } = await gateway.chat(said('Hi'))
+      const { status } = await gateway.chat(createRequest('Hi'))
       pattern += status === 200 ? '.' : 'x'
     }
     expect(pattern).toBe(expected)
@@ -85,7 +85,7 @@ describe('failure_rate', () => {
   test.each([0.001, 0.01, 0.1, 1 / 3, 0.7, 0.999])(
     'of %f fails exactly its share of a thousand',
     async (failureRate) => {
-      const call = upstreamOf({ failureRate })
+      const call = createUpstream({ failureRate })
       let failed = 0
       for (let turn = 0; turn < 1000; turn++) failed += (await call()).status === 503 ? 1 : 0
       expect(failed).toBe(Math.floor(1000 * failureRate))
@@ -94,7 +94,7 @@ describe('failure_rate', () => {
 
   test('a failure is a 503, so that retries and fallbacks can be rehearsed', async () => {
     const gateway = await watchedGateway(config('failure_rate = 1'))
-    const response = await gateway.chat(said('Hi'))
+    const response = await gateway.chat(createRequest('Hi'))
     expect(response.status).toBe(502)
     const error = await expectErrorShape(response)
     expect(error.code).toBe('LM-3003')
@@ -105,9 +105,9 @@ describe('failure_rate', () => {
 
   test('a retry succeeds', async () => {
     const gateway = await watchedGateway(config('failure_rate = 0.5').replace('= 1\n', '= 3\n'))
-    await gateway.chat(said('Hi'))
+    await gateway.chat(createRequest('Hi'))
     gateway.log.length = 0
-    const pending = gateway.chat(said('Hi'))
+    const pending = gateway.chat(createRequest('Hi'))
     await gateway.clock.advance(1000)
     expect((await pending).status).toBe(200)
     expect(settlement(gateway.log)).toMatchObject({ attempts: 2 })
@@ -119,15 +119,15 @@ describe('failure_rate', () => {
       .replace('"m"', '"n"')
       .replace(/\[resilience\][^[]*/, '')
     const gateway = await watchedGateway(config() + other)
-    expect((await gateway.chat(said('Hi'))).status).toBe(200)
-    expect((await gateway.chat(said('Hi', { model: 'n' }))).status).toBe(502)
-    expect((await gateway.chat(said('Hi'))).status).toBe(200)
+    expect((await gateway.chat(createRequest('Hi'))).status).toBe(200)
+    expect((await gateway.chat(createRequest('Hi', { model: 'n' }))).status).toBe(502)
+    expect((await gateway.chat(createRequest('Hi'))).status).toBe(200)
   })
 })
 
 describe('latency_ms', () => {
   test.each([
-    ['a whole answer', said('Hi')],
+    ['a whole answer', createRequest('Hi')],
     ['a stream', streamed()],
   ])('the latency comes before %s', async (_, body) => {
     const gateway = await watchedGateway(config('latency_ms = 250'))
@@ -142,7 +142,7 @@ describe('latency_ms', () => {
 
   test('the latency comes before a failure too', async () => {
     const gateway = await watchedGateway(config('latency_ms = 250\nfailure_rate = 1'))
-    const pending = gateway.chat(said('Hi'))
+    const pending = gateway.chat(createRequest('Hi'))
     await gateway.clock.advance(249)
     expect(await isPending(pending)).toBe(true)
     await gateway.clock.advance(1)
@@ -152,7 +152,7 @@ describe('latency_ms', () => {
   test('the wait ends when the client disconnects', async () => {
     const gateway = await watchedGateway(config('latency_ms = 60000'))
     const controller = new AbortController()
-    const pending = gateway.chat(said('Hi'), { signal: controller.signal })
+    const pending = gateway.chat(createRequest('Hi'), { signal: controller.signal })
     await gateway.clock.advance(1000)
     controller.abort()
     expect((await pending).status).toBe(499)
@@ -161,7 +161,7 @@ describe('latency_ms', () => {
 
   test('a latency above the first-token timeout is a timeout', async () => {
     const gateway = await watchedGateway(config('latency_ms = 5000\nfirst_token_timeout_ms = 1000'))
-    const pending = gateway.chat(said('Hi'))
+    const pending = gateway.chat(createRequest('Hi'))
     await gateway.clock.advance(1000)
     expect((await pending).status).toBe(504)
   })
@@ -176,7 +176,7 @@ describe('tokens_per_second', () => {
     await gateway.clock.advance(1)
     const reader = new StreamReader(await pending)
     const words = async () => ((await reader.next()) ?? '').match(/"content":"\w+ "/g)
-    // What was held back before the first word comes together with it.
+    // Frames held by the commit gate arrive together with the first word.
     expect(await words()).toEqual(['"content":"Hello "'])
     for (const word of ['from ', 'the ']) {
       const next = words()
@@ -210,7 +210,7 @@ describe('tokens_per_second', () => {
 describe('the answer', () => {
   test('the answer repeats the last message as a chat completion', async () => {
     const gateway = await watchedGateway(config())
-    expect(await ask(gateway, said('two words'))).toEqual({
+    expect(await ask(gateway, createRequest('two words'))).toEqual({
       id: expect.stringMatching(/^chatcmpl-demo-/),
       object: 'chat.completion',
       created: 1_764_000_000,
@@ -233,8 +233,10 @@ describe('the answer', () => {
 
   test('a stream has the same text as an answer', async () => {
     const gateway = await watchedGateway(config())
-    const whole = await ask(gateway, said('Hi  there\nyou'))
-    const text = await (await gateway.chat(said('Hi  there\nyou', { stream: true }))).text()
+    const whole = await ask(gateway, createRequest('Hi  there\nyou'))
+    const text = await (
+      await gateway.chat(createRequest('Hi  there\nyou', { stream: true }))
+    ).text()
     const chunks = text
       .split('\n\n')
       .filter((frame) => frame.startsWith('data: {'))
@@ -251,7 +253,7 @@ describe('the answer', () => {
     ['not asked for', {}, '"choices":[{"index":0,"delta":{},"finish_reason":null}]'],
   ])('a stream reports the usage of the whole answer: %s', async (_, more, choices) => {
     const gateway = await watchedGateway(config())
-    expect(JSON.stringify(await ask(gateway, said('Hi')))).toContain(counted)
+    expect(JSON.stringify(await ask(gateway, createRequest('Hi')))).toContain(counted)
     gateway.log.length = 0
     const text = await (await gateway.chat(streamed(more))).text()
     expect(text).toContain(`${choices},${counted}`)
@@ -265,7 +267,7 @@ describe('the answer', () => {
 
   test('a message without words counts as one token', async () => {
     const gateway = await watchedGateway(config())
-    expect((await ask(gateway, said(null))).usage).toMatchObject({ prompt_tokens: 1 })
+    expect((await ask(gateway, createRequest(null))).usage).toMatchObject({ prompt_tokens: 1 })
   })
 
   test.each([
@@ -288,7 +290,7 @@ describe('the answer', () => {
     ],
   ])('content of %s is repeated as its text', async (_, content, expected) => {
     const gateway = await watchedGateway(config())
-    const { choices } = await ask(gateway, said(content))
+    const { choices } = await ask(gateway, createRequest(content))
     expect(choices[0]?.message.content?.trimEnd().endsWith(expected.trimEnd())).toBe(true)
   })
 
@@ -297,7 +299,7 @@ describe('the answer', () => {
     ['max_completion_tokens, which wins', { max_completion_tokens: 2, max_tokens: 9 }],
   ])('%s truncates the answer', async (_, limit) => {
     const gateway = await watchedGateway(config())
-    const { choices, usage } = await ask(gateway, said('Hi', limit))
+    const { choices, usage } = await ask(gateway, createRequest('Hi', limit))
     expect(choices[0]).toMatchObject({
       message: { content: 'Hello from ' },
       finish_reason: 'length',
@@ -307,7 +309,7 @@ describe('the answer', () => {
 
   test('n returns that many choices, with and without streaming', async () => {
     const gateway = await watchedGateway(config())
-    const { choices, usage } = await ask(gateway, said('Hi', { n: 3 }))
+    const { choices, usage } = await ask(gateway, createRequest('Hi', { n: 3 }))
     expect(choices.map(({ index }) => index)).toEqual([0, 1, 2])
     expect(usage).toMatchObject({ completion_tokens: 33 })
     const text = await (await gateway.chat(streamed({ n: 2 }))).text()
@@ -316,14 +318,16 @@ describe('the answer', () => {
 
   test.each([129, 1e9, Number.MAX_SAFE_INTEGER])('n of %d is refused', async (n) => {
     const gateway = await watchedGateway(config())
-    const response = await gateway.chat(said('Hi', { n }))
+    const response = await gateway.chat(createRequest('Hi', { n }))
     expect(response.status).toBe(400)
     expect((await expectErrorShape(response)).message).toContain('cannot read n')
   })
 
   test('a prompt of megabytes is not repeated in full', async () => {
     const gateway = await watchedGateway(config())
-    const text = await (await gateway.chat(said('a '.repeat(2_000_000), { stream: true }))).text()
+    const text = await (
+      await gateway.chat(createRequest('a '.repeat(2_000_000), { stream: true }))
+    ).text()
     expect(text.length).toBeLessThan(1_000_000)
     expect(settlement(gateway.log)).toMatchObject({ status: 200 })
   })
@@ -334,7 +338,7 @@ describe('tools', () => {
 
   async function callsOf(content: string, more: object): Promise<readonly Call[]> {
     const gateway = await watchedGateway(config())
-    const { choices } = await ask(gateway, said(content, more))
+    const { choices } = await ask(gateway, createRequest(content, more))
     return choices[0]?.message.tool_calls ?? []
   }
 
@@ -342,7 +346,7 @@ describe('tools', () => {
     const gateway = await watchedGateway(config())
     const { choices } = await ask(
       gateway,
-      said('Hi', { tools: [weather, time], tool_choice: 'required' }),
+      createRequest('Hi', { tools: [weather, time], tool_choice: 'required' }),
     )
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })
     const [call] = choices[0]?.message.tool_calls ?? []
@@ -506,7 +510,7 @@ describe('response_format', () => {
       required: ['name', 'tags', 'nested', 'either'],
     }
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
-    const { choices } = await ask(gateway, said('Hi', { response_format: format }))
+    const { choices } = await ask(gateway, createRequest('Hi', { response_format: format }))
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({
       name: 'demo',
       tags: ['demo'],
@@ -558,20 +562,23 @@ describe('response_format', () => {
   ])('json_schema with %s still returns JSON', async (_, schema) => {
     const gateway = await watchedGateway(config())
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
-    const { choices } = await ask(gateway, said('Hi', { response_format: format }))
+    const { choices } = await ask(gateway, createRequest('Hi', { response_format: format }))
     expect(() => JSON.parse(choices[0]?.message.content ?? '')).not.toThrow()
   })
 
   test('json_object returns an object', async () => {
     const gateway = await watchedGateway(config())
-    const { choices } = await ask(gateway, said('Hi', { response_format: { type: 'json_object' } }))
+    const { choices } = await ask(
+      gateway,
+      createRequest('Hi', { response_format: { type: 'json_object' } }),
+    )
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ you_said: 'Hi' })
   })
 })
 
 test('an invalid request is a client error that names the field', async () => {
   const gateway = await watchedGateway(config())
-  const response = await gateway.chat(said('Hi', { tool_choice: 7 }))
+  const response = await gateway.chat(createRequest('Hi', { tool_choice: 7 }))
   expect(response.status).toBe(400)
   expect((await expectErrorShape(response)).message).toContain(
     'the demo provider cannot read tool_choice',
@@ -579,22 +586,22 @@ test('an invalid request is a client error that names the field', async () => {
 })
 
 test('an unknown path is a 404', async () => {
-  const call = upstreamOf({})
+  const call = createUpstream({})
   expect((await call('/v1/nowhere')).status).toBe(404)
 })
 
-/** Fifty members of this schema. */
+/** A schema with fifty members of this schema. */
 function everyMember(schema: object): object {
   return Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, schema]))
 }
 
-/** The demo without a gateway in front of it. */
-function upstreamOf(settings: Partial<DemoSettings>) {
+/** The demo upstream without a gateway. */
+function createUpstream(settings: Partial<DemoSettings>) {
   const upstream = createDemoUpstream(
     { latency: 0, tokensPerSecond: 0, failureRate: 0, ...settings },
     new ManualClock(),
   )
-  const body = new TextEncoder().encode(JSON.stringify(said('Hi')))
+  const body = new TextEncoder().encode(JSON.stringify(createRequest('Hi')))
   return (path = '/v1/chat/completions') =>
     upstream({
       method: 'POST',

@@ -1,9 +1,9 @@
 import { extractTexts } from '../../../src/wire/json-text.ts'
 import { anthropicGateway, event, message } from '../anthropic/support.ts'
 import type { Chance } from './chance.ts'
-import { type Block, backOf, claudeId, say, shownOf } from './claude.ts'
+import { type Block, claudeId, say, toReturned, toShown } from './claude.ts'
 import { inputsInOrder } from './inputs.ts'
-import { blocksOf, type Turn } from './turns.ts'
+import { listBlocks, type Turn } from './turns.ts'
 import type { Input, Vendor } from './vendor.ts'
 import { RawText, written } from './words.ts'
 
@@ -40,8 +40,8 @@ export const anthropic: Vendor = {
         ),
       ),
       stream: new TextEncoder().encode(events.join('')),
-      shown: shownOf(said),
-      back: backOf(said),
+      shown: toShown(said),
+      back: toReturned(said),
     }
   },
   turns(body) {
@@ -50,7 +50,7 @@ export const anthropic: Vendor = {
     return messages.flatMap(({ role, content }, m) =>
       role === 'assistant'
         ? [
-            blocksOf(content).map((block, b) => {
+            listBlocks(content).map((block, b) => {
               if (block.type !== 'tool_use') return block
               const { id, type } = block
               return { type, id, input: inputs.get(`messages.${m}.content.${b}.input`) ?? '' }
@@ -65,16 +65,16 @@ export const anthropic: Vendor = {
       messages.map(({ role, content }) => ({
         calls:
           role === 'assistant'
-            ? blocksOf(content).flatMap(({ type, id }) => (type === 'tool_use' ? (id ?? []) : []))
+            ? listBlocks(content).flatMap(({ type, id }) => (type === 'tool_use' ? (id ?? []) : []))
             : [],
-        results: blocksOf(content).flatMap((block) =>
+        results: listBlocks(content).flatMap((block) =>
           block.type === 'tool_result'
             ? [{ id: block.tool_use_id ?? '', input: anthropicInput(block.content) }]
             : [],
         ),
         said:
           role === 'user'
-            ? blocksOf(content).flatMap(({ type, text: said }) =>
+            ? listBlocks(content).flatMap(({ type, text: said }) =>
                 type === 'text' ? [said ?? ''] : [],
               )
             : [],
@@ -93,7 +93,7 @@ interface AnthropicInput {
 }
 
 function anthropicInput(content: AnthropicInput['content']): Input {
-  const blocks = blocksOf(content ?? [])
+  const blocks = listBlocks(content ?? [])
   return {
     text: blocks.map(({ text: said }) => said ?? '').join(''),
     png: blocks.find(({ type }) => type === 'image')?.source?.data,

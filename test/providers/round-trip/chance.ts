@@ -1,4 +1,4 @@
-/** Chance that comes out the same for the same seed (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32). */
 export class Chance {
   #state: number
 
@@ -14,7 +14,7 @@ export class Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from 0 on. */
+  /** An integer from 0. */
   below(end: number): number {
     return Math.floor(this.next() * end)
   }
@@ -24,7 +24,7 @@ export class Chance {
   }
 
   pick<Item>(items: readonly Item[]): Item {
-    // The callers have at least one item.
+    // The callers pass at least one item.
     return items[this.below(items.length)] as Item
   }
 
@@ -40,7 +40,7 @@ export class Chance {
       .map(({ item }) => item)
   }
 
-  /** The pieces of a list, cut at random; none is empty. */
+  /** Splits a list at random into non-empty pieces. */
   #pieces<List extends { readonly length: number; slice(from: number, to: number): List }>(
     list: List,
     most: number,
@@ -54,13 +54,13 @@ export class Chance {
       .filter(({ length }) => length > 0)
   }
 
-  /** A text in pieces of whole characters, as models write it; now and then one by one. */
+  /** Splits a text into pieces of whole characters, sometimes one character each. */
   pieces(text: string, most = 4): string[] {
     if (this.is(0.05)) return [...text]
     return this.#pieces([...text], most).map((characters) => characters.join(''))
   }
 
-  /** Bytes as a network delivers them: cut anywhere, now and then one by one. */
+  /** Splits bytes anywhere, as a network does, sometimes one byte each. */
   cuts(bytes: Uint8Array): Uint8Array[] {
     return this.is(0.03) ? this.#pieces(bytes, 3 * bytes.length) : this.#pieces(bytes, 12)
   }

@@ -3,14 +3,14 @@ import type { Answer } from './vendor.ts'
 import { object, proof, text } from './words.ts'
 
 /*
- * Claude, at its own address and on Bedrock, and other models there. A message of the OpenAI format has
+ * Claude, at Anthropic and on Bedrock, and other models on Bedrock. A message of the OpenAI format has
  * one text and a list of calls, so it cannot carry
- * - where one text block ends and the next begins, and texts behind calls: the texts are joined, in front;
- * - a text of white space;
- * - what a text cites, which can only be documents that the gateway never sends;
- * - thinking that does not lead the answer: then no thinking comes back;
- * - arguments that were cut off, in a place for objects: `{"rawInvalidInput": "…"}` comes back;
- * - an explanation of a refusal beside a text; without a text it comes back as one.
+ * - the borders of text blocks, and texts after calls: the texts are joined before the calls;
+ * - a text that is white space;
+ * - citations, which need documents that the gateway never sends;
+ * - thinking after other blocks: then no thinking comes back;
+ * - truncated arguments: `{"rawInvalidInput": "…"}` comes back;
+ * - the explanation of a refusal beside a text; without a text it comes back as the text.
  */
 
 export type Block =
@@ -27,33 +27,33 @@ interface Said {
 }
 
 /** How a model differs from others that speak through the same API. */
-export interface Habits {
+export interface ModelQuirks {
   readonly callId: (chance: Chance) => string
-  /** Its thinking has proofs; else it is shown, and does not come back. */
+  /** Its thinking has signatures; otherwise it is shown but does not come back. */
   readonly isProven: boolean
-  /** It may tell why it refuses. */
+  /** A refusal may have an explanation. */
   readonly explains: boolean
 }
 
 export function say(
   chance: Chance,
   isStreamed: boolean,
-  { callId, isProven, explains }: Habits,
+  { callId, isProven, explains }: ModelQuirks,
 ): Said {
   if (explains && chance.is(0.04)) {
     const blocks: Block[] = chance.is(0.5) ? [{ type: 'text', text: text(chance) }] : []
     return { blocks, stop: 'refusal', explanation: text(chance) }
   }
-  const thoughts = chance.some(0, 2, () => thought(chance, isProven))
-  const texts = chance.some(0, 2, (): Block => ({ type: 'text', text: oftenText(chance) }))
+  const thoughts = chance.some(0, 2, () => createThought(chance, isProven))
+  const texts = chance.some(0, 2, (): Block => ({ type: 'text', text: createText(chance) }))
   const calls = chance.some(
     texts.length === 0 ? 1 : 0,
     3,
     (): Block => ({ type: 'tool_use', id: callId(chance), input: object(chance) }),
   )
   const others = [...texts, ...calls]
-  // The newest models think between their texts and calls too, but never last.
-  const late = chance.is(0.3) ? chance.some(1, 2, () => thought(chance, isProven)) : []
+  // The newest models also think between texts and calls, but never last.
+  const late = chance.is(0.3) ? chance.some(1, 2, () => createThought(chance, isProven)) : []
   for (const block of late) others.splice(chance.below(others.length), 0, block)
   const blocks = [...thoughts, ...others]
   const last = blocks.at(-1)
@@ -64,15 +64,15 @@ export function say(
   return { blocks, stop: calls.length > 0 ? 'tool_use' : 'end_turn' }
 }
 
-function thought(chance: Chance, isProven: boolean): Block {
+function createThought(chance: Chance, isProven: boolean): Block {
   if (!isProven) return { type: 'thinking', thinking: text(chance), signature: '' }
   if (chance.is(0.3)) return { type: 'redacted_thinking', data: proof(chance) }
-  // Where the text of thinking is kept back, the signature comes alone.
+  // When the text of thinking is omitted, the signature comes alone.
   const thinking = chance.is(0.2) ? '' : text(chance)
   return { type: 'thinking', thinking, signature: proof(chance) }
 }
 
-function oftenText(chance: Chance): string {
+function createText(chance: Chance): string {
   return chance.is(0.15) ? chance.pick(['\n\n', ' ']) : text(chance)
 }
 
@@ -80,7 +80,7 @@ export function claudeId(chance: Chance): string {
   return `toolu_${proof(chance).replace(/[^a-zA-Z0-9]/g, '')}${chance.below(1e9)}`.slice(0, 60)
 }
 
-export function shownOf({ blocks, explanation = '' }: Said): Answer['shown'] {
+export function toShown({ blocks, explanation = '' }: Said): Answer['shown'] {
   return {
     refusal: explanation,
     content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
@@ -93,14 +93,14 @@ export function shownOf({ blocks, explanation = '' }: Said): Answer['shown'] {
 
 const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
 
-/** What has no proof is of no use to the vendor. */
+/** The vendor does not accept thinking without a signature. */
 const isKept = (block: Block) => block.type !== 'thinking' || block.signature !== ''
 
-export function backOf(said: Said): readonly Block[] | undefined {
+export function toReturned(said: Said): readonly Block[] | undefined {
   const { blocks, explanation = '' } = said
   const first = blocks.findIndex((block) => !isThought(block))
   const leads = !blocks.slice(first).some(isThought)
-  const content = shownOf(said).content || explanation
+  const content = toShown(said).content || explanation
   const turn = [
     ...(leads ? blocks.filter(isThought).filter(isKept) : []),
     ...(content.trim() === '' ? [] : [{ type: 'text', text: content } as const]),

@@ -7,11 +7,11 @@ import { object, text } from './words.ts'
 
 /*
  * Command. A message of the OpenAI format cannot carry
- * - where one text ends and the next begins: they come back as one;
- * - thoughts that led to a text, for which the vendor has no place in a history either;
- * - where thoughts end and the plan for the calls begins: both come back as the plan;
- * - a call without arguments, written as `null` or as nothing: `{}` comes back;
- * - what an answer cites: the client is shown it, and the vendor has no place for it in a history.
+ * - the borders of texts: they come back as one text;
+ * - thoughts before a text, which the vendor does not accept in a history either;
+ * - the border between thoughts and the plan for the calls: both come back as the plan;
+ * - the arguments `null` or an empty text: `{}` comes back;
+ * - citations: the client gets them, and the vendor does not accept them in a history.
  */
 
 interface Call {
@@ -27,7 +27,7 @@ interface Said {
   readonly citations: readonly Citation[]
 }
 
-/** A stretch of one of the texts, or of what is no part of the answer. */
+/** A range of one of the texts, or of something outside the answer. */
 interface Citation {
   readonly block: number
   readonly start: number
@@ -40,7 +40,7 @@ function say(chance: Chance): Said {
   const thoughts = chance.some(0, 1, () => text(chance))
   if (chance.is(0.4)) {
     const texts = chance.some(1, 2, () => text(chance))
-    const citations = chance.some(0, 3, () => citationIn(texts, chance))
+    const citations = chance.some(0, 3, () => createCitation(texts, chance))
     return { thoughts, texts, plan: '', calls: [], citations }
   }
   const calls = chance.some(1, 3, () => ({
@@ -50,7 +50,7 @@ function say(chance: Chance): Said {
   return { thoughts, texts: [], plan: chance.is(0.7) ? text(chance) : '', calls, citations: [] }
 }
 
-function citationIn(texts: readonly string[], chance: Chance): Citation {
+function createCitation(texts: readonly string[], chance: Chance): Citation {
   const block = chance.below(texts.length)
   const { length } = [...(texts[block] ?? '')]
   const start = chance.below(length)
@@ -67,12 +67,12 @@ function citationIn(texts: readonly string[], chance: Chance): Citation {
   }
 }
 
-/** The cited words, which the vendor counts in characters. */
+/** Returns the cited text; the vendor counts in characters. */
 function citedText({ texts }: Said, { block, start, end }: Citation): string {
   return [...(texts[block] ?? '')].slice(start, end).join('')
 }
 
-/** As the vendor has it: in the block of that number, thoughts included. */
+/** The vendor's citation, by block; thoughts count as blocks. */
 function vendorCitation(said: Said, citation: Citation): object {
   const { block, start, end, type, source } = citation
   const { id, ...document } = source
@@ -86,7 +86,7 @@ function vendorCitation(said: Said, citation: Citation): object {
   }
 }
 
-/** As the client has it: in the whole text. */
+/** The client's annotation, in the joined text. */
 function annotation(said: Said, citation: Citation): object {
   const { block, start, end, source } = citation
   const offset = [...said.texts.slice(0, block).join('')].length
@@ -120,8 +120,8 @@ export const cohere: Vendor = {
       arguments: isNothing(call.arguments) ? '{}' : call.arguments,
     }))
     return {
-      whole: JSON.stringify(wholeOf(said)),
-      stream: new TextEncoder().encode(eventsOf(said, chance).join('')),
+      whole: JSON.stringify(toBody(said)),
+      stream: new TextEncoder().encode(toEvents(said, chance).join('')),
       shown: {
         content,
         reasoning,
@@ -137,7 +137,7 @@ export const cohere: Vendor = {
     }
   },
   turns(body) {
-    return messagesIn(body).flatMap(({ role, content, tool_plan, tool_calls }) => {
+    return parseMessages(body).flatMap(({ role, content, tool_plan, tool_calls }) => {
       if (role !== 'assistant') return []
       const calls = tool_calls?.map((call) => ({ id: call.id, arguments: call.function.arguments }))
       return [
@@ -150,7 +150,7 @@ export const cohere: Vendor = {
     })
   },
   inputs(body) {
-    const turns = runsOf(messagesIn(body))
+    const turns = splitRuns(parseMessages(body))
     return inputsInOrder(
       turns.map((run) => ({
         calls: run.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []),
@@ -174,12 +174,12 @@ interface CohereMessage {
   }[]
 }
 
-function messagesIn(body: string): readonly CohereMessage[] {
+function parseMessages(body: string): readonly CohereMessage[] {
   return (JSON.parse(body) as { messages: CohereMessage[] }).messages
 }
 
-/** Messages of the model alone, and what is said to it together. */
-function runsOf(messages: readonly CohereMessage[]): CohereMessage[][] {
+/** Splits messages into single messages of the model and runs of all others. */
+function splitRuns(messages: readonly CohereMessage[]): CohereMessage[][] {
   const runs: CohereMessage[][] = []
   for (const message of messages) {
     const isModel = message.role === 'assistant'
@@ -190,13 +190,13 @@ function runsOf(messages: readonly CohereMessage[]): CohereMessage[][] {
   return runs
 }
 
-const callOf = (call: Call, written: string) => ({
+const toCall = (call: Call, written: string) => ({
   id: call.id,
   type: 'function',
   function: { name: 'f', arguments: written },
 })
 
-function wholeOf(said: Said): object {
+function toBody(said: Said): object {
   const { thoughts, texts, plan, calls, citations } = said
   const content = [
     ...thoughts.map((thinking) => ({ type: 'thinking', thinking })),
@@ -205,12 +205,12 @@ function wholeOf(said: Said): object {
   return answered({
     ...(content.length > 0 && { content }),
     ...(plan !== '' && { tool_plan: plan }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => callOf(call, call.arguments)) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => toCall(call, call.arguments)) }),
     ...(citations.length > 0 && { citations: citations.map((one) => vendorCitation(said, one)) }),
   })
 }
 
-function eventsOf(said: Said, chance: Chance): string[] {
+function toEvents(said: Said, chance: Chance): string[] {
   const { thoughts, texts, plan, calls, citations } = said
   const blocks = [
     ...thoughts.map((one) => ['thinking', one] as const),
@@ -233,7 +233,7 @@ function eventsOf(said: Said, chance: Chance): string[] {
       piece('tool-plan-delta', { tool_plan }),
     ),
     ...calls.flatMap((call, index) => [
-      piece('tool-call-start', { tool_calls: callOf(call, '') }, { index }),
+      piece('tool-call-start', { tool_calls: toCall(call, '') }, { index }),
       ...(call.arguments === '' ? [] : chance.pieces(call.arguments)).map((part) =>
         piece('tool-call-delta', { tool_calls: { function: { arguments: part } } }, { index }),
       ),

@@ -8,7 +8,7 @@ import type { Chance } from './chance.ts'
 import type { Answer, Input, Vendor } from './vendor.ts'
 import { proof, text } from './words.ts'
 
-/** One conversation of a client with a model, both made up by chance. */
+/** One random conversation of a client with a model. */
 export class Conversation {
   readonly #gateway: TestGateway
   readonly #vendor: Vendor
@@ -28,7 +28,7 @@ export class Conversation {
     for (let turn = 0; turn < turns; turn++) await this.#turn()
   }
 
-  /** The client sends what it has, and appends the answer and what it says to it. */
+  /** Sends the conversation, then appends the answer and the client's next input. */
   async #turn(): Promise<void> {
     const isStreamed = this.#chance.is(0.6)
     const answer = this.#vendor.answer(this.#chance, isStreamed)
@@ -38,7 +38,7 @@ export class Conversation {
     this.#messages.push(message)
     const calls = (message['tool_calls'] ?? []) as readonly { readonly id: string }[]
     if (calls.length > 0) this.#answerCalls(calls)
-    // A user may speak beside the results, and has to where there are none.
+    // A user message may follow the results, and must when there are none.
     if (calls.length === 0 || this.#chance.is(0.2)) this.#ask()
   }
 
@@ -48,7 +48,7 @@ export class Conversation {
     await expectOk(response)
     const outcome = outcomeOf(await response.json())
     expectShown(outcome, answer)
-    // The message is an object as the client got it.
+    // The client sends the message back as it received it.
     return outcome.message as MergedMessage
   }
 
@@ -71,7 +71,7 @@ export class Conversation {
     return { model: 'm', messages: this.#messages, tools: [{ type: 'function', function: f }] }
   }
 
-  /** What the vendor has been sent, as it reads it, and what it should be. */
+  /** What the vendor received, parsed, and what it should have received. */
   #checkBody(): void {
     const body = this.#gateway.upstream.text()
     const said = this.#answers.map(({ back }) => back).filter((turn) => turn !== undefined)
@@ -85,7 +85,7 @@ export class Conversation {
     this.#messages.push({ role: 'user', content: input.text })
   }
 
-  /** Clients that call in parallel answer in any order. */
+  /** Clients that run calls in parallel return results in any order. */
   #answerCalls(calls: readonly { readonly id: string }[]): void {
     const results = calls.map(({ id }) => {
       const png =
@@ -94,14 +94,14 @@ export class Conversation {
     })
     this.#inputs.push(...results.map(({ input }) => input))
     for (const { id, input } of this.#chance.shuffled(results)) {
-      this.#messages.push({ role: 'tool', tool_call_id: id, content: contentOf(input) })
+      this.#messages.push({ role: 'tool', tool_call_id: id, content: toContent(input) })
     }
   }
 }
 
 const f = { name: 'f', parameters: { type: 'object', properties: { id: { type: 'string' } } } }
 
-function contentOf({ text: said, png }: Input): unknown {
+function toContent({ text: said, png }: Input): unknown {
   if (png === undefined) return said
   const url = `data:image/png;base64,${png}`
   return [

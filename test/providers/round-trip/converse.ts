@@ -2,13 +2,13 @@ import { extractTexts } from '../../../src/wire/json-text.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { answered, bedrockGateway } from '../bedrock/support.ts'
 import type { Chance } from './chance.ts'
-import { type Block, backOf, claudeId, type Habits, say, shownOf } from './claude.ts'
+import { type Block, claudeId, type ModelQuirks, say, toReturned, toShown } from './claude.ts'
 import { inputsInOrder } from './inputs.ts'
-import { blocksOf, type Turn } from './turns.ts'
+import { listBlocks, type Turn } from './turns.ts'
 import type { Input, Vendor } from './vendor.ts'
 import { RawText, written } from './words.ts'
 
-function converse(name: string, upstreamId: string, habits: Habits): Vendor {
+function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor {
   return {
     name,
     contentType: 'application/vnd.amazon.eventstream',
@@ -31,8 +31,8 @@ function converse(name: string, upstreamId: string, habits: Habits): Vendor {
           ),
         ),
         stream: Uint8Array.from(events.flatMap((bytes) => [...bytes])),
-        shown: shownOf(said),
-        back: backOf(said),
+        shown: toShown(said),
+        back: toReturned(said),
       }
     },
     turns(body) {
@@ -41,7 +41,7 @@ function converse(name: string, upstreamId: string, habits: Habits): Vendor {
       return messages.flatMap(({ role, content }, m) =>
         role === 'assistant'
           ? [
-              blocksOf(content).map((block, b) =>
+              listBlocks(content).map((block, b) =>
                 claudeWords(block, inputs.get(`messages.${m}.content.${b}.toolUse.input`) ?? ''),
               ),
             ]
@@ -52,13 +52,13 @@ function converse(name: string, upstreamId: string, habits: Habits): Vendor {
       const { messages } = JSON.parse(body) as { messages: Turn<ConverseBlock>[] }
       return inputsInOrder(
         messages.map(({ role, content }) => ({
-          calls: blocksOf(content).flatMap(({ toolUse }) => toolUse?.toolUseId ?? []),
-          results: blocksOf(content).flatMap(({ toolResult }) =>
+          calls: listBlocks(content).flatMap(({ toolUse }) => toolUse?.toolUseId ?? []),
+          results: listBlocks(content).flatMap(({ toolResult }) =>
             toolResult
               ? [{ id: toolResult.toolUseId, input: converseInput(toolResult.content) }]
               : [],
           ),
-          said: role === 'user' ? blocksOf(content).flatMap(({ text: said }) => said ?? []) : [],
+          said: role === 'user' ? listBlocks(content).flatMap(({ text: said }) => said ?? []) : [],
         })),
       )
     },
@@ -71,14 +71,14 @@ export const bedrock: Vendor = converse('bedrock', 'us.anthropic.claude-opus-4-8
   explains: false,
 })
 
-/** Kimi counts its calls. */
+/** Kimi numbers its calls. */
 export const kimi: Vendor = converse('bedrock, Kimi', 'moonshot.kimi-k2-thinking', {
   callId: (chance) => `functions.f:${chance.below(1e9)}`,
   isProven: false,
   explains: false,
 })
 
-/** Models of Mistral take ids of nine letters and digits. */
+/** Mistral's models require ids of nine letters and digits. */
 export const mistral: Vendor = converse('bedrock, Mistral', 'mistral.mistral-large-2407-v1:0', {
   callId: (chance) => chance.some(9, 9, () => chance.pick([...'abcXYZ0189'])).join(''),
   isProven: false,

@@ -6,11 +6,11 @@ import type { Answer, Vendor } from './vendor.ts'
 import { object, proof, RawText, text, written } from './words.ts'
 
 /*
- * Gemini, before and since it signs its calls. A message of the OpenAI format cannot carry
- * - thoughts, which the vendor does not want back;
- * - where one text ends and the next begins, and which of them was signed: the texts are joined, and the
- *   last signature stands on them;
- * - the place of sound and images among the texts: they follow them, and calls follow the images.
+ * Gemini, with and without signatures of calls. A message of the OpenAI format cannot carry
+ * - thoughts, which the vendor does not accept back;
+ * - the borders of texts, and which of them was signed: the texts are joined and get the last
+ *   signature;
+ * - the position of audio and images among texts: they follow the texts, and calls follow the images.
  */
 
 interface Part {
@@ -71,7 +71,7 @@ function say(chance: Chance, { hasIds }: Model): Part[] {
   return [...chance.shuffled([...thoughts, ...signed]), ...sounds, ...images, ...calls]
 }
 
-/** A prompt that the service let no model see, and its words for it, where it has any. */
+/** A blocked prompt, with the service's message if there is one. */
 function blocked(chance: Chance): Answer {
   const refusal = chance.is(0.5) ? text(chance) : ''
   const whole = JSON.stringify({
@@ -85,12 +85,12 @@ function blocked(chance: Chance): Answer {
     whole,
     stream: new TextEncoder().encode(`data: ${whole}\r\n\r\n`),
     shown: { content: '', reasoning: '', refusal, calls: [] },
-    // What the service said stands in the message, as the answer that was refused.
+    // The service's message is the refusal of the answer.
     back: refusal === '' ? undefined : [{ text: refusal }],
   }
 }
 
-function backOf(parts: readonly Part[]): readonly Part[] {
+function toReturned(parts: readonly Part[]): readonly Part[] {
   const texts = parts.filter((part) => part.text !== undefined && !part.thought)
   const said = texts.map((part) => part.text).join('')
   const thoughtSignature = texts.findLast((part) => part.thoughtSignature)?.thoughtSignature
@@ -101,7 +101,7 @@ function backOf(parts: readonly Part[]): readonly Part[] {
   ]
 }
 
-const textOf = (parts: readonly Part[], isThought: boolean) =>
+const joinText = (parts: readonly Part[], isThought: boolean) =>
   parts.map((part) => ((part.thought === true) === isThought ? (part.text ?? '') : '')).join('')
 
 function vendor(name: string, model: Model): Vendor {
@@ -112,7 +112,7 @@ function vendor(name: string, model: Model): Vendor {
     needsReasoning: false,
     gateway: async () => {
       const gateway = await googleGateway({ upstreamId: model.upstreamId })
-      // The tests speak of model `m`.
+      // The tests use model `m`.
       return {
         ...gateway,
         chat: (body, init) => gateway.chat({ ...(body as object), model: 'g' }, init),
@@ -123,20 +123,20 @@ function vendor(name: string, model: Model): Vendor {
       const parts = say(chance, model)
       return {
         whole: written(response(parts, { finishReason: 'STOP' }), chance.is(0.5) ? 2 : undefined),
-        stream: new TextEncoder().encode(eventsOf(parts, chance).join('')),
+        stream: new TextEncoder().encode(toEvents(parts, chance).join('')),
         shown: {
-          content: textOf(parts, false),
-          reasoning: textOf(parts, true),
+          content: joinText(parts, false),
+          reasoning: joinText(parts, true),
           calls: parts.flatMap(({ functionCall: call }) =>
             call ? [{ name: call.name, arguments: call.args }] : [],
           ),
         },
-        back: backOf(parts),
+        back: toReturned(parts),
       }
     },
     turns(body) {
       const args = extractTexts(body, 'contents.*.parts.*.functionCall.args')
-      return contentsIn(body).flatMap(({ role, parts }, c) =>
+      return parseContents(body).flatMap(({ role, parts }, c) =>
         role === 'model'
           ? [
               parts.map(({ functionCall: call, ...part }, p) => {
@@ -149,9 +149,9 @@ function vendor(name: string, model: Model): Vendor {
       )
     },
     inputs(body) {
-      // Without ids results answer calls by their order.
+      // Without ids, results are matched to calls by their order.
       return inputsInOrder(
-        turnsOf(contentsIn(body)).map((parts) => ({
+        splitTurns(parseContents(body)).map((parts) => ({
           calls: parts
             .flatMap(({ functionCall: call }) => (call ? [call] : []))
             .map(({ id }, at) => id ?? `${at}`),
@@ -181,12 +181,12 @@ interface Content {
   readonly parts: readonly SentPart[]
 }
 
-function contentsIn(body: string): readonly Content[] {
+function parseContents(body: string): readonly Content[] {
   return (JSON.parse(body) as { contents: Content[] }).contents
 }
 
-/** Results stand in a content of their own, and the user's words in the next. */
-function turnsOf(contents: readonly Content[]): (SentPart & { readonly role: string })[][] {
+/** Splits contents into turns; results have their own content before the user's. */
+function splitTurns(contents: readonly Content[]): (SentPart & { readonly role: string })[][] {
   const turns: (SentPart & { readonly role: string })[][] = []
   let latest = ''
   for (const { role, parts } of contents) {
@@ -208,8 +208,8 @@ function response(parts: readonly Part[], candidate: object): object {
   }
 }
 
-/** Texts come in pieces, and a signature with the last of them or in an empty text behind it. */
-function eventsOf(parts: readonly Part[], chance: Chance): string[] {
+/** Streams texts in pieces; a signature comes with the last piece or in an empty text after it. */
+function toEvents(parts: readonly Part[], chance: Chance): string[] {
   const pieces = parts.flatMap((part): Part[] => {
     const { text: said, thoughtSignature, ...others } = part
     if (said === undefined) return [part]

@@ -4,8 +4,8 @@ export interface Turn<Item> {
   readonly content: string | readonly Item[]
 }
 
-/** A lone text may be a string. */
-export function blocksOf<Item>(content: string | readonly Item[]): readonly Item[] {
+/** Lists the blocks of a content, which may be a plain string. */
+export function listBlocks<Item>(content: string | readonly Item[]): readonly Item[] {
   // A text block is an item of every such list.
   return typeof content === 'string' ? [{ type: 'text', text: content } as Item] : content
 }

@@ -1,17 +1,17 @@
 import type { TestGateway } from '../../support/gateway.ts'
 import type { Chance } from './chance.ts'
 
-/** An answer of a model, made up, in every form in which it is seen. */
+/** A random answer of a model in each of its forms. */
 export interface Answer {
-  /** The whole answer, as JSON. */
+  /** The answer as JSON. */
   readonly whole: string
-  /** The same as a stream. */
+  /** The answer as a stream. */
   readonly stream: Uint8Array
   /** What the client must see. */
   readonly shown: Shown
   /**
-   * What must come back to the vendor in all later turns: its own words, less what the message of the
-   * OpenAI format has no place for. Undefined where the message says nothing.
+   * What must come back to the vendor in all later turns: its own content, except what a message of the
+   * OpenAI format cannot carry. Undefined when the message has no content.
    */
   readonly back: unknown
 }
@@ -19,36 +19,36 @@ export interface Answer {
 export interface Shown {
   readonly content: string
   readonly reasoning: string
-  /** The vendor's words for why it does not answer. */
+  /** The vendor's reason for not answering. */
   readonly refusal?: string
-  /** What the answer cites. */
+  /** The citations of the answer. */
   readonly annotations?: readonly object[]
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
 }
 
-/** What a tool returns, or a user says. */
+/** The result of a tool, or the message of a user. */
 export interface Input {
   readonly text: string
-  /** A picture beside the text: base64. */
+  /** An image beside the text, in base64. */
   readonly png: string | undefined
 }
 
-/** A vendor with a small model, and how to read what it is sent. */
+/** A vendor with a simulated model, and the parser of the requests that it receives. */
 export interface Vendor {
   readonly name: string
   readonly contentType: string
   readonly gateway: () => Promise<TestGateway>
-  /** Pictures may stand in the results of tools. */
+  /** The results of tools may have images. */
   readonly takesPictures: boolean
   /**
-   * `reasoning_content` comes back to it. The official SDK keeps only the last piece of what it does not
-   * know, so that no stream that it has merged can bring it back.
+   * `reasoning_content` comes back to the vendor. The official SDK keeps only the last piece of an unknown
+   * field, so a stream that it merged cannot bring it back.
    */
   readonly needsReasoning: boolean
-  /** `isStreamed`: an answer that is cut off within a call has a form in streams only. */
+  /** `isStreamed`: only a stream can have an answer that ends inside a call. */
   readonly answer: (chance: Chance, isStreamed: boolean) => Answer
   /** The turns of the model in a request, in the form of `Answer.back`. */
   readonly turns: (body: string) => readonly unknown[]
-  /** The inputs in a request, those of tools in the order of the calls that they answer. */
+  /** The inputs in a request; tool results are in the order of the calls that they answer. */
   readonly inputs: (body: string) => readonly Input[]
 }

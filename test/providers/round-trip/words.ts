@@ -19,20 +19,20 @@ const words = [
   '$&',
 ]
 
-/** What a model may write: at least one character that is no white space. */
+/** Random text with at least one character that is not white space. */
 export function text(chance: Chance): string {
   const said = chance.some(1, 6, () => chance.pick(words)).join(' ')
   return said.trim() === '' ? 'ok' : said
 }
 
-/** Proofs are base64 without a meaning. */
+/** A random signature: base64 without a meaning. */
 export function proof(chance: Chance): string {
   return btoa(String.fromCharCode(...chance.some(1, 40, () => chance.below(256))))
 }
 
 const numbers = ['0', '-0', '1.0', '1e400', '12345678901234567890', '-1.50', '6.02e23']
 
-/** The text of a JSON value, in spellings that `JSON.stringify` would change. */
+/** A random JSON text in spellings that `JSON.stringify` would change. */
 function anyValue(chance: Chance, depth: number): string {
   const kind = chance.below(depth > 0 ? 6 : 4)
   if (kind === 0) return chance.pick(numbers)
@@ -45,7 +45,7 @@ function anyValue(chance: Chance, depth: number): string {
 
 const names = ['"id"', '"10"', '"9"', '"a b"', '"\\u0061"', '"__proto__"', '"toJSON"', '"é"']
 
-/** The text of an object, without space between its tokens. */
+/** A random JSON object without white space between its tokens. */
 export function object(chance: Chance, depth = 2): string {
   const members = chance.some(0, 4, () => `${chance.pick(names)}:${anyValue(chance, depth)}`)
   return `{${members.join(',')}}`
@@ -62,7 +62,7 @@ export function written(given: unknown, indent?: number): string {
   return marked.replace(/"@raw(\d+)@"/g, (_, index) => texts[Number(index)] ?? '')
 }
 
-/** JSON that stands in a value as it is written. */
+/** JSON text that is inserted into a value unchanged. */
 export class RawText {
   readonly json: string
 

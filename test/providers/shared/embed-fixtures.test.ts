@@ -40,7 +40,7 @@ interface AnswerCase extends EmbedSetup {
 
 function fixtures<Case>(file: string): readonly Case[] {
   const url = new URL(`../../fixtures/embeddings/${file}.json`, import.meta.url)
-  // The files are written in the shapes above.
+  // The files have the types above.
   return JSON.parse(readFileSync(url, 'utf8')) as Case[]
 }
 
@@ -104,7 +104,7 @@ describe('answers', () => {
   })
 })
 
-/** Upstream, one text and a list of it are the same. */
+/** Treats a single text and a list of one text as equal. */
 function withLists(expected: object, sent: unknown): object {
   const { input } = expected as { input?: unknown }
   const isList = Array.isArray((sent as { input?: unknown }).input)

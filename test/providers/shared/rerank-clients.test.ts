@@ -9,14 +9,14 @@ import { watchedGateway } from '../../support/watched-gateway.ts'
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
-/** A vendor's own client that ranks `otters`, so that what it says is what the vendor wants. */
+/** A vendor's own client that ranks `otters`; its request is the reference. */
 interface Oracle {
   readonly kind: string
   readonly model: string
   readonly answer: object
-  /** Ranks the documents, and returns the best two as the client read them. */
+  /** Ranks the documents and returns the best two as the client parsed them. */
   readonly rank: (fetch: Fetch) => Promise<readonly (readonly [index: number, score: number])[]>
-  /** What the client adds to the body, but the gateway leaves to the vendor's defaults. */
+  /** Fields that the client sends and the gateway leaves at the vendor's defaults. */
   readonly extra?: readonly string[]
 }
 

@@ -33,7 +33,7 @@ interface AnswerCase extends RerankSetup {
 
 function fixtures<Case>(file: string): readonly Case[] {
   const url = new URL(`../../fixtures/rerank/${file}.json`, import.meta.url)
-  // The files are written in the shapes above.
+  // The files have the types above.
   return JSON.parse(readFileSync(url, 'utf8')) as Case[]
 }
 

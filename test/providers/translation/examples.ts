@@ -1,11 +1,11 @@
 import type { Feature } from '../../../src/providers/translation/table.ts'
 
-/** A request that asks for a feature, and the same one without it. */
+/** A request that uses a feature, and the same request without it. */
 export interface Example {
   readonly fields: object
   /** Empty by default. */
   readonly without?: object
-  /** Where errors say that it stands. */
+  /** The path in errors. */
   readonly param?: string
 }
 
@@ -15,7 +15,7 @@ const png = 'data:image/png;base64,iVBORw0KGgo='
 const wav = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
 const openXml = 'application/vnd.openxmlformats-officedocument'
 
-/** A field that stands by itself. */
+/** An example with one field. */
 const field = (name: string, value: unknown): Example => ({
   fields: { [name]: value },
   param: name,
@@ -39,7 +39,7 @@ const offering = (definition: object, param: string): Example => ({
   param: `tools.0.function.${param}`,
 })
 
-/** A choice among two functions. */
+/** An example with a choice between two functions. */
 const choosing = (tool_choice: unknown, fields: object = {}): Example => {
   const tools = [fn(), fn({ name: 'g' })]
   return {
@@ -63,7 +63,7 @@ const calling = (...tool_calls: readonly object[]) => ({
 })
 const result = (content: unknown) => ({ role: 'tool', tool_call_id: 'c1', content })
 
-/** An answer that holds more than its text. */
+/** An example with an earlier answer that has more than text. */
 const answering = (members: object, param: string): Example => ({
   fields: messages(question, { role: 'assistant', content: 'So', ...members }, question),
   without: messages(question, { role: 'assistant', content: 'So' }, question),
@@ -80,7 +80,7 @@ const calls = (call: object, param: string): Example => ({
   param: `messages.1.tool_calls.0.function.${param}`,
 })
 
-/** A part of a user's message. */
+/** An example with a part in a user message. */
 const showing = (part: object, member = ''): Example => ({
   fields: messages({ role: 'user', content: [look, part] }),
   without: messages({ role: 'user', content: [look] }),

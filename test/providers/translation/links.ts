@@ -1,16 +1,16 @@
 import { type ApiFamily } from '../../../src/providers/translation/cell.ts'
 import type { Condition } from '../../../src/providers/translation/conditions.ts'
 
-/** A model to ask, and what holds of it whatever is asked. */
+/** A model, and the conditions that hold for all its requests. */
 export interface Link {
   readonly kind: string
   readonly upstreamId: string
   readonly holds?: readonly Condition[]
-  /** Further lines of the model. */
+  /** More TOML lines of the model. */
   readonly more?: string
-  /** Further lines of the provider. */
+  /** More TOML lines of the provider. */
   readonly settings?: string
-  /** What a request must hold too. */
+  /** Fields that every request to it must have. */
   readonly fields?: object
 }
 
@@ -30,7 +30,7 @@ const bedrock = (upstreamId: string, more: Partial<Link> = {}): Link => ({
   ...more,
 })
 
-/** The models of a family: the first of which no condition of a cell holds shows its usual outcome. */
+/** The models of each API. The first one without a condition of a cell shows the usual outcome. */
 export const usual: Readonly<Record<ApiFamily, readonly [Link, ...Link[]]>> = {
   anthropic: [claude('claude-sonnet-4-5')],
   gemini: [
@@ -42,7 +42,7 @@ export const usual: Readonly<Record<ApiFamily, readonly [Link, ...Link[]]>> = {
   cohere: [{ kind: 'cohere', upstreamId: 'command-a-03-2025' }],
 }
 
-/** The conversation after a call whose thinking has been lost. */
+/** A conversation after a call whose thinking blocks are missing. */
 const withoutThinking = {
   messages: [
     { role: 'user', content: 'Hi' },
@@ -56,7 +56,7 @@ const withoutThinking = {
 }
 const noRoom = { more: 'max_output_tokens = 1000' }
 
-/** A model of the family for which a condition holds. */
+/** For each API and condition, a model for which the condition holds. */
 export const exceptional: Readonly<Record<ApiFamily, Readonly<Partial<Record<Condition, Link>>>>> =
   {
     anthropic: {

@@ -8,7 +8,7 @@ import { examples } from './examples.ts'
 import { exceptional, type Link, usual } from './links.ts'
 
 /*
- * Each cell of the table, sent: what the upstream gets, or the refusal, is what the cell claims.
+ * Sends a request for each cell of the table: the upstream request or the refusal must match the cell.
  */
 
 interface Case {
@@ -21,17 +21,19 @@ interface Case {
 const families: readonly ApiFamily[] = ['anthropic', 'gemini', 'bedrock', 'cohere']
 // The names of the rows are the features.
 const features = Object.keys(table) as Feature[]
-const cases = features.flatMap((feature) => families.flatMap((family) => casesOf(feature, family)))
+const cases = features.flatMap((feature) =>
+  families.flatMap((family) => listCases(feature, family)),
+)
 
-/** The usual outcome of a cell, and each of its exceptions. */
-function casesOf(feature: Feature, family: ApiFamily): Case[] {
+/** Lists the usual outcome of a cell and its exceptions. */
+function listCases(feature: Feature, family: ApiFamily): Case[] {
   const { unless = {}, ...outcome } = table[feature][family]
   const isUsual = ({ holds = [] }: Link) => !holds.some((condition) => condition in unless)
   const exceptions = (Object.entries(unless) as [Condition, TranslationOutcome][]).map(
     ([condition, exception]) => ({
       name: `${feature} for ${family}, ${condition}: ${exception.verdict}`,
       feature,
-      link: linkFor(family, condition),
+      link: findLink(family, condition),
       outcome: exception,
     }),
   )
@@ -43,7 +45,7 @@ function casesOf(feature: Feature, family: ApiFamily): Case[] {
   ]
 }
 
-function linkFor(family: ApiFamily, condition: Condition): Link {
+function findLink(family: ApiFamily, condition: Condition): Link {
   const link = exceptional[family][condition]
   if (!link) throw new Error(`no model of ${family} shows ${condition}`)
   return link
@@ -54,26 +56,26 @@ describe.each(cases)('$name', ({ feature, link, outcome }) => {
   const asked = { ...link.fields, ...fields }
 
   test('the upstream sees the outcome of the table', async () => {
-    const other = await sent(link, { ...link.fields, ...without })
+    const other = await sendFields(link, { ...link.fields, ...without })
     switch (outcome.verdict) {
       case 'refused':
         return expectRefusal(link, asked, { code: outcome.code ?? 'LM-1001', param })
       case 'dropped': {
-        const seen = await sent(link, asked)
+        const seen = await sendFields(link, asked)
         if (!outcome.isWeakened) expect(seen).toEqual(other)
-        expect(await droppedBy(link)).toContain(param)
+        expect(await readDropped(link)).toContain(param)
         return expectRefusal({ ...link, isStrict: true }, asked, { code: 'LM-1001' })
       }
       case 'ignored':
-        return expect(await sent({ ...link, isStrict: true }, asked)).toEqual(other)
+        return expect(await sendFields({ ...link, isStrict: true }, asked)).toEqual(other)
       case 'carried': {
-        const seen = at(await sent({ ...link, isStrict: true }, asked), outcome.to)
+        const seen = at(await sendFields({ ...link, isStrict: true }, asked), outcome.to)
         expect(seen).toEqual(at({ body: { ...question, ...asked } }, outcome.to))
         return expect(seen).not.toEqual(at(other, outcome.to))
       }
       case 'mapped': {
-        const same = feature === 'model' ? await sent(another(link), asked) : other
-        const seen = at(await sent({ ...link, isStrict: true }, asked), outcome.to)
+        const same = feature === 'model' ? await sendFields(another(link), asked) : other
+        const seen = at(await sendFields({ ...link, isStrict: true }, asked), outcome.to)
         return expect(seen, outcome.to).not.toEqual(at(same, outcome.to))
       }
       default:
@@ -82,7 +84,7 @@ describe.each(cases)('$name', ({ feature, link, outcome }) => {
   })
 })
 
-/** Values that ask for what happens anyway. */
+/** Default values. */
 const neutral = {
   n: 1,
   logprobs: false,
@@ -102,8 +104,8 @@ const neutral = {
 
 test.each(families)('a strict provider of %s accepts default values', async (family) => {
   const [link] = usual[family]
-  const seen = await sent({ ...link, isStrict: true }, neutral)
-  expect(seen).toEqual(await sent(link, {}))
+  const seen = await sendFields({ ...link, isStrict: true }, neutral)
+  expect(seen).toEqual(await sendFields(link, {}))
 })
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
@@ -115,29 +117,29 @@ interface Sent {
   readonly body: unknown
 }
 
-/** What the upstream gets of a request. It answers that there is nothing. */
-async function sent(link: Asked, fields: object): Promise<Sent> {
-  const { chat, upstream } = await gatewayFor(link)
+/** Returns the upstream request for these fields. The upstream answers 404. */
+async function sendFields(link: Asked, fields: object): Promise<Sent> {
+  const { chat, upstream } = await createGateway(link)
   upstream.requests.length = 0
   const response = await chat({ ...question, ...fields })
   expect(upstream.requests, await response.text()).toHaveLength(1)
   return { address: upstream.requests[0]?.url, body: upstream.body() }
 }
 
-/** The fields that the latest request lost, as the log has them. */
-async function droppedBy(link: Asked): Promise<unknown> {
-  const { log } = await gatewayFor(link)
+/** Returns the dropped fields of the last request, from the log. */
+async function readDropped(link: Asked): Promise<unknown> {
+  const { log } = await createGateway(link)
   return log.findLast(({ message }) => message === 'fields dropped')?.fields['fields']
 }
 
 async function expectRefusal(link: Asked, fields: object, error: object): Promise<void> {
-  const { chat, upstream } = await gatewayFor(link)
+  const { chat, upstream } = await createGateway(link)
   upstream.requests.length = 0
   expect(await errorOf(await chat({ ...question, ...fields }))).toMatchObject(error)
   expect(upstream.requests).toEqual([])
 }
 
-/** The value at a dotted path of the body; the address where there is no such place. */
+/** Returns the value at a dotted path of the body, or the URL when the path is undefined. */
 function at({ address, body }: Sent, path: string | undefined): unknown {
   if (path === undefined) return address
   return path
@@ -145,14 +147,14 @@ function at({ address, body }: Sent, path: string | undefined): unknown {
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body)
 }
 
-/** The same model by another name. */
+/** Returns the same model with another name. */
 function another(link: Link): Link {
   return { ...link, upstreamId: `${link.upstreamId}-2` }
 }
 
 const gateways = new Map<string, Promise<TestGateway>>()
 
-function gatewayFor({
+function createGateway({
   kind,
   upstreamId,
   more = '',
@@ -174,12 +176,12 @@ modalities = ["text", "image"]
 ${more}`
   const known = gateways.get(config)
   if (known) return known
-  const made = newGateway(config)
+  const made = startGateway(config)
   gateways.set(config, made)
   return made
 }
 
-async function newGateway(config: string): Promise<TestGateway> {
+async function startGateway(config: string): Promise<TestGateway> {
   const made = await testGateway(config)
   made.upstream.always(json({ message: 'nothing here' }, { status: 404 }))
   return made

@@ -28,7 +28,7 @@ interface Setup {
   readonly resilience?: string
 }
 
-function gatewayOf({
+function createGateway({
   baseUrl = origin,
   apiVersion,
   deployment = 'gpt-4.1',
@@ -42,8 +42,8 @@ function gatewayOf({
   )
 }
 
-async function urlOf(setup: Setup): Promise<string | undefined> {
-  const { chat, upstream } = await gatewayOf(setup)
+async function findUrl(setup: Setup): Promise<string | undefined> {
+  const { chat, upstream } = await createGateway(setup)
   upstream.next(json(completion()))
   expect((await chat(request)).status).toBe(200)
   expect(upstream.body()).toMatchObject({ model: setup.deployment ?? 'gpt-4.1' })
@@ -118,13 +118,13 @@ describe('the form of the address follows from base_url', () => {
     ['API Management with a path', '/a/b/', `/a/b${deployments}?${pinned}`],
     ['a fragment', '/openai#x', `${deployments}?${pinned}`],
   ])('%s', async (_, path, expected) => {
-    expect(await urlOf({ baseUrl: `${origin}${path}` })).toBe(`${origin}${expected}`)
+    expect(await findUrl({ baseUrl: `${origin}${path}` })).toBe(`${origin}${expected}`)
   })
 
   test.each(['cognitiveservices.azure.com', 'services.ai.azure.com'])(
     'the form is the same on %s',
     async (host) => {
-      expect(await urlOf({ baseUrl: `https://res.${host}` })).toBe(
+      expect(await findUrl({ baseUrl: `https://res.${host}` })).toBe(
         `https://res.${host}${deployments}?${pinned}`,
       )
     },
@@ -178,7 +178,10 @@ describe('api-version', () => {
     ['v1 in the v1 form', '/openai/v1', 'v1', '/openai/v1/chat/completions'],
   ])('%s', async (_, more, apiVersion, expected) => {
     expect(
-      await urlOf({ baseUrl: `${origin}${more}`, ...(apiVersion !== undefined && { apiVersion }) }),
+      await findUrl({
+        baseUrl: `${origin}${more}`,
+        ...(apiVersion !== undefined && { apiVersion }),
+      }),
     ).toBe(`${origin}${expected}`)
   })
 
@@ -205,7 +208,7 @@ test.each([
   ['a percent sign', '50%', '50%25'],
   ['letters beyond ASCII', 'modèle', 'mod%C3%A8le'],
 ])('a deployment name with %s is encoded as one path segment', async (_, deployment, segment) => {
-  expect(await urlOf({ deployment })).toBe(
+  expect(await findUrl({ deployment })).toBe(
     `${origin}/openai/deployments/${segment}/chat/completions?${pinned}`,
   )
 })
@@ -219,7 +222,7 @@ describe('the credential', () => {
     ['a key that only starts like a token', 'eyJabc', { 'api-key': 'eyJabc' }],
     ['a key of three parts that is no token', 'a.b.c', { 'api-key': 'a.b.c' }],
   ])('%s is sent in exactly one header', async (_, secret, expected) => {
-    const { chat, upstream } = await gatewayOf({ secret })
+    const { chat, upstream } = await createGateway({ secret })
     upstream.next(json(completion()))
     await chat(request)
     const { 'api-key': apiKey, authorization } = upstream.requests[0]?.headers ?? {}
@@ -239,7 +242,7 @@ describe('the credential', () => {
 
   test('the credential is masked in upstream messages', async () => {
     const secret = '0123456789abcdef0123456789abcdef'
-    const { chat, upstream } = await gatewayOf({ secret })
+    const { chat, upstream } = await createGateway({ secret })
     upstream.next(json({ error: { code: '404', message: `no ${secret} here` } }, { status: 404 }))
     const { message } = await expectErrorShape(await chat(request))
     expect(message).toContain('no *** here')
@@ -262,13 +265,13 @@ describe('streams', () => {
   })
 
   test('a stream that begins with the filter frame commits on later content', async () => {
-    const gateway = await gatewayOf({})
+    const gateway = await createGateway({})
     gateway.upstream.next(stream([filterFrame, wholeStream]))
     expect(await readStream(gateway)).toBe(filterFrame + wholeStream)
   })
 
   test('a stream with only the filter frame is a failed attempt', async () => {
-    const gateway = await gatewayOf({ resilience: 'retry_base_ms = 0' })
+    const gateway = await createGateway({ resilience: 'retry_base_ms = 0' })
     gateway.upstream.next(stream([filterFrame + done]), stream([wholeStream]))
     const shown = readStream(gateway)
     await gateway.clock.advance(0)
@@ -277,14 +280,14 @@ describe('streams', () => {
   })
 
   test('chunks without a delta may come before and after the finish reason', async () => {
-    const gateway = await gatewayOf({})
+    const gateway = await createGateway({})
     const sent = role + asyncFilter + hello + asyncFilter + stop + asyncFilter + usageChunk + done
     gateway.upstream.next(stream([sent]))
     expect(await readStream(gateway)).toBe(sent)
   })
 
   test('a stream with only chunks without a delta is a failed attempt', async () => {
-    const gateway = await gatewayOf({ resilience: 'retry_max_attempts = 1' })
+    const gateway = await createGateway({ resilience: 'retry_max_attempts = 1' })
     gateway.upstream.next(stream([filterFrame + asyncFilter + asyncFilter + done]))
     const response = await gateway.chat({ ...request, stream: true })
     expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3010' })
@@ -304,7 +307,7 @@ describe('errors', () => {
   }
 
   test('a prompt refused by the content filter stays a 400, is not retried and does not count for the circuit', async () => {
-    const { chat, upstream } = await gatewayOf({ resilience: 'circuit_failure_threshold = 1' })
+    const { chat, upstream } = await createGateway({ resilience: 'circuit_failure_threshold = 1' })
     for (let turn = 0; turn < 3; turn++) {
       upstream.next(json(contentFilter, { status: 400 }))
       const response = await chat(request)
@@ -315,7 +318,7 @@ describe('errors', () => {
   })
 
   test('an answer stopped by the filter is a valid answer', async () => {
-    const { chat, upstream } = await gatewayOf({})
+    const { chat, upstream } = await createGateway({})
     upstream.next(
       json({ choices: [{ index: 0, message: { content: '' }, finish_reason: 'content_filter' }] }),
     )
@@ -330,7 +333,7 @@ describe('errors', () => {
     [408, { error: { code: 'Timeout', message: 'slow' } }, 504, 'LM-3005'],
     [500, { error: { code: 'InternalServerError', message: 'oops' } }, 502, 'LM-3003'],
   ])('status %i with %j', async (status, body, expected, code) => {
-    const { chat, upstream } = await gatewayOf({ resilience: 'retry_max_attempts = 1' })
+    const { chat, upstream } = await createGateway({ resilience: 'retry_max_attempts = 1' })
     upstream.next(json(body, { status }))
     const response = await chat(request)
     expect(response.status).toBe(expected)
@@ -338,7 +341,7 @@ describe('errors', () => {
   })
 
   test('a retry-after of a day is not waited for', async () => {
-    const { chat, upstream } = await gatewayOf({})
+    const { chat, upstream } = await createGateway({})
     upstream.next(
       json(
         { error: { code: '429', message: 'Please retry after 86400 seconds.' } },

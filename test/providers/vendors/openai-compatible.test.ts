@@ -15,7 +15,7 @@ interface Setup {
   readonly settings?: string
 }
 
-function gatewayOf({ kind, baseUrl, settings = '' }: Setup, variables = 'api_key_env = "KEY"') {
+function createGateway({ kind, baseUrl, settings = '' }: Setup, variables = 'api_key_env = "KEY"') {
   const address = baseUrl === undefined ? '' : `base_url = ${JSON.stringify(baseUrl)}`
   return watchedGateway(
     `[resilience]\nretry_base_ms = 0\ncircuit_failure_threshold = 100\n[[providers]]\nname = "p"\nkind = "${kind}"\n${variables}\n${address}\n${settings}\nmodels = [{ id = "m", upstream_id = "u" }]`,
@@ -23,7 +23,7 @@ function gatewayOf({ kind, baseUrl, settings = '' }: Setup, variables = 'api_key
   )
 }
 
-/** The vendors' own addresses; null where the user must give one. */
+/** The vendors' public addresses; null when `base_url` is required. */
 const vendors: Readonly<Record<string, string | null>> = {
   openai: 'https://api.openai.com/v1',
   vllm: null,
@@ -54,7 +54,7 @@ describe.each(Object.entries(vendors))('%s', (kind, address) => {
   const setup: Setup = { kind, baseUrl: address === null ? own : undefined }
 
   test('requests go to the vendor’s address with the key as a bearer token', async () => {
-    const { chat, upstream } = await gatewayOf(setup)
+    const { chat, upstream } = await createGateway(setup)
     upstream.next(json(completion()), stream([wholeStream]))
     expect((await chat(request)).status).toBe(200)
     await (await chat(streamed())).text()
@@ -69,7 +69,7 @@ describe.each(Object.entries(vendors))('%s', (kind, address) => {
   })
 
   test('requests to another address need no key', async () => {
-    const { chat, upstream } = await gatewayOf({ kind, baseUrl: 'http://localhost:9/v1' }, '')
+    const { chat, upstream } = await createGateway({ kind, baseUrl: 'http://localhost:9/v1' }, '')
     upstream.next(json(completion()))
     expect((await chat(request)).status).toBe(200)
     expect(upstream.requests[0]?.url).toBe('http://localhost:9/v1/chat/completions')
@@ -119,7 +119,7 @@ describe('base_url', () => {
     ['together', 'https://api.together.xyz/v1', 'https://api.together.xyz/v1/chat/completions'],
     ['cloudflare', cloudflareBase, `${cloudflareBase}/chat/completions`],
   ])('for %s, %s leads to %s', async (kind, baseUrl, url) => {
-    const { chat, upstream } = await gatewayOf({ kind, baseUrl })
+    const { chat, upstream } = await createGateway({ kind, baseUrl })
     upstream.next(json(completion()))
     await chat(request)
     expect(upstream.requests[0]?.url).toBe(url)
@@ -217,7 +217,10 @@ describe('a status that a vendor uses with another meaning', () => {
     ['cloudflare', 408, { errors: [{ code: 3007, message: 'timeout' }] }, 504, 'LM-3005', 3],
     ['groq', 413, { error: { message: 'too large' } }, 413, 'LM-3003', 1],
   ])('%s: status %i with %j', async (kind, status, body, expected, code, attempts) => {
-    const { chat, upstream, clock, log } = await gatewayOf({ kind, baseUrl: 'http://own.test/v1' })
+    const { chat, upstream, clock, log } = await createGateway({
+      kind,
+      baseUrl: 'http://own.test/v1',
+    })
     upstream.always(json(body, { status }))
     const pending = chat(request)
     await clock.advance(0)
@@ -246,7 +249,7 @@ describe('an error with status 200, as OpenRouter sends it, counts as the status
     [undefined, 502, 'LM-3002', 3],
     [1e21, 502, 'LM-3002', 3],
   ])('the error %j is a %i %s', async (named, status, code, attempts) => {
-    const { chat, upstream, clock, log } = await gatewayOf({ kind: 'openrouter' })
+    const { chat, upstream, clock, log } = await createGateway({ kind: 'openrouter' })
     upstream.always(error(named))
     const pending = chat(request)
     await clock.advance(0)
@@ -328,7 +331,7 @@ describe('the error message is found in every shape that vendors use', () => {
   })
 
   async function messageOf(responder: Responder): Promise<string> {
-    const { chat, upstream } = await gatewayOf({ kind: 'openai' })
+    const { chat, upstream } = await createGateway({ kind: 'openai' })
     upstream.next(responder)
     const { message } = await expectErrorShape(await chat(request))
     const intro = 'provider p refused the request with status 400'
@@ -339,14 +342,14 @@ describe('the error message is found in every shape that vendors use', () => {
 
 describe('vendor quirks', () => {
   test('deepseek: blank lines before an answer are passed on', async () => {
-    const { chat, upstream } = await gatewayOf({ kind: 'deepseek' })
+    const { chat, upstream } = await createGateway({ kind: 'deepseek' })
     const text = `\n\n\n${JSON.stringify(completion())}`
     upstream.next(whole(text))
     expect(await (await chat(request)).text()).toBe(text)
   })
 
   test('mistral: the text of parts is counted', async () => {
-    const { chat, upstream, log } = await gatewayOf({ kind: 'mistral' })
+    const { chat, upstream, log } = await createGateway({ kind: 'mistral' })
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'abcd' }] },
       { type: 'text', text: 'abcd' },
@@ -357,7 +360,7 @@ describe('vendor quirks', () => {
   })
 
   test('mistral: fields that it refuses are forwarded, because bodies are sent unchanged', async () => {
-    const { chat, upstream } = await gatewayOf({ kind: 'mistral' })
+    const { chat, upstream } = await createGateway({ kind: 'mistral' })
     upstream.next(json(completion()))
     const body = { ...request, seed: 1, logprobs: true, max_completion_tokens: 5 }
     await chat(body)
@@ -365,7 +368,7 @@ describe('vendor quirks', () => {
   })
 
   test('strict = true refuses nothing, because verbatim kinds forward everything', async () => {
-    const { chat, upstream } = await gatewayOf({ kind: 'openai', settings: 'strict = true' })
+    const { chat, upstream } = await createGateway({ kind: 'openai', settings: 'strict = true' })
     upstream.next(json(completion()))
     const response = await chat({ ...request, nobody_knows: 1, logit_bias: {}, seed: 1 })
     expect(response.status).toBe(200)
