@@ -1,6 +1,7 @@
 export { type ConfigVerdict, checkConfig } from './check-config.ts'
 export type { ConfigFile, StagedFile } from './core/config-file.ts'
 export type { FetchOptions } from './core/fetch.ts'
+export type { Bytes, Millis, UnixSeconds } from './core/ids.ts'
 export type {
   Counter,
   Histogram,

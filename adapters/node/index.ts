@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import type {
+  Bytes,
   Clock,
   Environment,
   Fingerprint,
@@ -44,8 +45,8 @@ export interface NodePorts {
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
   readonly metrics: () => MetricsPort
-  /** Maximum number of bytes to buffer for clients: a quarter of the heap limit. */
-  readonly bufferLimit: number
+  /** Maximum memory for bodies and queues: a quarter of the heap limit. */
+  readonly bufferLimit: Bytes
   readonly env: Environment
   /** The proxy variables in force for outgoing calls, without credentials. */
   readonly proxies: Readonly<Record<string, string>> | undefined

@@ -3,6 +3,7 @@ import type { AdminRoutes, ConfigDocument } from '../admin/index.ts'
 import type { Config, Problem } from '../config/index.ts'
 import type { Authenticator } from '../core/admission.ts'
 import type { GatewayEvents } from '../core/gateway-events.ts'
+import type { Bytes } from '../core/ids.ts'
 import type { Meters } from '../core/metrics.ts'
 import type { Clock, Environment, Fingerprint, Log, UpstreamPort } from '../core/ports.ts'
 import type { RequestRecord } from '../core/request-record.ts'
@@ -30,8 +31,8 @@ export interface AccessControl {
 /** What the admin routes need of the rest of the gateway. */
 export interface AdminDeps {
   readonly document: ConfigDocument
-  /** Maximum bytes of a request body. */
-  readonly bodyLimit: () => number
+  /** Maximum size of a request body. */
+  readonly bodyLimit: () => Bytes
   readonly intake: BodyLimiter
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Audit } from '../core/audit.ts'
 import { invalid } from '../core/errors.ts'
+import type { Bytes } from '../core/ids.ts'
 import { invalidField, schemaMessages } from '../core/invalid-field.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Clock } from '../core/ports.ts'
@@ -36,7 +37,7 @@ export interface AdminRouteDeps extends BodyOptions {
 export interface BodyOptions {
   readonly clock: Clock
   /** The maximum size of a body, in bytes. */
-  readonly bodyLimit: () => number
+  readonly bodyLimit: () => Bytes
   readonly intake: BodyLimiter
 }
 

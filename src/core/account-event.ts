@@ -1,5 +1,5 @@
 import type { BudgetScope } from './accounts.ts'
-import type { NanoUsd } from './ids.ts'
+import type { NanoUsd, UnixSeconds } from './ids.ts'
 
 export const accountEventTypes = [
   'budget.threshold',
@@ -21,8 +21,7 @@ export interface AccountEvent {
   readonly budgetSpent: NanoUsd
   /** The percentage that spend has reached; null for all types but `budget.threshold`. */
   readonly threshold: number | null
-  /** Unix seconds. */
-  readonly timestamp: number
+  readonly timestamp: UnixSeconds
 }
 
 /** Accepts an event. Returns at once and never throws. */

@@ -1,6 +1,6 @@
-import type { GroupId, KeyId, NanoUsd } from './ids.ts'
+import type { GroupId, KeyId, NanoUsd, UnixSeconds } from './ids.ts'
 
-/** A virtual key without its secret and its spend. Times are unix seconds. */
+/** A virtual key without its secret and its spend. */
 export interface VirtualKey {
   readonly id: KeyId
   readonly name: string
@@ -12,11 +12,11 @@ export interface VirtualKey {
   readonly rpmLimit: number | null
   /** Tokens per minute; null: no limit. */
   readonly tpmLimit: number | null
-  readonly expiresAt: number | null
+  readonly expiresAt: UnixSeconds | null
   readonly disabled: boolean
-  readonly createdAt: number
+  readonly createdAt: UnixSeconds
   /** Set on a tombstone: the key is deleted, but its spend stays attributed to it. */
-  readonly deletedAt: number | null
+  readonly deletedAt: UnixSeconds | null
 }
 
 /** A group of keys with a shared budget. It sets no other limit. */
@@ -25,8 +25,8 @@ export interface BudgetGroup {
   readonly name: string
   /** Null: no cap; the group only adds up the spend of its keys. */
   readonly budgetMax: NanoUsd | null
-  readonly createdAt: number
-  readonly deletedAt: number | null
+  readonly createdAt: UnixSeconds
+  readonly deletedAt: UnixSeconds | null
 }
 
 /** The kind of subject that a budget belongs to. */

@@ -3,7 +3,7 @@ import type { ChatCall, OutputEstimate } from './chat.ts'
 import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { FrameDecoder } from './frame.ts'
-import type { Millis, ModelId, NanoUsd, ProviderName } from './ids.ts'
+import type { Millis, ModelId, NanoUsd, ProviderName, UnixSeconds } from './ids.ts'
 import type { BufferedBody, Clock, Egress, Environment, ReadFile, UpstreamPort } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
@@ -206,7 +206,7 @@ export interface Model {
   readonly maxOutputTokens: number | undefined
   readonly prices: Prices
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */
-  readonly created: number
+  readonly created: UnixSeconds
   readonly chat: ChatEndpoint | undefined
   readonly embed: EmbedEndpoint | undefined
   readonly rerank: RerankEndpoint | undefined

@@ -1,7 +1,7 @@
 import type { Account } from './accounts.ts'
 import type { Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
-import type { KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
+import type { Bytes, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Metadata } from './metadata.ts'
 import type { Model } from './provider.ts'
 import type { Usage } from './usage.ts'
@@ -9,7 +9,7 @@ import type { Usage } from './usage.ts'
 /** The images of a request. */
 export interface Media {
   readonly count: number
-  readonly bytes: number
+  readonly bytes: Bytes
 }
 
 /** A link of a chain that did not serve, in the words of the log. */

@@ -1,5 +1,5 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
-import type { ModelId, ProviderName } from '../core/ids.ts'
+import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
 import type { DialectTarget, Model, ModelRoute, Provider, StreamUsage } from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -169,7 +169,7 @@ function createTarget(
 interface ModelParts {
   readonly target: DialectTarget
   readonly provider: Provider
-  readonly created: number
+  readonly created: UnixSeconds
 }
 
 function buildModel(entry: ModelConfig, { target, provider, created }: ModelParts): Model {

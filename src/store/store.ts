@@ -1,6 +1,6 @@
 import type { BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { Capability } from '../core/capability.ts'
-import type { GroupId, KeyId, NanoUsd } from '../core/ids.ts'
+import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
 
 /**
@@ -269,14 +269,12 @@ export interface SealedRow {
   readonly name: string
   /** The sealed value as text. */
   readonly sealed: string
-  /** Unix seconds. */
-  readonly updatedAt: number
+  readonly updatedAt: UnixSeconds
 }
 
 export interface WebhookRow {
   readonly enabled: boolean
   /** The settings document, JSON. */
   readonly settings: string
-  /** Unix seconds. */
-  readonly updatedAt: number
+  readonly updatedAt: UnixSeconds
 }

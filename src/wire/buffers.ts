@@ -1,3 +1,4 @@
+import type { Bytes } from '../core/ids.ts'
 import { InFlightSet } from './in-flight-set.ts'
 
 /**
@@ -6,18 +7,18 @@ import { InFlightSet } from './in-flight-set.ts'
  * bytes, which belongs to the slowest reader, is evicted first.
  */
 export class Buffers {
-  readonly #limit: () => number
+  readonly #limit: () => Bytes
   readonly #accounts = new InFlightSet<BufferAccount>()
   #bytes = 0
   #shedding = false
   #onFreed: () => void = () => {}
 
-  /** `limit` returns the limit in bytes. It may change at any time. */
-  constructor(limit: () => number) {
+  /** `limit` may change at any time. */
+  constructor(limit: () => Bytes) {
     this.#limit = limit
   }
 
-  get bytes(): number {
+  get bytes(): Bytes {
     return this.#bytes
   }
 
