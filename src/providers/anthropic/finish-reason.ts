@@ -1,6 +1,9 @@
 import type { FinishReason } from '../../stream/chunk-writer.ts'
 
-/** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
+/**
+ * The stop reasons with a fixed counterpart.
+ * https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+ */
 const finishReasons: ReadonlyMap<string | undefined, FinishReason> = new Map([
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],

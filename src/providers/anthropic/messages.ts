@@ -84,7 +84,10 @@ interface AnthropicTurn extends Turn {
 
 const turnRules: TurnRules<AnthropicTurn> = {
   // The API refuses text in front of a tool result.
-  arrange: (blocks) => [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))],
+  arrange: (blocks) =>
+    blocks.some(isResult)
+      ? [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
+      : blocks,
   opening: { role: 'user', content: [{ type: 'text', text: '.' }], isText: true },
 }
 

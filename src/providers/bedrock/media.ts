@@ -3,7 +3,10 @@ import { parseDataUri } from '../../wire/data-uri.ts'
 import type { FilePart, ImageUrlPart, JsonObject } from '../canonical/messages.ts'
 import type { Block } from '../claude/cache-marks.ts'
 
-/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
+/**
+ * The image formats of Converse, by media type.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+ */
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpeg'],
   // Not a media type, but clients often send it.
@@ -15,7 +18,10 @@ const imageFormats: ReadonlyMap<string, string> = new Map([
 
 const openXml = 'application/vnd.openxmlformats-officedocument'
 
-/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html */
+/**
+ * The document formats of Converse, by media type.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
+ */
 const documentFormats: ReadonlyMap<string, string> = new Map([
   ['application/pdf', 'pdf'],
   ['text/csv', 'csv'],

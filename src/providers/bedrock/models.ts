@@ -79,7 +79,7 @@ interface Family extends Facts {
 }
 
 /**
- * The first match counts. As of November 2026, from what LangChain's client sends and from
+ * The model families; the first match counts. As of November 2026, from what LangChain's client sends and from
  * https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html,
  * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html

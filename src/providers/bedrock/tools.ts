@@ -87,7 +87,10 @@ function toPastToolSpecs(messages: readonly CanonicalMessage[]): object[] {
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: noParameters } } }))
 }
 
-/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html */
+/**
+ * Characters of a `toolUseId`.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
+ */
 const maxIdLength = 64
 /** Mistral models accept ids of exactly this length. */
 const shortIdLength = 9

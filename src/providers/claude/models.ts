@@ -47,7 +47,7 @@ interface Family extends ClaudeModel {
 }
 
 /**
- * The first match counts. As of November 2026, from
+ * The model families; the first match counts. As of November 2026, from
  * https://platform.claude.com/docs/en/about-claude/models/overview,
  * https://platform.claude.com/docs/en/about-claude/models/migration-guide,
  * https://platform.claude.com/docs/en/build-with-claude/effort and

@@ -16,18 +16,15 @@ export interface TurnRules<Each extends Turn> {
 
 /**
  * Brings turns into the form that both vendors require: none is empty, roles alternate, the user
- * opens, and a prefill does not end in white space. Throws `UntranslatableError` when every turn is empty.
+ * opens, and a prefill does not end in white space. Throws `UntranslatableError` when every turn is
+ * empty.
  */
 export function alternateTurns<Each extends Turn>(
   turns: readonly Each[],
   { arrange, opening }: TurnRules<Each>,
 ): readonly Each[] {
-  const merged = groupByRole(turns.filter(({ content }) => content.length > 0)).map(
-    ([first, ...others]) => ({
-      ...first,
-      content: arrange([first, ...others].flatMap(({ content }) => content)),
-    }),
-  )
+  const groups = groupByRole(turns.filter(({ content }) => content.length > 0))
+  const merged = groups.map((group) => ({ ...group[0], content: arrange(mergeContent(group)) }))
   const first = merged[0]
   if (!first) {
     throw new UntranslatableError(
@@ -48,6 +45,10 @@ function groupByRole<Each extends Turn>(turns: readonly Each[]): [Each, ...Each[
     else groups.push([turn])
   }
   return groups
+}
+
+function mergeContent(group: readonly [Turn, ...Turn[]]): readonly Block[] {
+  return group.length === 1 ? group[0].content : group.flatMap(({ content }) => content)
 }
 
 /**
