@@ -117,7 +117,7 @@ const refused: readonly Row[] = [
     model: 'fetcher',
     url: 'http://images.test/cat.png',
     code: 'LM-2004',
-    says: 'https addresses only',
+    says: 'at https addresses',
   },
   {
     name: 'a remote image for a fallback without remote_images',
