@@ -72,6 +72,13 @@ describe('the architecture', () => {
     expect(files.length).toBeGreaterThan(40)
   })
 
+  test('docs/architecture.md lists every folder with its floor', () => {
+    const rows = read('docs/architecture.md').matchAll(/^\| (\d) \| `([^`]+)` \|/gm)
+    const listed = Array.from(rows, ([, floor, folder]) => `${floor} ${folder}`)
+    const expected = floors.flatMap((folders, floor) => folders.map((each) => `${floor} ${each}`))
+    expect(listed.sort()).toEqual(expected.sort())
+  })
+
   test('a file imports from its own folder or from a lower floor', () => {
     const wrong = inner.filter(({ from, to }) => {
       const [here, there] = [getFolder(from), getFolder(to)]
