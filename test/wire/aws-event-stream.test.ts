@@ -100,13 +100,13 @@ describe('a stream', () => {
   const stream = bytesOf(Object.values(recorded).join(''))
   const { messages } = read([stream])
 
-  test('reads the same however it is cut', () => {
+  test('a stream gives the same messages however it is split', () => {
     expect(messages).toHaveLength(4)
     for (const cut of cutsOf(stream)) expect(read(cut)).toEqual({ messages, whole: true })
     expect(read(singly(stream))).toEqual({ messages, whole: true })
   })
 
-  test('tells of each message its own headers, and of none those of another', () => {
+  test('each message has its own headers', () => {
     const types = ['aab', 'aab', 'aac', 'aab', 'aabb', '']
     const events = types.map((type) => awsEvent(type, {}))
     const together = new AwsEventStream().push(new Uint8Array(Buffer.concat(events)))
@@ -114,13 +114,13 @@ describe('a stream', () => {
     expect([...together].map(plain)).toEqual(alone.map(plain))
   })
 
-  test('that ends within a message is not whole', () => {
+  test('a stream that ends within a message is incomplete', () => {
     for (const [head] of cutsOf(bytesOf(recorded.delta))) {
       expect(read([head])).toEqual({ messages: [], whole: false })
     }
   })
 
-  test('reads as Amazon’s own codec reads it, whatever the headers', () => {
+  test('a stream decodes as with Amazon’s own codec, with any headers', () => {
     const codec = new EventStreamCodec(
       (bytes) => new TextDecoder().decode(bytes as Uint8Array),
       (text) => new TextEncoder().encode(text),
@@ -158,10 +158,10 @@ describe('a stream', () => {
   })
 })
 
-describe('a stream that lies', () => {
+describe('a corrupt stream', () => {
   const good = bytesOf(recorded.start)
 
-  test('about any of its bytes is broken off', () => {
+  test('a change of any byte ends the stream as closed-early', () => {
     for (let at = 0; at < good.length; at++) {
       const bad = good.slice()
       bad[at] = (bad[at] ?? 0) ^ 0x40
@@ -172,7 +172,7 @@ describe('a stream that lies', () => {
     }
   })
 
-  test('has still said what came before', () => {
+  test('the messages before a corrupt one are still read', () => {
     const bad = awsEvent('metadata', {})
     bad[bad.length - 1] = (bad.at(-1) ?? 0) ^ 1
     const stream = Buffer.concat([good, bad])
@@ -199,14 +199,14 @@ describe('a stream that lies', () => {
     ['longer than there is memory', 0xffffffff, 0],
     ['shorter than its headers', 23, 8],
     ['nothing but headers', 23, 0xffffffff],
-  ])('about a message that is %s is refused at its prelude', (_, total, headers) => {
+  ])('a message that is %s is rejected at its prelude', (_, total, headers) => {
     expect(read([claiming(total, headers).subarray(0, 12)])).toEqual({
       messages: [],
       failure: { kind: 'closed-early' },
     })
   })
 
-  test('about nothing is read', () => {
+  test('a message with correct lengths is read', () => {
     expect(read([claiming(23, 0)]).messages).toEqual([{ headers: {}, payload: 'payload' }])
   })
 
@@ -217,7 +217,7 @@ describe('a stream that lies', () => {
     ['a text that is too long', [1, 0x61, 7, 0, 200, 0x61]],
     ['a length that is cut off', [1, 0x61, 7, 0]],
     ['a number that is cut off', [1, 0x61, 5, 0, 0]],
-  ])('about its headers with %s is broken off', (_, block) => {
+  ])('headers with %s end the stream as closed-early', (_, block) => {
     const message = new Uint8Array(16 + block.length)
     const view = new DataView(message.buffer)
     view.setUint32(0, message.length)
@@ -229,7 +229,7 @@ describe('a stream that lies', () => {
   })
 })
 
-test('a long message in small pieces takes no longer than its length', () => {
+test('a long message in small pieces is read in linear time', () => {
   const payload = 'x'.repeat(8 * 1024 * 1024)
   const message = awsMessage({ a: 'b' }, payload)
   const stream = new AwsEventStream()

@@ -16,7 +16,7 @@ describe.each([
   ['with Buffer', onNode],
   ['without Buffer', await withoutBuffer()],
 ])('base64 %s', (_, { base64Length, decodeBase64, encodeBase64, writeBase64 }) => {
-  test('is what everyone else writes and reads', () => {
+  test('encodes and decodes like the platform', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64')
@@ -27,14 +27,14 @@ describe.each([
     )
   })
 
-  test('is written into its place, from a view too', () => {
+  test('writes into an array at an index, also from a view', () => {
     const bytes = Uint8Array.from([9, 1, 2, 3, 4, 9]).subarray(1, 5)
     const target = new Uint8Array(12).subarray(1)
     expect(writeBase64(bytes, target, 1)).toBe(9)
     expect(new TextDecoder().decode(target)).toBe('\0AQIDBA==\0\0')
   })
 
-  test.each([' AQID\nBA== ', 'AQIDBA', 'AQIDBB=='])('%j is read as atob reads it', (text) => {
+  test.each([' AQID\nBA== ', 'AQIDBA', 'AQIDBB=='])('%j is decoded as by atob', (text) => {
     expect(decodeBase64(text)).toEqual(Uint8Array.from([1, 2, 3, 4]))
   })
 

@@ -27,7 +27,7 @@ function intakeOf({ limit = 100 * MB, mostLarge = 2 } = {}) {
 }
 
 describe('large bodies', () => {
-  test('come in up to the limit, then in the order of their arrival', async () => {
+  test('large bodies are admitted up to the limit, then in the order of arrival', async () => {
     const { inside, waiting } = intakeOf()
     const first = inside(2 * MB)
     const second = inside(2 * MB)
@@ -39,13 +39,13 @@ describe('large bodies', () => {
     await fourth.entered
   })
 
-  test('of exactly a mebibyte are small', () => {
+  test('a body of exactly one mebibyte is small', () => {
     const { inside } = intakeOf({ mostLarge: 1 })
     inside(2 * MB)
     expect(inside(largeBodyBytes).isLarge).toBe(false)
   })
 
-  test('that give up their place twice give it up once', async () => {
+  test('releasing a slot twice releases it once', async () => {
     const { inside, waiting } = intakeOf({ mostLarge: 1 })
     const first = inside(2 * MB)
     const [second, third] = [waiting(2 * MB), waiting(2 * MB)]
@@ -55,7 +55,7 @@ describe('large bodies', () => {
     expect(await isPending(third.entered)).toBe(true)
   })
 
-  test('that left while they waited are passed over', async () => {
+  test('a waiting body whose slot is released is skipped', async () => {
     const { inside, waiting, buffers } = intakeOf({ mostLarge: 1 })
     const first = inside(2 * MB)
     const [second, third] = [waiting(2 * MB), waiting(3 * MB)]
@@ -65,7 +65,7 @@ describe('large bodies', () => {
     expect(buffers.bytes).toBe(3 * MB)
   })
 
-  test('come in when more of them may', async () => {
+  test('waiting bodies are admitted when the limit is raised', async () => {
     const { settings, intake, inside, waiting } = intakeOf({ mostLarge: 1 })
     inside(2 * MB)
     const second = waiting(2 * MB)
@@ -74,7 +74,7 @@ describe('large bodies', () => {
     await second.entered
   })
 
-  test('that turn out to be large wait for a place like others', async () => {
+  test('a body that turns out to be large waits for a slot like others', async () => {
     const { inside, buffers } = intakeOf({ mostLarge: 1 })
     const large = inside(2 * MB)
     const grown = inside(largeBodyBytes)
@@ -90,8 +90,8 @@ describe('large bodies', () => {
   })
 })
 
-describe('bodies of any length wait for room in the buffers', () => {
-  test('and small ones pass large ones', async () => {
+describe('waiting for memory', () => {
+  test('small bodies may overtake waiting large ones', async () => {
     const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB, mostLarge: 8 })
     const first = inside(8 * MB)
     const large = waiting(5 * MB)
@@ -106,7 +106,7 @@ describe('bodies of any length wait for room in the buffers', () => {
     expect(buffers.bytes).toBe(7 * MB)
   })
 
-  test('and come in when a slow reader has gone', async () => {
+  test('a body is admitted when a slow reader has left', async () => {
     const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB })
     inside(1 * MB)
     const reader = buffers.openAccount(() => {})
@@ -116,7 +116,7 @@ describe('bodies of any length wait for room in the buffers', () => {
     await small.entered
   })
 
-  test('but the only one of its size comes in, or nobody would ever', () => {
+  test('a body that is the only one of its size class never waits for memory', () => {
     const { inside, buffers } = intakeOf({ limit: 10 })
     buffers.openAccount(() => {}).addBody(100)
     inside(1000)
@@ -125,8 +125,8 @@ describe('bodies of any length wait for room in the buffers', () => {
   })
 })
 
-describe('large bodies are parsed one at a time', () => {
-  test('the next one when the first has been, or its place has ended', async () => {
+describe('parsing', () => {
+  test('large bodies are parsed one at a time, the next when the first is parsed or released', async () => {
     const { inside } = intakeOf({ mostLarge: 8 })
     const [first, second, third] = [inside(2 * MB), inside(2 * MB), inside(2 * MB)]
     expect(first.startParsing()).toBeUndefined()
@@ -138,7 +138,7 @@ describe('large bodies are parsed one at a time', () => {
     await last
   })
 
-  test('small ones are parsed at once', () => {
+  test('small bodies are parsed at once', () => {
     const { inside } = intakeOf()
     inside(2 * MB).startParsing()
     expect(inside(MB).startParsing()).toBeUndefined()

@@ -8,7 +8,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (read: Uint8Array | undefined) => read && new TextDecoder().decode(read)
 
 describe('reading', () => {
-  test('a read returns everything that waits, in order', async () => {
+  test('a read returns all waiting bytes, in order', async () => {
     const queue = new BoundedQueue(100)
     queue.push(bytes('one '))
     queue.push(bytes('two '))
@@ -16,7 +16,7 @@ describe('reading', () => {
     expect(text(await queue.read())).toBe('one two three')
   })
 
-  test('what would be long together comes piece by piece, without a copy', async () => {
+  test('long pieces are returned one by one, without a copy', async () => {
     const queue = new BoundedQueue(1_000_000)
     const [first, second] = [new Uint8Array(60_000), new Uint8Array(60_000)]
     queue.push(first)
@@ -30,14 +30,14 @@ describe('reading', () => {
     expect(await queue.read()).toBeUndefined()
   })
 
-  test('a single piece is handed on without a copy', async () => {
+  test('a single piece is returned without a copy', async () => {
     const queue = new BoundedQueue(100)
     const piece = bytes('piece')
     queue.push(piece)
     expect(await queue.read()).toBe(piece)
   })
 
-  test('a reader that waits gets all that one turn of the sender brings', async () => {
+  test('a waiting reader gets all pieces of one turn of the event loop', async () => {
     const queue = new BoundedQueue(100)
     const read = queue.read()
     queue.push(bytes('data: 1\n\n'))
@@ -45,7 +45,7 @@ describe('reading', () => {
     expect(text(await read)).toBe('data: 1\n\ndata: 2\n\n')
   })
 
-  test('an empty piece wakes nobody', async () => {
+  test('an empty piece does not wake the reader', async () => {
     const queue = new BoundedQueue(100)
     const read = queue.read()
     queue.push(bytes(''))
@@ -56,7 +56,7 @@ describe('reading', () => {
 })
 
 describe('the end', () => {
-  test('what waits is read before a clean end', async () => {
+  test('waiting bytes are read before a clean end', async () => {
     const queue = new BoundedQueue(100)
     queue.push(bytes('last'))
     queue.end()
@@ -65,7 +65,7 @@ describe('the end', () => {
     expect(await queue.read()).toBeUndefined()
   })
 
-  test('what waits is read before a failure', async () => {
+  test('waiting bytes are read before a failure', async () => {
     const queue = new BoundedQueue(100)
     queue.push(bytes('last'))
     queue.fail({ kind: 'network', reason: 'ECONNRESET' })
@@ -91,7 +91,7 @@ describe('the end', () => {
     expect(await failure(queue)).toEqual({ kind: 'closed-early' })
   })
 
-  test('a waiting reader hears of an end and of a failure', async () => {
+  test('a waiting reader gets an end and a failure', async () => {
     const ended = new BoundedQueue(100)
     const end = ended.read()
     ended.end()
@@ -113,7 +113,7 @@ describe('the end', () => {
 })
 
 describe('the limit', () => {
-  test('as many bytes as the limit may wait, one more ends the exchange as slow-client', async () => {
+  test('one byte more than the limit fails the queue as slow-client', async () => {
     const onRelease = vi.fn<OnRelease>()
     const queue = new BoundedQueue(4, { onRelease })
     queue.push(bytes('1234'))
@@ -123,7 +123,7 @@ describe('the limit', () => {
     expect(await failure(queue)).toEqual({ kind: 'slow-client' })
   })
 
-  test('bytes that a reader waits for are not too many', async () => {
+  test('bytes for a waiting reader do not count against the limit', async () => {
     const queue = new BoundedQueue(4)
     const read = queue.read()
     queue.push(bytes('far over the limit'))
@@ -132,7 +132,7 @@ describe('the limit', () => {
     expect(text(await queue.read())).toBe('1234')
   })
 
-  test('reading makes room', async () => {
+  test('reading frees room under the limit', async () => {
     const queue = new BoundedQueue(4)
     for (let round = 0; round < 3; round++) {
       queue.push(bytes('1234'))
@@ -142,7 +142,7 @@ describe('the limit', () => {
 })
 
 describe('a reader that leaves', () => {
-  test.each(['cancel', 'drain'] as const)('%s tells the sender once', (how) => {
+  test.each(['cancel', 'drain'] as const)('%s notifies the sender once', (how) => {
     const onRelease = vi.fn<OnRelease>()
     const queue = new BoundedQueue(100, { onRelease })
     queue[how]()
@@ -151,7 +151,7 @@ describe('a reader that leaves', () => {
     expect(onRelease).toHaveBeenCalledExactlyOnceWith(how)
   })
 
-  test('a read that waits resolves to undefined, and later ones too', async () => {
+  test('after a cancel, waiting and later reads resolve to undefined', async () => {
     const queue = new BoundedQueue(100)
     const read = queue.read()
     queue.cancel()
@@ -161,7 +161,7 @@ describe('a reader that leaves', () => {
     expect(await queue.read()).toBeUndefined()
   })
 
-  test('leaving between a piece and its delivery loses the piece, and nothing else', async () => {
+  test('a cancel between a piece and its delivery loses only that piece', async () => {
     const queue = new BoundedQueue(100)
     const read = queue.read()
     queue.push(bytes('piece'))
@@ -169,7 +169,7 @@ describe('a reader that leaves', () => {
     expect(await read).toBeUndefined()
   })
 
-  test('leaving after the end frees nothing a second time', () => {
+  test('a cancel after the end does not release a second time', () => {
     const onRelease = vi.fn<OnRelease>()
     const queue = new BoundedQueue(100, { onRelease })
     queue.end()

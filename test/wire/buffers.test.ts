@@ -4,8 +4,8 @@ import { Buffers } from '../../src/wire/buffers.ts'
 /** Lets what was put off to the end of this turn happen. */
 const turn = () => Promise.resolve()
 
-describe('what is held', () => {
-  test('is the sum of all shares, and is given back with each of them', () => {
+describe('the sum of bytes', () => {
+  test('is the sum of all accounts, and shrinks when an account closes', () => {
     const buffers = new Buffers(() => 1000)
     const [first, second] = [buffers.openAccount(() => {}), buffers.openAccount(() => {})]
     first.addUnread(100)
@@ -20,7 +20,7 @@ describe('what is held', () => {
     expect(buffers.bytes).toBe(0)
   })
 
-  test('is given back once, whatever happens after the end of a share', () => {
+  test('is reduced only once per account, whatever follows its close', () => {
     const buffers = new Buffers(() => 1000)
     const share = buffers.openAccount(() => {})
     const hold = share.openCounter()
@@ -34,7 +34,7 @@ describe('what is held', () => {
     expect(buffers.bytes).toBe(0)
   })
 
-  test('of one queue is given back without the rest of its share', () => {
+  test('releasing one counter keeps the rest of its account', () => {
     const buffers = new Buffers(() => 1000)
     const share = buffers.openAccount(() => {})
     const [queue, gate] = [share.openCounter(), share.openCounter()]
@@ -48,7 +48,7 @@ describe('what is held', () => {
 })
 
 describe('over the limit', () => {
-  test('the one with the most unread bytes is ended, and no other one if that is enough', async () => {
+  test('only the account with the most unread bytes is evicted if that is enough', async () => {
     const buffers = new Buffers(() => 100)
     const ends = [vi.fn<() => void>(), vi.fn<() => void>(), vi.fn<() => void>()]
     const shares = ends.map((end) => buffers.openAccount(end))
@@ -60,7 +60,7 @@ describe('over the limit', () => {
     expect(buffers.bytes).toBe(41)
   })
 
-  test('as many are ended as it takes', async () => {
+  test('as many accounts are evicted as necessary', async () => {
     const buffers = new Buffers(() => 100)
     const ended: number[] = []
     for (const size of [40, 50, 60, 70]) {
@@ -71,7 +71,7 @@ describe('over the limit', () => {
     expect(buffers.bytes).toBe(90)
   })
 
-  test('bodies end nobody but those with unread bytes', async () => {
+  test('request bodies evict only accounts with unread bytes', async () => {
     const buffers = new Buffers(() => 100)
     const [sender, reader] = [vi.fn<() => void>(), vi.fn<() => void>()]
     const body = buffers.openAccount(sender)
@@ -83,7 +83,7 @@ describe('over the limit', () => {
     expect(buffers.bytes).toBe(200)
   })
 
-  test('a limit that was lowered counts with the next byte', async () => {
+  test('a lowered limit applies at the next byte', async () => {
     let limit = 100
     const buffers = new Buffers(() => limit)
     const end = vi.fn<() => void>()

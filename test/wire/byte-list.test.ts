@@ -4,7 +4,7 @@ import { ByteList } from '../../src/wire/byte-list.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-test('bytes come out as they went in, whatever the pieces were', () => {
+test('the bytes keep their order, whatever the sizes of the pieces', () => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 8 }),
     fc.integer({ min: 1000, max: 9000 }).map((length) => new Uint8Array(length).fill(length)),
@@ -36,14 +36,14 @@ test('bytes come out as they went in, whatever the pieces were', () => {
 const length = (pieces: readonly Uint8Array[] = []) =>
   pieces.reduce((sum, piece) => sum + piece.length, 0)
 
-test('a single piece comes out without a copy', () => {
+test('a single piece is returned without a copy', () => {
   const list = new ByteList()
   const piece = bytes('piece')
   list.push(piece)
   expect(list.takeAll()).toBe(piece)
 })
 
-test('what is taken comes in whole pieces, at least one, up to the limit', () => {
+test('take returns whole pieces up to the limit, at least one', () => {
   const list = new ByteList()
   for (const size of [5000, 5000, 5000]) list.push(new Uint8Array(size))
   expect(list.take(1).length).toBe(5000)
@@ -51,7 +51,7 @@ test('what is taken comes in whole pieces, at least one, up to the limit', () =>
   expect(list.take(1).length).toBe(0)
 })
 
-test('pieces of one byte share their memory, but for the first sixteen', () => {
+test('one-byte pieces after the first sixteen share memory', () => {
   const list = new ByteList()
   for (let at = 0; at < 5000; at++) list.push(bytes('x'))
   const buffers = new Set<unknown>()

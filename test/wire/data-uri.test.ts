@@ -10,7 +10,7 @@ describe('a data URI', () => {
     ['data:;base64,AAAA', '', 'AAAA'],
     ['data:image/png;base64,AA\r\n AA\t', 'image/png', 'AAAA'],
     ['data:image/png;base64,AA,A', 'image/png', 'AA,A'],
-  ])('%j', (uri, mediaType, payload) => {
+  ])('%j is parsed', (uri, mediaType, payload) => {
     expect(parseDataUri(uri)).toEqual({ mediaType, payload })
   })
 
@@ -24,18 +24,18 @@ describe('a data URI', () => {
     'data:image/png;base64;x=y,AAAA',
     'data:',
     '',
-  ])('%j is none that can be read', (uri) => {
+  ])('%j cannot be parsed', (uri) => {
     expect(parseDataUri(uri)).toBeUndefined()
   })
 
-  test('a payload of megabytes is no burden', () => {
+  test('a payload of megabytes is parsed quickly', () => {
     const payload = 'A'.repeat(12_000_000)
     const before = performance.now()
     expect(parseDataUri(`data:image/png;base64,${payload}`)?.payload).toHaveLength(payload.length)
     expect(performance.now() - before).toBeLessThan(1000)
   })
 
-  test('one that cannot be read still is one', () => {
+  test('isDataUri is true for a data URI that cannot be parsed', () => {
     expect(isDataUri('DATA:,x')).toBe(true)
     expect(isDataUri('database')).toBe(false)
   })

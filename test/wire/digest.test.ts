@@ -9,12 +9,12 @@ describe('BLAKE3', () => {
   test.each([
     ['', 'af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262'],
     ['abc', '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85'],
-  ])('of "%s" is what others make of it', (text, digest) => {
+  ])('of "%s" is the published value', (text, digest) => {
     expect(blake3Hex(text)).toBe(digest)
     expect(blake3Hex(bytes(text))).toBe(digest)
   })
 
-  test('of a text is that of its UTF-8', () => {
+  test('BLAKE3 of a text is the hash of its UTF-8', () => {
     expect(blake3Hex('schlüssel 🔑')).toBe(blake3Hex(bytes('schlüssel 🔑')))
   })
 
@@ -29,19 +29,19 @@ describe('BLAKE3', () => {
   )
 })
 
-test('SHA-256 of a text is what others make of it', async () => {
+test('SHA-256 of a text is the value of other implementations', async () => {
   expect(bytesToHex(await sha256('abc'))).toBe(
     'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
   )
 })
 
 describe('a comparison in constant time', () => {
-  test('finds equal bytes equal', () => {
+  test('equal bytes compare as equal', () => {
     expect(constantTimeEqual(bytes('canary'), bytes('canary'))).toBe(true)
     expect(constantTimeEqual(new Uint8Array(0), new Uint8Array(0))).toBe(true)
   })
 
-  test('finds every single changed bit', () => {
+  test('one changed bit compares as different', () => {
     const digest = bytes('0123456789abcdef')
     for (let bit = 0; bit < digest.length * 8; bit++) {
       const other = digest.slice()
@@ -50,18 +50,21 @@ describe('a comparison in constant time', () => {
     }
   })
 
-  test('finds bytes of different lengths different', () => {
+  test('arrays of different lengths compare as different', () => {
     expect(constantTimeEqual(bytes('canary'), bytes('canar'))).toBe(false)
     expect(constantTimeEqual(bytes('canary'), bytes('canary\0'))).toBe(false)
   })
 
-  test.each(['canary', 'Xanary', 'canarX', 'XXXXXX'])('reads all bytes, also for %s', (other) => {
-    const [a, readsOfA] = watched(bytes('canary'))
-    const [b, readsOfB] = watched(bytes(other))
-    constantTimeEqual(a, b)
-    expect(readsOfA()).toEqual(['0', '1', '2', '3', '4', '5'])
-    expect(readsOfB()).toEqual(['0', '1', '2', '3', '4', '5'])
-  })
+  test.each(['canary', 'Xanary', 'canarX', 'XXXXXX'])(
+    'a comparison with %s reads all bytes',
+    (other) => {
+      const [a, readsOfA] = watched(bytes('canary'))
+      const [b, readsOfB] = watched(bytes(other))
+      constantTimeEqual(a, b)
+      expect(readsOfA()).toEqual(['0', '1', '2', '3', '4', '5'])
+      expect(readsOfB()).toEqual(['0', '1', '2', '3', '4', '5'])
+    },
+  )
 })
 
 /** The same bytes, with the list of those that were looked at. */

@@ -6,7 +6,7 @@ test.each([
   [[0.5, -0.25], 'AAAAPwAAgL4='],
   [[1, 0, -1], 'AACAPwAAAAAAAIC/'],
   [[0.1, 0.2], 'zczMPc3MTD4='],
-])('%j is %s', (numbers, text) => {
+])('%j encodes to %s', (numbers, text) => {
   const floats = Float32Array.from(numbers)
   expect(encodeBase64(encodeFloats(floats))).toBe(text)
   expect(decodeFloats(text)).toEqual(floats)
@@ -18,6 +18,6 @@ test.each([
   ['half a number', 'AAAA'],
   ['not a number', 'AADAfw=='],
   ['infinity', 'AACAfw=='],
-])('%s is no vector', (_, text) => {
+])('%s is not a vector', (_, text) => {
   expect(decodeFloats(text)).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatIntegerArray } from '../../src/wire/integers.ts'
 
-test('the text of any numbers is their JSON', () => {
+test('any integers are formatted as by JSON.stringify', () => {
   const largest = 2 ** 31 - 1
   const number = fc.oneof(
     fc.nat(largest),

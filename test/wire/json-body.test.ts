@@ -50,8 +50,8 @@ const document = fc.letrec<{ value: string; object: string }>((tie) => ({
     }),
 })).object
 
-describe('a text that is parsed in steps', () => {
-  test('has the value that it has as a whole', async () => {
+describe('parsing in steps', () => {
+  test('gives the same value as parsing the whole text', async () => {
     await fc.assert(
       fc.asyncProperty(document, fc.integer({ min: 1, max: 12 }), async (text, step) => {
         // As text, which shows the order of members and own ones called `__proto__`.
@@ -61,7 +61,7 @@ describe('a text that is parsed in steps', () => {
     )
   })
 
-  test('is refused when it is refused as a whole', async () => {
+  test('rejects what parsing the whole text rejects', async () => {
     const broken = fc
       .tuple(document, fc.nat(), fc.constantFrom('', ',', ']', '}', '[', '{', '"', ':', '1', ',,'))
       .map(([text, place, patch]) => {
@@ -88,7 +88,7 @@ describe('a text that is parsed in steps', () => {
     },
   )
 
-  test('is cut, so that these tests say something', () => {
+  test('the test texts are really cut', () => {
     expect(scanLayout(utf8('{"a":[1,2,3]}'), [], { stepBytes: 1 }).cuts).toHaveLength(2)
     expect(scanLayout(utf8('{"a":[1,2,3]}'), []).cuts).toEqual([])
   })
@@ -128,24 +128,24 @@ describe('a body holds at most 200,000 values', () => {
     ['members', '{"a":1}', 99_998],
     ['texts in an array', '"a"', 199_997],
     ['true, false and null in an array', 'null', 199_997],
-  ])('%s count', async (_, item, count) => {
+  ])('%s count as values', async (_, item, count) => {
     expect(await refusal(filled(item, count))).toBeUndefined()
     expect(await refusal(filled(item, count + 1))).toBe(tooMany)
   })
 
-  test('members of the body itself count', async () => {
+  test('members of the body itself count as values', async () => {
     const members = (count: number) =>
       `{${Array.from({ length: count }, (_, at) => `"k${at}":true`).join()}}`
     expect(await refusal(members(199_999))).toBeUndefined()
     expect(await refusal(members(200_000))).toBe(tooMany)
   })
 
-  test('plain numbers in an array do not count', async () => {
+  test('plain numbers in an array do not count as values', async () => {
     expect(await refusal(filled('-1.5e3', 1_000_000))).toBeUndefined()
     expect(await refusal(`{"x":[${filled('7', 1_000_000).slice(5, -1)}]}`)).toBeUndefined()
   })
 
-  test('what stands in a text does not count', async () => {
+  test('characters inside a string do not count as values', async () => {
     expect(await refusal(JSON.stringify({ x: '[{},"a":'.repeat(200_000) }))).toBeUndefined()
   })
 })
@@ -153,16 +153,16 @@ describe('a body holds at most 200,000 values', () => {
 describe('a long body', () => {
   const long = (last: string) => `{"x":[${'"é",'.repeat(150_000)}${last}]}`
 
-  test('of valid JSON is read', async () => {
+  test('a long body of valid JSON is parsed', async () => {
     expect(await refusal(long('1'))).toBeUndefined()
   })
 
-  test('that is broken at its end is refused as a short one is', async () => {
+  test('a long body with an error at its end is rejected like a short one', async () => {
     expect(await refusal(long('1]'))).toBe('the request body is not valid JSON')
     expect(await refusal(long('1').slice(0, -1))).toBe('the request body is not valid JSON')
   })
 
-  test('that is not UTF-8 at its end is refused as a short one is', async () => {
+  test('a long body with invalid UTF-8 at its end is rejected like a short one', async () => {
     const bytes = utf8(long('"?"'))
     bytes[bytes.lastIndexOf(0x3f)] = 0xff
     expect(await refusal(bytes)).toBe('the request body is not valid UTF-8')

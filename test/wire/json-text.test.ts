@@ -4,7 +4,7 @@ import { extractTexts, minifyJson } from '../../src/wire/json-text.ts'
 
 const texts = (json: string, pattern: string) => Object.fromEntries(extractTexts(json, pattern))
 
-describe('a value is cut out as it is written', () => {
+describe('extracting values', () => {
   test.each([
     ['{"a":12345678901234567890}', 'a', { a: '12345678901234567890' }],
     ['{"a":1.0,"b":2}', 'a', { a: '1.0' }],
@@ -22,12 +22,12 @@ describe('a value is cut out as it is written', () => {
     ['{"a":"text"}', 'a.*', {}],
     ['{"a":{"0":1}}', 'a.*', {}],
     ['7', 'a', {}],
-  ])('%s at %s', (json, pattern, found) => {
+  ])('the texts of %s at %s are exact', (json, pattern, found) => {
     expect(texts(json, pattern)).toEqual(found)
   })
 })
 
-test('only the space between tokens is left out, and texts stay as they are', () => {
+test('minifying removes only the white space between tokens', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 4 }), (value, indent) => {
       const text = JSON.stringify(value)
@@ -37,7 +37,7 @@ test('only the space between tokens is left out, and texts stay as they are', ()
   )
 })
 
-test('every value of every JSON text is the one that JSON.parse reads', () => {
+test('every extracted text parses to the value that JSON.parse gives', () => {
   fc.assert(
     fc.property(fc.array(fc.dictionary(fc.string(), fc.json())), (items) => {
       const json = JSON.stringify(items.map((item) => ({ ...item, a: item })))
@@ -48,7 +48,7 @@ test('every value of every JSON text is the one that JSON.parse reads', () => {
   )
 })
 
-test('what is no JSON comes to an end', () => {
+test('text that is not JSON does not loop forever', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ a1') }), (text) => {
       extractTexts(text, '*.a')

@@ -9,7 +9,7 @@ test.each([
   ['', undefined],
   ['{"a":', undefined],
   [Uint8Array.of(0xff), undefined],
-])('the value of %j', (source, value) => {
+])('%j parses to its value', (source, value) => {
   expect(tryParseJson(source)).toEqual(value)
 })
 
@@ -24,7 +24,7 @@ function failure(source: string | Uint8Array): unknown {
 describe('a text of more than a megabyte', () => {
   const text = 'x'.repeat(1_100_000)
 
-  test('is parsed like a short one', () => {
+  test('a long text is parsed like a short one', () => {
     expect(tryParseJson(JSON.stringify({ text }))).toEqual({ text })
     expect(tryParseJson(`{"a":"${text}`)).toBeUndefined()
   })
@@ -32,13 +32,13 @@ describe('a text of more than a megabyte', () => {
   test.each([
     ['brackets that never end', '['.repeat(5_000_000)],
     ['nested objects', `{"text":"${text}","a":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`],
-  ])('is malformed when it is nested too deeply: %s', (_, deep) => {
+  ])('a long text nested too deeply is malformed: %s', (_, deep) => {
     const malformed = { kind: 'malformed', detail: 'its JSON is nested too deeply' }
     expect(failure(deep)).toEqual(malformed)
     expect(failure(new TextEncoder().encode(deep))).toEqual(malformed)
   })
 
-  test('is malformed when it holds more than a million values', () => {
+  test('a long text with more than a million values is malformed', () => {
     const values = `[${'{},'.repeat(1_000_000)}{}]`
     expect(failure(values)).toEqual({ kind: 'malformed', detail: 'its JSON has too many values' })
   })

@@ -3,7 +3,7 @@ import { maskSecrets } from '../../src/wire/mask.ts'
 
 const key = 'tok_4f9aQ+7/zL0pXw2m=Rb8Ts3vYd'
 
-describe('no spelling of a secret is shown', () => {
+describe('masking', () => {
   test.each([
     ['as it is', key],
     ['percent-encoded', encodeURIComponent(key)],
@@ -18,7 +18,7 @@ describe('no spelling of a secret is shown', () => {
     ['its middle', key.slice(5, 25)],
     ['both halves, a blank between them', `${key.slice(0, 16)} ${key.slice(-16)}`],
     ['twice in a row', key + key],
-  ])('%s', (_, spelling) => {
+  ])('the secret %s is hidden', (_, spelling) => {
     const shown = maskSecrets(`refused: <${spelling}>, sorry`, key)
     expect(shown).toMatch(/^refused: <.*>, sorry$/)
     const rest = shown.slice('refused: <'.length, -'>, sorry'.length)
@@ -28,7 +28,7 @@ describe('no spelling of a secret is shown', () => {
     expect(rest.replaceAll('***', '').length).toBeLessThan(18)
   })
 
-  test('the secrets in a JSON document are, its addresses and names are not', () => {
+  test('the secrets in a JSON document are hidden, its URLs and names are not', () => {
     const secret = JSON.stringify({
       type: 'service_account',
       client_email: 'gateway@my-project.iam.gserviceaccount.com',
@@ -43,12 +43,12 @@ describe('no spelling of a secret is shown', () => {
     expect(maskSecrets(`<${secret}>`, secret)).toBe('<***>')
   })
 
-  test('nor is one of another provider that looks like a credential', () => {
+  test('text that looks like a credential of another provider is hidden', () => {
     expect(maskSecrets('Bearer abcdefghijkl and sk-proj-12345678', key)).toBe('*** and ***')
   })
 })
 
-test('text that shares less than 16 characters with it stays', () => {
+test('text that shares fewer than 16 characters with the secret stays', () => {
   const text = `the key starts with ${key.slice(0, 15)} and ends with ${key.slice(-15)}`
   expect(maskSecrets(text, key)).toBe(text)
 })
@@ -58,7 +58,7 @@ test('a short secret is hidden as a whole, in base64 too', () => {
   expect(maskSecrets('an abc of keys', 'abc')).toBe('an abc of keys')
 })
 
-test('takes time in proportion to the text, whatever both are', () => {
+test('masking takes linear time', () => {
   const secrets = ['a'.repeat(4000), 'ab'.repeat(2000), key.repeat(100)]
   const texts = ['a'.repeat(64 * 1024), 'ab'.repeat(32 * 1024), key.slice(0, 15).repeat(4000)]
   for (const secret of secrets) {

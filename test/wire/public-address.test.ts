@@ -44,4 +44,4 @@ test.each([
   'fec0::1',
   '',
   'localhost',
-])('%j is not', (address) => expect(isPublicAddress(address)).toBe(false))
+])('%j is not public', (address) => expect(isPublicAddress(address)).toBe(false))

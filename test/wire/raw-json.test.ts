@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RawJson, stringifyJson } from '../../src/wire/raw-json.ts'
 
-test('raw text stands in the document as it is', () => {
+test('raw text is copied into the document unchanged', () => {
   const body = {
     a: new RawJson('{"n": 1.0}'),
     b: [{ c: new RawJson('12345678901234567890') }],
@@ -11,7 +11,7 @@ test('raw text stands in the document as it is', () => {
   expect(stringifyJson(body)).toBe('{"a":{"n": 1.0},"b":[{"c":12345678901234567890}],"d":"x"}')
 })
 
-test('a document without any is what JSON.stringify writes', () => {
+test('a document without raw text is serialized as by JSON.stringify', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       expect(stringifyJson(value)).toBe(JSON.stringify(value))
@@ -19,7 +19,7 @@ test('a document without any is what JSON.stringify writes', () => {
   )
 })
 
-test('a text that holds what stands for raw text stays a text', () => {
+test('a string that contains the placeholder stays a string', () => {
   for (const [before, after] of [
     ['', ''],
     ['x', ''],
@@ -37,11 +37,11 @@ test('a text that holds what stands for raw text stays a text', () => {
   }
 })
 
-test('patterns of a replacement are nothing special', () => {
+test('replacement patterns such as $& are copied literally', () => {
   expect(stringifyJson({ a: new RawJson('"$& $1 $$"') })).toBe('{"a":"$& $1 $$"}')
 })
 
-test('half a surrogate pair is escaped, a whole one is not', () => {
+test('a lone surrogate is escaped, a pair is not', () => {
   const text = stringifyJson({ a: new RawJson('"\ud83e 🦆 \udd86"') })
   expect(text).toBe('{"a":"\\ud83e 🦆 \\udd86"}')
 })

@@ -15,7 +15,7 @@ describe('a sealed text', () => {
     },
   )
 
-  test('is a version and hex, and shows nothing of what it holds', async () => {
+  test('a sealed text is a version and hex without any plaintext', async () => {
     const sealed = await sealer.seal(label, secret)
     const bytes = new TextEncoder().encode(secret)
     expect(sealed).toMatch(/^v1\.[0-9a-f]+$/)
@@ -24,12 +24,12 @@ describe('a sealed text', () => {
     expect(sealed).not.toContain(Buffer.from(bytes).toString('hex').slice(0, 8))
   })
 
-  test('is another one each time, with another nonce', async () => {
+  test('sealing twice gives different texts with different nonces', async () => {
     const sealed = await Promise.all(Array.from({ length: 200 }, () => sealer.seal(label, secret)))
     expect(new Set(sealed.map((text) => text.slice(3, 27))).size).toBe(200)
   })
 
-  test('can be opened by anyone who knows the master key and the documented way', async () => {
+  test('a sealed text can be opened with the master key and the documented algorithm', async () => {
     const sealed = Buffer.from((await sealer.seal(label, secret)).slice(3), 'hex')
     const info = 'model-gateway seal v1 provider-key'
     const key = Buffer.from(hkdfSync('sha256', master, '', info, 32))
@@ -43,8 +43,8 @@ describe('a sealed text', () => {
   })
 })
 
-describe('what does not open', () => {
-  test('is a text with any one of its bytes changed', async () => {
+describe('rejected texts', () => {
+  test('a text with any changed byte is rejected', async () => {
     const sealed = await sealer.seal(label, secret)
     for (let at = 3; at < sealed.length; at += 2) {
       const byte = Number.parseInt(sealed.slice(at, at + 2), 16)
@@ -55,7 +55,7 @@ describe('what does not open', () => {
     }
   })
 
-  test('is a text with any one of its characters left out or doubled', async () => {
+  test('a text with any character removed or doubled is rejected', async () => {
     const sealed = await sealer.seal(label, secret)
     for (let at = 0; at < sealed.length; at++) {
       await expectRefused(sealed.slice(0, at) + sealed.slice(at + 1))
@@ -63,7 +63,7 @@ describe('what does not open', () => {
     }
   })
 
-  test('is a text cut short by any number of bytes, or with one more', async () => {
+  test('a shortened or extended text is rejected', async () => {
     const sealed = await sealer.seal(label, secret)
     for (let end = 0; end < sealed.length; end++) await expectRefused(sealed.slice(0, end))
     await expectRefused(`${sealed}00`)
@@ -77,7 +77,7 @@ describe('what does not open', () => {
     ['another spelling', (sealed: string) => `v1.${sealed.slice(3).toUpperCase()}`],
     ['white space around it', (sealed: string) => `${sealed}\n`],
     ['a nonce and a tag of nothing', () => `v1.${'0'.repeat(56)}`],
-  ])('is %s', async (_, change) => {
+  ])('%s is rejected', async (_, change) => {
     await expectRefused(change(await sealer.seal(label, secret)))
   })
 
@@ -86,13 +86,13 @@ describe('what does not open', () => {
     ['empty name', { ...label, name: '' }],
     ['purpose', { ...label, purpose: 'webhook-signing-key' }],
     ['share of purpose and name', { purpose: 'provider-key"', name: '"openai' }],
-  ])('is a text of another %s', async (_, other) => {
+  ])('a text sealed for another %s is rejected', async (_, other) => {
     const sealed = await sealer.seal(other, secret)
     await expectRefused(sealed)
     expect(await sealer.open(other, sealed)).toBe(secret)
   })
 
-  test('is a text that another master key has sealed, be it one bit away', async () => {
+  test('a text sealed with a master key that differs in one bit is rejected', async () => {
     const other = await Sealer.create(master.map((byte, at) => (at === 31 ? byte ^ 1 : byte)))
     await expectRefused(await other.seal(label, secret))
   })

@@ -37,8 +37,8 @@ function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   return ordered.slice(1).map((end, at) => bytes.subarray(ordered[at], end))
 }
 
-describe('cutting a stream into events', () => {
-  test('loses and adds no byte, whatever the line ends and however it is cut', () => {
+describe('splitting a stream into events', () => {
+  test('no byte is lost or added, whatever the line ends and the split', () => {
     fc.assert(
       fc.property(stream, cuts, (text, places) => {
         expect(textOf(split(...cutAt(utf8(text), places)))).toBe(text)
@@ -47,7 +47,7 @@ describe('cutting a stream into events', () => {
     )
   })
 
-  test('finds the same events however the stream is cut', () => {
+  test('the events are the same however the stream is split', () => {
     fc.assert(
       fc.property(stream, cuts, (text, places) => {
         const bytes = utf8(text)
@@ -70,7 +70,7 @@ describe('cutting a stream into events', () => {
     expect(others.map(meaning)).toEqual([{ data: 'next', event: undefined }])
   })
 
-  test('an event of a stream that ends its lines with CR is not held back for an LF', () => {
+  test('with CR line ends an event does not wait for an LF', () => {
     expect(new SseSplitter().push(utf8('data: a\r\r'))).toHaveLength(1)
   })
 })
@@ -91,7 +91,7 @@ describe('the fields of an event', () => {
       { data: 'a' },
     ],
     ['field names are lower case', 'Data: a\n\n', { data: undefined }],
-  ])('%s', (_, text, expected) => {
+  ])('fields: %s', (_, text, expected) => {
     expect(split(utf8(text))).toMatchObject([expected])
   })
 })
@@ -103,30 +103,30 @@ test.each(['\n', '\r\n', '\r'])('lines that end in %j give the same events', (li
   expect(events).toHaveLength(5)
 })
 
-test('a CR that stands alone ends a line, also among lines that end in CRLF', () => {
+test('a lone CR ends a line, also among CRLF lines', () => {
   const events = split(utf8('data: a\r\n\r\ndata: b\r\rdata: c\r\n\r\n'))
   expect(events.map(({ data }) => data)).toEqual(['a', 'b', 'c'])
 })
 
-test('a stream that has used CRLF may do so again, also after a CR that stood alone', () => {
+test('CRLF is recognized again after a lone CR', () => {
   const chunks = ['data: a\r\n\r\n', 'data: b\rdata: c\r\r', '\ndata: d\n\n']
   const events = split(...chunks.map(utf8))
   expect(events.map(({ data }) => data)).toEqual(['a', 'b\nc', 'd'])
   expect(textOf(events.slice(1, 2))).toBe('data: b\rdata: c\r\r\n')
 })
 
-test('an event without its blank line comes at the end, and says so', () => {
+test('an event without its blank line is returned at the end, marked as not closed', () => {
   expect(split(utf8('data: a\n\ndata: b\n'))).toMatchObject([
     { data: 'a', closed: true },
     { data: 'b', closed: false },
   ])
 })
 
-test('a blank line whose LF never came is a blank line', () => {
+test('a blank line whose LF never arrives still ends the event', () => {
   expect(split(utf8('data: a\r\n\r'))).toMatchObject([{ data: 'a', closed: true }])
 })
 
-test('an event that grows without end is malformed', () => {
+test('an event over the size limit is malformed', () => {
   const splitter = new SseSplitter()
   const megabyte = new Uint8Array(2 ** 20).fill(0x61)
   const push = () => {
@@ -136,26 +136,29 @@ test('an event that grows without end is malformed', () => {
 })
 
 describe('blank lines in a row', () => {
-  test.each(['\n', '\r\n', '\r'])('that end in %j are one event', (lineEnd) => {
-    const text = `data: a${lineEnd.repeat(1000)}data: b${lineEnd}${lineEnd}`
-    const events = split(utf8(text))
-    expect(events.map(({ data }) => data)).toEqual(['a', undefined, 'b'])
-    expect(textOf(events)).toBe(text)
-  })
+  test.each(['\n', '\r\n', '\r'])(
+    'consecutive blank lines that end in %j are one event',
+    (lineEnd) => {
+      const text = `data: a${lineEnd.repeat(1000)}data: b${lineEnd}${lineEnd}`
+      const events = split(utf8(text))
+      expect(events.map(({ data }) => data)).toEqual(['a', undefined, 'b'])
+      expect(textOf(events)).toBe(text)
+    },
+  )
 
-  test('are an event for each chunk, and no more', () => {
+  test('consecutive blank lines are one event per chunk', () => {
     const chunk = utf8('\n'.repeat(1000))
     expect(split(...Array<Uint8Array>(5).fill(chunk))).toHaveLength(5)
   })
 
-  test('of every kind are one event', () => {
+  test('blank lines with mixed line ends are one event', () => {
     const text = ': c\n\n\r\n\r\r\n\n\r'
     expect(split(utf8(text))).toHaveLength(2)
     expect(textOf(split(utf8(text)))).toBe(text)
   })
 })
 
-test('an event that comes byte by byte is held in memory of about its length', () => {
+test('an event that arrives byte by byte takes memory of about its length', () => {
   const splitter = new SseSplitter()
   const byte = utf8('x')
   const before = process.memoryUsage()

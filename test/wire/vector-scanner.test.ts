@@ -53,7 +53,7 @@ const numberText = fc.oneof(
 )
 
 describe('numbers', () => {
-  test('are read to the same float32 as JSON.parse gives, wherever the pieces are cut', () => {
+  test('numbers give the same float32 as JSON.parse, wherever the pieces are split', () => {
     fc.assert(
       fc.property(
         fc.array(numberText, { minLength: 1, maxLength: 20 }),
@@ -72,7 +72,7 @@ describe('numbers', () => {
   })
 
   test.each(Array.from({ length: 26 }, (_, digits) => digits))(
-    'with %i places behind the point are read to the same float32',
+    'numbers with %i decimal places give the same float32',
     (digits) => {
       const one = fc.tuple(
         fc.constantFrom('', '-'),
@@ -108,7 +108,7 @@ describe('numbers', () => {
     '1.5+5',
     ' 1.5 2',
     ':',
-  ])('one among many that is %j is no number', (wrong) => {
+  ])('%j among numbers is malformed', (wrong) => {
     const many = Array.from({ length: 20 }, (_, index) => `0.${index}25`)
     for (const form of ['text', 'float32'] as const) {
       const text = `[[${[...many, wrong, ...many].join()}]]`
@@ -116,7 +116,7 @@ describe('numbers', () => {
     }
   })
 
-  test('keep their text', () => {
+  test('numbers keep their text', () => {
     const numbers = '0.10000000000000000555, -1e-7,3 ,\t0.5000'
     const { arrays } = scan(`[[${numbers}]]`, 'text', [5, 6, 7, 20, 30])
     expect(arrays.map(textOf)).toEqual([numbers])
@@ -148,13 +148,13 @@ describe('numbers', () => {
     '-1e39',
     '1_0',
     '1}',
-  ])('[%s] is no vector', (numbers) => {
+  ])('[%s] is not a vector', (numbers) => {
     for (const form of ['text', 'float32'] as const) {
       expect(() => scan(`{"v":[${numbers}]}`, form)).toThrow(UpstreamFault)
     }
   })
 
-  test('a number without end does not pile up', () => {
+  test('an endless number is malformed', () => {
     const scanner = new VectorScanner('text')
     const digits = new TextEncoder().encode(`[${'1'.repeat(900)}`)
     scanner.push(digits)
@@ -162,11 +162,11 @@ describe('numbers', () => {
   })
 })
 
-describe('what is around the numbers', () => {
+describe('the document around the numbers', () => {
   const text =
     '{"a":[[1,2],[3]],"text":"[1,2] \\"[3]\\" \\\\","e":[],"o":[ {"x":1}],"s":["1"],"m":[\n -4 ]}'
 
-  test('is parsed as it is, with the ordinal of each array in its place', () => {
+  test('the document is parsed with the index of each array in its place', () => {
     const { json, arrays } = scan(text, 'text')
     expect(json).toEqual({
       a: [[0], [1]],
@@ -179,7 +179,7 @@ describe('what is around the numbers', () => {
     expect(arrays.map(textOf)).toEqual(['1,2', '3', '-4 '])
   })
 
-  test('is the same wherever the pieces are cut', () => {
+  test('the document is the same wherever the pieces are split', () => {
     const whole = scan(text, 'text').json
     for (let cut = 0; cut <= text.length; cut++) {
       const { json, arrays } = scan(text, 'text', [cut])
@@ -191,7 +191,7 @@ describe('what is around the numbers', () => {
   })
 
   test.each(['', '<html>', '{"a":[1,2]', '{"a":[1,2', '[', '{"a":[1]]}', '"', '{"a":"[1,2]'])(
-    '%j is no JSON',
+    '%j is malformed',
     (broken) => {
       expect(() => scan(broken, 'float32')).toThrow(UpstreamFault)
     },

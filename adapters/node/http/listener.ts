@@ -52,10 +52,10 @@ export function requestListener(
 }
 
 /** Creates a listener that serves the requests of each connection one by one. */
-export function createListener(hosting: HostContext) {
-  const { maxWaiting } = hosting.limits
+export function createListener(context: HostContext) {
+  const { maxWaiting } = context.limits
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const served = new ServedRequest(request, response, hosting)
+    const served = new ServedRequest(request, response, context)
     PipelineQueue.forSocket(request.socket, maxWaiting).enqueue(served)
   }
 }

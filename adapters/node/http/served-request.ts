@@ -62,12 +62,12 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
   readonly #bodyDeadline: BodyDeadline
   #timer: NodeJS.Timeout | undefined
 
-  constructor(request: IncomingMessage, response: ServerResponse, hosting: HostContext) {
+  constructor(request: IncomingMessage, response: ServerResponse, context: HostContext) {
     this.#request = request
     this.#response = response
-    this.#context = hosting
-    this.#awaitsContinue = hosting.expectsContinue
-    this.#bodyDeadline = new BodyDeadline(request, hosting.limits.requestTimeout)
+    this.#context = context
+    this.#awaitsContinue = context.expectsContinue
+    this.#bodyDeadline = new BodyDeadline(request, context.limits.requestTimeout)
   }
 
   start(done: () => void): void {

@@ -10,7 +10,7 @@ const late: UpstreamFailure = { kind: 'timeout', limit: 'total' }
 const silent: UpstreamFailure = { kind: 'timeout', limit: 'first-token' }
 
 describe('limits', () => {
-  test('the nearest one ends the scope, whatever the order they were set in', async () => {
+  test('the nearest limit ends the scope, in whatever order the limits were set', async () => {
     for (const order of [
       [10, 20],
       [20, 10],
@@ -26,7 +26,7 @@ describe('limits', () => {
     }
   })
 
-  test('one that was called off does not, and the others still do', async () => {
+  test('a cancelled limit does not end the scope, and the others still do', async () => {
     const clock = new ManualClock()
     const scope = new CancelScope(clock)
     const callOff = scope.endAfter(10, silent)
@@ -39,13 +39,13 @@ describe('limits', () => {
     expect(scope.ended).toEqual(late)
   })
 
-  test.each([0.9, 0, -5])('one of %f ends it at once', (delay) => {
+  test.each([0.9, 0, -5])('a limit of %f ms ends the scope at once', (delay) => {
     const scope = new CancelScope(new ManualClock())
     scope.endAfter(delay, late)
     expect(scope.ended).toEqual(late)
   })
 
-  test('a closed scope ends for none of them, and leaves no timer', async () => {
+  test('a closed scope reaches no limit and leaves no timer', async () => {
     const clock = new ManualClock()
     const scope = new CancelScope(clock)
     scope.endAfter(10, late)
@@ -55,7 +55,7 @@ describe('limits', () => {
     expect(scope.ended).toBeUndefined()
   })
 
-  test('any number of them, set and called off at any time: the first that is due ends the scope, in time', async () => {
+  test('of any limits, set and cancelled at any time, the first due one ends the scope in time', async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('limit' as const), delay: fc.integer({ min: 1, max: 40 }) }),
       fc.record({ do: fc.constant('call-off' as const), which: fc.nat(9) }),
@@ -100,14 +100,14 @@ describe('limits', () => {
 })
 
 describe('a scope inside another', () => {
-  test('ends with it, and the reason comes along', () => {
+  test('an inner scope ends with the outer one, for the same reason', () => {
     const outer = new CancelScope(new ManualClock())
     const inner = outer.open().open()
     outer.end(gone)
     expect(inner.ended).toEqual(gone)
   })
 
-  test('may end sooner, and leaves it alone', () => {
+  test('an inner scope may end sooner without ending the outer one', () => {
     const outer = new CancelScope(new ManualClock())
     const inner = outer.open()
     inner.end(late)
@@ -116,7 +116,7 @@ describe('a scope inside another', () => {
     expect(inner.ended).toEqual(late)
   })
 
-  test('that was closed hears no more of it', () => {
+  test('a closed inner scope is not notified of the end', () => {
     const outer = new CancelScope(new ManualClock())
     const inner = outer.open()
     inner.close()
@@ -124,13 +124,13 @@ describe('a scope inside another', () => {
     expect(inner.ended).toBeUndefined()
   })
 
-  test('opened in one that has ended has ended too', () => {
+  test('a scope opened in an ended one has ended', () => {
     const outer = new CancelScope(new ManualClock())
     outer.end(gone)
     expect(outer.open().ended).toEqual(gone)
   })
 
-  test('has no more time than the outer one', () => {
+  test('an inner scope has no more time left than the outer one', () => {
     const outer = new CancelScope(new ManualClock())
     outer.endAfter(10, late)
     const inner = outer.open()
@@ -140,7 +140,7 @@ describe('a scope inside another', () => {
 })
 
 describe('the end', () => {
-  test('is told once to everyone who listens, also to those who come after it', () => {
+  test('every listener is called once, also one added after the end', () => {
     const scope = new CancelScope(new ManualClock())
     const before = vi.fn<(failure: UpstreamFailure) => void>()
     const stopped = vi.fn<(failure: UpstreamFailure) => void>()
@@ -155,7 +155,7 @@ describe('the end', () => {
     expect(stopped).not.toHaveBeenCalled()
   })
 
-  test('wakes a sleeper, and frees its timer', async () => {
+  test('the end resolves a sleep and frees its timer', async () => {
     const clock = new ManualClock()
     const scope = new CancelScope(clock)
     const sleep = scope.sleep(1000)
@@ -165,7 +165,7 @@ describe('the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('comes between a race and its work, and what becomes of the work is nobody’s business', async () => {
+  test('the end rejects a race, and the later outcome of its work is ignored', async () => {
     const scope = new CancelScope(new ManualClock())
     const race = scope.race(
       new Promise((_, reject) => setImmediate(() => reject(new Error('late')))),
@@ -175,7 +175,7 @@ describe('the end', () => {
     await settled()
   })
 
-  test('that does not come leaves the outcome of the work as it is', async () => {
+  test('without an end, a race settles like its work', async () => {
     const scope = new CancelScope(new ManualClock())
     expect(await scope.race(Promise.resolve(7))).toBe(7)
     await expect(scope.race(Promise.reject(new RangeError('x')))).rejects.toThrow(RangeError)
