@@ -79,24 +79,27 @@ describe('the master key', () => {
     ['too long', 'c0ffee12'.repeat(9)],
     ['no hex digits', 'secret-z'.repeat(8)],
     ['with blanks around it', ` ${'c0ffee12'.repeat(8)} `],
-  ])('%s ends with 2 and says what it must be, not what it is', async (_, value) => {
-    const path = database()
-    const { code, stdout, stderr } = await finished(
-      start({ path, env: { GATEWAY_MASTER_KEY: value } }),
-    )
-    expect({ code, stderr }).toMatchObject({ code: 2 })
-    expect(stderr).toMatch(/GATEWAY_MASTER_KEY: .*must be 64 hex digits.*\n$/)
-    expect(stderr.split('\n')).toHaveLength(2)
-    if (value !== '') expect(stdout + stderr).not.toContain(value.trim().slice(0, 12))
-  })
+  ])(
+    'a master key that is %s ends the start with 2 and a message without the key',
+    async (_, value) => {
+      const path = database()
+      const { code, stdout, stderr } = await finished(
+        start({ path, env: { GATEWAY_MASTER_KEY: value } }),
+      )
+      expect({ code, stderr }).toMatchObject({ code: 2 })
+      expect(stderr).toMatch(/GATEWAY_MASTER_KEY: .*must be 64 hex digits.*\n$/)
+      expect(stderr.split('\n')).toHaveLength(2)
+      if (value !== '') expect(stdout + stderr).not.toContain(value.trim().slice(0, 12))
+    },
+  )
 
-  test('is not needed to check a configuration, nor is the database', async () => {
+  test('checking a configuration needs neither master key nor database', async () => {
     const path = join(folder(), 'absent', 'gateway.db')
     const check = start({ path, args: ['--check-config'], env: { GATEWAY_MASTER_KEY: '' } })
     expect(await finished(check)).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('that is another one than the database’s ends with 1 and says so', async () => {
+  test('a master key that differs from the one of the database ends the start with 1', async () => {
     const path = database()
     const first = await running({ path })
     const { key } = await first.key()
@@ -109,7 +112,7 @@ describe('the master key', () => {
   })
 })
 
-describe('a database that cannot be used ends with 1 and its reason', () => {
+describe('a database that cannot be used ends the start with 1 and the reason', () => {
   test.each([
     [
       'a folder that is missing',
@@ -124,7 +127,7 @@ describe('a database that cannot be used ends with 1 and its reason', () => {
     expect(stderr.split('\n')).toHaveLength(2)
   })
 
-  test('a file that is no database', async () => {
+  test('a file that is not a database', async () => {
     const path = database()
     writeFileSync(path, 'a letter to a friend. '.repeat(1_000))
     const { code, stderr } = await finished(start({ path }))
@@ -135,8 +138,8 @@ describe('a database that cannot be used ends with 1 and its reason', () => {
   })
 })
 
-describe('a database of', () => {
-  test('an older version is brought up to date, a newer one is refused', async () => {
+describe('opening a database', () => {
+  test('a database of an older version is migrated, one of a newer version is refused', async () => {
     const path = database()
     const old = await running({ path })
     const { id, key } = await old.key({ budget_max: 1 })
@@ -171,7 +174,7 @@ describe('a database of', () => {
     expect((await second.admin('GET', '/admin/usage/export')).body['rows']).toHaveLength(1)
   })
 
-  test('an earlier backup, put back, serves with what it knew', async () => {
+  test('a restored backup serves with its own keys and spend', async () => {
     const path = database()
     const first = await running({ path })
     const { key } = await first.key()
@@ -184,8 +187,8 @@ describe('a database of', () => {
   })
 })
 
-describe('keys that are made on the command line', () => {
-  test('open a gateway that starts later', async () => {
+describe('keys created on the command line', () => {
+  test('a key from the command line works in a gateway that starts later', async () => {
     const path = database()
     const create = command(
       [built.executable, 'keys', 'create', '--config', 'config.toml', '--name', 'early'],
@@ -197,7 +200,7 @@ describe('keys that are made on the command line', () => {
     expect((await (await running({ path })).chat(key)).status).toBe(200)
   })
 
-  test('open one that runs after its next reload', async () => {
+  test('a key from the command line works in a running gateway after a reload', async () => {
     const path = database()
     const process = start({ path })
     const [, address = ''] = await process.until(/(http:\/\/127\.0\.0\.1:\d+)/)
@@ -214,7 +217,7 @@ describe('keys that are made on the command line', () => {
   })
 })
 
-test('without auth no database is opened, and there is no admin API', async () => {
+test('without auth no database is opened and the admin API is absent', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__ENABLED: 'false', GATEWAY_MASTER_KEY: '' }
   const { admin, chat } = await running({ path, env })

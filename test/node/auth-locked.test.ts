@@ -21,7 +21,7 @@ const config = `
 
 const spent = 'select budget_spent_usd * 1000000000 + budget_spent_nano from virtual_keys'
 
-test('while another process holds the database an admin change is refused within seconds, with the reason', async () => {
+test('while another process locks the database, an admin change fails within seconds with the reason', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
   const host = await keyedHost({ path, config, entry: thread.entry, env })
@@ -50,7 +50,7 @@ test('while another process holds the database an admin change is refused within
   expect((await host.admin('PATCH', `/admin/keys/${id}`, { name: 'c' })).status).toBe(200)
 }, 20_000)
 
-test('while another process holds the database requests are served as ever, and all is written afterwards', async () => {
+test('while another process locks the database, requests are served and their usage is written afterwards', async () => {
   const path = join(folder(), 'gateway.db')
   const env = { GATEWAY_AUTH__FLUSH_INTERVAL_MS: '50' }
   const host = await keyedHost({ path, config, entry: thread.entry, env, timeout: 500 })

@@ -42,17 +42,20 @@ describe('a body that arrives encoded', () => {
     expect(await whole(await call(upstream(), { url }))).toBe(said)
   })
 
-  test.each(['', 'identity'])('in no coding at all is read as it is: "%s"', async (coding) => {
-    const { url } = await answering(Buffer.from(said), { 'content-encoding': coding })
-    expect(await whole(await call(upstream(), { url }))).toBe(said)
-  })
+  test.each(['', 'identity'])(
+    'a body with content-encoding "%s" is read unchanged',
+    async (coding) => {
+      const { url } = await answering(Buffer.from(said), { 'content-encoding': coding })
+      expect(await whole(await call(upstream(), { url }))).toBe(said)
+    },
+  )
 
-  test('and is empty is empty', async () => {
+  test('an empty encoded body is read as empty', async () => {
     const { url } = await answering(Buffer.alloc(0), { 'content-encoding': 'gzip' })
     expect(await whole(await call(upstream(), { url }))).toBe('')
   })
 
-  test('split at any byte reads the same', async () => {
+  test('an encoded body split at any byte decodes the same', async () => {
     const body = zlib.gzipSync(said)
     const { url } = await tcpServer((socket) =>
       socket.once('data', async () => {
@@ -66,7 +69,7 @@ describe('a body that arrives encoded', () => {
     expect(await whole(await call(upstream(), { url }))).toBe(said)
   })
 
-  test('leaves its connection for the next request', async () => {
+  test('an encoded body leaves its connection reusable', async () => {
     const server = await answering(zlib.gzipSync(said), { 'content-encoding': 'gzip' })
     const port = upstream()
     for (let round = 0; round < 3; round++) {
@@ -75,7 +78,7 @@ describe('a body that arrives encoded', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('in a coding that the host does not know fails by its name', async () => {
+  test('an unknown content coding fails with its name', async () => {
     const server = await answering(Buffer.from(said), { 'content-encoding': 'gzip, compress' })
     const port = upstream()
     const response = await call(port, server)
@@ -86,7 +89,7 @@ describe('a body that arrives encoded', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('that is not in its coding fails as malformed', async () => {
+  test('bytes that do not decode fail as malformed', async () => {
     const server = await answering(Buffer.from(said), { 'content-encoding': 'gzip' })
     const outcome = await failure(whole(await call(upstream(), server)))
     expect(outcome).toEqual({
@@ -95,7 +98,7 @@ describe('a body that arrives encoded', () => {
     })
   })
 
-  test('with garbage behind it fails as malformed where its coding allows nothing there', async () => {
+  test('trailing garbage fails as malformed if the coding forbids it', async () => {
     const body = Buffer.concat([zlib.gzipSync(said), Buffer.from('garbage')])
     const server = await answering(body, { 'content-encoding': 'gzip' })
     const outcome = await failure(whole(await call(upstream(), server)))
@@ -117,7 +120,7 @@ describe('a body that arrives encoded', () => {
     })
   })
 
-  test('that breaks off brings what came, then the failure of the network', async () => {
+  test('an encoded body that breaks off returns the decoded part, then a network failure', async () => {
     const encoder = zlib.createGzip({ flush: zlib.constants.Z_SYNC_FLUSH })
     const server = await httpServer((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' })
@@ -133,7 +136,7 @@ describe('a body that arrives encoded', () => {
 })
 
 describe('a stream that arrives encoded', () => {
-  test('comes piece by piece, each as soon as it was sent', async () => {
+  test('an encoded stream is decoded piece by piece, as sent', async () => {
     const encoder = zlib.createGzip({ flush: zlib.constants.Z_SYNC_FLUSH })
     const server = await httpServer((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).flushHeaders()
@@ -148,7 +151,7 @@ describe('a stream that arrives encoded', () => {
     expect(await body.read()).toBeUndefined()
   })
 
-  test('ends at once when it is called off', async () => {
+  test('an aborted encoded stream ends at once', async () => {
     const encoder = zlib.createGzip({ flush: zlib.constants.Z_SYNC_FLUSH })
     const server = await httpServer((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' })
@@ -166,7 +169,7 @@ describe('a stream that arrives encoded', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('may be called off while its end is still being decoded', async () => {
+  test('an encoded stream can be aborted while its end is being decoded', async () => {
     // Some 64 MB of zeros in 64 kB.
     const bomb = zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024))
     const server = await answering(bomb, { 'content-encoding': 'gzip' })
@@ -181,7 +184,7 @@ describe('a stream that arrives encoded', () => {
     expect(last).toEqual({ kind: 'network', reason: 'aborted' })
   })
 
-  test('over the limit of what may wait ends as slow-client', async () => {
+  test('an encoded stream over the queue limit ends as slow-client', async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(4 * 1024 * 1024))
     const server = await answering(bomb, { 'content-encoding': 'gzip' })
     const { body } = await call(upstream(), { ...server, queueLimit: 1024 * 1024 })
@@ -210,7 +213,7 @@ describe('through the gateway', () => {
   `
   const errorIn = async (response: Response) => (await response.json()).error
 
-  test('a compressed answer and a compressed stream are those of the upstream', async () => {
+  test('a compressed response and a compressed stream reach the client decoded', async () => {
     const server = await httpServer((request, response) => {
       let sent = ''
       request.on('data', (bytes: Buffer) => {
@@ -230,7 +233,7 @@ describe('through the gateway', () => {
     expect(await (await chat(gateway, { stream: true })).text()).toBe(wholeStream)
   })
 
-  test('a stream that was complete before its coding was is complete', async () => {
+  test('a stream whose content is complete before its coding is counts as complete', async () => {
     const encoder = zlib.createGzip({ flush: zlib.constants.Z_SYNC_FLUSH })
     const server = await httpServer((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/event-stream' })
@@ -241,7 +244,7 @@ describe('through the gateway', () => {
     expect(await (await chat(gateway, { stream: true })).text()).toBe(wholeStream)
   })
 
-  test('a stream whose coding breaks in the middle ends with an error frame, and is let go of', async () => {
+  test('a stream that stops decoding ends with an error frame and releases its connection', async () => {
     const broken = deferred()
     const encoder = zlib.createGzip({ flush: zlib.constants.Z_SYNC_FLUSH })
     const server = await httpServer((_, response) => {
@@ -257,7 +260,7 @@ describe('through the gateway', () => {
     await closed(server.sockets[0])
   })
 
-  test('a compressed error is quoted as the text that it is', async () => {
+  test('a compressed upstream error is quoted as text', async () => {
     const body = zlib.gzipSync(JSON.stringify({ error: { message: 'no such field' } }))
     const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' }
     const server = await answering(body, headers, 400)
@@ -268,7 +271,7 @@ describe('through the gateway', () => {
     })
   })
 
-  test('a compressed error may be of any length: only its beginning is used', async () => {
+  test('only the beginning of a long compressed error is decoded', async () => {
     const body = zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'))
     const server = await answering(body, { 'content-encoding': 'gzip' }, 400)
     const response = await chat(await gatewayOver(config(server.url)))
@@ -276,7 +279,7 @@ describe('through the gateway', () => {
     expect((await errorIn(response)).message.length).toBeLessThan(500)
   })
 
-  test('an answer in an unknown coding is LM-3002 that names it', async () => {
+  test('a response in an unknown coding is LM-3002 with the name of the coding', async () => {
     const server = await answering(Buffer.from(said), { 'content-encoding': 'snappy' })
     const response = await chat(await gatewayOver(config(server.url)))
     expect(response.status).toBe(502)
@@ -296,7 +299,7 @@ describe('through the gateway', () => {
     })
   })
 
-  test('an answer over 64 MiB once it is decoded is LM-3002', async () => {
+  test('a response over 64 MiB after decoding is LM-3002', async () => {
     const server = await answering(blanks(64 * 1024 * 1024 + 1), {
       'content-encoding': 'gzip',
       'content-type': 'application/json',
@@ -308,7 +311,7 @@ describe('through the gateway', () => {
     })
   })
 
-  test('embeddings may have four times as much, and no more', { timeout: 60_000 }, async () => {
+  test('an embeddings response may have four times that size', { timeout: 60_000 }, async () => {
     const vectors = {
       object: 'list',
       data: [{ object: 'embedding', index: 0, embedding: [1, 2] }],

@@ -35,7 +35,7 @@ const demo = (extra = '') => `
 `
 
 describe('usage', () => {
-  test('--help tells of options, variables and exit codes', async () => {
+  test('--help lists options, variables and exit codes', async () => {
     const { code, stdout } = await finished(gateway(['--help']))
     expect(code).toBe(0)
     for (const word of ['--config', '--demo', 'GATEWAY_LOG_LEVEL', 'Exit codes']) {
@@ -43,7 +43,7 @@ describe('usage', () => {
     }
   })
 
-  test.each(['--version', '-v'])('%s is the version', async (flag) => {
+  test.each(['--version', '-v'])('%s prints the version', async (flag) => {
     expect(await finished(gateway([flag]))).toMatchObject({ code: 0, stdout: `${version}\n` })
   })
 
@@ -83,7 +83,7 @@ describe('usage', () => {
     expect(stderr).toContain(hint)
   })
 
-  test('a bad GATEWAY_LOG_LEVEL is told with the good ones', async () => {
+  test('an invalid GATEWAY_LOG_LEVEL ends with 2 and lists the valid levels', async () => {
     const { code, stderr } = await finished(
       gateway(['--demo'], { env: { GATEWAY_LOG_LEVEL: 'loud' } }),
     )
@@ -121,7 +121,7 @@ describe('--check-config', () => {
       'digits, as `openssl rand -hex 32` prints them',
   ]
 
-  test('shows each provider of a valid configuration with its credential, and no secret', async () => {
+  test('--check-config lists each provider and the state of its credential, without secrets', async () => {
     const { code, stdout, stderr } = await finished(
       gateway(['--check-config'], { config: providers, env: { CLAUDE_KEY: 'canary' } }),
     )
@@ -139,7 +139,7 @@ describe('--check-config', () => {
     ])
   })
 
-  test('fails under --strict when a credential is missing, and names each', async () => {
+  test('--strict fails when credentials are missing, and names each one', async () => {
     const args = ['--check-config', '--strict']
     const env = { CLAUDE_KEY: 'canary' }
     expect(await finished(gateway(args, { config: providers, env }))).toEqual({
@@ -150,7 +150,7 @@ describe('--check-config', () => {
     expect(await finished(gateway(args, { config: demo() }))).toMatchObject({ code: 0 })
   })
 
-  test('names a provider key that a header cannot carry, and fails under --strict', async () => {
+  test('--check-config names a provider key that a header cannot carry, and --strict fails', async () => {
     const config = '[[providers]]\nname = "p"\nkind = "openai"\napi_key_env = "KEY"\n'
     const problem =
       'provider p has no usable credential in KEY: it contains a control character, such as a line ' +
@@ -166,7 +166,7 @@ describe('--check-config', () => {
     expect(await check('canary\n', '--strict')).toMatchObject({ code: 0 })
   })
 
-  test('names the keys that the start needs and that are unset or malformed', async () => {
+  test('--check-config names the missing or malformed keys that the start needs', async () => {
     const config = `
       [auth]
       enabled = true
@@ -193,7 +193,7 @@ describe('--check-config', () => {
     expect(await check(good, '--strict')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('judges the proxy variables together with the file', async () => {
+  test('--check-config validates the proxy variables', async () => {
     const env = { https_proxy: 'socks5://user:canary@proxy:1080' }
     expect(await finished(gateway(['--check-config', '--demo'], { env }))).toEqual({
       code: 2,
@@ -202,7 +202,7 @@ describe('--check-config', () => {
     })
   })
 
-  test('judges GATEWAY_LOG_LEVEL together with the file', async () => {
+  test('--check-config validates GATEWAY_LOG_LEVEL', async () => {
     const env = { GATEWAY_LOG_LEVEL: 'zzz' }
     const { code, stderr } = await finished(
       gateway(['--check-config'], { config: 'log_format = "xml"', env }),
@@ -215,7 +215,7 @@ describe('--check-config', () => {
     ])
   })
 
-  test('has one line a problem', async () => {
+  test('--check-config prints one line per problem', async () => {
     const config = demo('fallbacks = ["absent"]').replace('port = 1', 'prot = 1')
     const check = await finished(gateway(['--check-config'], { config }))
     expect({ code: check.code, stdout: check.stdout }).toEqual({ code: 2, stdout: '' })
@@ -223,26 +223,26 @@ describe('--check-config', () => {
     expect(check.stderr).toContain('did you mean "port"?')
   })
 
-  test('reads the certificate authorities that providers name', async () => {
+  test('--check-config reads the ca_file of each provider', async () => {
     const config = `[[providers]]\nname = "p"\nkind = "openai"\nca_file = "absent.pem"\n`
     const { code, stderr } = await finished(gateway(['--check-config'], { config }))
     expect(code).toBe(2)
     expect(stderr).toBe('providers[0].ca_file (line 4): cannot be read (ENOENT)\n')
   })
 
-  test('judges the demo configuration as well', async () => {
+  test('--check-config validates the demo configuration', async () => {
     expect(await finished(gateway(['--demo', '--check-config']))).toMatchObject({ code: 0 })
   })
 })
 
 describe('serving', () => {
-  test('a configuration that is not valid ends with 2', async () => {
+  test('an invalid configuration ends with 2', async () => {
     const { code, stderr } = await finished(gateway([], { config: 'log_format = "xml"' }))
     expect(code).toBe(2)
     expect(stderr).toContain('log_format')
   })
 
-  test('a proxy variable that is no address ends with 2, and is not repeated', async () => {
+  test('an invalid proxy variable ends with 2 and a message without its value', async () => {
     const env = { https_proxy: 'socks5://user:canary@proxy:1080' }
     const { code, stderr } = await finished(gateway(['--demo'], { env }))
     expect({ code, stderr }).toEqual({
@@ -251,14 +251,14 @@ describe('serving', () => {
     })
   })
 
-  test('a port in use ends with 1 and one line', async () => {
+  test('a port in use ends with 1 and one line of error', async () => {
     const { port } = await tcpServer(() => {})
     const { code, stderr } = await finished(gateway(['--demo'], { env: portAs(port) }))
     expect(code).toBe(1)
     expect(stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: the port is in use.*\n$/)
   })
 
-  test('the start leaves one line with file, providers, auth and warnings', async () => {
+  test('the start logs one line with file, providers, auth and warnings', async () => {
     const config = `
       log_format = "json"
       [[providers]]
@@ -304,7 +304,7 @@ describe('serving', () => {
     expect(await finished(child)).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('the start says which proxies are in force, without their credentials', async () => {
+  test('the start logs the proxies in force, without credentials', async () => {
     const env = {
       ...portAs(await freePort()),
       HTTPS_PROXY: 'http://user:canary@proxy.test:3128',
@@ -318,12 +318,12 @@ describe('serving', () => {
     expect(child.output.stdout).not.toContain('canary')
   })
 
-  test('the health of what does not run is 1', async () => {
+  test('health ends with 1 when the gateway does not run', async () => {
     const { code, stderr } = await finished(gateway(['health'], { config: demo() }))
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'not healthy: ECONNREFUSED\n' })
   })
 
-  test('the health of a demo, or beside a file that cannot serve, is asked at the address', async () => {
+  test('health works for the demo and with a missing or invalid file', async () => {
     const env = portAs(await freePort())
     const child = gateway(['--demo'], { env })
     await child.until(/listening/)
@@ -341,7 +341,7 @@ describe('serving', () => {
     }
   })
 
-  test('the health of what answers with an error is 1', async () => {
+  test('health ends with 1 when the gateway responds with an error', async () => {
     const { port } = await httpServer((_, response) => response.writeHead(503).end())
     const { code, stderr } = await finished(
       gateway(['health'], { env: portAs(port), config: demo() }),
@@ -369,7 +369,7 @@ describe('serving', () => {
   })
 })
 
-describe('an output that is read slowly', () => {
+describe('a slow reader of the output', () => {
   /** What --check-config has to say of it is longer than any pipe holds. */
   const many = Array.from(
     { length: 3_000 },
@@ -381,7 +381,7 @@ describe('an output that is read slowly', () => {
     `,
   ).join('')
 
-  test('is complete', async () => {
+  test('a slow reader gets the complete output', async () => {
     const running = gateway(['--check-config'], { config: many })
     running.process.stdout?.pause()
     const exited = new Promise((resolve) => running.process.once('exit', resolve))
@@ -392,14 +392,14 @@ describe('an output that is read slowly', () => {
     expect(stdout).toMatch(/KEY_OF_2999 is unset or empty\n$/)
   })
 
-  test('by nobody ends nothing but the output', async () => {
+  test('a closed output does not fail the command', async () => {
     const running = gateway(['--check-config'], { config: many })
     running.process.stdout?.destroy()
     expect(await finished(running)).toMatchObject({ code: 0, stderr: '' })
   })
 
   test.runIf(process.platform === 'linux')(
-    'on a terminal that is paused does not keep a failure from its end',
+    'a paused terminal does not keep a failing command from exiting',
     async () => {
       const { home, path } = configFolder(many)
       const code = join(home, 'code')

@@ -46,7 +46,7 @@ async function replace(path: string, text: string): Promise<void> {
 }
 
 describe('reading', () => {
-  test('gives the exact bytes', async () => {
+  test('reading returns the exact bytes', async () => {
     const { path, file } = setting()
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x0d, 0x0a, 0x00, 0xff])
     writeFileSync(path, bytes)
@@ -61,7 +61,7 @@ describe('reading', () => {
 })
 
 describe('replacing', () => {
-  test('what is staged stands beside the file, for its owner only, and changes nothing', async () => {
+  test('a staged file lies beside the file, readable by its owner only, and changes nothing', async () => {
     const { home, file, read, names } = setting('first')
     const staged = await file.stage(encoder.encode('second'))
     const [name = '', ...others] = names().filter((one) => one !== 'config.toml')
@@ -74,7 +74,7 @@ describe('replacing', () => {
     expect(names()).toEqual(['config.toml'])
   })
 
-  test('the file before is kept for one generation', async () => {
+  test('the previous file is kept as a backup for one generation', async () => {
     const { path, read, names } = setting('first')
     await replace(path, 'second')
     await replace(path, 'third')
@@ -83,7 +83,7 @@ describe('replacing', () => {
     expect(names()).toEqual(['config.toml', 'config.toml.bak'])
   })
 
-  test.each([0o644, 0o640, 0o600, 0o664])('permissions stay: %o', async (mode) => {
+  test.each([0o644, 0o640, 0o600, 0o664])('the permissions %o are kept', async (mode) => {
     const { home, path } = setting()
     chmodSync(path, mode)
     await replace(path, 'second')
@@ -99,7 +99,7 @@ describe('replacing', () => {
     expect(statSync(join(home, 'config.toml.bak'))).toMatchObject({ uid: 1234, gid: 5678 })
   })
 
-  test('a symbolic link is replaced by a file, and what it led to stays', async () => {
+  test('a symbolic link is replaced by a file, and its target stays unchanged', async () => {
     const { home, path } = setting('first')
     const link = join(home, 'link.toml')
     symlinkSync('config.toml', link)
@@ -112,7 +112,7 @@ describe('replacing', () => {
     expect(readFileSync(`${link}.bak`, 'utf8')).toBe('first')
   })
 
-  test('a relative path is that of the start', async () => {
+  test('a relative path refers to the working directory of the start', async () => {
     const { home, read } = setting('first')
     const before = process.cwd()
     onTestFinished(() => process.chdir(before))
@@ -124,7 +124,7 @@ describe('replacing', () => {
     expect(read('config.toml')).toBe('second')
   })
 
-  test('a commit that fails leaves the file as it was, and nothing else', async () => {
+  test('a failed commit leaves the file unchanged and no other file', async () => {
     const { home, path, file, read, names } = setting('first')
     // No file can take the place of a folder.
     mkdirSync(`${path}.bak`)
@@ -136,7 +136,7 @@ describe('replacing', () => {
     expect(readdirSync(join(home, 'config.toml.bak'))).toEqual([])
   })
 
-  test('a file that is gone is not brought back', async () => {
+  test('a deleted file is not restored', async () => {
     const { path, file, names } = setting()
     const staged = await file.stage(encoder.encode('second'))
     rmSync(path)
@@ -161,7 +161,7 @@ describe('replacing', () => {
   })
 })
 
-test('of a hundred that race on the same hash exactly one wins, round after round', async () => {
+test('of a hundred concurrent writes with the same hash exactly one wins, in every round', async () => {
   const { file, read, names } = setting('first')
   const served: string[] = []
   const reloader = await testReloader({ file, text: 'first', adopt: (text) => served.push(text) })

@@ -80,7 +80,7 @@ function read(path: string): string {
 }
 
 describe('PUT /admin/config', () => {
-  test('replaces the file, keeps the one before and the permissions, and serves before it answers', async () => {
+  test('replaces the file, keeps a backup and the permissions, and serves the change before it responds', async () => {
     const { path, names } = setting()
     chmodSync(path, 0o640)
     if (isRoot) chownSync(path, 1234, 5678)
@@ -97,7 +97,7 @@ describe('PUT /admin/config', () => {
     expect(names()).toEqual(['config.toml', 'config.toml.bak'])
   })
 
-  test('puts a file in the place of a symbolic link, and goes on watching the name', async () => {
+  test('replaces a symbolic link by a file and keeps watching the path', async () => {
     const { home, path } = setting()
     const link = join(home, 'link.toml')
     symlinkSync('config.toml', link)
@@ -109,7 +109,7 @@ describe('PUT /admin/config', () => {
     await expect.poll(models, { timeout: 10_000 }).toEqual(['third'])
   })
 
-  test('of a configuration that is refused leaves the file and nothing else, and names no path', async () => {
+  test('an invalid configuration leaves only the file, unchanged, and the error names no path', async () => {
     const { path, names } = setting()
     const { hash, admin, output } = await running(path)
     const body = configOf('second').replace('kind = "demo"', 'kind = "dmo"')
@@ -140,7 +140,7 @@ describe('PUT /admin/config', () => {
   )
 })
 
-test('of a hundred that race exactly one wins a round, and the file is whole at any moment', async () => {
+test('of a hundred concurrent PUTs exactly one wins each round, and the file is always complete', async () => {
   const { path, names } = setting()
   const { hash, put, models } = await running(path)
   const race = { isOver: false }

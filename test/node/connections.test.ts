@@ -40,8 +40,8 @@ async function isOpen(client: RawClient): Promise<boolean> {
   )
 }
 
-describe('when all places are taken', () => {
-  test('a new connection gets the place of the one that has been idle for the longest time', async () => {
+describe('at the connection limit', () => {
+  test('a new connection replaces the one that has been idle longest', async () => {
     const { gateway } = patientGateway()
     const { port } = await served(gateway, { limits })
     const [first, second, third] = [await kept(port), await kept(port), await kept(port)]
@@ -53,7 +53,7 @@ describe('when all places are taken', () => {
     for (const client of [first, fourth, fifth]) expect(await isOpen(client)).toBe(true)
   })
 
-  test('a connection that has sent no request yet is idle too', async () => {
+  test('a connection that has not sent a request counts as idle', async () => {
     const { port } = await served(patientGateway().gateway, { limits })
     const silent = rawClient(port)
     const others = [await kept(port), await kept(port), await kept(port)]
@@ -61,7 +61,7 @@ describe('when all places are taken', () => {
     expect(await isOpen(others.at(-1) as RawClient)).toBe(true)
   })
 
-  test('a request is never ended for it', async () => {
+  test('a running request is never ended for a new connection', async () => {
     const { gateway, release } = patientGateway()
     const { port } = await served(gateway, { limits })
     const running = rawClient(port)
@@ -72,7 +72,7 @@ describe('when all places are taken', () => {
     expect(parsed(await running.until('answer')).status).toBe(200)
   })
 
-  test('a wave of them leaves one line in the log', async () => {
+  test('a burst of connections logs one line', async () => {
     const { gateway } = patientGateway()
     const { port } = await served(gateway, { limits })
     for (let turn = 0; turn < 10; turn++) await kept(port)
@@ -91,13 +91,16 @@ describe('when every connection has a request', () => {
     return { ...patient, port, running }
   }
 
-  test.each(['/health', '/health?a=b', '/health/providers'])('%s answers', async (path) => {
-    const { port } = await full()
-    await kept(port, path)
-    await kept(port, path)
-  })
+  test.each(['/health', '/health?a=b', '/health/providers'])(
+    '%s still gets a response',
+    async (path) => {
+      const { port } = await full()
+      await kept(port, path)
+      await kept(port, path)
+    },
+  )
 
-  test('a further request is turned away with one line in the log, and none that runs', async () => {
+  test('a further request is rejected with one log line, and running ones go on', async () => {
     const { port, gateway, running, release } = await full()
     for (const path of ['/v1/models', '/healthy']) {
       const client = rawClient(port)
@@ -117,7 +120,7 @@ describe('when every connection has a request', () => {
     await kept(port, '/v1/models')
   })
 
-  test('a pipelined request waits for its turn', async () => {
+  test('a pipelined request waits in the queue', async () => {
     const { running, release } = await full()
     running[0]?.send(get('/next'))
     release()
@@ -126,7 +129,7 @@ describe('when every connection has a request', () => {
 })
 
 describe('max_connections_per_address', () => {
-  test('turns away what one address has too many of, until it closes one', async () => {
+  test('connections of an address over its limit are closed until it closes one', async () => {
     const { gateway } = patientGateway({ maxConnectionsPerAddress: 2 })
     const { port } = await served(gateway)
     const [first, second] = [await kept(port), await kept(port)]
@@ -147,7 +150,7 @@ describe('max_connections_per_address', () => {
     expect(await isOpen(second)).toBe(true)
   })
 
-  test('follows the configuration', async () => {
+  test('the limit per address follows a reload', async () => {
     const settings = { maxConnectionsPerAddress: 1 }
     const { gateway } = patientGateway()
     const { port } = await served({
@@ -163,7 +166,7 @@ describe('max_connections_per_address', () => {
   })
 })
 
-test('a client that leaves a busy connection frees its place', async () => {
+test('a client that leaves a busy connection frees it', async () => {
   const gateway = stubGateway(async (request, context) => {
     if (request.url.endsWith('/slow')) await clientGone(context)
     return text('answer')
@@ -183,7 +186,7 @@ test('a client that leaves a busy connection frees its place', async () => {
     .toBe(true)
 })
 
-describe('a process that may open no more files', () => {
+describe('a process at its limit of open files', () => {
   let built: Package
 
   beforeAll(async () => {
@@ -192,7 +195,7 @@ describe('a process that may open no more files', () => {
 
   afterAll(() => built.remove())
 
-  test('says so once for a wave, with what to do', async () => {
+  test('the open file limit is logged once per burst, with advice', async () => {
     const port = await freePort()
     const gateway = command(
       ['-c', `ulimit -n 80; exec "$0" "$@"`, process.execPath, built.executable, '--demo'],

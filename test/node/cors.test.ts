@@ -22,18 +22,18 @@ test.each([
   ['a compressed body', head('/v1/rerank', 'content-encoding: gzip\r\n'), 415],
   ['a path that is none', head('/\\', ''), 400],
   ['an unknown expectation', head('/v1/rerank', 'expect: cake\r\n'), 417],
-])('the refusal of %s is open to a listed origin', async (_, request, status) => {
+])('the error response to %s is readable for a listed origin', async (_, request, status) => {
   expect(await allowedOrigin([app], request)).toEqual([status, app])
   expect(await allowedOrigin(['https://other.example.com'], request)).toEqual([status, undefined])
 })
 
-test('headers that are too long hide the origin, so their refusal is open with * only', async () => {
+test('the error for oversized headers is readable only if every origin is allowed', async () => {
   const request = head('/v1/rerank', `x: ${'y'.repeat(70_000)}\r\n`)
   expect(await allowedOrigin(['*'], request)).toEqual([431, '*'])
   expect(await allowedOrigin([app], request)).toEqual([431, undefined])
 })
 
-test('no refusal of the admin plane is open', async () => {
+test('error responses of the admin API are never readable across origins', async () => {
   const request = head('/admin/keys', 'content-encoding: gzip\r\n')
   expect(await allowedOrigin(['*'], request)).toEqual([415, undefined])
 })

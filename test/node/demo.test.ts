@@ -50,7 +50,7 @@ async function printed(lines: string, env: Record<string, string> = {}): Promise
 
 const warned = ({ output }: Command) => output.stdout.includes('"level":"warn"')
 
-test('the commands that the demo prints work as they are', async () => {
+test('the commands that the demo prints work unchanged', async () => {
   const { child, commands } = await demo({ GATEWAY_LOG_FORMAT: 'json' })
   const [models, whole, stream, metrics] = await printed(commands)
   expect(models).toContain('"id":"demo"')
@@ -60,7 +60,7 @@ test('the commands that the demo prints work as they are', async () => {
   expect(warned(child)).toBe(false)
 })
 
-test('with auth on they make a key first and use it, and what it spends is counted', async () => {
+test('with auth enabled the printed commands create a key and use it, and its spend is counted', async () => {
   const { child, commands } = await demo({
     GATEWAY_LOG_FORMAT: 'json',
     GATEWAY_AUTH__ENABLED: 'true',

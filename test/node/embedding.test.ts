@@ -14,18 +14,18 @@ const echo = () =>
   })
 
 describe('under a server of Node', () => {
-  test('a base goes to the gateway, which finds its routes below it', async () => {
+  test('with a base the gateway serves its routes below that path', async () => {
     const gateway = stubGateway(({ url }, { base }) => text(`${base} ${new URL(url).pathname}`))
     const { url } = await httpServer(requestListener(gateway, { base: '/llm' }))
     expect(await (await fetch(`${url}/llm/v1`)).text()).toBe('/llm /llm/v1')
   })
 
-  test('without a base, paths are as they are', async () => {
+  test('without a base the gateway serves its routes at the root', async () => {
     const { url } = await httpServer(requestListener(echo()))
     expect(await (await fetch(`${url}/llm/v1`)).text()).toBe('GET /llm/v1 ')
   })
 
-  test('a client that leaves is noticed while another listener still owes it an answer', async () => {
+  test('a client that leaves is noticed while another listener has not responded yet', async () => {
     const asked = deferred()
     const gone = deferred()
     const gateway = stubGateway(async (_, context) => {
@@ -47,20 +47,20 @@ describe('under a server of Node', () => {
 })
 
 describe('in an Express application', () => {
-  test('the path it is mounted on is not for the gateway to see', async () => {
+  test('Express removes the mount path', async () => {
     const url = await listening(express().use('/llm', requestListener(echo())))
     const response = await fetch(`${url}/llm/v1/chat?a=b`, { method: 'POST', body: '{"n":1e400}' })
     expect(await response.text()).toBe('POST /v1/chat?a=b {"n":1e400}')
   })
 
-  test('a query reaches it byte for byte', async () => {
+  test('a query reaches the gateway byte for byte', async () => {
     const url = await listening(express().use(requestListener(echo())))
     expect(await (await fetch(`${url}/v1?since=a%2Bb&x[y]=1`)).text()).toBe(
       'GET /v1?since=a%2Bb&x[y]=1 ',
     )
   })
 
-  test('behind a body parser it says so, in the log and in the answer', async () => {
+  test('a body parser in front of the gateway is reported in the log and in the response', async () => {
     const gateway = echo()
     const url = await listening(express().use(express.json(), requestListener(gateway)))
     const response = await fetch(url, {

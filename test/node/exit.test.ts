@@ -42,7 +42,7 @@ async function exiting(time: number) {
   return { ...end, signal: running.process.signalCode }
 }
 
-test('an exit waits for the call of the database that runs, and lets no other begin', async () => {
+test('an exit waits for the running database call and starts no other', async () => {
   expect(await exiting(50)).toEqual({
     code: 3,
     signal: null,
@@ -51,6 +51,6 @@ test('an exit waits for the call of the database that runs, and lets no other be
   })
 })
 
-test('an exit does not wait long, and never ends a thread in the middle of a call', async () => {
+test('an exit waits only briefly and never ends the thread in the middle of a call', async () => {
   expect(await exiting(5_000)).toMatchObject({ code: null, signal: 'SIGKILL' })
 })

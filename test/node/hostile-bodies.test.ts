@@ -92,7 +92,7 @@ async function expectHarmless(door: Door, bytes: Uint8Array): Promise<void> {
 
 const named = ({ door, name, body }: HostileBody) => [door, name, body] as const
 
-describe('no body holds the event loop, nor is it an internal error', () => {
+describe('no body blocks the event loop or causes an internal error', () => {
   test.each(hostileBodies.map(named))('%s: %s', async (door, _, body) => {
     await expectHarmless(door, body())
   })

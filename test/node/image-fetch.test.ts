@@ -34,7 +34,7 @@ function request(port: number) {
   }
 }
 
-test('connects to the given address, whatever the name would resolve to', async () => {
+test('connects to the given address without resolving the name', async () => {
   const port = await listen((incoming, response) => {
     const { host, accept } = incoming.headers
     response.setHeader('content-type', 'image/png')
@@ -72,7 +72,7 @@ test('a body over the limit closes the connection, and so does a cancel', async 
   await pending.body.read().catch(() => {})
 })
 
-test('an address where nobody listens, and a connection that breaks off, are network failures', async () => {
+test('a closed port and a broken connection are network failures', async () => {
   const port = await listen((incoming) => incoming.socket.destroy())
   const failure = { failure: { kind: 'network' } }
   await expect(imageFetch.fetch(request(port))).rejects.toMatchObject(failure)
@@ -85,7 +85,7 @@ test('resolves a name to all of its addresses', async () => {
 })
 
 describe('through a proxy', () => {
-  test('a name is resolved there, and nowhere else', async () => {
+  test('the proxy resolves the name, and the host does not', async () => {
     const proxy = await testProxy()
     const port = await listen((incoming, response) => {
       response.setHeader('content-type', 'image/png')
@@ -103,7 +103,7 @@ describe('through a proxy', () => {
     expect(proxy.asked).toEqual([`GET ${url}`])
   })
 
-  test('this machine is not reached: its name is resolved here, and judged', async () => {
+  test('loopback names are resolved and checked on the host', async () => {
     const fetcher = nodeImageFetch({
       rules: readProxyRules({ HTTP_PROXY: 'http://127.0.0.1:1' }),
       resolve: async () => ['127.0.0.1'],
@@ -113,7 +113,7 @@ describe('through a proxy', () => {
   })
 })
 
-test('without an address and without a proxy nothing is fetched', async () => {
+test('without an address and a proxy the fetch fails', async () => {
   const failure = { failure: { kind: 'network', reason: 'ENOTFOUND' } }
   const fetching = imageFetch.fetch({ ...request(1), address: undefined })
   await expect(fetching).rejects.toMatchObject(failure)

@@ -7,7 +7,7 @@ import { httpServer, type TestServer, tcpServer } from './support/servers.ts'
 import { call, upstream, whole } from './support/upstream.ts'
 
 describe('an upstream that closes idle connections', () => {
-  test('after any short time loses no request, and serves none twice', {
+  test('idle connections closed at any time lose no request and repeat none', {
     timeout: 60_000,
   }, async () => {
     const server = await impatient()
@@ -27,7 +27,7 @@ describe('an upstream that closes idle connections', () => {
   })
 })
 
-describe('an upstream that dies of a request', () => {
+describe('an upstream that crashes on a request', () => {
   const config = (url: string) => `
     [resilience]
     retry_max_attempts = 2
@@ -39,7 +39,7 @@ describe('an upstream that dies of a request', () => {
     models = [{ id = "m" }]
   `
 
-  test('after a second of work gets it exactly retry_max_attempts times', async () => {
+  test('an upstream that crashes after a second gets the request exactly retry_max_attempts times', async () => {
     let calls = 0
     const server = await httpServer((request, response) => {
       if (request.headers['x-request'] === 'warm') return answer(response)
@@ -53,7 +53,7 @@ describe('an upstream that dies of a request', () => {
     expect(calls).toBe(2)
   })
 
-  test('at once gets it one time more, however many connections are kept', async () => {
+  test('an upstream that crashes at once gets the request one time more, with any number of connections', async () => {
     let calls = 0
     const server = await httpServer((request, response) => {
       if (request.headers['x-request'] === 'warm') return answer(response)

@@ -34,7 +34,7 @@ afterEach(() => {
 })
 
 describe('keys create', () => {
-  test('prints the record and the secret, and stores the secret’s digest only', async () => {
+  test('prints the record and the secret, and stores only the digest of the secret', async () => {
     const { stdout } = await keys('create', '--name', 'batch')
     const { key, ...record } = JSON.parse(stdout)
     expect(key).toMatch(/^sk-gw-[0-9a-f]{64}$/)
@@ -90,9 +90,9 @@ describe('keys create', () => {
     expect(opened).toEqual([])
   })
 
-  test('needs a name', () => expectFailure(2, /--name.*not specified/, 'create'))
+  test('requires a name', () => expectFailure(2, /--name.*not specified/, 'create'))
 
-  test.each([groupId, 'nobody'])('with the unknown group %s is bad usage', async (id) => {
+  test.each([groupId, 'nobody'])('the unknown group %s is bad usage', async (id) => {
     const message = new RegExp(`^--group-id: no group has the id "${id}"`)
     await expectFailure(2, message, 'create', '--name', 'batch', '--group-id', id)
     expect([store.keys.size, store.closed]).toEqual([0, true])
@@ -109,44 +109,44 @@ describe('keys list', () => {
     for (const { digest } of store.keys.values()) expect(stdout).not.toContain(digest)
   })
 
-  test('tells what the database knows to be spent', async () => {
+  test('shows the spend that the database has', async () => {
     await addKey({ budgetSpent: 1_500_000_001n as NanoUsd })
     expect(await listed()).toMatchObject([{ budget_spent: 1.500000001 }])
   })
 
-  test('leaves out what was deleted', async () => {
+  test('leaves out deleted keys', async () => {
     await addKey({ deletedAt: 5 })
     expect(await listed()).toEqual([])
   })
 })
 
 describe('the database', () => {
-  test('is the one of the configuration, with the token of the environment', async () => {
+  test('the database of the configuration is opened with the token of the environment', async () => {
     vi.stubEnv('GATEWAY_DB_AUTH_TOKEN', 'token')
     await keys('list')
     expect(opened).toEqual([{ path: 'keys.db', token: 'token' }])
     expect(store.closed).toBe(true)
   })
 
-  test('is that of an override, too', async () => {
+  test('an environment variable overrides the database', async () => {
     vi.stubEnv('GATEWAY_AUTH__DB_PATH', 'other.db')
     await keys('list')
     expect(opened).toEqual([{ path: 'other.db', token: undefined }])
   })
 
-  test('is opened without a master key', async () => {
+  test('the database is opened without a master key', async () => {
     vi.stubEnv('GATEWAY_MASTER_KEY', undefined)
     expect(await keys('create', '--name', 'batch')).toMatchObject({ stdout: expect.any(String) })
   })
 
-  test('that cannot be used ends with 1 and its reason', async () => {
+  test('a database that cannot be used ends with 1 and the reason', async () => {
     store.trouble = 'refuse'
     await expectFailure(1, /^the database is out$/, 'list')
     await expectFailure(1, /^the database is out$/, 'create', '--name', 'batch')
     expect(store.closed).toBe(true)
   })
 
-  test('that cannot be opened ends with 1 and its reason', () => {
+  test('a database that cannot be opened ends with 1 and the reason', () => {
     const open = () => Promise.reject(new StoreFault('keys.db: the file is no database'))
     return expect(run(['list', '--config', config], open)).rejects.toMatchObject({
       exitCode: 1,
@@ -156,28 +156,28 @@ describe('the database', () => {
 })
 
 describe('the configuration', () => {
-  test('may be named before the command as well', async () => {
+  test('--config may precede the command', async () => {
     await run(['list'], undefined, ['--config', config])
     expect(opened).toHaveLength(1)
   })
 
-  test('is the one that is named last', async () => {
+  test('the last --config wins', async () => {
     await run(['list', '--config', config], undefined, ['--config', 'absent.toml'])
     expect(opened).toHaveLength(1)
   })
 
-  test('must exist', () =>
+  test('a missing configuration is bad usage', () =>
     expect(run(['list', '--config', 'absent.toml'])).rejects.toMatchObject({
       exitCode: 2,
       lines: ['absent.toml: no such file'],
     }))
 
-  test('must be valid', async () => {
+  test('an invalid configuration is bad usage', async () => {
     config = written('broken.toml', 'auth.enabled = 1')
     await expectFailure(2, /^auth\.enabled.*true or false/, 'list')
   })
 
-  test('must have auth on', async () => {
+  test('a configuration without auth is bad usage', async () => {
     config = written('open.toml', '[auth]\nenabled = false')
     await expectFailure(2, /open\.toml: auth\.enabled is false/, 'list')
     await expectFailure(2, /auth\.enabled is false/, 'create', '--name', 'batch')
@@ -191,7 +191,7 @@ describe('the command line', () => {
     config = written('config.toml', `[auth]\nenabled = true\ndb_path = ${path}\n`)
   })
 
-  test('creates keys in a database that others have open, and lists them', async () => {
+  test('creates and lists keys while other processes have the database open', async () => {
     const server = await openNodeStore({ path: join(folder, 'keys.db'), token: undefined })
     try {
       const created = await gateway('keys', 'create', '--name', 'beside')

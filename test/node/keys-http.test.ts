@@ -72,7 +72,7 @@ function counts(answers: readonly HostAnswer[]): Record<number, number> {
 }
 
 describe('64 connections of one key', () => {
-  test('never overspend a tight budget, and spend all of it', async () => {
+  test('spend a tight budget completely and never exceed it', async () => {
     const { host, path } = await world(await upstream())
     // Each request reserves and costs 20,000 nano-dollars: 100 of them, and not one more.
     const { id, key } = await host.key({ budget_max: 0.002 })
@@ -89,7 +89,7 @@ describe('64 connections of one key', () => {
     expect(await valueOf(path, 'select count(*) from usage_log where status = 402')).toBe(540)
   })
 
-  test('share what is left when others fail or cost less: spend is the sum of the rows', async () => {
+  test('reuse the reservations of failed and cheaper requests, and the spend is the sum of the rows', async () => {
     const { host, path } = await world(await upstream((call) => [-1, 3, 10, 7][call % 4] ?? 0))
     const group = await host.admin('POST', '/admin/groups', { name: 'g', budget_max: 0.003 })
     const pool = String(group.body['id'])
@@ -165,7 +165,7 @@ async function awayFromMinuteEnd(millis: number): Promise<void> {
 }
 
 describe('a client that closes its connection', () => {
-  test('in the middle of a stream has a row with 499 that costs what was streamed', async () => {
+  test('a stream that its client leaves has a usage row with 499 and the cost of the streamed part', async () => {
     const vendor = await httpServer((request, response) => {
       request.resume()
       response.setHeader('content-type', 'text/event-stream')
@@ -213,7 +213,7 @@ describe('the official openai package', () => {
     return error as APIError
   }
 
-  test('throws its error of authentication for a key that is not valid', async () => {
+  test('throws its AuthenticationError for an invalid key', async () => {
     const { host } = await world(await upstream())
     const stranger = client(host, `sk-gw-${'0'.repeat(64)}`)
     for (const ask of [
@@ -227,7 +227,7 @@ describe('the official openai package', () => {
     }
   })
 
-  test('throws an error of status 402 for a budget, once, with its figures', async () => {
+  test('throws one error with status 402 for an exhausted budget, with its figures', async () => {
     const vendor = await upstream()
     const { host } = await world(vendor)
     const { key } = await host.key({ budget_max: 0 })
@@ -246,7 +246,7 @@ describe('the official openai package', () => {
     expect(body['groups']).toMatchObject([{ requests: 1 }])
   })
 
-  test('throws its error of rate limits, with the time to wait', async () => {
+  test('throws its RateLimitError, with the time to wait', async () => {
     const { host } = await world(await upstream())
     await awayFromMinuteEnd(3_000)
     const { key } = await host.key({ rpm_limit: 1 })
@@ -259,7 +259,7 @@ describe('the official openai package', () => {
     expect(error.headers?.get('x-ratelimit-remaining-requests')).toBe('0')
   })
 
-  test('does not repeat what no waiting helps', async () => {
+  test('does not retry an error that waiting cannot solve', async () => {
     const { host } = await world(await upstream())
     const { key } = await host.key({ tpm_limit: 3 })
     const error = await failure(client(host, key, 3).chat.completions.create(request))
@@ -269,7 +269,7 @@ describe('the official openai package', () => {
     expect(body['groups']).toMatchObject([{ requests: 1 }])
   })
 
-  test('reads a stream with a key, and the headers of its limits', async () => {
+  test('reads a stream with a key, and the rate limit headers', async () => {
     const vendor = await httpServer((request_, response) => {
       request_.resume()
       response.setHeader('content-type', 'text/event-stream')

@@ -81,8 +81,8 @@ async function still(socket: Socket): Promise<void> {
   }
 }
 
-describe('a large body that waits for its turn', () => {
-  test('is not taken from the socket until then', async () => {
+describe('a large body that waits for its slot', () => {
+  test('a waiting large body is not read from the socket', async () => {
     const host = await hosted()
     await firstOf(host)
     const second = rawClient(host.port)
@@ -99,7 +99,7 @@ describe('a large body that waits for its turn', () => {
     expect(host.gateway.buffers.bytes).toBe(0)
   })
 
-  test('in chunks is taken up to 1 MiB, and no further', async () => {
+  test('a waiting chunked body is read up to 1 MiB', async () => {
     const host = await hosted()
     await firstOf(host)
     const second = rawClient(host.port)
@@ -116,7 +116,7 @@ describe('a large body that waits for its turn', () => {
     expect(await second.until('\r\n\r\n')).toContain('HTTP/1.1 200')
   })
 
-  test('is asked for with 100 Continue only then', async () => {
+  test('100 Continue is sent only when the body has its slot', async () => {
     const host = await hosted()
     await firstOf(host)
     const second = rawClient(host.port)
@@ -131,7 +131,7 @@ describe('a large body that waits for its turn', () => {
     await second.until('HTTP/1.1 200')
   })
 
-  test('of a client that leaves does not free the place of another', async () => {
+  test('a waiting client that leaves does not free the slot of another', async () => {
     const host = await hosted()
     const first = await firstOf(host)
     const second = rawClient(host.port)
@@ -144,7 +144,7 @@ describe('a large body that waits for its turn', () => {
     expect(host.gateway.buffers.bytes).toBe(0)
   })
 
-  test('is answered with an error when the total time is over, on a connection that goes on', async () => {
+  test('a body that waits past the total timeout gets an error, and the connection stays usable', async () => {
     const resilience = '[resilience]\ntotal_timeout_ms = 300\n[image_fetch]'
     const host = await hosted({ settings: resilience })
     await firstOf(host)
@@ -156,10 +156,10 @@ describe('a large body that waits for its turn', () => {
   })
 })
 
-describe('the time in which a request must arrive', () => {
+describe('the request timeout', () => {
   const limits = { headersTimeout: 200, requestTimeout: 200, connectionsCheckingInterval: 20 }
 
-  test('does not run while its body waits for its turn', async () => {
+  test('the request timeout does not run while the body waits for its slot', async () => {
     const host = await hosted({ limits })
     await firstOf(host)
     const second = rawClient(host.port)
@@ -172,7 +172,7 @@ describe('the time in which a request must arrive', () => {
     await second.until('HTTP/1.1 200')
   })
 
-  test('runs as soon as the body is read', async () => {
+  test('the request timeout runs as soon as the body is read', async () => {
     const host = await hosted({ limits })
     await firstOf(host)
     const second = rawClient(host.port)
@@ -186,8 +186,8 @@ describe('the time in which a request must arrive', () => {
   })
 })
 
-describe('what waits for a client that does not read', () => {
-  test('is counted, and given back when it has left', async () => {
+describe('bytes for a client that does not read', () => {
+  test('bytes for a slow client are counted until it leaves', async () => {
     const host = await hosted()
     const client = rawClient(host.port)
     client.socket.pause()
@@ -201,7 +201,7 @@ describe('what waits for a client that does not read', () => {
     await soon(() => expect(host.gateway.buffers.bytes).toBe(0))
   })
 
-  test('is cut off when the buffers are full', async () => {
+  test('a response to a slow client is cut off when the buffers are full', async () => {
     const host = await hosted({ settings: `buffer_limit = ${40 * MB}` })
     const send = async () => {
       const client = rawClient(host.port)

@@ -23,7 +23,7 @@ const finished = {
 }
 
 describe('the log as json', () => {
-  test('is an object a line', async () => {
+  test('each line is one JSON object', async () => {
     const { log, lines } = logFile({ format: 'json' })
     log.write('info', 'request', { status: 200, model: 'm' })
     log.write('error', 'failed')
@@ -53,7 +53,7 @@ describe('the log for people', () => {
     return line.slice(13)
   }
 
-  test('is the time, the level, the message and the fields', async () => {
+  test('a line is the time, the level, the message and the fields', async () => {
     expect(await shown('warn', 'slow', { latency_ms: 12, path: 'a b', address: undefined })).toBe(
       'WARN  slow latency_ms=12 path="a b"',
     )
@@ -65,7 +65,7 @@ describe('the log for people', () => {
     )
   })
 
-  test('says of a request what happened to it, and what it has no words for by name', async () => {
+  test('a request line shows the outcome in words and other fields by name', async () => {
     expect(await shown('info', 'request', finished)).toBe(
       '200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e request_id=r-1',
     )
@@ -91,7 +91,7 @@ describe('the log for people', () => {
     ).toBe('401 embed 0 ms')
   })
 
-  test('says in words which links failed, and why', async () => {
+  test('a request line says which links failed and why', async () => {
     const failed = [
       { model: 'fast', provider: 'local', reason: 'could not be reached (X)', attempts: 3 },
       { model: 'a b', provider: 'cloud', reason: 'cannot express \u001b', attempts: 0 },
@@ -103,7 +103,7 @@ describe('the log for people', () => {
   })
 })
 
-test('no line holds a line break or an escape code of a field', async () => {
+test('a line contains no line break or escape code of a field', async () => {
   for (const format of ['json', 'pretty'] as const) {
     const { log, lines } = logFile({ format })
     log.write('info', 'request', { ...finished, model: 'a\nb\u001b[31m' })
@@ -126,7 +126,7 @@ test('a line below the level is left out', async () => {
   expect(lines()).toEqual([expect.stringContaining('heard')])
 })
 
-test('colours are there when they are asked for', async () => {
+test('colors are used when enabled', async () => {
   for (const colors of [true, false]) {
     const { log, lines } = logFile({ format: 'pretty', colors })
     log.write('info', 'request', finished)
@@ -137,7 +137,7 @@ test('colours are there when they are asked for', async () => {
 })
 
 describe('lines', () => {
-  test('keep their order in crowds, and none is lost', async () => {
+  test('many lines keep their order, and none is lost', async () => {
     const { log, lines } = logFile({ format: 'json' })
     const count = 2_000
     for (let i = 0; i < count; i++) log.write('info', 'request', { i, model: 'm'.repeat(50) })
@@ -147,7 +147,7 @@ describe('lines', () => {
     )
   })
 
-  test('are out when a flush resolves, whatever waited', async () => {
+  test('all waiting lines are written when a flush resolves', async () => {
     for (const count of [1, 100]) {
       const { log, lines } = logFile({})
       for (let i = 0; i < count; i++) log.write('info', 'request', { model: 'm'.repeat(1_000) })
@@ -156,7 +156,7 @@ describe('lines', () => {
     }
   })
 
-  test('are written by themselves when their time has come, together', () => {
+  test('waiting lines are written together after the delay', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const { log, written } = slowReader({ delay: 100 })
@@ -170,7 +170,7 @@ describe('lines', () => {
 })
 
 describe('a reader that is stuck', () => {
-  test('holds up neither a line nor a flush', async () => {
+  test('a stuck reader blocks neither a line nor a flush', async () => {
     const { log, written } = slowReader()
     log.write('info', 'first')
     const start = performance.now()
@@ -181,7 +181,7 @@ describe('a reader that is stuck', () => {
     expect(written()).toEqual(['first'])
   })
 
-  test('gets what waited when it reads again, and the number of lines that found no room', async () => {
+  test('a reader that resumes gets the waiting lines and the number of dropped ones', async () => {
     const { log, written, read } = slowReader()
     log.write('info', 'first')
     void log.flush()
@@ -194,7 +194,7 @@ describe('a reader that is stuck', () => {
     ])
   })
 
-  test('gets the number of lines that a write has failed with', async () => {
+  test('after a failed write the number of lost lines is logged', async () => {
     const { log, written, read } = slowReader()
     log.write('info', 'first')
     log.write('info', 'second')
@@ -207,7 +207,7 @@ describe('a reader that is stuck', () => {
   })
 })
 
-test('a log that cannot be written ends nothing', async () => {
+test('a log that cannot be written does not end the process', async () => {
   const log = nodeLog({ ...plain, output: fileOutput(999_999) })
   log.write('info', 'x'.repeat(5_000))
   await log.flush()
@@ -222,11 +222,11 @@ describe('the environment', () => {
     [{ GATEWAY_LOG_LEVEL: 'verbose' }, undefined],
     [{ GATEWAY_LOG_LEVEL: 'INFO' }, undefined],
     [{ GATEWAY_LOG_LEVEL: '' }, undefined],
-  ])('%j is the level %s', (env, level) => {
+  ])('%j gives the level %s', (env, level) => {
     expect(logLevel(env)).toBe(level)
   })
 
-  test('colours are for terminals whose user has not declined them', () => {
+  test('colors are used only on a terminal without NO_COLOR', () => {
     const { isTTY } = process.stdout
     onTestFinished(() => {
       process.stdout.isTTY = isTTY

@@ -40,14 +40,14 @@ describe.each([
   ['18.20.8', '18.20'],
   ['20.18.3', '20.18'],
   ['9.11.2', '9.11'],
-])('Node %s is told which one is needed, and nothing else', (version, shown) => {
+])('Node %s prints only the required version', (version, shown) => {
   const refused = { code: 1, stdout: '', stderr: sentence(shown) }
 
-  test('by the command', async () => {
+  test('the command checks the version', async () => {
     expect(await under(version, [built.executable, '--version'])).toEqual(refused)
   })
 
-  test('by npm start, before anything about packages', async () => {
+  test('npm start checks the version before the packages', async () => {
     expect(await under(version, [join(bareCheckout(), 'scripts/start.mjs')])).toEqual(refused)
   })
 })
@@ -56,12 +56,12 @@ test.each(['20.19.0', '22.0.0', '100.0.0'])('Node %s runs the gateway', async (v
   expect(await under(version, [built.executable, '--version'])).toMatchObject({ code: 0 })
 })
 
-test('the version that is needed is that of package.json', () => {
+test('the required version is the one in package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(engines.node).toBe('>=20.19')
 })
 
-test('npm start without the packages says what to run', async () => {
+test('npm start without installed packages says what to run', async () => {
   const { code, stderr } = await finished(command([join(bareCheckout(), 'scripts/start.mjs')]))
   expect(code).toBe(1)
   expect(stderr).toBe('the packages of Model Gateway are not installed: run npm ci first\n')

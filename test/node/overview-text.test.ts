@@ -25,7 +25,7 @@ const overview: Overview = {
   warnings: [],
 }
 
-test('a terminal shows address, file, a line for each provider, and auth', () => {
+test('the overview shows address, file, one line per provider, and auth', () => {
   expect(renderStartLines(overview, { address: 'http://127.0.0.1:1', file: 'a.toml' })).toEqual([
     `Model Gateway ${version} listens on http://127.0.0.1:1, configured by a.toml`,
     '  p       openai  https://p.test         ! P_KEY is unset',

@@ -56,7 +56,7 @@ describe.each(hosts)('%s', (_, open) => {
     '/..',
     '/v1/..?a=b',
     'http://gw/v1/../admin/keys',
-  ])('refuses the dot segment in %s with 400', async (path) => {
+  ])('the dot segment in %s is rejected with 400', async (path) => {
     const ask = await open()
     expect(await ask(path)).toBe('400 LM-1001')
   })

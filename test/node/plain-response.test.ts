@@ -14,7 +14,7 @@ const json = () =>
 const streamOf = (source: Source<Uint8Array>) => new NodeReadableStream(source, unbuffered)
 
 describe('an answer of the host’s own class', () => {
-  test('is a Response to everybody who looks into it', async () => {
+  test('a PlainResponse behaves like a Response', async () => {
     expect(json().status).toBe(201)
     expect(json().ok).toBe(true)
     expect(json().headers.get('X-A')).toBe('b')
@@ -24,7 +24,7 @@ describe('an answer of the host’s own class', () => {
     expect(new Uint8Array(await json().arrayBuffer())).toHaveLength(7)
   })
 
-  test('has a body that can be read as a stream', async () => {
+  test('the body of a PlainResponse can be read as a stream', async () => {
     const source: Source<Uint8Array> = {
       start(controller) {
         controller.enqueue(new TextEncoder().encode('ab'))
@@ -36,7 +36,7 @@ describe('an answer of the host’s own class', () => {
     )
   })
 
-  test('begins its stream once, however often somebody looks into it', async () => {
+  test('a PlainResponse starts its stream only once', async () => {
     let starts = 0
     const source: Source<Uint8Array> = {
       start(controller) {

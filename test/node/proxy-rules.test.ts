@@ -10,7 +10,7 @@ function proxyFor(env: Environment, url = 'https://api.vendor.test/v1') {
 
 const both = { HTTPS_PROXY: 'http://secure:3128', HTTP_PROXY: 'http://plain:3128' }
 
-describe('the variables', () => {
+describe('the proxy variables', () => {
   test.each<readonly [Environment, string, string | undefined]>([
     [both, 'https://vendor.test', 'secure:3128'],
     [both, 'http://vendor.test', 'plain:3128'],
@@ -30,7 +30,7 @@ describe('the variables', () => {
     ['http://proxy', 'proxy:80'],
     ['https://proxy', 'proxy:443'],
     ['http://user:secret@[::1]:3128', '[::1]:3128'],
-  ])('the address %s is that of %s', (address, name) => {
+  ])('the address %s gives the proxy %s', (address, name) => {
     expect(proxyFor({ HTTPS_PROXY: address })).toBe(name)
   })
 
@@ -43,7 +43,7 @@ describe('the variables', () => {
     },
   )
 
-  test('what is in force is shown without its credential', () => {
+  test('the proxies in force are shown without credentials', () => {
     const env = { HTTPS_PROXY: 'http://user:canary@secure:3128', NO_PROXY: '.corp,10.0.0.0/8' }
     expect(readProxyRules(env).logFields).toEqual({
       https_proxy: 'http://***@secure:3128',
@@ -96,7 +96,7 @@ describe('NO_PROXY', () => {
   })
 })
 
-describe('this machine', () => {
+describe('loopback', () => {
   test.each([
     'http://localhost:11434',
     'http://app.localhost',
@@ -120,7 +120,7 @@ describe('this machine', () => {
   )
 })
 
-test('a provider without a proxy has none, whatever the environment says', () => {
+test('proxy = "" on a provider overrides the environment', () => {
   const url = new URL('https://vendor.test')
   expect(createEgressPaths(readProxyRules(both), { proxy: '' })(url).proxy).toBeUndefined()
   expect(createEgressPaths(readProxyRules(both), { proxy: 'http://own:1' })(url).proxy?.name).toBe(

@@ -11,7 +11,7 @@ const trusted: Egress = { ca: authority }
 const proxies = ({ url }: { readonly url: string }) => ({ HTTPS_PROXY: url, HTTP_PROXY: url })
 
 describe('a call through a proxy', () => {
-  test('to an https address goes by a tunnel, which the next one uses too', async () => {
+  test('a call to an https URL uses a tunnel, and the next call reuses it', async () => {
     const proxy = await testProxy()
     const seen: unknown[] = []
     const server = await httpsServer((request, response) => {
@@ -30,7 +30,7 @@ describe('a call through a proxy', () => {
     expect(seen).toEqual([same, same, same])
   })
 
-  test('to an http address asks for the whole address, on one connection', async () => {
+  test('a call to an http URL sends the absolute URL, on one connection', async () => {
     const proxy = await testProxy()
     const server = await httpServer((request, response) =>
       response.end(`${request.url} ${request.headers.host}`),
@@ -44,7 +44,7 @@ describe('a call through a proxy', () => {
     expect(proxy.sockets).toHaveLength(1)
   })
 
-  test('shows the credential of the address to the proxy, and to nothing behind it', async () => {
+  test('the credential of a proxy is sent only to the proxy', async () => {
     const proxy = await testProxy()
     const listener = (request: { headers: object }, response: { end(text: string): void }) =>
       response.end(JSON.stringify(Object.keys(request.headers)))
@@ -59,7 +59,7 @@ describe('a call through a proxy', () => {
     for (const names of answers) expect(names).not.toContain('proxy-authorization')
   })
 
-  test('may be to a proxy that itself is reached by TLS', async () => {
+  test('a proxy may be reached over TLS', async () => {
     const { asked, url } = await testProxy({ secure: true })
     const server = await httpsServer((_, response) => response.end('ok'))
     const port = upstream()
@@ -71,7 +71,7 @@ describe('a call through a proxy', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('streams, piece by piece', async () => {
+  test('a stream through a proxy arrives piece by piece', async () => {
     const proxy = await testProxy()
     const turns = [deferred(), deferred()]
     const server = await httpsServer(async (_, response) => {
@@ -90,7 +90,7 @@ describe('a call through a proxy', () => {
     expect(await body.read()).toBeUndefined()
   })
 
-  test('is sent again when its idle tunnel turns out to be closed', async () => {
+  test('a call is resent when its idle tunnel turns out to be closed', async () => {
     const proxy = await testProxy()
     let requests = 0
     const server = await httpsServer((request, response) => {
@@ -108,8 +108,8 @@ describe('a call through a proxy', () => {
   })
 })
 
-describe('which proxy', () => {
-  test('this machine is reached without one, whoever asks for it', async () => {
+describe('choosing the proxy', () => {
+  test('loopback is reached without a proxy, even if a provider sets one', async () => {
     const proxy = await testProxy()
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream(proxies(proxy))
@@ -121,7 +121,7 @@ describe('which proxy', () => {
     expect(proxy.asked).toEqual([])
   })
 
-  test('that of a provider wins over those of the environment, NO_PROXY included', async () => {
+  test('the proxy of a provider overrides the environment, including NO_PROXY', async () => {
     const [common, own] = [await testProxy(), await testProxy()]
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream({ ...proxies(common), NO_PROXY: '*' })
@@ -132,7 +132,7 @@ describe('which proxy', () => {
     expect(common.asked).toEqual([])
   })
 
-  test('connections are not shared between ways out, and are between calls of one', async () => {
+  test('connections are shared only between calls with the same egress settings', async () => {
     const [common, own] = [await testProxy(), await testProxy()]
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream(proxies(common))
@@ -181,7 +181,7 @@ describe('a proxy that fails', () => {
     expect((await call(upstream(proxies(failing)), { url })).status).toBe(502)
   })
 
-  test.each(['http', 'https'])('as it cannot be reached is named: %s', async (scheme) => {
+  test.each(['http', 'https'])('an unreachable %s proxy is named', async (scheme) => {
     const port = upstream(proxies({ url: `http://user:${secret}@127.0.0.1:1` }))
     expect(await failure(call(port, { url: `${scheme}://vendor.test` }))).toEqual({
       kind: 'network',
@@ -196,7 +196,7 @@ describe('a proxy that fails', () => {
     ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}`, 'PROXY_NOT_HTTP'],
     ['bytes behind its answer', 'HTTP/1.1 200 OK\r\n\r\nhello', 'PROXY_NOT_HTTP'],
     ['a closed connection', '', 'ECONNRESET'],
-  ])('by %s is named', async (_, answer, reason) => {
+  ])('a proxy that fails by %s is named', async (_, answer, reason) => {
     const proxy = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
     const port = upstream(proxies(proxy))
     expect(await failure(call(port, { url: 'https://vendor.test' }))).toEqual({
@@ -208,7 +208,7 @@ describe('a proxy that fails', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('does not hide that the upstream behind it has a bad certificate', async () => {
+  test('a bad certificate of the upstream behind a proxy is reported as such', async () => {
     const proxy = await testProxy()
     const server = await httpsServer((_, response) => response.end())
     const port = upstream(proxies(proxy))
@@ -221,7 +221,7 @@ describe('a proxy that fails', () => {
   })
 })
 
-describe('the connect timeout spans the whole way', () => {
+describe('the connect timeout covers all steps', () => {
   test.each([
     ['a proxy that does not answer', () => tcpServer(() => {})],
     [
@@ -238,7 +238,7 @@ describe('the connect timeout spans the whole way', () => {
         })
       },
     ],
-  ])('to %s', async (_, start) => {
+  ])('a call to %s ends at the connect timeout', async (_, start) => {
     const proxy = await start()
     const port = upstream(proxies(proxy))
     const outcome = failure(call(port, { url: 'https://vendor.test', connectTimeout: 150 }))
@@ -251,8 +251,8 @@ describe('the connect timeout spans the whole way', () => {
   })
 })
 
-describe('an abort frees the way to the upstream and the way to the proxy', () => {
-  test('while the proxy is asked for a tunnel', async () => {
+describe('an abort closes the connections to the upstream and the proxy', () => {
+  test('an abort during the tunnel request closes the connection', async () => {
     const asked = deferred()
     const proxy = await tcpServer((socket) => socket.once('data', () => asked.resolve()))
     const abort = new AbortController()
@@ -280,7 +280,7 @@ describe('an abort frees the way to the upstream and the way to the proxy', () =
 })
 
 describe('a certificate authority of a provider', () => {
-  test('is trusted beside those of the host, by this provider alone', async () => {
+  test('the authority of a provider is trusted in addition to those of the host, for this provider only', async () => {
     const server = await httpsServer((_, response) => response.end('ok'))
     const port = upstream()
     expect(await whole(await call(port, { ...server, egress: trusted }))).toBe('ok')
@@ -289,7 +289,7 @@ describe('a certificate authority of a provider', () => {
     })
   })
 
-  test('vouches for the name in the certificate only', async () => {
+  test('a trusted authority does not allow another host name', async () => {
     const server = await httpsServer((_, response) => response.end('ok'))
     const url = `https://127.0.0.1:${server.port}`
     expect(await failure(call(upstream(), { url, egress: trusted }))).toMatchObject({
@@ -298,7 +298,7 @@ describe('a certificate authority of a provider', () => {
     })
   })
 
-  test('that holds no certificate fails the call, and nothing else', async () => {
+  test('an authority file without a certificate fails only the call', async () => {
     const egress = { ca: '-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n' }
     const outcome = await failure(call(upstream(), { url: 'https://localhost:1', egress }))
     expect(outcome).toMatchObject({ kind: 'network', phase: 'connecting' })

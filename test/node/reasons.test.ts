@@ -34,7 +34,7 @@ async function reasonsOf(url: string) {
 }
 
 describe('a provider that cannot be reached', () => {
-  test('at a closed port: the code is in the message and in its health', async () => {
+  test('a closed port: the code is in the message and in the provider health', async () => {
     const problem = 'could not be reached (ECONNREFUSED)'
     const outcome = await reasonsOf('http://127.0.0.1:1')
     expect(outcome).toEqual({ message: `provider local ${problem}`, detail: problem })
@@ -54,15 +54,15 @@ describe('a provider that cannot be reached', () => {
   })
 })
 
-describe('a provider that breaks off', () => {
-  test('before it answers', async () => {
+describe('a provider that closes the connection', () => {
+  test('a close before the response is named in the message', async () => {
     const { url } = await tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()))
     const { message, detail } = await reasonsOf(url)
     expect(message).toBe('provider local closed the connection before it answered (ECONNRESET)')
     expect(detail).toBe('closed the connection before it answered (ECONNRESET)')
   })
 
-  test('in the middle of its answer', async () => {
+  test('a close within the response is named in the message', async () => {
     const { url } = await httpServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write('{"id":', () => setTimeout(() => response.socket?.resetAndDestroy(), 20))
@@ -99,7 +99,7 @@ describe('a provider that breaks the rules of HTTP', () => {
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}',
       'sent a 100 Continue that the gateway did not request (UNASKED_100_CONTINUE)',
     ],
-  ])('%s: the message says which', async (_, answer, problem) => {
+  ])('%s: the message names the violation', async (_, answer, problem) => {
     const { url } = await tcpServer((socket) => socket.once('data', () => socket.end(answer)))
     expect(await reasonsOf(url)).toEqual({ message: `provider local ${problem}`, detail: problem })
   })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => thread.remove())
 
-test('changes every 100 ms fail no request, mix nothing up and leave nothing', async () => {
+test('reloads every 100 ms fail no request, mix no configurations and leak nothing', async () => {
   const load = await reloadLoad({ connections: 12, pause: 100, entry: thread.entry })
   const { counts } = load
   const isEnough = () =>

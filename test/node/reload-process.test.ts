@@ -51,8 +51,8 @@ function ask({ address, client }: ShippedGateway, model: string, headers: object
   })
 }
 
-describe('without a signal, a change of the file is served when it was', () => {
-  test('written in place, replaced by a rename, deleted and created again', async () => {
+describe('without a signal the gateway serves a changed file', () => {
+  test('a file that is written in place, renamed over, or deleted and created again is reloaded', async () => {
     const { path } = configFolder(configOf('first'))
     const { models, count } = await shippedGateway(built.executable, path)
     writeFileSync(path, configOf('second'))
@@ -68,7 +68,7 @@ describe('without a signal, a change of the file is served when it was', () => {
     expect(await count(reloads)).toBe(3)
   })
 
-  test('exchanged through symbolic links, as Kubernetes does with a mounted ConfigMap', async () => {
+  test('a file swapped by symbolic links, as in a Kubernetes ConfigMap, is reloaded', async () => {
     const { home } = configFolder('')
     const exchange = (version: string, text: string) => {
       mkdirSync(join(home, version))
@@ -86,7 +86,7 @@ describe('without a signal, a change of the file is served when it was', () => {
     await expect.poll(models, soon).toEqual(['third'])
   })
 
-  test('emptied and written a moment later, with no error of what was there between', async () => {
+  test('a file that is emptied and written a moment later is reloaded without an error', async () => {
     const { path } = configFolder(configOf('first'))
     const { models, count, output } = await shippedGateway(built.executable, path)
     for (const model of ['second', 'third', 'fourth']) {
@@ -99,7 +99,7 @@ describe('without a signal, a change of the file is served when it was', () => {
     expect(output.stdout).not.toContain('"level":"error"')
   })
 
-  test('written many times in a row, once', async () => {
+  test('many writes in a row cause one reload', async () => {
     const { path } = configFolder(configOf('first'))
     const { models, count } = await shippedGateway(built.executable, path)
     for (let version = 0; version < 50; version++) writeFileSync(path, configOf(`m-${version}`))
@@ -109,7 +109,7 @@ describe('without a signal, a change of the file is served when it was', () => {
 })
 
 describe('SIGHUP', () => {
-  test('reloads, changed or not, and streams that run end as they began', async () => {
+  test('SIGHUP reloads even an unchanged file, and running streams keep their configuration', async () => {
     const { path } = configFolder(configOf('first'))
     const gateway = await shippedGateway(built.executable, path)
     const { process: child, models, count } = gateway
@@ -126,7 +126,7 @@ describe('SIGHUP', () => {
     expect(text).not.toContain('error')
   })
 
-  test('takes up keys that were made offline', async () => {
+  test('SIGHUP loads keys that were created offline', async () => {
     const { path } = configFolder(configOf('first'))
     const gateway = await shippedGateway(built.executable, path)
     const { database, process: child } = gateway
@@ -139,7 +139,7 @@ describe('SIGHUP', () => {
     await expect.poll(async () => (await ask(gateway, 'first', headers)).status, soon).toBe(200)
   })
 
-  test('with a file that is broken changes nothing, and the log says why', async () => {
+  test('SIGHUP with an invalid file changes nothing and logs why', async () => {
     const { path } = configFolder(configOf('first'))
     const { process: child, models, count, until } = await shippedGateway(built.executable, path)
     writeFileSync(path, configOf('second', '[server]\nprot = 1'))
@@ -151,7 +151,7 @@ describe('SIGHUP', () => {
     await expect.poll(models, soon).toEqual(['third'])
   })
 
-  test('with another port keeps the one that is bound, and the log says so', async () => {
+  test('SIGHUP with another port keeps the bound one and logs that', async () => {
     const { path } = configFolder(configOf('first'))
     const gateway = await shippedGateway(built.executable, path)
     writeFileSync(path, configOf('second', 'log_format = "pretty"\n[server]\nhost = "0.0.0.0"'))
@@ -160,7 +160,7 @@ describe('SIGHUP', () => {
     expect(await gateway.models()).toEqual(['second'])
   })
 
-  test('does not end a gateway that has no file', async () => {
+  test('SIGHUP does not end a gateway without a file', async () => {
     const demo = command([built.executable, '--demo'], {
       env: { GATEWAY_SERVER__PORT: String(await freePort()) },
     })

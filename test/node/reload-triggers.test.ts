@@ -79,7 +79,7 @@ async function watched(path: string, refreshed = () => {}) {
   }
 }
 
-describe('a change of the file', () => {
+describe('a change of the file is noticed', () => {
   test('that is written in place, again and again', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
@@ -211,7 +211,7 @@ describe('a change of the file', () => {
   })
 })
 
-test('other files of the folder, such as the database, do not matter', async () => {
+test('other files of the folder, such as the database, do not trigger a reload', async () => {
   const home = folder()
   const path = join(home, 'config.toml')
   writeFileSync(path, 'a')
@@ -221,7 +221,7 @@ test('other files of the folder, such as the database, do not matter', async () 
   await unnoticed()
 })
 
-test('several steps of one change are one change', async () => {
+test('several steps of one change trigger one reload', async () => {
   const path = join(folder(), 'config.toml')
   writeFileSync(path, 'a')
   const { clock, count } = await watched(path)
@@ -254,7 +254,7 @@ test('a file that is emptied and written a moment later is read once, whole', as
   expect(read).toEqual(['whole'])
 })
 
-test('a write that the system does not report is waited for all the same', async () => {
+test('a write that the system does not report is still waited for', async () => {
   system.hasWatches = false
   onTestFinished(() => {
     system.hasWatches = true
@@ -274,7 +274,7 @@ test('a write that the system does not report is waited for all the same', async
   expect(read).toEqual(['whole'])
 })
 
-test('the file is looked at once at the start: it may have changed since it was read', async () => {
+test('the file is checked once at the start, since it may have changed after it was read', async () => {
   const path = join(folder(), 'config.toml')
   writeFileSync(path, 'a')
   const clock = new ManualClock()
@@ -290,7 +290,7 @@ test('the file is looked at once at the start: it may have changed since it was 
   expect(refreshes).toBe(1)
 })
 
-test('where the system has no watches left, the file is looked at every second', async () => {
+test('without available watches the file is polled every second', async () => {
   system.hasWatches = false
   onTestFinished(() => {
     system.hasWatches = true
@@ -305,14 +305,14 @@ test('where the system has no watches left, the file is looked at every second',
   expect(clock.pending).toBe(0)
 })
 
-test('SIGHUP reloads, whatever the file looks like', async () => {
+test('SIGHUP reloads regardless of the state of the file', async () => {
   const { count } = await watched(join(folder(), 'config.toml'))
   process.emit('SIGHUP')
   await settled()
   expect(count).toEqual({ reloads: 1, refreshes: 0 })
 })
 
-test('triggers during a reload are one more reload after it', async () => {
+test('triggers during a reload cause one more reload after it', async () => {
   const ends: Array<() => void> = []
   const triggers = startReloadTriggers({
     path: join(folder(), 'config.toml'),
@@ -331,7 +331,7 @@ test('triggers during a reload are one more reload after it', async () => {
   expect(ends).toHaveLength(2)
 })
 
-test('after the close nothing is listened to', async () => {
+test('a closed trigger ignores signals and changes', async () => {
   const before = process.listenerCount('SIGHUP')
   const path = join(folder(), 'config.toml')
   writeFileSync(path, 'a')

@@ -9,7 +9,7 @@ const securityHeaders = {
   'content-security-policy': "default-src 'none'",
 }
 
-describe('a request is refused with 400 before the gateway sees it', () => {
+describe('a request is rejected with 400 before it reaches the gateway', () => {
   test.each([
     ['no Host', 'GET / HTTP/1.1\r\n'],
     ['two Hosts', 'GET / HTTP/1.1\r\nhost: a\r\nHOST: b\r\n'],
@@ -57,7 +57,7 @@ describe('a request is refused with 400 before the gateway sees it', () => {
   })
 })
 
-describe('a request is let through', () => {
+describe('a request passes', () => {
   test.each([
     ['a name', 'GET /v1/models HTTP/1.1\r\nhost: gateway_1.internal-net\r\n'],
     ['a port', 'GET /v1/models HTTP/1.1\r\nhost: localhost:8080\r\n'],
@@ -121,8 +121,8 @@ test('OPTIONS * is answered by the host, with the methods of all routes', async 
   await client.until(/204[^]*204/)
 })
 
-describe('a refusal', () => {
-  test('carries the request id that the client sent', async () => {
+describe('an error response of the host', () => {
+  test('an error response has the request id of the client', async () => {
     const { port } = await served(stubGateway(() => text('never')))
     const { headers } = parsed(
       await rawAnswer(port, 'GET / HTTP/1.1\r\nx-request-id: my-id_1\r\nconnection: close\r\n\r\n'),
@@ -130,7 +130,7 @@ describe('a refusal', () => {
     expect(headers['x-request-id']).toBe('my-id_1')
   })
 
-  test('carries a new request id in the place of a doubtful one', async () => {
+  test('an error response has a new request id instead of an invalid one', async () => {
     const { port } = await served(stubGateway(() => text('never')))
     const { headers } = parsed(
       await rawAnswer(port, 'GET / HTTP/1.1\r\nx-request-id: a b\r\nconnection: close\r\n\r\n'),
@@ -138,7 +138,7 @@ describe('a refusal', () => {
     expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/)
   })
 
-  test('of a compressed body is 415', async () => {
+  test('a compressed body is rejected with 415', async () => {
     const gateway = stubGateway(() => text('never'))
     const { address } = await served(gateway)
     const response = await fetch(address, {
@@ -151,7 +151,7 @@ describe('a refusal', () => {
     expect(gateway.calls).toEqual([])
   })
 
-  test('does not meet a body whose encoding is identity', async () => {
+  test('a body with content-encoding identity passes', async () => {
     const { address } = await served(stubGateway(() => text('answer')))
     const headers = { 'content-encoding': 'Identity' }
     expect((await fetch(address, { method: 'POST', body: 'x', headers })).status).toBe(200)

@@ -73,8 +73,8 @@ function answerTo(question: Buffer, type: number, records: Records | 'unknown'):
 
 const v6 = '2001:db8:0:0:0:0:0:1'
 
-describe('the addresses of a name', () => {
-  test('are all that a name server knows, of both kinds', async () => {
+describe('resolving a name', () => {
+  test('returns all IPv4 and IPv6 addresses of the name server', async () => {
     const server = await nameServer({
       'both.test': { v4: '192.0.2.1', v6 },
       'old.test': { v4: '192.0.2.2' },
@@ -87,7 +87,7 @@ describe('the addresses of a name', () => {
     expect(await resolve('new.test', signal)).toEqual(['2001:db8::1'])
   })
 
-  test('are those of the hosts file where it lists the name', async () => {
+  test('returns the addresses of the hosts file if it lists the name', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-hosts-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const hosts = join(folder, 'hosts')
@@ -107,7 +107,7 @@ describe('the addresses of a name', () => {
     expect(new Set(server.asked)).toEqual(new Set(['c.test']))
   })
 
-  test('that does not exist are a failure with its code', async () => {
+  test('a name that does not exist is a failure with its code', async () => {
     const server = await nameServer({ 'none.test': 'unknown', 'empty.test': {} })
     const resolve = createResolver(server)
     expect(await failure(resolve('none.test', new LightAbortController()))).toEqual({
@@ -121,8 +121,8 @@ describe('the addresses of a name', () => {
   })
 })
 
-describe('a name server that does not answer', () => {
-  test('is not waited for when the look-up is called off', async () => {
+describe('a name server that does not respond', () => {
+  test('an aborted look-up does not wait for a silent name server', async () => {
     const signal = new LightAbortController()
     const outcome = failure(createResolver(await nameServer({}))('slow.test', signal))
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -133,7 +133,7 @@ describe('a name server that does not answer', () => {
     expect(await failure(late)).toMatchObject({ reason: 'aborted' })
   })
 
-  test('keeps no other name waiting: a provider is reached at once', async () => {
+  test('a silent name server delays no other name', async () => {
     const resolve = createResolver(await nameServer({}))
     const signal = new LightAbortController()
     const slow = Array.from({ length: 16 }, (_, i) => failure(resolve(`slow${i}.test`, signal)))

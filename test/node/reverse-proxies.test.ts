@@ -89,7 +89,7 @@ const answers: Upstream = (request, response) => {
 
 describe.each(proxies)('behind %s', (name) => {
   describe.skipIf(!hasFrontProxy(name))('as the documentation configures it', () => {
-    test('the frames of a stream arrive as they come', async () => {
+    test('the frames of a stream arrive as they are sent', async () => {
       const rest = deferred()
       const { send } = await behind(name, async (_, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(role + hello)
@@ -128,7 +128,7 @@ describe.each(proxies)('behind %s', (name) => {
       expect(JSON.parse(await text(await send({ body: askingAtLength(9) })))).toEqual(completion())
     })
 
-    test('X-Forwarded-For counts for nothing, and the request id is the proxy’s', async () => {
+    test('X-Forwarded-For is ignored, and the request id of the proxy is kept', async () => {
       let seen: object = {}
       const { log, send } = await behind(name, (request, response) => {
         seen = request.headers

@@ -63,7 +63,7 @@ describe('a second process on a database file', () => {
     return running
   }
 
-  test('does not start, and says which process is there and how to start nevertheless', async () => {
+  test('a second process does not start, and names the first process and the option that allows it', async () => {
     const database = join(folder(), 'gateway.db')
     const first = await serving(database)
     const { code, stderr } = await finished(await gateway(database))
@@ -78,7 +78,7 @@ describe('a second process on a database file', () => {
     expect(statSync(`${database}-lock`).mode & 0o777).toBe(0o600)
   })
 
-  test('does not start either when it knows the file by another name', async () => {
+  test('a second process does not start with another path of the same file', async () => {
     const database = join(folder(), 'gateway.db')
     await serving(database)
     const link = join(folder(), 'link.db')
@@ -86,7 +86,7 @@ describe('a second process on a database file', () => {
     expect(await finished(await gateway(link))).toMatchObject({ code: 1 })
   })
 
-  test('starts when it is asked to, and says that the other one is there', async () => {
+  test('a second process starts with --allow-second and warns about the first', async () => {
     const database = join(folder(), 'gateway.db')
     const first = await serving(database)
     const second = await serving(database, '--allow-second')
@@ -95,7 +95,7 @@ describe('a second process on a database file', () => {
     )
   })
 
-  test('starts as soon as the first was killed, or has ended', async () => {
+  test('a second process starts as soon as the first has ended or was killed', async () => {
     const database = join(folder(), 'gateway.db')
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       const running = await serving(database)
@@ -104,7 +104,7 @@ describe('a second process on a database file', () => {
     }
   })
 
-  test('may be a command, a backup or a reader', async () => {
+  test('commands, backups and readers may use the database of a running gateway', async () => {
     const database = join(folder(), 'gateway.db')
     await serving(database)
     const { code } = await finished(await gateway(database, 'keys', 'create', '--name', 'k'))
@@ -131,7 +131,7 @@ describe('a second gateway in one process', () => {
     return created
   }
 
-  test('is refused until the first is closed', async () => {
+  test('a second gateway in one process is refused until the first is closed', async () => {
     const path = join(folder(), 'gateway.db')
     const first: Gateway = await gateway(path)
     await expect(gateway(path)).rejects.toThrow(StartError)
@@ -141,7 +141,7 @@ describe('a second gateway in one process', () => {
     await gateway(path)
   })
 
-  test('is allowed by allowSecond, and without auth', async () => {
+  test('a second gateway in one process is allowed with allowSecond or without auth', async () => {
     const path = join(folder(), 'gateway.db')
     await gateway(path)
     await gateway(path, { allowSecond: true })
@@ -180,7 +180,7 @@ describe('a second gateway on a database server', () => {
     return openStore(path, { entry: thread.entry, claim: 'sole', lease, ...settings })
   }
 
-  test('is refused while the first one renews its lease, and says which process it is', async () => {
+  test('a second gateway is refused while the first renews its lease, and names the first process', async () => {
     const { url } = await libsqlServer()
     await opened(url)
     await sleep(2 * lease)
@@ -192,7 +192,7 @@ describe('a second gateway on a database server', () => {
     })
   })
 
-  test('starts when the lease of a killed one is over', async () => {
+  test('a second gateway starts when the lease of a killed one expires', async () => {
     const server = await libsqlServer()
     await opened(server.url, { claim: undefined })
     const endsAt = `unixepoch('subsec') * 1000 + ${lease}`
@@ -202,7 +202,7 @@ describe('a second gateway on a database server', () => {
     expect(performance.now() - start).toBeGreaterThan(lease / 3)
   })
 
-  test('starts at once when the first has ended, and where it is allowed', async () => {
+  test('a second gateway starts at once after a clean end of the first, or when it is allowed', async () => {
     const { url } = await libsqlServer()
     const first = await opened(url)
     await first.close()
@@ -212,7 +212,7 @@ describe('a second gateway on a database server', () => {
     expect(reports).toMatchObject([[expect.stringContaining('another gateway uses'), {}]])
   })
 
-  test('is not kept out by a command', async () => {
+  test('a command does not block the start of a gateway', async () => {
     const { url } = await libsqlServer()
     await opened(url, { claim: undefined })
     await opened(url)

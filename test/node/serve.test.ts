@@ -15,7 +15,7 @@ describe('the address of a client', () => {
   test.each([
     ['127.0.0.1', '127.0.0.1'],
     ['::', '127.0.0.1'],
-  ])('that a gateway on %s gets is the one of its connection', async (host, from) => {
+  ])('a gateway on %s gets the remote address of the connection', async (host, from) => {
     const clients: (string | undefined)[] = []
     const gateway = stubGateway((request, { client }) => {
       clients.push(client)
@@ -31,8 +31,8 @@ describe('the address of a client', () => {
   })
 })
 
-describe('an answer', () => {
-  test('goes out as the gateway made it', async () => {
+describe('a response', () => {
+  test('a response is sent unchanged', async () => {
     const gateway = stubGateway(async (request) =>
       text(`${request.method} ${request.url} ${await request.text()}`, {
         status: 201,
@@ -46,13 +46,13 @@ describe('an answer', () => {
     expect(await response.text()).toBe('PUT http://gateway/a%2Fb?c=d {"e":1}')
   })
 
-  test('to HEAD has no body', async () => {
+  test('a response to HEAD has no body', async () => {
     const { port } = await served(stubGateway(() => text('body')))
     const answer = await rawAnswer(port, 'HEAD / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
     expect(parsed(answer)).toMatchObject({ status: 200, body: '' })
   })
 
-  test('that the gateway fails to give is 500 without a word of why', async () => {
+  test('an exception of the gateway is a 500 without details', async () => {
     const gateway = stubGateway(() => {
       throw Object.assign(new Error('secret'), { code: 'ERR_CODE' })
     })
@@ -79,7 +79,7 @@ describe('an answer', () => {
     },
   )
 
-  test('whose body is not of bytes breaks off', async () => {
+  test('a response whose body is not bytes is cut off', async () => {
     const gateway = stubGateway(() =>
       stream({ pull: (controller) => controller.enqueue(5 as unknown as Uint8Array) }),
     )
@@ -87,7 +87,7 @@ describe('an answer', () => {
     expect(await rawAnswer(port, get)).not.toContain('\r\n0\r\n')
   })
 
-  test('whose body fails breaks off, so that it does not look complete', async () => {
+  test('a response whose body fails is cut off, so that it does not look complete', async () => {
     const gateway = stubGateway(() =>
       stream({
         pull(controller) {
@@ -101,7 +101,7 @@ describe('an answer', () => {
   })
 })
 
-describe('what is no request is answered in the form of the gateway', () => {
+describe('malformed requests get errors in the format of the gateway', () => {
   const noRequest = () =>
     served(
       stubGateway(() => text('never')),
@@ -142,7 +142,7 @@ describe('what is no request is answered in the form of the gateway', () => {
     expect(parsed(await rawAnswer(port, `${post(10)}part`)).status).toBe(408)
   })
 
-  test('is answered once, however long it goes on', async () => {
+  test('a malformed request gets only one response', async () => {
     const { port } = await noRequest()
     const client = rawClient(port)
     for (let piece = 0; piece < 3; piece++) {
@@ -154,7 +154,7 @@ describe('what is no request is answered in the form of the gateway', () => {
     expect(parsed(answer).body).toMatch(/\}\}$/)
   })
 
-  test('but never in the middle of an answer that has begun', async () => {
+  test('an error is not sent into a response that has begun', async () => {
     const gateway = stubGateway(() =>
       stream({ start: (controller) => controller.enqueue(new TextEncoder().encode('first')) }),
     )
@@ -166,7 +166,7 @@ describe('what is no request is answered in the form of the gateway', () => {
     expect(await client.whole).not.toContain('HTTP/1.1 400')
   })
 
-  test('but never in the place of an answer that is still being made', async () => {
+  test('an error does not replace a response that is in progress', async () => {
     const asked = deferred()
     const gateway = stubGateway(async (_, context) => {
       asked.resolve()
@@ -182,8 +182,8 @@ describe('what is no request is answered in the form of the gateway', () => {
   })
 })
 
-describe('a client that asks before it sends its body', () => {
-  test('is told to go on', async () => {
+describe('a client that sends Expect: 100-continue', () => {
+  test('100 Continue is sent when the body is read', async () => {
     const { port } = await served(stubGateway(async (request) => text(await request.text())))
     const client = rawClient(port)
     client.send(expecting(4))
@@ -192,7 +192,7 @@ describe('a client that asks before it sends its body', () => {
     expect(parsed(await client.until('body'))).toMatchObject({ status: 200, body: 'body' })
   })
 
-  test('is not told to go on by an answer that needs no body', async () => {
+  test('100 Continue is not sent when the response needs no body', async () => {
     const { port } = await served(stubGateway(() => text('no key', { status: 401 })))
     const answer = await rawAnswer(port, expecting(4))
     expect(answer).not.toContain('100 Continue')
@@ -202,7 +202,7 @@ describe('a client that asks before it sends its body', () => {
   test.each([
     ['whole', async (request: Request) => text(await request.text())],
     ['piece by piece', async (request: Request) => text(await piecesOf(request))],
-  ])('is told to go on once, by whoever reads its body %s', async (_, answer) => {
+  ])('100 Continue is sent once when the body is read %s', async (_, answer) => {
     const { port } = await served(stubGateway(answer))
     const client = rawClient(port)
     client.send(expecting(4))
@@ -212,7 +212,7 @@ describe('a client that asks before it sends its body', () => {
     expect(all.split('100 Continue')).toHaveLength(2)
   })
 
-  test('is told at once that it is over the limit', async () => {
+  test('a body over the limit is rejected before it is sent', async () => {
     const gateway = stubGateway(() => text('never'), { settings: { bodyLimit: 1024 } })
     const { port } = await served(gateway)
     const answer = await rawAnswer(port, expecting(1025))
@@ -223,29 +223,32 @@ describe('a client that asks before it sends its body', () => {
   })
 })
 
-describe('an answer that comes before the body has been read', () => {
+describe('a response before the body has been read', () => {
   const body = 'x'.repeat(1024 * 1024)
 
   test.each([
     ['unread', async () => {}],
     ['half read', (request: Request) => request.body?.getReader().read()],
-  ])('reaches the client, and the connection serves on (%s)', async (_, read) => {
-    const gateway = stubGateway(async (request) => {
-      if (request.method === 'GET') return text('next')
-      await read(request)
-      return text('too large', { status: 413 })
-    })
-    const { port } = await served(gateway)
-    const client = rawClient(port)
-    client.send(post(body.length) + body)
-    const early = parsed(await client.until('too large'))
-    expect(early.status).toBe(413)
-    expect(early.headers['connection']).not.toBe('close')
-    client.send(get)
-    expect(parsed(await client.until('next')).status).toBe(200)
-  })
+  ])(
+    'an early response reaches the client, and the connection stays usable (%s)',
+    async (_, read) => {
+      const gateway = stubGateway(async (request) => {
+        if (request.method === 'GET') return text('next')
+        await read(request)
+        return text('too large', { status: 413 })
+      })
+      const { port } = await served(gateway)
+      const client = rawClient(port)
+      client.send(post(body.length) + body)
+      const early = parsed(await client.until('too large'))
+      expect(early.status).toBe(413)
+      expect(early.headers['connection']).not.toBe('close')
+      client.send(get)
+      expect(parsed(await client.until('next')).status).toBe(200)
+    },
+  )
 
-  test('may be followed by the rest of the body, and the connection serves on', async () => {
+  test('the rest of the body may follow an early response, and the connection stays usable', async () => {
     const { port } = await served(
       stubGateway(() => text('early')),
       { limits: { discardTime: 500 } },
@@ -259,7 +262,7 @@ describe('an answer that comes before the body has been read', () => {
     expect(await client.until(/early[^]*early/)).toContain('200 OK')
   })
 
-  test('takes the rest away from a reader that is still at it', async () => {
+  test('an early response stops a reader of the body', async () => {
     const read = deferred<number>()
     const gateway = stubGateway((request) => {
       request.arrayBuffer().then(
@@ -276,7 +279,7 @@ describe('an answer that comes before the body has been read', () => {
     expect(await read.promise).toBe(0)
   })
 
-  test('goes for requests that are refused as well', async () => {
+  test('the body of a rejected request is discarded too', async () => {
     const { port } = await served(
       stubGateway(() => text('never')),
       { limits: { discardTime: 20 } },
@@ -288,7 +291,7 @@ describe('an answer that comes before the body has been read', () => {
   test.each([
     ['too much', { discardSize: body.length / 2, discardTime: 10_000 }, body],
     ['for too long', { discardTime: 20 }, 'only a part'],
-  ])('ends the connection when the client sends on %s', async (_, limits, sent) => {
+  ])('the connection ends when the client keeps sending %s', async (_, limits, sent) => {
     const { port } = await served(
       stubGateway(() => text('too large', { status: 413 })),
       { limits },
@@ -296,7 +299,7 @@ describe('an answer that comes before the body has been read', () => {
     expect(parsed(await rawAnswer(port, post(body.length) + sent)).status).toBe(413)
   })
 
-  test('does not keep a client waiting that has sent everything', async () => {
+  test('a client that has sent everything does not wait', async () => {
     const gateway = stubGateway(() => text('early'))
     const { port } = await served(gateway, { limits: { discardTime: 10_000 } })
     const client = rawClient(port)
@@ -309,7 +312,7 @@ describe('an answer that comes before the body has been read', () => {
 })
 
 describe('pipelined requests', () => {
-  test('are answered one at a time, in order', async () => {
+  test('pipelined requests are served one at a time, in order', async () => {
     let running = 0
     const gateway = stubGateway(async (request) => {
       running++
@@ -326,7 +329,7 @@ describe('pipelined requests', () => {
     expect(answers.match(/\/at\d+\./g)).toEqual(paths)
   })
 
-  test('beyond 32 that wait end the connection', async () => {
+  test('more than 32 waiting requests end the connection', async () => {
     const gateway = stubGateway(() => new Promise<Response>(() => {}))
     const { port } = await served(gateway)
     const client = rawClient(port)
@@ -335,7 +338,7 @@ describe('pipelined requests', () => {
     expect(gateway.calls).toHaveLength(1)
   })
 
-  test('are forgotten when their client leaves', async () => {
+  test('pipelined requests are dropped when their client leaves', async () => {
     const asked = deferred()
     const left = deferred()
     const gateway = stubGateway(async (_, context) => {
@@ -355,8 +358,8 @@ describe('pipelined requests', () => {
   })
 })
 
-describe('an answer that nobody takes', () => {
-  test('ends its connection when nothing of it has moved for a while', async () => {
+describe('a response that the client does not read', () => {
+  test('a stalled response ends its connection after a while', async () => {
     const gateway = stubGateway(() => text('x'.repeat(64 * 1024 * 1024)))
     const { port, serving } = await served(gateway, { limits: { stallTimeout: 50 } })
     const client = rawClient(port)
@@ -366,7 +369,7 @@ describe('an answer that nobody takes', () => {
     await expect.poll(() => serving.running).toBe(0)
   })
 
-  test('is not given up while it is silent', async () => {
+  test('a silent stream is not cut off', async () => {
     const gateway = stubGateway(() =>
       stream({
         async pull(controller) {
@@ -381,7 +384,7 @@ describe('an answer that nobody takes', () => {
     expect(await (await fetch(address)).text()).toBe('first last')
   })
 
-  test('is not given up while the gateway is still at work', async () => {
+  test('a response in progress is not cut off', async () => {
     const gateway = stubGateway(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       return text('answer')
@@ -391,7 +394,7 @@ describe('an answer that nobody takes', () => {
   })
 })
 
-test('an error of the listening socket is a line in the log', async () => {
+test('an error of the listening socket is logged', async () => {
   const gateway = stubGateway(() => text('answer'))
   const emit = vi.spyOn(Server.prototype, 'listen')
   onTestFinished(() => emit.mockRestore())

@@ -7,7 +7,7 @@ const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 const bytes = (content: string) => new TextEncoder().encode(content)
 
 describe('closing a host', () => {
-  test('that is idle takes less than a second, connections kept alive included', async () => {
+  test('closing an idle host takes less than a second, even with idle connections', async () => {
     const gateway = stubGateway(() => text('answer'))
     const { port, serving } = await served(gateway, { shutdown: { drain: 30_000 } })
     const client = rawClient(port)
@@ -18,7 +18,7 @@ describe('closing a host', () => {
     expect(gateway.calls).toEqual(['GET /', 'close'])
   })
 
-  test('lets a request finish, tells its client to close, and accepts no other', async () => {
+  test('a running request finishes with connection: close, and no other is accepted', async () => {
     const asked = deferred()
     const finish = deferred()
     const answer: Answer = async () => {
@@ -41,7 +41,7 @@ describe('closing a host', () => {
     })
   })
 
-  test('lets a stream finish that has begun', async () => {
+  test('a running stream may finish', async () => {
     const finish = deferred()
     const answer: Answer = () =>
       stream({
@@ -64,7 +64,7 @@ describe('closing a host', () => {
     expect(gateway.calls).toEqual(['GET /', 'close'])
   })
 
-  test('ends a stream that goes on too long with its terminal frame', async () => {
+  test('a stream that runs past the drain time ends with its terminal frame', async () => {
     const end = deferred()
     const answer: Answer = () =>
       stream({
@@ -87,7 +87,7 @@ describe('closing a host', () => {
     expect(gateway.calls).toEqual(['GET /', 'drain', 'close'])
   })
 
-  test('cuts what does not end even so', async () => {
+  test('a request that does not end within the grace period is cut off', async () => {
     const gateway = stubGateway(() => new Promise<Response>(() => {}))
     const { port, serving } = await served(gateway, { shutdown: { drain: 20, gracePeriod: 20 } })
     const client = rawClient(port)
@@ -111,7 +111,7 @@ describe('closing a host', () => {
     },
   )
 
-  test('twice is closing once', async () => {
+  test('closing twice closes once', async () => {
     const gateway = stubGateway(() => text('never'))
     const { serving } = await served(gateway)
     await Promise.all([serving.close(), serving.close()])
@@ -120,7 +120,7 @@ describe('closing a host', () => {
   })
 })
 
-test('a port that is in use is a rejection', async () => {
+test('serve rejects when the port is in use', async () => {
   const { port } = await served(stubGateway(() => text('answer')))
   await expect(
     served(

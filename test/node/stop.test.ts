@@ -67,7 +67,7 @@ const unexplained = `
   from virtual_keys`
 
 describe('a gateway that is stopped', () => {
-  test('saves everything and ends with 0', async () => {
+  test('a stopped gateway saves everything and exits with 0', async () => {
     const gateway = await started()
     await ask(gateway, 5)
     expect(await stopped(gateway)).toMatchObject({ code: 0, signal: null, stderr: '' })
@@ -75,7 +75,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, unexplained)).toBe(0)
   })
 
-  test('while another process holds the database waits for it, and ends with 0', async () => {
+  test('a stopped gateway waits for a locked database and exits with 0', async () => {
     const gateway = await started()
     const release = await locked(gateway)
     await ask(gateway, 5)
@@ -87,7 +87,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, unexplained)).toBe(0)
   })
 
-  test('while another process holds the database for ever ends with 1 and says what is lost', async () => {
+  test('a stopped gateway exits with 1 and reports the lost usage if the database stays locked', async () => {
     const gateway = await started()
     const release = await locked(gateway)
     await ask(gateway, 5)
@@ -100,7 +100,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, 'pragma integrity_check')).toBe('ok')
   })
 
-  test('twice ends at once with 1, whatever the database does', async () => {
+  test('a second signal ends the process at once with 1', async () => {
     const gateway = await started()
     await locked(gateway)
     await ask(gateway, 5)
@@ -113,7 +113,7 @@ describe('a gateway that is stopped', () => {
     expect(time).toBeLessThan(2_000)
   })
 
-  test('while nobody reads its log saves everything and ends with 0', async () => {
+  test('a stopped gateway with a stuck log reader saves everything and exits with 0', async () => {
     const gateway = await started()
     gateway.process.stdout?.pause()
     // More than any pipe holds.
@@ -129,7 +129,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, rowCount)).toBe(300)
   })
 
-  test('whose log has lost its reader saves everything and ends with 0', async () => {
+  test('a stopped gateway whose log reader has left saves everything and exits with 0', async () => {
     const gateway = await started()
     gateway.process.stdout?.destroy()
     await ask(gateway, 5)
@@ -137,7 +137,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, rowCount)).toBe(5)
   })
 
-  test('whose database file was deleted saves what it has into a new one', async () => {
+  test('a stopped gateway whose database file was deleted saves into a new file', async () => {
     const gateway = await started()
     await ask(gateway, 3)
     rmSync(gateway.database)
@@ -146,7 +146,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, rowCount)).toBe(3)
   })
 
-  test('whose disk takes no more ends with 1 and says what is lost', async () => {
+  test('a stopped gateway with a full disk exits with 1 and reports the lost usage', async () => {
     const gateway = await started({ blocks: 256 })
     let saved = -1
     // Until the journal is as long as a file may be.
@@ -164,7 +164,7 @@ describe('a gateway that is stopped', () => {
     expect(await valueOf(gateway.database, unexplained)).toBe(0)
   }, 60_000)
 
-  test('ends within 35 s although a stream goes on, with its row if that can be saved', async () => {
+  test('a stopped gateway with an endless stream exits within 35 s and saves its row if possible', async () => {
     const gateways = await Promise.all([started(), started()])
     const streams = gateways.map(async ({ address, client }) => {
       const body = '{"model":"endless","stream":true,"messages":[{"role":"user","content":"Hi"}]}'

@@ -16,7 +16,7 @@ const post = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
 const bytes = (content: string) => new TextEncoder().encode(content)
 
 describe('a streamed answer', () => {
-  test('arrives in the pieces and the order of the source', async () => {
+  test('a stream arrives in the pieces and the order of its source', async () => {
     const pieces = ['start ', 'one ', 'two ', 'three']
     const source: Source<Uint8Array> = {
       start: (controller) => controller.enqueue(bytes(pieces.shift() ?? '')),
@@ -31,7 +31,7 @@ describe('a streamed answer', () => {
     expect(await (await fetch(address)).text()).toBe('start one two three')
   })
 
-  test('leaves at once, piece by piece', async () => {
+  test('each piece of a stream is sent at once', async () => {
     const more = deferred()
     const source: Source<Uint8Array> = {
       start: (controller) => controller.enqueue(bytes('first')),
@@ -49,7 +49,7 @@ describe('a streamed answer', () => {
     expect(await client.until('last')).toContain('first')
   })
 
-  test('takes what its source brings without being asked', async () => {
+  test('a stream sends chunks that its source pushes', async () => {
     const source: Source<Uint8Array> = {
       start(controller) {
         setImmediate(() => controller.enqueue(bytes('ping')))
@@ -60,7 +60,7 @@ describe('a streamed answer', () => {
     expect(await (await fetch(address)).text()).toBe('ping')
   })
 
-  test('is asked for one piece at a time, and for no more once it has ended', async () => {
+  test('the source is pulled for one piece at a time and not after its end', async () => {
     let pulling = 0
     let pulls = 0
     const source: Source<Uint8Array> = {
@@ -79,7 +79,7 @@ describe('a streamed answer', () => {
     expect(pulls).toBe(3)
   })
 
-  test('is not asked for while its client does not read', async () => {
+  test('the source is not pulled while the client does not read', async () => {
     let sent = 0
     const source: Source<Uint8Array> = {
       pull(controller) {
@@ -159,7 +159,7 @@ describe('a client that leaves', () => {
     },
   )
 
-  test('during the second request of its connection: its signal aborts', async () => {
+  test('leaving during the second request of a connection aborts its signal', async () => {
     const gone = deferred()
     const { port, serving } = await served(
       stubGateway(async (request, context) => {
@@ -179,7 +179,7 @@ describe('a client that leaves', () => {
     expect(serving.running).toBe(0)
   })
 
-  test('while the body is being read: the read fails', async () => {
+  test('leaving while the body is read fails the read', async () => {
     const asked = deferred()
     const outcome = deferred<string>()
     const { port } = await served(
@@ -200,7 +200,7 @@ describe('a client that leaves', () => {
   })
 })
 
-test('a client that has got everything has not left', async () => {
+test('a client that has received everything does not abort the signal', async () => {
   const cancel = vi.fn<() => void>()
   const signals: CancelSignal[] = []
   const answer: Answer = (_, { signal }) => {

@@ -22,7 +22,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     return { fed, reader: fed.stream.pipeThrough(stage).getReader() }
   }
 
-  test('pass chunks through every stage, in order and to the end', async () => {
+  test('chunks pass through every stage, in order and to the end', async () => {
     const next: Transformer<number, number> = {
       transform: (chunk, out) => out.enqueue(chunk + 1),
       flush: (out) => out.enqueue(99),
@@ -33,7 +33,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(await collected(stream)).toEqual([11, 21, 31, 99])
   })
 
-  test('take several chunks, or none, for one', async () => {
+  test('a stage may produce several chunks or none for one', async () => {
     const repeat: Transformer<number, number> = {
       transform: (chunk, out) => {
         for (let count = 0; count < chunk; count++) out.enqueue(chunk)
@@ -43,7 +43,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(await collected(stream)).toEqual([2, 2, 1])
   })
 
-  test('ask the source for no more than is wanted', async () => {
+  test('the source is pulled only for wanted chunks', async () => {
     let pulls = 0
     const source = {
       pull(controller: { enqueue(chunk: number): void }) {
@@ -59,7 +59,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(pulls).toBe(1)
   })
 
-  test('ask the source once at a time, and not again before it has given something', async () => {
+  test('the source is pulled once at a time, and again only after it has enqueued', async () => {
     let pulls = 0
     let give = () => {}
     const source = {
@@ -81,7 +81,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(await second).toEqual({ done: false, value: 2 })
   })
 
-  test('work one chunk ahead where a stage is to', async () => {
+  test('a stage with high-water mark 1 works one chunk ahead', async () => {
     const seen: number[] = []
     const gate: Transformer<number, number> = {
       transform(chunk, out) {
@@ -96,7 +96,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(await collected(stream)).toEqual([3, 4, 5])
   })
 
-  test('say how much is wanted', async () => {
+  test('desiredSize is the number of wanted chunks', async () => {
     let out: StageController<number> | undefined
     const stage: Transformer<number, number> = {
       start: (controller) => {
@@ -111,7 +111,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(out?.desiredSize).toBe(0)
   })
 
-  test('end cleanly where a stage terminates, and cancel what comes before it', async () => {
+  test('a stage that terminates ends the stream and cancels the stages before it', async () => {
     const until: Transformer<number, number> = {
       transform(chunk, out) {
         out.enqueue(chunk)
@@ -128,7 +128,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(fed.isCancelled).toBe(true)
   })
 
-  test('say it to every stage, and to the source, when the reader leaves', async () => {
+  test('a cancel by the reader reaches every stage and the source', async () => {
     const cancelled: string[] = []
     const stage = (name: string): Transformer<number, number> => ({
       ...tenfold,
@@ -147,7 +147,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(fed.isCancelled).toBe(true)
   })
 
-  test('fail for the reader, and for the source, where a stage throws', async () => {
+  test('a stage that throws fails the reader and cancels the source', async () => {
     const fault = new Error('a mistake')
     const { fed, reader } = staged({
       transform() {
@@ -170,13 +170,13 @@ describe.each(everyKind)('%s', (_, streams) => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('a mistake'))],
-  ])('fail for the reader where the source %s', async (__, pull) => {
+  ])('the reader gets the failure when the source %s', async (__, pull) => {
     const stream = new ReadableStream<number>({ pull }, { highWaterMark: 0 })
     const through = stream.pipeThrough(new TransformStream(tenfold))
     await expect(through.getReader().read()).rejects.toThrow('a mistake')
   })
 
-  test('drop what nobody has read when the source fails', async () => {
+  test('unread chunks are dropped when the source fails', async () => {
     let fail = () => {}
     const stream = new ReadableStream<number>({
       start(controller) {
@@ -188,7 +188,7 @@ describe.each(everyKind)('%s', (_, streams) => {
     await expect(stream.getReader().read()).rejects.toThrow('broken')
   })
 
-  test('take nothing more once they have ended', async () => {
+  test('an ended stream rejects further chunks', async () => {
     const refused: unknown[] = []
     const stream = new ReadableStream<number>({
       start(controller) {
@@ -207,14 +207,14 @@ describe.each(everyKind)('%s', (_, streams) => {
     expect(refused).toEqual([expect.any(TypeError), expect.any(TypeError)])
   })
 
-  test('have one reader', () => {
+  test('a stream has at most one reader', () => {
     const { stream } = new FedStream<number>(streams)
     stream.getReader()
     expect(() => stream.getReader()).toThrow(TypeError)
     expect(() => stream.pipeThrough(new TransformStream(tenfold))).toThrow(TypeError)
   })
 
-  test('wait for what is not there yet', async () => {
+  test('a read waits for the next chunk', async () => {
     const { fed, reader } = staged(tenfold)
     const read = reader.read()
     expect(await isPending(read)).toBe(true)
@@ -225,7 +225,7 @@ describe.each(everyKind)('%s', (_, streams) => {
   })
 })
 
-test('streams of Node take no stages of another kind', () => {
+test('streams of Node reject stages of another implementation', () => {
   const [[, platform], [, node]] = everyKind as [(typeof everyKind)[0], (typeof everyKind)[0]]
   const stage = new platform.TransformStream(tenfold)
   expect(() => new FedStream<number>(node).stream.pipeThrough(stage)).toThrow('another kind')

@@ -39,7 +39,7 @@ async function behindTinyproxy(credential = 'user:secret') {
 }
 
 describe.skipIf(!hasTinyproxy)('through tinyproxy', () => {
-  test('an https provider is reached by a tunnel, which the next request uses too', async () => {
+  test('an https provider is reached through a tunnel, and the next request reuses it', async () => {
     const { next, gatewayTo } = await behindTinyproxy()
     const server = await httpsServer((_, response) => response.end(JSON.stringify(completion())))
     const gateway = await gatewayTo(`https://vendor.test:${server.port}`)
@@ -50,14 +50,14 @@ describe.skipIf(!hasTinyproxy)('through tinyproxy', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('an http provider is reached by its whole address', async () => {
+  test('an http provider is reached with its absolute URL', async () => {
     const { gatewayTo } = await behindTinyproxy()
     const server = await httpServer((_, response) => response.end(JSON.stringify(completion())))
     const gateway = await gatewayTo(`http://vendor.test:${server.port}`)
     expect(await (await chat(gateway)).json()).toEqual(completion())
   })
 
-  test('a stream comes as it is sent', async () => {
+  test('a stream arrives as it is sent', async () => {
     const { gatewayTo } = await behindTinyproxy()
     const rest = deferred()
     const server = await httpsServer(async (_, response) => {
@@ -92,7 +92,7 @@ describe.skipIf(!hasTinyproxy)('through tinyproxy', () => {
     await expect.poll(() => sockets.openSockets).toBe(0)
   })
 
-  test('a wrong credential is a failure that names the proxy, and not the credential', async () => {
+  test('a wrong credential is a failure that names the proxy without the credential', async () => {
     const { port, gatewayTo } = await behindTinyproxy('user:canary')
     const { error } = await (await chat(await gatewayTo('https://vendor.test'))).json()
     expect(error).toMatchObject({

@@ -46,7 +46,7 @@ describe('the thread counts', () => {
     expect(await shared.count(encoding, [text])).toEqual([tokens])
   })
 
-  test('each text by itself, in order, however many are asked for at once', async () => {
+  test('each text is counted separately, in order, with any number of calls at once', async () => {
     const counts = await Promise.all([
       shared.count('o200k_base', ['hello world', 'hello']),
       shared.count('cl100k_base', ['hello']),
@@ -54,7 +54,7 @@ describe('the thread counts', () => {
     expect(counts).toEqual([[2, 1], [1]])
   })
 
-  test('text without end only until its time is up, on a free event loop', async () => {
+  test('a count stops at its time limit and does not block the event loop', async () => {
     const { count } = tokenizer({ timeLimit: 100 })
     await count('o200k_base', ['the encoder is there'])
     const started = performance.now()
@@ -70,14 +70,14 @@ describe('the thread counts', () => {
   })
 })
 
-describe('nothing is counted', () => {
-  test('of the job that the thread crashes at; the next one is', async () => {
+describe('counts that resolve to undefined', () => {
+  test('a crash of the thread loses only the current count', async () => {
     const { count } = tokenizer({ entry: program(echo) })
     const counts = ['crash', 'abc', 'crash', 'ab'].map((text) => count('o200k_base', [text]))
     expect(await Promise.all(counts)).toEqual([undefined, [3], undefined, [2]])
   })
 
-  test('by a thread that cannot start, which is not tried for ever', async () => {
+  test('a thread that cannot start is given up after a few tries', async () => {
     const { count } = tokenizer({ entry: new URL('file:///nowhere/worker.js') })
     let threads = 0
     const started = () => threads++
@@ -89,13 +89,13 @@ describe('nothing is counted', () => {
     expect(threads).toBe(3)
   })
 
-  test('when too many counts wait', async () => {
+  test('a count is refused when too many wait', async () => {
     const { count } = tokenizer({ entry: program(echo), maxWaiting: 2 })
     const counts = ['a', 'ab', 'abc'].map((text) => count('o200k_base', [text]))
     expect(await Promise.all(counts)).toEqual([[1], [2], undefined])
   })
 
-  test('when too much text waits', async () => {
+  test('a count is refused when too much text waits', async () => {
     const { count } = tokenizer({ entry: program(echo) })
     const half = 'a'.repeat(8 * 1024 * 1024)
     const counts = [half, half, 'a'].map((text) => count('o200k_base', [text]))
@@ -103,7 +103,7 @@ describe('nothing is counted', () => {
     expect(await count('o200k_base', ['abc'])).toEqual([3])
   })
 
-  test('after the end, and what waited for it is told so', async () => {
+  test('after close, waiting and new counts resolve to undefined', async () => {
     const made = tokenizer({ entry: program(`setInterval(() => {}, 1000)`) })
     const waiting = [made.count('o200k_base', ['a']), made.count('o200k_base', ['b'])]
     made.close()
@@ -132,7 +132,7 @@ describe('pieces', () => {
     { minLength: 100, maxLength: 400 },
   )
 
-  test('add up to the count of the whole', () => {
+  test('the counts of the pieces add up to the count of the whole', () => {
     fc.assert(
       fc.property(prose, (words) => {
         const text = words.join(' ')
@@ -143,14 +143,14 @@ describe('pieces', () => {
     )
   })
 
-  test('are never cut within a contraction', () => {
+  test('a text is never split within a contraction', () => {
     for (let shift = 0; shift < 6; shift++) {
       const text = 'a'.repeat(shift) + " don't".repeat(60)
       expect([...splitText(text)].filter((piece) => piece.startsWith("'"))).toEqual([])
     }
   })
 
-  test('are short, and are the text, whatever it is', () => {
+  test('the pieces are short and join to the text', () => {
     const text = fc.string({ unit: 'binary', minLength: 200, maxLength: 1_000 })
     fc.assert(
       fc.property(text, (whole) => {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { errorFields } from '../../src/core/error-fields.ts'
 import { command, finished } from './support/command.ts'
 
-describe('what is told of an error', () => {
-  test('is its class, its code and its place, never its message', () => {
+describe('the logged fields of an error', () => {
+  test('an error is logged with its class, code and location, without its message', () => {
     const error = Object.assign(new TypeError('secret\n    at secret (file:1:1)'), {
       code: 'ERR_CODE',
       params: ['secret'],
@@ -17,13 +17,13 @@ describe('what is told of an error', () => {
     })
   })
 
-  test('that is none is its type', () => {
+  test('a thrown value that is not an error is logged with its type', () => {
     expect(errorFields('secret')).toEqual({ error: 'string' })
     expect(errorFields(undefined)).toEqual({ error: 'undefined' })
   })
 })
 
-test('a process that is guarded lives through what nobody has caught', async () => {
+test('a guarded process survives uncaught errors and rejections', async () => {
   const guard = new URL('../../adapters/node/uncaught-errors.ts', import.meta.url)
   const script = `
     import { logUncaughtErrors } from ${JSON.stringify(fileURLToPath(guard))}

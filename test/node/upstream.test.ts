@@ -4,8 +4,8 @@ import { type Call, call, failure, text, upstream, whole } from './support/upstr
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-describe('an exchange', () => {
-  test('sends method, path, headers and body as given, and brings back status, headers and body', async () => {
+describe('an upstream request', () => {
+  test('sends method, path, headers and body as given, and returns status, headers and body', async () => {
     const seen: string[] = []
     const { url } = await httpServer(async (request, response) => {
       let body = ''
@@ -26,7 +26,7 @@ describe('an exchange', () => {
     expect(await whole(response)).toBe('made')
   })
 
-  test('reuses the connection of the one before', async () => {
+  test('reuses the connection of the previous request', async () => {
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream()
     for (let round = 0; round < 3; round++) {
@@ -35,7 +35,7 @@ describe('an exchange', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('of a provider with a client of its own shares no connection', async () => {
+  test('a provider with a dedicated pool shares no connection', async () => {
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream()
     await whole(await call(port, server))
@@ -44,7 +44,7 @@ describe('an exchange', () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test('runs beside others, one on a connection', async () => {
+  test('concurrent requests use one connection each', async () => {
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream()
     const calls = Array.from({ length: 5 }, () => call(port, server))
@@ -59,7 +59,7 @@ describe('an exchange', () => {
     expect((await call(upstream(), { url })).status).toBe(307)
   })
 
-  test('passes over informational answers', async () => {
+  test('skips informational responses', async () => {
     const { url } = await tcpServer((socket) =>
       socket.once('data', () =>
         socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${ok}`),
@@ -71,9 +71,9 @@ describe('an exchange', () => {
   })
 })
 
-describe('a body is read as it comes', () => {
+describe('a body is read without pausing', () => {
   // undici crashes the process, or loses the answer, when its body is read at the client's pace.
-  test('an answer that is complete when the upstream closes is not lost on a slow reader', async () => {
+  test('a slow reader still gets a response that was complete when the upstream closed', async () => {
     const body = 'x'.repeat(1024 * 1024)
     const server = await tcpServer((socket) =>
       socket.once('data', () =>
@@ -87,7 +87,7 @@ describe('a body is read as it comes', () => {
     expect((await whole(response)).length).toBe(body.length)
   })
 
-  test('an answer that breaks off unread brings what came, then the failure', async () => {
+  test('an unread response that breaks off returns the received part, then the failure', async () => {
     const server = await tcpServer((socket) =>
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n', () =>
@@ -102,7 +102,7 @@ describe('a body is read as it comes', () => {
     expect(await failure(body.read())).toMatchObject({ kind: 'network' })
   })
 
-  test('a reader that falls behind the limit ends the exchange as slow-client', async () => {
+  test('a reader that falls behind the limit ends the request as slow-client', async () => {
     const server = await httpServer((_, response) => {
       const flood = () => {
         while (response.write(Buffer.alloc(64 * 1024)));
@@ -119,7 +119,7 @@ describe('a body is read as it comes', () => {
 })
 
 describe('connecting', () => {
-  test('to a black hole ends at the connect timeout', async () => {
+  test('connecting to an address that never responds ends at the connect timeout', async () => {
     // It accepts the connection, and never says a word of TLS.
     const { port } = await tcpServer(() => {})
     const url = `https://127.0.0.1:${port}`
@@ -130,12 +130,12 @@ describe('connecting', () => {
     expect(time).toBeLessThan(1_000)
   })
 
-  test('the connect timeout ends with the connecting', async () => {
+  test('the connect timeout does not apply after the connection is open', async () => {
     const { url } = await httpServer((_, response) => setTimeout(() => response.end('late'), 60))
     expect(await whole(await call(upstream(), { url, connectTimeout: 30 }))).toBe('late')
   })
 
-  test('to a closed port, to no address, with an illegal header: reasons are codes', async () => {
+  test('a closed port, an invalid URL and an illegal header fail with codes', async () => {
     const { url } = await tcpServer(() => {})
     const port = upstream()
     const secret = 'sk-secret\r\nx: y'
@@ -154,7 +154,7 @@ describe('connecting', () => {
 })
 
 describe('an abort frees the connection within 100 ms', () => {
-  test('while connecting', async () => {
+  test('an abort while connecting frees the connection', async () => {
     const accepted = deferred()
     const server = await tcpServer(() => accepted.resolve())
     const { port, abort, outcome } = abortable({ url: `https://127.0.0.1:${server.port}` })
@@ -165,7 +165,7 @@ describe('an abort frees the connection within 100 ms', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('while waiting for headers', async () => {
+  test('an abort while waiting for headers frees the connection', async () => {
     const asked = deferred()
     const server = await httpServer(() => asked.resolve())
     const { port, abort, outcome } = abortable(server)
@@ -176,7 +176,7 @@ describe('an abort frees the connection within 100 ms', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('while the body comes', async () => {
+  test('an abort while the body arrives frees the connection', async () => {
     const server = await httpServer((_, response) => response.write('first'))
     const { port, abort, pending } = abortable(server)
     const { body } = await pending
@@ -188,7 +188,7 @@ describe('an abort frees the connection within 100 ms', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('before it has begun, nothing is sent', async () => {
+  test('an aborted signal sends nothing', async () => {
     const server = await httpServer((_, response) => response.end('ok'))
     const signal = AbortSignal.abort()
     expect(await failure(call(upstream(), { ...server, signal }))).toMatchObject({
@@ -199,7 +199,7 @@ describe('an abort frees the connection within 100 ms', () => {
 })
 
 describe('a reader that needs no more', () => {
-  test('cancels, which closes the connection', async () => {
+  test('a cancel closes the connection', async () => {
     const server = await httpServer((_, response) => response.write('first'))
     const port = upstream()
     const { body } = await call(port, server)
@@ -209,7 +209,7 @@ describe('a reader that needs no more', () => {
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('drains, which keeps the connection if the body ends within a moment', async () => {
+  test('a drain keeps the connection if the body ends within a moment', async () => {
     const more = deferred()
     const server = await httpServer(async (_, response) => {
       response.write('data: [DONE]')
@@ -227,7 +227,7 @@ describe('a reader that needs no more', () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test('drains, which closes a connection whose body does not end', async () => {
+  test('a drain closes a connection whose body does not end', async () => {
     const server = await httpServer((_, response) => response.write('data: [DONE]'))
     const port = upstream()
     const { body } = await call(port, server)
@@ -239,7 +239,7 @@ describe('a reader that needs no more', () => {
 })
 
 describe('a connection that the upstream closes', () => {
-  test('is resent on, once, if it had been idle and not a byte of the answer had come', async () => {
+  test('a request is resent once if the connection was idle and no byte of the response had arrived', async () => {
     const server = await scripted(['answer', 'reset', 'answer'])
     const port = upstream()
     await whole(await call(port, server))
@@ -248,7 +248,7 @@ describe('a connection that the upstream closes', () => {
     expect(server.requests[2]).toBe(server.requests[1])
   })
 
-  test('is replaced by a new one, since other idle ones may be closed as well', async () => {
+  test('a resent request uses a new connection', async () => {
     const server = await scripted(['answer', 'answer', 'reset', 'answer'])
     const port = upstream()
     await Promise.all([call(port, server), call(port, server)].map(async (it) => whole(await it)))
@@ -256,7 +256,7 @@ describe('a connection that the upstream closes', () => {
     expect(server.sockets).toHaveLength(3)
   })
 
-  test('is not resent on a second time', async () => {
+  test('a request is not resent twice', async () => {
     const server = await scripted(['answer', 'reset', 'reset'])
     const port = upstream()
     await whole(await call(port, server))
@@ -264,13 +264,13 @@ describe('a connection that the upstream closes', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  test('is not resent on if it was new', async () => {
+  test('a request on a new connection is not resent', async () => {
     const server = await scripted(['reset'])
     expect(await failure(call(upstream(), server))).toMatchObject({ kind: 'network' })
     expect(server.requests).toHaveLength(1)
   })
 
-  test('is not resent on if the answer had begun', async () => {
+  test('a request whose response had begun is not resent', async () => {
     const server = await scripted(['answer', 'begin'])
     const port = upstream()
     await whole(await call(port, server))
@@ -278,7 +278,7 @@ describe('a connection that the upstream closes', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test('is not resent on after a second, since the upstream has worked on the request', async () => {
+  test('a request is not resent after a second, since the upstream may have processed it', async () => {
     const server = await scripted(['answer', 'work', 'answer'])
     const port = upstream()
     await whole(await call(port, server))
@@ -287,7 +287,7 @@ describe('a connection that the upstream closes', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test('is resent on only if the caller lets it', async () => {
+  test('a request is resent only if the caller allows it', async () => {
     const server = await scripted(['answer', 'reset', 'answer', 'reset', 'answer'])
     const port = upstream()
     await whole(await call(port, server))
@@ -303,7 +303,7 @@ describe('a connection that the upstream closes', () => {
     expect(server.requests).toHaveLength(4)
   })
 
-  test('while it is idle is not used again', async () => {
+  test('a connection closed while idle is not reused', async () => {
     const server = await scripted(['answer', 'answer'])
     const port = upstream()
     await whole(await call(port, server))
@@ -314,7 +314,7 @@ describe('a connection that the upstream closes', () => {
   })
 })
 
-describe('an answer that is no HTTP', () => {
+describe('a response that is not HTTP', () => {
   const head = 'HTTP/1.1 200 OK\r\n'
   const parser = { kind: 'network', reason: 'UND_ERR_HTTP_PARSER' }
   const socket = { kind: 'network', reason: 'UND_ERR_SOCKET' }
@@ -342,7 +342,7 @@ describe('an answer that is no HTTP', () => {
     ],
     ['a short body', `${head}content-length: 9\r\n\r\nshort`, { ...socket, phase: 'answering' }],
     ['a long body', `${head}content-length: 2\r\n\r\nok, and more`, 'no failure'],
-  ])('%s fails the exchange, and nothing else', async (_, answer, outcome) => {
+  ])('%s fails only its request', async (_, answer, outcome) => {
     const server = await tcpServer((connection) =>
       connection.once('data', () => connection.end(answer)),
     )
