@@ -1,9 +1,9 @@
 /**
- * The least possible Node proxy, the yardstick for the gateway: bare `node:http` in front of an
+ * The smallest possible Node proxy, the yardstick for the gateway: bare `node:http` in front of an
  * undici `Pool`. It parses the request body and the answer as JSON, because no gateway can know
- * model and usage without that, and forwards the bytes as they came. Of a stream it does the frame
- * scan that the gateway does: cut at blank lines, `JSON.parse` of every data payload, original bytes
- * forwarded. Nothing else: no routing, checks, timeouts, log, metrics, or care for errors.
+ * model and usage without that, and forwards the bytes unchanged. For a stream it does the same frame
+ * scan as the gateway: split at blank lines, `JSON.parse` every data payload, forward the original
+ * bytes. Nothing else: no routing, checks, timeouts, log, metrics or error handling.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'

@@ -5,7 +5,7 @@ import { repository } from './processes.ts'
 
 export const bundlePath = join(repository, 'dist/gateway.js')
 
-/** Builds the gateway's bundle when there is none or a source is newer. False when that fails. */
+/** Builds the bundle if it is missing or older than a source. Returns false when the build fails. */
 export function buildBundle(): boolean {
   if (isFresh()) return true
   try {

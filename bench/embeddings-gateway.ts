@@ -1,4 +1,4 @@
-/** The gateway that is asked for embeddings: a process of its own, which tells how it fares. */
+/** The gateway for embeddings: a separate process that reports its vitals. */
 import { parseArgs } from 'node:util'
 import { nodePorts, serve } from '../adapters/node/index.ts'
 import { createGateway } from '../src/index.ts'

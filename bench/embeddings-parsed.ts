@@ -1,6 +1,6 @@
 /**
- * The plain way to pass embeddings on, for comparison: `JSON.parse` of the upstream's floats, and
- * `JSON.stringify` of what the client gets. Nothing is checked, counted or cut.
+ * The plain way to forward embeddings, for comparison: `JSON.parse` of the upstream's floats, and
+ * `JSON.stringify` of the response, without checks, counts or limits.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
-/** What is asked for in one request. */
+/** The size of one request. */
 export const items = 2048
 export const dimensions = 1536
 
-/** Enough for the compiler, too little for memory to grow. */
+/** The size of a warm-up request: enough to compile, too small to grow memory. */
 export const warmUpItems = 32

@@ -17,28 +17,28 @@ type Encoding = 'float' | 'base64'
 /** `parsed`: as floats, through the proxy. */
 type RowName = Encoding | 'parsed'
 
-/** What the answers in one encoding have cost; the median of the runs. */
+/** The cost of responses in one encoding; the median of the runs. */
 export interface EmbeddingsRow {
   /** Milliseconds until a client has read all bytes. */
   readonly read: number
-  /** The same until it has numbers, as the official SDK makes them. */
+  /** The same until it has numbers, converted like in the official SDK. */
   readonly use: number
-  /** Processor milliseconds of the gateway's process for one answer, all threads. */
+  /** Processor time of the gateway's process for one response, all threads, in milliseconds. */
   readonly cpu: number
-  /** The longest that its event loop was held up, garbage collection included. */
+  /** The longest time its event loop was blocked, including garbage collection, in milliseconds. */
   readonly stall: number
-  /** Processor milliseconds that it used itself in the longest turn of the loop. */
+  /** Its own processor time in the longest turn of the loop, in milliseconds. */
   readonly busy: number
   readonly answerMegabytes: number
-  /** What its memory grew by at the peak, from the first answer on, for a byte of the answer. */
+  /** Peak growth of its memory after the first response, per byte of the response. */
   readonly memory: number
 }
 
 export interface EmbeddingsFigures {
   readonly rows: Readonly<Record<RowName, EmbeddingsRow>>
-  /** How many answers in base64 come in the time of one in floats, by `use`, run by run. */
+  /** Number of base64 responses in the time of one with floats, by `use`, compared run by run. */
   readonly rate: number
-  /** The same against floats that are parsed and written anew, by `read`. */
+  /** The same relative to floats that are parsed and serialized again, by `read`. */
   readonly rateAgainstParsed: number
 }
 
@@ -50,7 +50,7 @@ interface Run extends Vitals {
 
 const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '9' } } })
 
-/** A gateway, or the proxy, that is asked for one encoding only, and what has come of it. */
+/** A gateway or the proxy, used for one encoding only, and its results. */
 class Measured {
   readonly runs: Run[] = []
   readonly #encoding: Encoding
@@ -61,7 +61,7 @@ class Measured {
   static async start(script: string, encoding: Encoding, upstream: string): Promise<Measured> {
     const gateway = startScript(script, ['--upstream', upstream])
     const measured = new Measured(encoding, gateway, Number(await nextMessage(gateway)))
-    // Enough for the compiler, too little to grow.
+    // Enough to compile, too small to grow memory.
     for (let run = 0; run < 20; run++) await post(measured.#port, encoding, warmUpItems)
     measured.#idle = (await measured.#vitals()).memory
     return measured
@@ -99,7 +99,7 @@ class Measured {
 
   async #vitals(): Promise<Vitals> {
     this.#gateway.send('vitals')
-    // The gateway's process answers this with nothing else.
+    // The gateway's process sends only this message.
     return (await nextMessage(this.#gateway)) as Vitals
   }
 }
@@ -125,7 +125,7 @@ async function post(port: number, encoding: Encoding, count: number): Promise<Bu
   return pieces
 }
 
-/** As the official SDK does it. */
+/** Decodes like the official SDK. */
 function numbersOf(body: Buffer, encoding: Encoding): number[][] {
   const { data } = JSON.parse(body.toString()) as { data: { embedding: string & number[] }[] }
   if (encoding === 'float') return data.map(({ embedding }) => embedding)
@@ -143,7 +143,7 @@ const float = await Measured.start('embeddings-gateway', 'float', upstreamPort)
 const base64 = await Measured.start('embeddings-gateway', 'base64', upstreamPort)
 const parsed = await Measured.start('embeddings-parsed', 'float', upstreamPort)
 for (let run = 0; run < Number(options.runs); run++) {
-  // Back and forth, so that what else the machine does falls on all.
+  // Alternate, so that other load on the machine affects all subjects.
   const all = [float, base64, parsed]
   for (const one of run % 2 === 0 ? all : all.toReversed()) await one.run()
 }

@@ -10,7 +10,7 @@ import { models, translatedKinds, translatedModel } from './scenarios.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 export interface GatewayStart {
-  /** From the spawn to the first 200 of `/health`, the median of all starts. */
+  /** Milliseconds from the spawn to the first 200 of `/health`, the median of all starts. */
   readonly milliseconds: number
   /** Resident memory a second after the last start, before any request. */
   readonly idleMegabytes: number
@@ -22,7 +22,7 @@ export interface StartedGateway {
   readonly start: GatewayStart
 }
 
-/** Starts the bundled gateway so many times and leaves the last one running. */
+/** Starts the bundled gateway several times and leaves the last one running. */
 export async function startGateway(upstreamPort: number, times: number): Promise<StartedGateway> {
   const port = await freePort()
   const folder = configFolder(port, upstreamPort)
@@ -44,7 +44,7 @@ export async function startGateway(upstreamPort: number, times: number): Promise
 export interface KeyedGateway {
   readonly child: ChildProcess
   readonly port: number
-  /** The secret of a key with every limit there is, each high enough. */
+  /** The secret of a key with every kind of limit, each high enough. */
   readonly key: string
 }
 
@@ -61,7 +61,7 @@ export async function startKeyedGateway(upstreamPort: number): Promise<KeyedGate
       headers: { authorization: `Bearer ${masterKey}` },
       body: JSON.stringify({ name: 'bench', budget_max: 1e6, ...fields }),
     })
-    // As the admin API answers to what it has created.
+    // The response of the admin API to a creation.
     return (await answer.json()) as { readonly id: string; readonly key: string }
   }
   const group = await create('groups', {})
@@ -72,13 +72,13 @@ export async function startKeyedGateway(upstreamPort: number): Promise<KeyedGate
 
 const masterKey = 'be'.repeat(32)
 
-/** Goes to the end of the file, where the last model stands. */
+/** Appended to the file, after the last model. */
 const auth = `
 [auth]
 enabled = true
 `
 
-/** A bare environment: no override of the developer's shell changes what is measured. */
+/** An empty environment, so that the developer's shell overrides no setting. */
 function spawnGateway(folder: string): ChildProcess {
   return startNode([bundlePath, '--config', join(folder, 'config.toml')], {
     cwd: folder,

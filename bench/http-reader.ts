@@ -1,5 +1,5 @@
 /**
- * The least reader of HTTP/1.1 messages that the fake upstream and the load generator need: one
+ * A minimal reader of HTTP/1.1 messages for the fake upstream and the load generator: one
  * message at a time, sized or chunked, no trailers. It must cost far less than the proxy between them.
  */
 export class HttpReader {
@@ -8,7 +8,7 @@ export class HttpReader {
   readonly #onBody: (piece: Buffer) => void
   #state: 'head' | 'sized' | 'chunk-size' | 'chunk' | 'last-line' = 'head'
   #pending: Buffer = Buffer.alloc(0)
-  /** Bytes that the body, or the chunk of it, still has to come. */
+  /** Remaining bytes of the body or of its current chunk. */
   #remaining = 0
   #digits = 0
 
@@ -16,7 +16,7 @@ export class HttpReader {
     this.#onBody = onBody
   }
 
-  /** Takes what the socket gave; true when the message is complete. */
+  /** Reads bytes from the socket. Returns true when the message is complete. */
   push(bytes: Buffer): boolean {
     if (this.#state !== 'head') return this.#body(bytes, 0)
     const all = this.#pending.length > 0 ? Buffer.concat([this.#pending, bytes]) : bytes
@@ -48,7 +48,7 @@ export class HttpReader {
     return this.#state === 'sized' && this.#remaining === 0 ? this.#complete() : false
   }
 
-  /** One byte between chunks; true when it is the last of the message. */
+  /** Reads one byte between chunks. Returns true when it ends the message. */
   #framing(byte = 0): boolean {
     if (byte !== lineFeed) {
       const digit = Number.parseInt(String.fromCharCode(byte), 16)
@@ -58,7 +58,7 @@ export class HttpReader {
       return false
     }
     if (this.#state === 'last-line') return true
-    // A line without digits is the line end that closes the chunk before.
+    // A line without digits is the end of the previous chunk.
     if (this.#digits > 0) this.#state = this.#remaining > 0 ? 'chunk' : 'last-line'
     this.#digits = 0
     return false

@@ -1,7 +1,7 @@
 /**
- * What translating a request costs by itself, without sockets: the processor time of saying a
- * conversation of 100 turns with tools in the dialect of each translated kind. A process of its own,
- * which sends the milliseconds by kind to its parent and ends.
+ * The cost of translating a request, without sockets: the processor time to express a
+ * conversation of 100 turns with tools in the dialect of each translated kind. A separate process
+ * that sends the milliseconds by kind to its parent and exits.
  */
 import type { ChatEndpoint } from '../src/core/provider.ts'
 import { readChat } from '../src/data-plane/chat-input.ts'
@@ -12,7 +12,7 @@ import { TimeSlice } from '../src/wire/time-slice.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
 const requests = 400
-/** In a fresh process the compiler's threads are still at work, and their time counts. */
+/** Warm-up: in a new process the compiler threads are still busy, and their time would count. */
 const warmUpRounds = 10
 const body = new TextEncoder().encode(JSON.stringify(conversation()))
 
@@ -26,7 +26,7 @@ process.send?.(milliseconds)
 
 /** The processor milliseconds of the whole process, garbage collection included. */
 async function sayAll(endpoint: ChatEndpoint): Promise<number> {
-  // What is read of a call is remembered with it, so every request has a call of its own.
+  // A call caches its parsed parts, so every request needs its own call.
   const pace = new TimeSlice(webClock, new CancelScope(webClock))
   const calls = await Promise.all(Array.from({ length: requests }, () => readChat(body, pace)))
   const before = process.cpuUsage()

@@ -1,7 +1,7 @@
 /**
- * The load generator, a process of its own: takes one `Job` after the other from its parent and
- * answers each with a `Sample`. Bare sockets, requests made in advance, so that the proxy under
- * test is what limits the rate. Reads the processor time of all processes involved itself, right
+ * The load generator, a separate process: takes one `Job` after the other from its parent and
+ * answers each with a `Sample`. Bare sockets and prepared requests, so that the proxy under
+ * test limits the rate. It reads the processor time of all processes itself, right
  * before the first request and right after the last answer.
  */
 import { once } from 'node:events'
@@ -16,17 +16,17 @@ export interface Job {
   readonly connections: number
   /** Server-sent events that a complete answer has; 0 for a JSON answer. */
   readonly frames: number
-  /** No request starts after so many milliseconds; those in flight are waited for. */
+  /** No request starts after this many milliseconds; requests in flight may finish. */
   readonly milliseconds: number
   readonly proxyPid: number
   readonly upstreamPid: number
 }
 
 export interface Sample {
-  /** Answers that were 200 and complete; all other figures are theirs. */
+  /** Number of complete responses with status 200; all other figures are of these. */
   readonly requests: number
   readonly frames: number
-  /** All other answers, and connections that broke. */
+  /** Number of other responses and broken connections. */
   readonly errors: number
   readonly seconds: number
   /** Milliseconds from the request to the last byte of its answer. */
@@ -34,7 +34,7 @@ export interface Sample {
   readonly p99: number
   /** Milliseconds from the request to the first byte of the answer's body, at the median. */
   readonly firstByte: number
-  /** Processor milliseconds used in the time of the sample. */
+  /** Processor time used during the sample, in milliseconds. */
   readonly cpu: Usage
 }
 
@@ -42,7 +42,7 @@ interface Usage {
   readonly proxy: number
   readonly upstream: number
   readonly load: number
-  /** What the rest of the machine did meanwhile: noise. */
+  /** Processor time of all other processes in that time: noise. */
   readonly others: number
 }
 
@@ -143,7 +143,7 @@ function drive(socket: Socket, { job, request, until, tally }: Drive): Promise<v
   })
 }
 
-/** Counts blank lines, also those cut in two between pieces. */
+/** Counts blank lines, including those split between pieces. */
 class FrameCount {
   total = 0
   #afterLineFeed = false
@@ -172,7 +172,7 @@ interface Idle {
   readonly since: number
 }
 
-/** Connections that outlast a job, by port: how they begin and end is no part of what is measured. */
+/** Connections by port. They outlast a job, so that opening and closing is not measured. */
 const idle = new Map<number, Idle[]>()
 
 /** Servers close connections that have been idle for longer. */
@@ -195,7 +195,7 @@ function giveBack(socket: Socket, port: number): void {
 async function open(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
-  // Once it stands, all that matters of an error is the `close` that follows.
+  // Once it is open, only the `close` after an error matters.
   socket.on('error', () => undefined)
   return socket
 }

@@ -9,7 +9,7 @@ export const repository = fileURLToPath(new URL('..', import.meta.url))
 
 const running = new Set<ChildProcess>()
 
-/** Starts Node with these arguments; whatever happens, the process ends with this one. */
+/** Starts Node with these arguments. The process always ends with this one. */
 export function startNode(args: readonly string[], options: SpawnOptions = {}): ChildProcess {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -20,7 +20,7 @@ export function startNode(args: readonly string[], options: SpawnOptions = {}): 
   return child
 }
 
-/** Starts a script of this folder. It ends by itself when its message channel closes. */
+/** Starts a script of this folder, which exits when its message channel closes. */
 export function startScript(name: string, args: readonly string[] = []): ChildProcess {
   return startNode(['--import', 'tsx', `bench/${name}.ts`, ...args], {
     cwd: repository,
@@ -28,7 +28,7 @@ export function startScript(name: string, args: readonly string[] = []): ChildPr
   })
 }
 
-/** The next message of a process; rejects when it ends without one. */
+/** Resolves to the next message of a process; rejects when it exits without one. */
 export async function nextMessage(child: ChildProcess): Promise<unknown> {
   const ended = new AbortController()
   const abort = () => ended.abort(new Error(`ended: ${child.spawnargs.join(' ')}`))
@@ -48,7 +48,7 @@ export async function stopAll(): Promise<void> {
   await Promise.all([...running].map(stop))
 }
 
-/** Ends all that is still running when this process is interrupted or fails. */
+/** Ends all running processes when this one is interrupted or fails. */
 export function stopAllAtExit(): void {
   process.once('exit', () => {
     for (const child of running) child.kill('SIGKILL')
@@ -73,7 +73,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Asks again and again until the probe says yes. */
+/** Polls until the probe returns true. */
 export async function waitUntil(probe: () => Promise<boolean>, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + 20_000
   while (!(await probe())) {

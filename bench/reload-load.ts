@@ -13,26 +13,26 @@ import { startReloadTriggers } from '../adapters/node/reload-triggers.ts'
 import { createGateway } from '../src/index.ts'
 
 /**
- * A gateway with auth on over real sockets and real files, whose configuration is replaced again and
- * again while requests run. Each version names itself in what the vendor is asked for, and has a
- * price of its own, so an answer and its row tell which version they belong to.
+ * A gateway with auth enabled, real sockets and real files, whose configuration is replaced
+ * repeatedly while requests run. Each version has its own model name at the vendor and its
+ * own price, so a response and its row identify their version.
  */
 export interface ReloadLoadOptions {
   readonly connections: number
-  /** Between two changes, in milliseconds. */
+  /** Time between two changes, in milliseconds. */
   readonly pause: number
-  /** The program of the database's thread; the one in the source by default. */
+  /** The module of the database thread. Default: the one in the source. */
   readonly entry?: URL | undefined
 }
 
-/** What is not as it should be; empty when all is well. */
+/** The faults found; empty when there are none. */
 export type Faults = readonly string[]
 
 const masterKey = '7c'.repeat(32)
 const master = { authorization: `Bearer ${masterKey}` }
 const promptTokens = 1_000
 const frames = 8
-/** Between two frames, in milliseconds: a stream lives through several versions. */
+/** Time between two frames, in milliseconds: a stream spans several versions. */
 const framePause = 40
 
 export async function reloadLoad({ connections, pause, entry }: ReloadLoadOptions) {
@@ -57,7 +57,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
     log: () => ({
       enabled: (level) => level !== 'info',
       write(level, message) {
-        // A file that is meant to be refused is no error of this run.
+        // A deliberately invalid file is not a fault.
         const isMeant = message.startsWith('the configuration is refused')
         if (level === 'error' && !isMeant) errors.add(message)
       },
@@ -80,7 +80,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
   ).json()
 
   let version = 0
-  /** The oldest version, and the oldest vendor key, that a request which begins now may see. */
+  /** The oldest version and the oldest vendor key that a new request may see. */
   const least = { version: 0, secret: -1 }
   const answers = new Map<number, number>()
   const counts = { json: 0, streams: 0, changes: 0, refused: 0 }
@@ -118,7 +118,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
     }
   }
 
-  /** One request; what it was told must be of one version, and not of one that had been replaced. */
+  /** Sends one request. Its response must be from one version, and not from a replaced one. */
   async function ask(index: number): Promise<void> {
     const { ...floor } = least
     const stream = index % 2 === 0
@@ -142,7 +142,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
   let turn = 0
   return {
     counts,
-    /** Loads the gateway for so long, and changes its configuration meanwhile. */
+    /** Loads the gateway for this long and changes its configuration meanwhile. */
     async run(time: number): Promise<void> {
       const end = performance.now() + time
       let index = 0
@@ -156,7 +156,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
       }
       await Promise.all([changing(), ...Array.from({ length: connections }, client)])
     },
-    /** Ends everything, and tells what is left of it and what does not add up. */
+    /** Ends everything and returns the leaks and the sums that do not match. */
     async finish(): Promise<Faults> {
       const requests = counts.json + counts.streams
       await until(async () => (await rows()) === requests)
@@ -189,7 +189,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
     return groups[0]?.requests ?? 0
   }
 
-  /** Every request was charged at the price of the version that has answered it; nothing is held. */
+  /** Checks that each request was charged at the price of its version and nothing is reserved. */
   async function expectMoney(): Promise<void> {
     let nanos = 0
     for (const [seen, times] of answers) nanos += times * promptTokens * priceOf(seen) * 1_000
@@ -209,7 +209,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
   }
 }
 
-/** Dollars for a million tokens. */
+/** Price in US dollars per million tokens. */
 function priceOf(version: number): number {
   return (version % 7) + 1
 }
@@ -236,7 +236,7 @@ function configOf(version: number, vendorPort: number): string {
   `
 }
 
-/** Answers in the name of what it was asked for, and of the key that it was shown. */
+/** A vendor whose response names the requested model and the key. */
 async function answer(call: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = ''
   for await (const piece of call) body += piece
@@ -273,7 +273,7 @@ async function answer(call: IncomingMessage, response: ServerResponse): Promise<
   response.end('data: [DONE]\n\n')
 }
 
-/** Waits for something that takes a few seconds at most. */
+/** Waits for a condition, at most a few seconds. */
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     if (await isTrue()) return

@@ -9,7 +9,7 @@ import type { UsageFigures } from './usage.ts'
 interface Column {
   readonly title: string
   readonly digits: number
-  /** Of one round; the report has the median over the rounds. */
+  /** The figures of one round; the report has the median over the rounds. */
   readonly figure: (round: Round) => number
 }
 
@@ -107,7 +107,7 @@ export function jsonReport({ machine, results, verdicts }: Report): string {
   return JSON.stringify({ machine, ...results, scenarios, verdicts }, undefined, 2)
 }
 
-/** The median of every figure over the rounds of one subject. */
+/** Returns the median of each figure over the rounds of one subject. */
 function figuresOf(rounds: readonly Round[]): Readonly<Record<string, number>> {
   return mapValues(columns, ({ figure }) => median(rounds.map(figure)))
 }

@@ -1,6 +1,6 @@
 /**
- * What trouble upstream may cost, over real sockets: how soon `/health` answers while 500 requests
- * meet nothing but 429, what a fail-over from a refused connection adds, and how soon an upstream
+ * The cost of upstream failures, over real sockets: how soon `/health` responds while 500 requests
+ * get only 429, how much a fail-over from a refused connection adds, and how soon an upstream
  * call ends when its client leaves. Exits with 1 when a bound is missed.
  */
 import { once } from 'node:events'
@@ -163,7 +163,7 @@ function reply(order: string, response: ServerResponse): void {
   }
 }
 
-/** A port that nobody listens on. */
+/** Returns a port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

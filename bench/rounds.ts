@@ -5,7 +5,7 @@ import { residentMegabytes } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Field, Subject } from './subjects.ts'
 
-/** How long to measure. */
+/** The duration of the measurement. */
 export interface Plan {
   readonly rounds: number
   readonly roundMs: number
@@ -17,10 +17,10 @@ export interface Round extends Sample {
   readonly megabytes: number
 }
 
-/** What one scenario gave: the rounds of each row of its table, in the order they were run. */
+/** The results of one scenario: the rounds of each row of its table, in order. */
 export type Rounds = Readonly<Record<string, readonly Round[]>>
 
-/** Who is measured with which request. */
+/** A measured subject and its request. */
 interface Row {
   readonly name: string
   readonly subject: Subject
@@ -28,9 +28,9 @@ interface Row {
 }
 
 /**
- * Runs the scenario against all subjects in turn, in short rounds, back and forth: what else the
- * machine does meanwhile falls on all of them, and figures of one round may be compared. Shared
- * machines change their speed within fractions of a second, so there are many rounds, and short ones.
+ * Runs the scenario against all subjects in turn, in short alternating rounds: other load on the
+ * machine affects all of them, so the figures of one round are comparable. Shared
+ * machines change their speed within fractions of a second, so there are many short rounds.
  */
 export async function runScenario(
   scenario: Scenario,

@@ -24,16 +24,16 @@ import type { UsageFigures } from './usage.ts'
 const defaultPlan: Plan = { rounds: 25, roundMs: 300, warmUpMs: 4000 }
 const quickPlan: Plan = { rounds: 3, roundMs: 200, warmUpMs: 350 }
 
-/** What `--only` calls the measuring of start and idle memory. */
+/** The name for `--only` of the measurement of start and idle memory. */
 const startName = 'start'
-/** And the measuring of long conversations. */
+/** The name of the measurement of long conversations. */
 const turnsName = 'turns100'
 
-/** And that of the hops of a stream's chain. */
+/** The name of the measurement of the hops of a stream. */
 const hopsName = 'hops'
-/** And that of large embedding answers. */
+/** The name of the measurement of large embeddings. */
 const embeddingsName = 'embeddings'
-/** And that of a long usage log. */
+/** The name of the measurement of a long usage log. */
 const usageName = 'usage'
 
 const known = [
@@ -60,7 +60,7 @@ await stopAll()
 for (const problem of broken) console.error(problem)
 process.exit(broken.length > 0 ? 1 : 0)
 
-/** Measures, prints the report, and returns what went wrong. */
+/** Measures, prints the report, and returns the failures. */
 async function bench(): Promise<string[]> {
   if (process.platform !== 'linux') return ['the bench reads /proc: it runs on Linux only']
   const wanted = options.only.split(',')

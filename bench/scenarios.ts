@@ -1,4 +1,4 @@
-/** Frames of a streamed answer that carry a choice; the usage chunk and `[DONE]` follow them. */
+/** Number of frames with a choice in a streamed response; the usage chunk and `[DONE]` follow. */
 export const streamedChunks = 100
 export const streamedFrames = streamedChunks + 2
 
@@ -6,7 +6,7 @@ export const answerText =
   'A gateway stands between many clients and many model providers, and should cost little.'
 const answerWords = answerText.split(' ')
 
-/** What the chunks say one by one; the first tells the role and the last how the answer ended. */
+/** The content of the chunks; the first has the role and the last the finish reason. */
 export const streamedWords: readonly string[] = Array.from(
   { length: streamedChunks - 2 },
   (_, index) => ` ${answerWords[index % answerWords.length]}`,
@@ -33,24 +33,24 @@ const question: readonly Message[] = [
   { role: 'user', content: 'What does a gateway between applications and model providers do?' },
 ]
 
-/** One kind of load. Every connection has one request in flight and sends the next at once. */
+/** One kind of load. Each connection has one request in flight and sends the next at once. */
 export interface Scenario {
   readonly name: string
   readonly title: string
   readonly connections: number
-  /** The request of all who are measured. Or the gateway alone is, with a request for each row. */
+  /** The request for all subjects; or one request per row for the gateway alone. */
   readonly body: string | Readonly<Record<string, string>>
   /** Server-sent events that a complete answer has; 0 for a JSON answer. */
   readonly frames: number
-  /** Who is measured; by default everyone but the gateway with auth. */
+  /** The measured subjects. Default: all except the gateway with auth. */
   readonly subjects?: readonly string[]
-  /** Into how many each round of the plan is split, where answers take a few milliseconds; 1. */
+  /** Number of parts of each round, for responses of a few milliseconds. Default: 1. */
   readonly parts?: number
-  /** How many times the usual warm-up, where a subject has had no other scenario before; 1. */
+  /** Factor of the warm-up, for subjects without an earlier scenario. Default: 1. */
   readonly warmUps?: number
 }
 
-/** What `--only` calls the scenario that the gateway with auth is started for. */
+/** The name for `--only` of the scenario with the authenticated gateway. */
 export const keyedScenario = 'json32auth'
 
 export const scenarios: readonly Scenario[] = [

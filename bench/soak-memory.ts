@@ -1,10 +1,10 @@
 /**
  * The part of `npm run soak` about memory: a gateway with a heap of 512 MiB, and at the same time 1,000
  * clients that read their streams slowly, 64 upstreams that send millions of blank lines, and 64
- * clients that keep the last byte of a body of 10 MiB back. Twice. All that waits stays under one bound,
- * and its memory is given back when the clients leave; exits with 1 otherwise.
+ * clients that never send the last byte of a 10 MiB body. Twice. The buffered bytes stay under one limit,
+ * and their memory is freed when the clients leave; exits with 1 otherwise.
  *
- * `--readers 100` for a shorter one.
+ * `--readers 100` for a shorter run.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -21,10 +21,10 @@ const { values: options } = parseArgs({ options: { readers: { type: 'string', de
 const readers = Number(options.readers)
 const others = 64
 const MiB = 1024 * 1024
-/** Of the gateway's heap, and what may wait: `server.buffer_limit`. In MiB. */
+/** Limits of the gateway's heap and of `server.buffer_limit`, in MiB. */
 const heap = 512
 const bound = 128
-/** Of the whole process at the peak, and of what JavaScript uses when all clients have left. In MiB. */
+/** Limits of the whole process at its peak, and of JavaScript after all clients have left, in MiB. */
 const mostResident = 700
 const mostUsed = 48
 
@@ -57,13 +57,13 @@ const isGood = ({ most, peak, left }: Round) =>
   most < bound * 1.05 && peak < mostResident && left.waiting === 0 && left.used < mostUsed
 process.exitCode = rounds.every(isGood) ? 0 : 1
 
-/** What the gateway says of its memory, in MiB. */
+/** The gateway's memory as it reports it, in MiB. */
 interface Memory {
-  /** All that waits for clients, and their bodies. */
+  /** Buffered bytes for clients, and request bodies. */
   readonly waiting: number
-  /** By JavaScript, in the heap and outside of it. */
+  /** Memory of JavaScript, in the heap and outside. */
   readonly used: number
-  /** The whole process, with what the C library keeps for later. */
+  /** The whole process, including memory that the C library keeps. */
   readonly resident: number
 }
 
@@ -84,7 +84,7 @@ async function round(): Promise<Round> {
   }, 1_000)
   let most = 0
   let peak = 0
-  // Until five seconds have brought nothing more.
+  // Until five seconds bring no further change.
   for (let calm = 0; calm < 50; calm++) {
     const { waiting, resident } = await memory()
     if (waiting > most * 1.02) calm = 0
@@ -117,7 +117,7 @@ function startGateway() {
     models = [{ id = "m" }]
   `
   writeFileSync(join(folder, 'config.toml'), config)
-  // An idle process collects no garbage by itself.
+  // An idle process does not collect garbage.
   const collecting = "process.on('SIGUSR2', () => { for (let round = 0; round < 4; round++) gc() })"
   const preload = ['--import', `data:text/javascript,${encodeURIComponent(collecting)}`]
   const args = [`--max-old-space-size=${heap}`, '--expose-gc', ...preload, bundlePath]
@@ -140,7 +140,7 @@ function inWords({ waiting, used, resident }: Memory): string {
   return `${waiting} MiB wait, ${used.toFixed(0)} MiB used, ${resident.toFixed(0)} MiB resident`
 }
 
-/** A client that reads only when it is asked to. */
+/** A client that reads only on request. */
 function client(request: string | Buffer): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -159,7 +159,7 @@ function chat(content: string): string {
   return head(text.length) + text
 }
 
-/** All of a large request but its last byte. */
+/** A large request without its last byte. */
 function unfinished(): Buffer {
   return Buffer.concat([Buffer.from(head(bodyLength)), Buffer.alloc(bodyLength - 1, ' ')])
 }

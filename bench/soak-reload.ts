@@ -1,10 +1,10 @@
 /**
  * `npm run soak:reload`: thirty seconds of requests, streams and not, while the configuration is
  * replaced every 100 ms: over the admin API, by a rename, in place with SIGHUP, by a provider key, and
- * by files that are refused. No request may fail or see two configurations, the sums must add up, and
- * nothing may be left: no request, no socket, no watch, no timer, no memory. Exits with 1 otherwise.
+ * by invalid files. No request may fail or see two configurations, the sums must match, and
+ * nothing may leak: no request, socket, watch, timer or memory. Exits with 1 otherwise.
  *
- * `--seconds 300` for a longer one.
+ * `--seconds 300` for a longer run.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ import { reloadLoad } from './reload-load.ts'
 const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '30' } } })
 const seconds = Number(options.seconds)
 const warmUp = 10
-/** Of the heap after the warm-up. */
+/** Maximum growth of the heap, relative to its size after the warm-up. */
 const allowedGrowth = 0.05
 
 setFlagsFromString('--expose_gc')
@@ -44,7 +44,7 @@ console.log(`faults     ${faults.length}`)
 for (const [fault, times] of tally(faults)) console.log(`  ${times} x ${fault}`)
 process.exitCode = faults.length === 0 ? 0 : 1
 
-/** Without compiled code: V8 goes on compiling for minutes, which is no leak. */
+/** Excludes compiled code: V8 keeps compiling for minutes, which is not a leak. */
 async function heapUsed(): Promise<number> {
   await sleep(500)
   for (let round = 0; round < 3; round++) {

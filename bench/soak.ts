@@ -1,7 +1,7 @@
 /**
  * A soak: 20,000 mixed requests over real sockets, a third of them faulted by the upstream or
- * abandoned by the client. Afterwards nothing of them may be left: no request in flight, no socket
- * to an upstream, no timer, and a heap that has not grown. Exits with 1 when something is.
+ * abandoned by the client. Afterwards nothing may leak: no request in flight, no socket
+ * to an upstream, no timer, no heap growth. Exits with 1 on a leak.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -16,7 +16,7 @@ import { createGateway } from '../src/index.ts'
 const total = 20_000
 const warmUp = 4_000
 const concurrency = 48
-/** Of the heap after the warm-up. */
+/** Maximum growth of the heap, relative to its size after the warm-up. */
 const allowedGrowth = 0.05
 
 setFlagsFromString('--expose_gc')
@@ -93,7 +93,7 @@ async function run(requests: number): Promise<void> {
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-/** A third is not to go well: a sixth faulted by the vendor, a sixth abandoned by the client. */
+/** A third fails on purpose: a sixth faulted by the vendor, a sixth abandoned by the client. */
 function ask(index: number): Promise<Outcome> {
   const fault = index % 6 === 1 ? faults[((index / 6) % faults.length) | 0] : undefined
   const abandons = index % 6 === 4

@@ -1,7 +1,7 @@
 /**
- * What each hop of a stream's chain costs by itself, without sockets: the processor time of streams
+ * The cost of each hop of a stream's chain, without sockets: the processor time of streams
  * of 100 frames, four to a network chunk, through the first stages of the chain, one more each time.
- * A process of its own, which sends the microseconds a chunk of each hop to its parent and ends.
+ * A separate process that sends the microseconds per chunk of each hop to its parent and exits.
  */
 import { nodeStreams } from '../adapters/node/streams/index.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
@@ -17,7 +17,7 @@ import { webClock, webStreams } from '../src/web/index.ts'
 import { Buffers } from '../src/wire/buffers.ts'
 import { streamedWords } from './scenarios.ts'
 
-/** Microseconds a network chunk, by the kind of streams and the name of the hop. */
+/** Microseconds per network chunk, by stream implementation and hop. */
 export type HopCosts = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 const warmUps = 300
@@ -45,7 +45,7 @@ async function hopCosts(streams: StreamClasses): Promise<Record<string, number>>
   return costs
 }
 
-/** Carries `count` streams as far as the hop `last`. Returns the microseconds a chunk. */
+/** Runs `count` streams up to the hop `last`. Returns the microseconds per chunk. */
 async function carry(streams: StreamClasses, last: number, count: number): Promise<number> {
   const start = process.cpuUsage()
   for (let run = 0; run < count; run++) {
@@ -76,7 +76,7 @@ function chainOf(
   return stages.slice(0, last).reduce((chain, stage) => chain.pipeThrough(stage() as never), body)
 }
 
-/** Chunks that come one by one, each after a turn of its own. */
+/** Chunks that arrive one by one, each in its own turn of the event loop. */
 function upstream() {
   let next = 0
   return {

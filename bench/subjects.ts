@@ -7,7 +7,7 @@ import { freePort, listens, pidOf, startNode, startScript, waitUntil } from './p
 /** `keyed` is the gateway with auth on. */
 export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'keyed' | 'portkey'
 
-/** Something that answers chat requests and is measured. */
+/** A measured server for chat requests. */
 export interface Subject {
   readonly name: SubjectName
   readonly port: number
@@ -24,7 +24,7 @@ export interface Field {
 }
 
 export interface FieldOptions {
-  /** Frames that the fake upstream puts into one write. */
+  /** Number of frames that the fake upstream sends in one write. */
   readonly group: string
   readonly gatewayStarts: number
   readonly withKeyed: boolean

@@ -8,9 +8,9 @@ import type { UsageFigures } from './usage.ts'
 
 export interface Results {
   readonly start?: GatewayStart | undefined
-  /** By the name of the scenario. */
+  /** Results by the name of the scenario. */
   readonly scenarios: Readonly<Record<string, Rounds>>
-  /** Processor milliseconds that each kind takes to say a conversation of 100 turns with tools. */
+  /** Processor time of each kind to translate a conversation of 100 turns with tools, in milliseconds. */
   readonly hundredTurns?: Readonly<Record<string, number>> | undefined
   readonly hops?: HopCosts | undefined
   readonly embeddings?: EmbeddingsFigures | undefined
@@ -30,7 +30,7 @@ export interface Verdict extends Omit<Target, 'value'> {
   readonly met: boolean
 }
 
-/** Holds the results against every target whose scenario and subjects were measured. */
+/** Compares the results with every target whose scenario and subjects were measured. */
 export function judge(results: Results): Verdict[] {
   return targets.flatMap(({ value: valueOf, ...target }) => {
     const value = valueOf(results)
@@ -181,13 +181,13 @@ function compare(
   }
 }
 
-/** Of floats and base64 the one that has the larger figure. */
+/** Returns the larger figure of floats and base64. */
 function worstEmbeddings(figure: (row: EmbeddingsRow) => number): Target['value'] {
   return ({ embeddings }) =>
     embeddings && Math.max(figure(embeddings.rows.float), figure(embeddings.rows.base64))
 }
 
-/** Of the medians. */
+/** Returns the largest median. */
 function slowest(timings: UsageFigures['sums']): number {
   return Math.max(...timings.map(({ median: value }) => value))
 }

@@ -1,10 +1,10 @@
 /**
- * A fake vendor in OpenAI's shape. `POST /v1/chat/completions` answers a small JSON document, or,
+ * A fake vendor in OpenAI's format. `POST /v1/chat/completions` returns a small JSON document or,
  * when the body says `"stream":true`, 100 chunks, a usage chunk and `[DONE]`. Like a vendor under
  * load it writes frames in small groups (`--group`); for the model `bench-paced` every frame is a
- * write of its own, `--gap` milliseconds after the one before. On the paths of vendors with APIs of
- * their own it streams the same text in their shape.
- * Bare sockets and answers made in advance, because it shares the machine with what is measured.
+ * separate write, `--gap` milliseconds after the previous one. On the paths of vendors with their
+ * own APIs it streams the same text in their format.
+ * Bare sockets and prepared responses, because it shares the machine with the measured process.
  */
 import { createServer, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
@@ -60,7 +60,7 @@ function replyAsVendor(socket: Socket, head: string): void {
   else socket.write(notFound)
 }
 
-/** One group a turn of the event loop, so that the streams of all connections interleave. */
+/** One group per turn of the event loop, so that the streams of all connections interleave. */
 function writeGrouped(socket: Socket, writes: readonly Buffer[], index: number): void {
   const bytes = writes[index]
   if (!bytes || socket.destroyed) return
@@ -83,7 +83,7 @@ function jsonAnswer(): Buffer {
   return Buffer.from(head + json)
 }
 
-/** What goes over the socket, write by write: the head with the first frames, then the others. */
+/** The writes to the socket: the head with the first frames, then the others. */
 function streamWrites(
   contentType: string,
   frames: readonly Uint8Array[],

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:usage`: the usage log of a million rows. Prints how fast rows are written, and what
- * an aggregate over a day and a page of the export take, in milliseconds, as the main thread sees
- * them: the median of the runs, and the slowest. First with the rows spread over 30 days, then with
- * all of them in one. A part of the rows is written as the gateway writes them, the rest is copies.
+ * `npm run bench:usage`: a usage log of a million rows. Prints how fast rows are written, and how long
+ * an aggregate over a day and a page of the export take, in milliseconds, measured in the main
+ * thread: the median and the slowest run. First with the rows spread over 30 days, then with
+ * all of them in one. Some rows are written like the gateway does, the rest are copies.
  *
  * `--rows 100000` for fewer rows, `--runs 5` for fewer runs, `--days 30` for one of the two. It needs
  * 300 MB of disk. Started by `npm run bench` it sends its figures in a message instead.
@@ -32,19 +32,19 @@ const runs = Number(options.runs)
 
 const day = 86_400
 const begin = 1_750_000_000
-/** Rows of one call: the default of `auth.usage_batch_max`. */
+/** Number of rows per call: the default of `auth.usage_batch_max`. */
 const batchSize = 500
 const pageSize = 10_000
 
-/** How often what was written is copied. */
+/** How often the written rows are copied. */
 const copies = 20
 const sample = Math.ceil(total / copies)
 
 export interface UsageFigures {
   readonly rows: number
-  /** Rows a second, in calls of the size that the gateway makes. */
+  /** Rows per second, in calls of the gateway's size. */
   readonly written: number
-  /** Milliseconds to open and check the database. */
+  /** Time to open and check the database, in milliseconds. */
   readonly opened: number
   /** Aggregates over a day. */
   readonly sums: readonly Timing[]
@@ -57,7 +57,7 @@ export interface Timing {
   readonly what: string
   readonly median: number
   readonly slowest: number
-  /** How many groups or rows it brought. */
+  /** Number of groups or rows in the result. */
   readonly found: number
 }
 
@@ -101,7 +101,7 @@ async function measure(days: number): Promise<UsageFigures> {
   }
 }
 
-/** Writes the first rows; how many seconds that takes. */
+/** Writes the first rows and returns the seconds that it takes. */
 async function fill(store: Store, days: number): Promise<number> {
   const started = performance.now()
   for (let start = 0; start < sample; start += batchSize) {
@@ -112,7 +112,7 @@ async function fill(store: Store, days: number): Promise<number> {
   return (performance.now() - started) / 1_000
 }
 
-/** Copies the first rows to the rest of the time. */
+/** Copies the first rows across the rest of the time span. */
 async function multiply(path: string, days: number): Promise<void> {
   const client = createClient({ url: pathToFileURL(path).href })
   const { rows } = await client.execute("select name from pragma_table_info('usage_log')")
@@ -129,7 +129,7 @@ function row(at: number, days: number): NewUsageRow {
   const isRefused = at % 50 === 0
   const hex = (at * 2_654_435_761).toString(16).padStart(32, '0')
   return {
-    // Now and then a row is written after one that ended later.
+    // Some rows are written after one that ended later.
     ts: begin + Math.floor((at * days * day) / total) - (at % 7 === 0 ? 1 : 0),
     requestId: hex,
     keyId: (at % 200).toString(16).padStart(32, '0'),
@@ -197,7 +197,7 @@ async function aggregates(store: Store, windows: Map<string, Window>): Promise<T
 async function exportPages(store: Store, days: number): Promise<Timing[]> {
   const results = []
   for (const [name, window] of [...dayWindows(days), ...everything(days)]) {
-    // One that starts before the window, one in its middle, and one near the end of the table.
+    // One before the window, one in its middle, and one near the end of the table.
     for (const cursor of [0, Math.floor(total / 2), total - 1_000]) {
       const query = { ...window, cursor, limit: pageSize }
       results.push(await timed(`page of ${name} from id ${cursor}`, () => store.listUsage(query)))

@@ -3,17 +3,17 @@ import { streamedWords } from './scenarios.ts'
 
 const encoder = new TextEncoder()
 
-/** How a vendor with an API of its own streams the answer that the others stream in OpenAI's shape. */
+/** The stream of a vendor with its own API, with the same content as the OpenAI stream. */
 export interface VendorStream {
-  /** What stands in the path of its requests and in no other vendor's. */
+  /** A part of the path that only this vendor's requests have. */
   readonly path: string
-  /** A model of its, as the vendor calls it. */
+  /** A model name of the vendor. */
   readonly model: string
   readonly contentType: string
   readonly events: () => readonly Uint8Array[]
 }
 
-/** By the kind of provider. */
+/** Streams by the kind of provider. */
 export const vendorStreams: Readonly<Record<string, VendorStream>> = {
   anthropic: {
     path: '/v1/messages',
@@ -75,7 +75,7 @@ function converseEvents(): Uint8Array[] {
   return [
     awsEvent('messageStart', { role: 'assistant' }),
     ...streamedWords.map((text) =>
-      // The service hides the length of a text behind letters of a changing number.
+      // The service pads events with a varying number of letters to hide the length of a text.
       awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text }, p: 'abcdefghijklm' }),
     ),
     awsEvent('contentBlockStop', { contentBlockIndex: 0 }),

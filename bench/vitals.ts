@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** How a process fares, since it was asked last. */
+/** Measurements of a process since the last request for them. */
 export interface Vitals {
   readonly stall: number
   readonly busy: number
@@ -9,7 +9,7 @@ export interface Vitals {
   readonly peak: number
 }
 
-/** Lets this process tell its parent how it fares, whenever that sends a message. */
+/** Sends the vitals of this process to its parent on every message. */
 export function tellVitals(): void {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()

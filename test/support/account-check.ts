@@ -12,8 +12,8 @@ export interface KeyedTest {
 }
 
 /**
- * Nothing is reserved when nothing runs, and what keys and groups have spent, in memory and in the
- * database, is what the rows of the usage log add up to. Closes the gateway.
+ * Checks that no budget is reserved and that the spend of keys and groups, in memory and in the
+ * database, equals the sum of the rows in the usage log. Closes the gateway.
  */
 export async function expectAccountsToBalance(test: KeyedTest): Promise<void> {
   const { gateway, store } = test
@@ -46,7 +46,7 @@ interface Told {
   readonly spent: unknown
 }
 
-/** What every key and group says of itself when it refuses a request, for which it gets a cap of 0. */
+/** Returns the spend in the 402 of every key and group, each given a budget of 0 for this. */
 async function standings({ gateway, store, masterKey }: KeyedTest): Promise<Told[]> {
   const send = async (method: string, path: string, token: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -93,7 +93,7 @@ async function droppedRows({ fetch }: Gateway): Promise<number> {
   return series(await metrics.text(), 'gateway_usage_log_dropped_total')[0]?.value ?? 0
 }
 
-/** Requests of a key for a model, unless they were wrong in themselves. */
+/** True for the log line of a request with a usage row: with a key and a model, and not invalid. */
 function isAccounted({ message, fields }: LogLine): boolean {
   const { key_id: key, model, error_code: code } = fields
   const isWrong = /^LM-[12]/.test(String(code))

@@ -1,4 +1,4 @@
-/** Bodies and frames as vendors of the OpenAI format send them. */
+/** Response bodies and frames in the OpenAI format. */
 
 export interface Usage {
   readonly prompt_tokens: number
@@ -8,7 +8,7 @@ export interface Usage {
 
 export const usage: Usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
 
-/** A chat completion that says `content`. */
+/** A chat completion with this content. */
 export function completion(content = 'Hi', more: object = { usage }): object {
   return {
     id: 'chatcmpl-a1',
@@ -22,17 +22,17 @@ export function completion(content = 'Hi', more: object = { usage }): object {
   }
 }
 
-/** One `data:` event, blank line included. */
+/** One `data:` event with its blank line. */
 export function data(payload: unknown): string {
   return `data: ${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n\n`
 }
 
-/** A chunk with one choice of this delta. */
+/** A chunk with one choice that has this delta. */
 export function chunk(delta: object, more: object = {}, finish: string | null = null): string {
   return chunkOf({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })
 }
 
-/** A chunk of these fields, with the identity that all chunks share. */
+/** A chunk with these fields and the identity that all chunks share. */
 export function chunkOf(fields: object): string {
   return data({
     id: 'chatcmpl-a1',
@@ -49,5 +49,5 @@ export const stop: string = chunk({}, {}, 'stop')
 export const usageChunk: string = chunkOf({ choices: [], usage })
 export const done: string = data('[DONE]')
 
-/** A whole stream that reports its usage. */
+/** A complete stream that reports its usage. */
 export const wholeStream: string = role + hello + stop + usageChunk + done

@@ -21,7 +21,7 @@ export function awsEvent(type: string, payload: object): Uint8Array {
   return jsonMessage({ ':event-type': type, ':message-type': 'event' }, payload)
 }
 
-/** An exception that the service's model knows. */
+/** An exception of the service model. */
 export function awsException(type: string, payload: object): Uint8Array {
   return jsonMessage({ ':exception-type': type, ':message-type': 'exception' }, payload)
 }

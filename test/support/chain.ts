@@ -2,7 +2,7 @@ import type { UpstreamRequest } from '../../src/index.ts'
 import type { ManualClock } from './manual-clock.ts'
 import type { Responder, ScriptedUpstream } from './scripted-upstream.ts'
 
-/** What a link of a test chain has beyond its address. */
+/** The settings of a link of a test chain, besides its address. */
 export interface LinkSettings {
   /** `openai` by default. */
   readonly kind?: string
@@ -16,7 +16,7 @@ export interface LinkSettings {
 }
 
 /**
- * A configuration of so many links: models `m`, `m2`, … of providers `p`, `p2`, …, each at
+ * A configuration with a chain of links: models `m`, `m2`, … of providers `p`, `p2`, …, each at
  * `https://p.test`, `https://p2.test`, … Model `m` falls back to all others.
  */
 export function chainOf(links: readonly LinkSettings[], resilience = ''): string {
@@ -38,7 +38,7 @@ export function chainOf(links: readonly LinkSettings[], resilience = ''): string
   return `[resilience]\n${resilience}\n${providers.join('')}`
 }
 
-/** Answers by the provider that is called: its name is the first label of the host. */
+/** Returns a responder per provider, whose name is the first label of the host. */
 export function byProvider(
   upstream: ScriptedUpstream,
   responders: Readonly<Record<string, Responder>>,
@@ -60,7 +60,7 @@ function providerOf({ url }: UpstreamRequest): string {
   return new URL(url).hostname.split('.')[0] ?? ''
 }
 
-/** Keeps the time of every call that goes to this responder. */
+/** Records the time of every call to this responder. */
 export function timed(clock: ManualClock, times: number[], responder: Responder): Responder {
   return (request) => {
     times.push(clock.elapsed())

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** What a chat completion comes to, whether it was streamed or not. */
+/** The content of a chat completion, streamed or not. */
 export interface Outcome {
   readonly content: string | null
   readonly reasoning: string
@@ -59,16 +59,16 @@ interface CallDelta {
   readonly function?: { readonly name?: string; readonly arguments?: string }
 }
 
-/** A stream as its client has read it. */
+/** A stream as read by its client. */
 export interface ReadStream {
   readonly chunks: readonly Chunk[]
-  /** The terminal error frame, if there was one. */
+  /** The terminal error frame, if any. */
   readonly error: Record<string, unknown> | undefined
   /** `[DONE]` was the last frame. */
   readonly done: boolean
 }
 
-/** The payloads of an event stream. Fails on anything but whole `data:` frames and comments. */
+/** Returns the payloads of an event stream. Fails on anything but complete `data:` frames and comments. */
 export async function payloadsOf(response: Response): Promise<unknown[]> {
   const frames = (await response.text()).split('\n\n')
   expect(frames.pop(), 'the stream ends with a blank line').toBe('')
@@ -79,14 +79,14 @@ export async function payloadsOf(response: Response): Promise<unknown[]> {
   })
 }
 
-/** Reads a stream to its end. Nothing may follow a terminator. */
+/** Reads a stream to its end. Fails if anything follows a terminator. */
 export async function readStream(response: Response): Promise<ReadStream> {
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   const payloads = await payloadsOf(response)
   const last = payloads.at(-1)
   const done = last === '[DONE]'
   const error = isErrorFrame(last) ? last.error : undefined
-  // What is left are chunks, or `assemble` fails on them.
+  // The rest are chunks, or `assemble` fails on them.
   const chunks = (done || error ? payloads.slice(0, -1) : payloads) as Chunk[]
   return { chunks, error, done }
 }
@@ -96,7 +96,7 @@ function isErrorFrame(payload: unknown): payload is { error: Record<string, unkn
 }
 
 /**
- * Adds chunks up as clients do, and checks what they rely on: one identity, the role on the first
+ * Adds chunks up like a client and checks what clients rely on: one identity, the role on the first
  * delta, ids and names of calls only where they open, one finish reason.
  */
 export function assemble(chunks: readonly Chunk[]): Outcome {
@@ -171,9 +171,9 @@ function addCall(
   calls.push({ id: id ?? '', type: 'function', function: { name: name ?? '', arguments: text } })
 }
 
-/** The same, of an answer that was not streamed. */
+/** Returns the same for a response that was not streamed. */
 export function outcomeOf(answer: unknown): Outcome {
-  // Members that are not so fail the comparisons of the test.
+  // A member of another type fails the comparison in the test.
   const { choices, usage } = answer as Completion
   const { message, finish_reason } = choices[0]
   return {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** What SPEC 5.8 puts on every answer. */
+/** The headers that SPEC 5.8 requires on every response. */
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -19,14 +19,14 @@ export interface ErrorBody {
   readonly upstream?: Readonly<Record<string, unknown>>
 }
 
-/** Checks what every answer carries, streams and errors included. */
+/** Checks the headers of every response, including streams and errors. */
 export function expectCommonHeaders(response: Response): void {
   const carried = Object.keys(securityHeaders).map((name) => [name, response.headers.get(name)])
   expect(Object.fromEntries(carried)).toEqual(securityHeaders)
   expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/)
 }
 
-/** Checks that an answer is an error of the documented shape, and returns its error object. */
+/** Checks that a response is an error of the documented shape, and returns its error object. */
 export async function expectErrorShape(response: Response): Promise<ErrorBody> {
   expectCommonHeaders(response)
   expect(response.headers.get('content-type')).toBe('application/json')

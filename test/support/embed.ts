@@ -11,7 +11,7 @@ export function embed({ gateway }: TestGateway, fields: object): Promise<Respons
   return gateway.fetch(request)
 }
 
-/** Two providers with a model each, of which the first falls back to the second. */
+/** Two providers with one model each; the first falls back to the second. */
 export const twoLinks = `
 [resilience]
 retry_max_attempts = 2
@@ -33,7 +33,7 @@ id = "other"
 capabilities = ["embed"]
 `
 
-/** An OpenAI-shaped answer with these vectors. */
+/** A response in OpenAI's format with these vectors. */
 export function vectors(list: readonly unknown[], tokens?: number): Responder {
   return json({
     object: 'list',
@@ -49,7 +49,7 @@ export function itemsOf({ body }: UpstreamRequest): string[] {
   return sent.input ?? sent.texts ?? []
 }
 
-/** Answers as the vendor in question: each text `tN` gets the vector `[N, 0.5]`, and is one token. */
+/** Answers like the vendor: each text `tN` gets the vector `[N, 0.5]` and counts as one token. */
 export const numbered: Responder = (request) => {
   const items = itemsOf(request)
   const found = items.map((item) => [Number(item.slice(1)), 0.5])
@@ -71,7 +71,7 @@ export interface EmbedBody {
   readonly usage: { readonly prompt_tokens: number; readonly estimated?: boolean }
 }
 
-/** The body of a successful answer. */
+/** Returns the body of a successful response. */
 export async function bodyOf(response: Response): Promise<EmbedBody> {
   return (await response.json()) as EmbedBody
 }

@@ -5,7 +5,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** Every sample of a Prometheus text exposition. */
+/** Parses all samples of a Prometheus text exposition. */
 export function samples(text: string): Sample[] {
   return text
     .split('\n')
@@ -21,7 +21,7 @@ export function samples(text: string): Sample[] {
     })
 }
 
-/** The samples of one name. */
+/** Returns the samples of one name. */
 export function series(text: string, name: string): Omit<Sample, 'name'>[] {
   return samples(text)
     .filter((sample) => sample.name === name)

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A vendor that speaks the OpenAI format on a real socket and does what the last message says. */
+/** A vendor in the OpenAI format on a real socket; the last message of a request selects its behaviour. */
 export interface FakeVendor {
   readonly address: string
   /** The JSON body of the last request. */
   lastBody(): unknown
-  /** Resolves when the next answer's connection is closed before the answer was complete. */
+  /** Resolves when the client closes the next connection before its response is complete. */
   nextClose(): Promise<void>
   close(): Promise<void>
 }
@@ -95,7 +95,7 @@ async function stream(body: VendorRequest, order: string, response: ServerRespon
   delta({ content: 'Hi ' })
   if (order === 'endless') return
   if (order === 'die') {
-    // The bytes that were written must be on their way before the end of the connection is.
+    // The written bytes must leave before the connection ends.
     await new Promise((resolve) => setTimeout(resolve, 20))
     response.destroy()
     return

@@ -35,7 +35,7 @@ upstream_id = "upstream-m"
 /** The secret of `oneProvider`. */
 export const providerKey = 'sk-test-canary-0123456789'
 
-/** A gateway whose time, chance, upstream and log are in the test's hands. */
+/** A gateway with a manual clock, fixed randomness, a scripted upstream and a captured log. */
 export async function testGateway(
   config: string = oneProvider,
   options: Partial<GatewayOptions> = {},
@@ -80,7 +80,7 @@ function arrayLog(lines: LogLine[]): Log {
   }
 }
 
-/** The error object of an answer. */
+/** Returns the error object of a response. */
 export async function errorOf(response: Response): Promise<Record<string, unknown>> {
   const body = (await response.json()) as { error: Record<string, unknown> }
   return body.error

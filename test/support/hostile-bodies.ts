@@ -1,4 +1,4 @@
-/** Bodies that cost a parser far more than their sender, of the largest length that is read. */
+/** Bodies of maximum length that cost a parser far more than their sender. */
 
 export type Door = 'chat' | 'embeddings' | 'rerank' | 'admin'
 
@@ -9,7 +9,7 @@ export const pathOf: Readonly<Record<Door, string>> = {
   admin: '/admin/keys',
 }
 
-/** How a request for each of them begins; it is valid so far. */
+/** The valid beginning of a request for each endpoint. */
 const beginnings: Readonly<Record<Door, string>> = {
   chat: '{"model":"m","messages":[{"role":"user","content":"x"}]',
   embeddings: '{"model":"m","input":"x"',
@@ -19,7 +19,7 @@ const beginnings: Readonly<Record<Door, string>> = {
 
 const longest = 10 * 1024 * 1024
 
-/** `item` again and again, up to the longest body with what is around it. */
+/** Repeats `item` up to the maximum body length. */
 function filled(before: string, item: string, after: string): Uint8Array {
   const room = longest - before.length - after.length
   const count = Math.floor(room / item.length)
@@ -27,7 +27,7 @@ function filled(before: string, item: string, after: string): Uint8Array {
   return Buffer.concat([Buffer.from(before), items, Buffer.from(after)])
 }
 
-/** The same with items that differ. */
+/** The same with different items. */
 function numbered(before: string, item: (index: number) => string, after: string): Uint8Array {
   const room = longest - before.length - after.length
   const items: string[] = []
@@ -40,17 +40,17 @@ function numbered(before: string, item: (index: number) => string, after: string
   return Buffer.from(before + items.join('') + after)
 }
 
-/** So many items, with commas between them. */
+/** Joins `count` items with commas. */
 function times(count: number, item: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => item(index)).join()
 }
 
-/** Just under the number of values that a body may hold. */
+/** Just under the maximum number of values in a body. */
 const most = 199_900
 
 type Shape = (beginning: string) => string | Uint8Array
 
-/** What may be anywhere: it follows the beginning of a valid request. */
+/** Bodies for all endpoints; each follows the beginning of a valid request. */
 const anywhere: Readonly<Record<string, Shape>> = {
   'empty objects': (begin) => filled(`${begin},"x":[{}`, ',{}', ']}'),
   'empty arrays': (begin) => filled(`${begin},"x":[[]`, ',[]', ']}'),
@@ -116,7 +116,7 @@ function named(count: number, member: (at: number) => unknown): object {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, member(at)]))
 }
 
-/** What is read further at one door alone. */
+/** Bodies for one endpoint only. */
 const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Uint8Array>>>> = {
   chat: {
     tools: () => filled('{"model":"m","messages":[{"role":"user"}],"tools":[{}', ',{}', ']}'),
@@ -225,7 +225,7 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
 export interface HostileBody {
   readonly door: Door
   readonly name: string
-  /** Made when it is needed: all together are a gigabyte. */
+  /** Built on demand: all together take a gigabyte. */
   readonly body: () => Uint8Array
 }
 

@@ -8,15 +8,15 @@ import { watchedGateway } from './watched-gateway.ts'
 /** `GATEWAY_MASTER_KEY` of the tests. */
 export const masterKey = '5e'.repeat(32)
 
-/** A key as its client knows it. */
+/** A key as seen by its client. */
 export interface ClientKey {
   readonly id: string
   readonly secret: string
-  /** The header that shows it. */
+  /** The header with the key. */
   readonly headers: { readonly authorization: string }
 }
 
-/** What a route answers. */
+/** The response of a route. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -25,7 +25,7 @@ export interface Answer {
 
 export interface KeyedGateway extends TestGateway {
   readonly store: MemoryStore
-  /** Asks the admin API, with the master key. */
+  /** Sends a request to the admin API with the master key. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates a key with these fields. */
   key(fields?: object): Promise<ClientKey>
@@ -33,7 +33,7 @@ export interface KeyedGateway extends TestGateway {
   group(fields?: object): Promise<string>
   /** Sends a request to the data plane with a key. */
   ask(key: ClientKey, body: object, path?: string): Promise<Answer>
-  /** The rows of the usage log, when all have been written. */
+  /** Resolves to the rows of the usage log after all are written. */
   rows(): Promise<readonly UsageRow[]>
 }
 
@@ -44,7 +44,7 @@ export interface KeyedOptions extends Partial<GatewayOptions> {
 }
 
 /**
- * One provider with model `m`: a dollar a million prompt tokens, two a million others. So a token of
+ * One provider with model `m`: 1 USD per million prompt tokens, 2 USD per million others. So a token of
  * a prompt costs 1,000 nano-dollars, or 0.000001 USD.
  */
 export const pricedProvider = `
@@ -59,7 +59,7 @@ cost_per_1m_input = 1
 cost_per_1m_output = 2
 `
 
-/** A watched gateway with auth on, over a database in memory. */
+/** A watched gateway with auth enabled and a database in memory. */
 export async function keyedGateway(
   config: string = pricedProvider,
   { store = new MemoryStore(), auth = '', ...options }: KeyedOptions = {},
@@ -104,7 +104,7 @@ export function clientKey(id: string, secret: string): ClientKey {
   return { id, secret, headers: { authorization: `Bearer ${secret}` } }
 }
 
-/** A chat request for model `m` that is estimated at so many prompt tokens, 8 at least. */
+/** A chat request for model `m` with an estimate of this many prompt tokens, at least 8. */
 export function prompt(tokens = 8, more: object = {}): object {
   return {
     model: 'm',
@@ -113,7 +113,7 @@ export function prompt(tokens = 8, more: object = {}): object {
   }
 }
 
-/** A chat answer that reports so many tokens; it is empty where it reports none of its own. */
+/** A chat response that reports these token counts; its content is empty without output tokens. */
 export function used(promptTokens: number, completionTokens = 0, details: object = {}): Responder {
   return json({
     id: 'chatcmpl-a1',
@@ -136,7 +136,7 @@ export function used(promptTokens: number, completionTokens = 0, details: object
   })
 }
 
-/** What a key or a group has spent, in the words of the admin API. */
+/** Returns the spend of a key or a group as the admin API shows it. */
 export async function spentOf(
   { admin }: KeyedGateway,
   id: string,
@@ -145,7 +145,7 @@ export async function spentOf(
   return Number((await admin('GET', `/admin/${kind}/${id}`)).body['budget_spent'])
 }
 
-/** The error object of an answer. */
+/** Returns the error object of a response. */
 export function errorIn({ body }: Answer): Record<string, unknown> {
   return body['error'] as Record<string, unknown>
 }

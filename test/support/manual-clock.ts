@@ -5,13 +5,13 @@ interface Scheduled {
   readonly fire: () => void
 }
 
-/** Time that stands still until a test moves it. */
+/** A clock that only a test advances. */
 export class ManualClock implements Clock {
   #time = 0
   readonly #start: number
   #scheduled: Scheduled[] = []
 
-  /** `start`: the wall clock at the beginning, milliseconds since the epoch. */
+  /** `start` is the initial wall clock in milliseconds since the epoch. */
   constructor(start = 1_764_000_000_000) {
     this.#start = start
   }
@@ -34,12 +34,12 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Timers that have not fired and were not cancelled. */
+  /** Number of timers that have neither fired nor been cancelled. */
   get pending(): number {
     return this.#scheduled.length
   }
 
-  /** Moves time on, firing what comes due in order, and lets everything that follows from it happen. */
+  /** Advances the time, fires due timers in order, and settles all promises that follow. */
   async advance(delay: number): Promise<void> {
     const until = this.#time + delay
     await settled()
@@ -56,7 +56,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Resolves when every promise that can settle by itself has settled. */
+/** Resolves when every promise that needs no timer has settled. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

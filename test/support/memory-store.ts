@@ -26,19 +26,19 @@ import {
 } from '../../src/store/index.ts'
 
 /**
- * What happens to calls: `none`: they are carried out. `refuse`: they fail and change nothing.
- * `lose-answer`: they are carried out, but the caller is told that they failed.
+ * The fault to inject: `none` executes calls, `refuse` fails them without a change, and
+ * `lose-answer` executes them but reports a failure to the caller.
  */
 export type StoreTrouble = 'none' | 'refuse' | 'lose-answer'
 
-/** The whole database in memory: same rules, nothing kept. Tests may look at its rows and make it fail. */
+/** A database in memory with the same rules. Tests can inspect its rows and inject faults. */
 export class MemoryStore implements Store {
   readonly keys = new Map<string, KeyRow>()
   readonly groups = new Map<string, GroupRow>()
   readonly usage: UsageRow[] = []
   readonly flushes = new Map<string, SpendFlush>()
   readonly batches = new Map<string, readonly NewUsageRow[]>()
-  /** The name of every call, failed ones included. */
+  /** The names of all calls, including failed ones. */
   readonly calls: string[] = []
   trouble: StoreTrouble = 'none'
   closed = false
@@ -48,7 +48,7 @@ export class MemoryStore implements Store {
   #turn: Promise<unknown> = Promise.resolve()
   #gate: Promise<void> = Promise.resolve()
 
-  /** Keeps the calls from now on waiting, until the returned function is called. */
+  /** Suspends further calls until the returned function is called. */
   hold(): () => void {
     let release = () => {}
     this.#gate = new Promise((resolve) => {
@@ -219,7 +219,7 @@ export class MemoryStore implements Store {
     this.closed = true
   }
 
-  /** One call after the other, in the order they are made. */
+  /** Runs calls one by one, in order. */
   #call<T>(name: string, run: () => T): Promise<T> {
     this.calls.push(name)
     const gate = this.#gate

@@ -1,12 +1,12 @@
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { Chunk } from './chunks.ts'
 
-/** An assistant message as an SDK hands it to its user, who sends it back. */
+/** An assistant message as an SDK returns it; the user sends it back. */
 export type MergedMessage = Readonly<Record<string, unknown>>
 
 export type Merge = (chunks: readonly Chunk[]) => Promise<MergedMessage>
 
-/** How the deltas of a stream become a message, by name: SDKs do it in their own ways. */
+/** The ways in which SDKs merge the deltas of a stream into a message, by name. */
 export const merges: Readonly<Record<string, Merge>> = {
   'the official SDK, which assigns what it does not know': bySdk,
   'lists appended': async (chunks) => deltasOf(chunks).reduce(appending, {}),
@@ -28,7 +28,7 @@ function deltasOf(chunks: readonly Chunk[]): Delta[] {
   return chunks.flatMap(({ choices }) => choices.map(({ delta }) => ({ ...delta })))
 }
 
-/** Texts add up, lists are joined; calls are known by their index. */
+/** Concatenates texts and lists, and merges tool calls by index. */
 function appending(message: Delta, delta: Delta): Delta {
   const { thinking_blocks: blocks, ...others } = delta
   const known = message['thinking_blocks']
@@ -38,8 +38,8 @@ function appending(message: Delta, delta: Delta): Delta {
 }
 
 /**
- * `accumulate_delta` of the official Python package: texts and numbers add up, objects are merged,
- * and the items of a list that has begun must have an `index`.
+ * `accumulate_delta` of the official Python package: adds texts and numbers, merges objects,
+ * and requires an `index` on the items of an existing list.
  */
 function byIndex(message: Delta, delta: Delta): Delta {
   const merged: Delta = { ...message }

@@ -1,7 +1,7 @@
 import { BodyLimiter } from '../../src/wire/body-limiter.ts'
 import { Buffers } from '../../src/wire/buffers.ts'
 
-/** An intake where no body has to wait. */
+/** A body limiter without limits. */
 export function openBodyLimiter(): BodyLimiter {
   const unlimited = () => Number.POSITIVE_INFINITY
   return new BodyLimiter(new Buffers(unlimited), unlimited)

@@ -1,6 +1,6 @@
 import { settled } from './manual-clock.ts'
 
-/** True when a promise has not come to anything although everything that could happen has happened. */
+/** True when a promise is still pending after everything else has settled. */
 export async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let pending = true
   const over = () => {

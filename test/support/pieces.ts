@@ -1,7 +1,7 @@
 import type { Responder } from './scripted-upstream.ts'
 
 /**
- * An event stream of which each read brings exactly one of these pieces, as if the network had
+ * An event stream that returns exactly one of these pieces per read, as if the network had
  * delivered them one by one.
  */
 export function pieces(
@@ -22,12 +22,12 @@ export function pieces(
   }
 }
 
-/** Every way to cut these bytes in two. */
+/** Returns every split of these bytes in two. */
 export function* cutsOf(bytes: Uint8Array): Generator<readonly [Uint8Array, Uint8Array]> {
   for (let at = 1; at < bytes.length; at++) yield [bytes.subarray(0, at), bytes.subarray(at)]
 }
 
-/** The bytes one by one. */
+/** Returns the bytes one by one. */
 export function singly(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
 }

@@ -6,12 +6,12 @@ import {
   pricedProvider,
 } from './keyed-gateway.ts'
 
-/** A configuration file in memory, which a test changes as an editor would. */
+/** A configuration file in memory that a test edits. */
 export class MemoryFile implements ConfigFile {
   bytes: Uint8Array
-  /** What the file before was copied to. */
+  /** The backup of the previous file. */
   backup: Uint8Array | undefined
-  /** The file is there, but the system gives nothing of it. */
+  /** The file exists but cannot be read. */
   isReadable = true
   isWritable = true
 
@@ -46,23 +46,23 @@ export class MemoryFile implements ConfigFile {
   }
 }
 
-/** Disks take their time, and others use it. */
+/** Simulates a slow disk, so that other work runs in between. */
 function aWhile(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-/** As the system words it, with the path of a staged file. */
+/** An error in the system's wording, with the path of a staged file. */
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: open '/etc/.config.toml.0a1b.staged'`), { code })
 }
 
 export interface ReloadingGateway extends KeyedGateway {
   readonly file: MemoryFile
-  /** Writes this into the file, with auth on, and reloads. */
+  /** Writes a configuration with auth enabled to the file and reloads. */
   change(config: string, auth?: string): Promise<void>
-  /** What the log has said since the last time, without the lines of requests. */
+  /** Returns the new log lines since the last call, except request lines. */
   said(): readonly string[]
-  /** The value of a series without labels; undefined when it is not there. */
+  /** Returns the value of a series without labels; undefined when it is absent. */
   count(name: string): Promise<number | undefined>
 }
 
@@ -96,7 +96,7 @@ export async function reloadingGateway(
   }
 }
 
-/** The text that a keyed gateway makes of a configuration. */
+/** Returns the full text of a configuration with auth enabled. */
 export function withAuth(config: string, auth = ''): string {
   return `${config}\n[auth]\nenabled = true\n${auth}`
 }

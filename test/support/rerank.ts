@@ -7,7 +7,7 @@ export interface RerankSetup {
   readonly model?: { readonly upstream_id: string }
 }
 
-/** One provider of a kind, with model `m`. Servers of one's own get no key. */
+/** A configuration with one provider of a kind and its model `m`. Self-hosted servers get no key. */
 export function rerankConfig({ kind, provider = {}, model }: RerankSetup): string {
   const isOwn = ['tei', 'vllm'].includes(kind) || provider['base_url'] === 'http://nim:8000/v1'
   const settings = { name: 'p', kind, ...(!isOwn && { api_key_env: 'P_KEY' }), ...provider }
@@ -38,16 +38,16 @@ export function rerank(
   return gateway.fetch(request)
 }
 
-/** Three documents, of which the last answers the query. */
+/** Three documents; the last one answers the query. */
 export const otters = {
   query: 'what do otters eat',
   documents: ['Otters have brown fur.', 'Tax is due in May.', 'An otter dives for fish.'],
 } as const
 
-/** What `otters` count by the gateway's own estimate: each document with the query, a quarter of the bytes. */
+/** The gateway's estimate of the tokens of `otters`: a quarter of the bytes of each document and query. */
 export const otterTokens = 3 * 5 + 6 + 5 + 6
 
-/** A Cohere-shaped answer: a document's place, and its score. */
+/** A response in Cohere's format: index and score of each document. */
 export function scores(
   list: readonly (readonly [index: number, score: unknown])[],
   more: object = {},
@@ -66,7 +66,7 @@ export interface RerankBody {
   readonly usage: object
 }
 
-/** The body of a successful answer. */
+/** Returns the body of a successful response. */
 export async function bodyOf(response: Response): Promise<RerankBody> {
   return (await response.json()) as RerankBody
 }

@@ -5,19 +5,19 @@ import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
 
 export type Responder = (request: UpstreamRequest) => Promise<UpstreamResponse>
 
-/** An upstream that plays what a test has written, and keeps what it was sent. */
+/** An upstream that plays scripted responses and records the requests. */
 export class ScriptedUpstream {
   readonly requests: UpstreamRequest[] = []
   #script: Responder[] = []
   #always: Responder | undefined
 
-  /** What to answer to the next calls, in order. */
+  /** The responders of the next calls, in order. */
   next(...responders: Responder[]): this {
     this.#script.push(...responders)
     return this
   }
 
-  /** What to answer when the script is over. */
+  /** The responder after the end of the script. */
   always(responder: Responder): this {
     this.#always = responder
     return this
@@ -30,12 +30,12 @@ export class ScriptedUpstream {
     return responder(request)
   }
 
-  /** The JSON body of a call, the last one by default. */
+  /** Returns the JSON body of a call; by default the last one. */
   body(index = this.requests.length - 1): unknown {
     return JSON.parse(this.text(index))
   }
 
-  /** The raw body of a call, the last one by default. */
+  /** Returns the raw body of a call; by default the last one. */
   text(index = this.requests.length - 1): string {
     return new TextDecoder().decode(this.requests[index]?.body)
   }
@@ -46,12 +46,12 @@ interface Head {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A whole JSON answer. */
+/** A complete JSON response. */
 export function json(value: unknown, head: Head = {}): Responder {
   return whole(JSON.stringify(value), head)
 }
 
-/** A whole answer of this text or these bytes. */
+/** A complete response with this text or these bytes. */
 export function whole(
   body: string | Uint8Array,
   { status = 200, headers = {} }: Head = {},
@@ -64,7 +64,7 @@ export function whole(
   }
 }
 
-/** An event stream of these network chunks that ends cleanly, or with `failure`. */
+/** An event stream with these network chunks and a clean end or `failure`. */
 export function stream(
   chunks: readonly (string | Uint8Array)[],
   { status = 200, headers = {}, failure }: Head & { readonly failure?: UpstreamFailure } = {},
@@ -78,13 +78,13 @@ export function stream(
   }
 }
 
-/** An event stream that the test feeds by hand. */
+/** An event stream that the test writes to. */
 export class LiveUpstream {
   readonly #queue: BoundedQueue
   #unread: UnreadBytes | undefined
-  /** What waits before the call. */
+  /** Chunks that are available before the call. */
   #early = 0
-  /** How the gateway let go of it, once it has. */
+  /** How the gateway released the stream, if it has. */
   released: 'cancel' | 'drain' | undefined
 
   constructor(limit = 8 * 1024 * 1024) {
@@ -121,7 +121,7 @@ export class LiveUpstream {
   }
 }
 
-/** A call that fails before any answer. */
+/** A call that fails before any response. */
 export function broken(
   failure: UpstreamFailure = { kind: 'network', reason: 'ECONNREFUSED' },
 ): Responder {
@@ -130,7 +130,7 @@ export function broken(
   }
 }
 
-/** A call that never gets an answer; it ends when the gateway aborts it. */
+/** A call without a response that ends when the gateway aborts it. */
 export function silent(): Responder {
   return ({ signal }) =>
     new Promise((_, reject) => {

@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 import type { LogLine, TestGateway } from './gateway.ts'
 
-/** A streamed chat request of model `m` with these further fields. */
+/** A streamed chat request for model `m` with additional fields. */
 export function streamed(more: object = {}): object {
   return { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }], ...more }
 }
 
 export const asked = { stream_options: { include_usage: true } } as const
 
-/** What a client makes of one streamed request that is read to its end. */
+/** Sends one streamed request, reads it to the end, and returns the result. */
 export async function readStream(
   { chat }: Pick<TestGateway, 'chat'>,
   more: object = {},
@@ -18,7 +18,7 @@ export async function readStream(
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer())
 }
 
-/** The terminal frame that a client gets under the request id `fixed`. */
+/** The terminal frame for the request id `fixed`. */
 export function terminal(
   message: string,
   { code = 'LM-3010', upstream }: { readonly code?: string; readonly upstream?: object } = {},
@@ -34,7 +34,7 @@ export function terminal(
   return `data: ${JSON.stringify({ error })}\n\n`
 }
 
-/** A client that takes its stream chunk by chunk. */
+/** A client that reads its stream chunk by chunk. */
 export class StreamReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #decoder = new TextDecoder()
@@ -44,26 +44,26 @@ export class StreamReader {
     this.#reader = response.body.getReader()
   }
 
-  /** The next chunk as text; undefined at the end. */
+  /** Returns the next chunk as text; undefined at the end. */
   async next(): Promise<string | undefined> {
     const { done, value } = await this.#reader.read()
     return done ? undefined : this.#decoder.decode(value)
   }
 
-  /** Everything that still comes. */
+  /** Returns the rest of the stream. */
   async rest(): Promise<string> {
     let text = ''
     for (let next = await this.next(); next !== undefined; next = await this.next()) text += next
     return text
   }
 
-  /** Leaves without reading on. */
+  /** Cancels the stream. */
   async leave(): Promise<void> {
     await this.#reader.cancel()
   }
 }
 
-/** The fields of the line that every finished request leaves in the log; there must be exactly one. */
+/** Returns the fields of the log line of a finished request; there must be exactly one. */
 export function settlement(log: readonly LogLine[]): Readonly<Record<string, unknown>> {
   const lines = log.filter(({ message }) => message === 'request')
   expect(lines).toHaveLength(1)

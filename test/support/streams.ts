@@ -11,7 +11,7 @@ import {
 import { webStreams } from '../../src/index.ts'
 import { type BufferAccount, Buffers } from '../../src/wire/buffers.ts'
 
-/** Every stage works in the streams of either kind. */
+/** The stream implementations in which every stage must work. */
 export const everyKind: readonly (readonly [string, StreamClasses])[] = [
   ['streams of the platform', webStreams],
   ['streams of Node', nodeStreams],
@@ -30,17 +30,17 @@ export function content(text: string, more: Partial<Frame> = {}): Frame {
 
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
-/** What the client would read of each frame, by the chunk that it comes in. */
+/** Returns the text of the frames that a client would read, by chunk. */
 export function textsOf(chunks: readonly (readonly Frame[])[]): string[][] {
   return chunks.map((frames) => frames.map(({ bytes }) => textOf(bytes)))
 }
 
-/** A share of buffers without a limit. */
+/** A buffer account without a limit. */
 export function openShare(): BufferAccount {
   return new Buffers(() => Number.POSITIVE_INFINITY).openAccount(() => {})
 }
 
-/** A stream that a test feeds by hand. */
+/** A stream that a test writes to. */
 export class FedStream<Chunk> {
   readonly stream: Readable<Chunk>
   isCancelled = false
@@ -69,7 +69,7 @@ export class FedStream<Chunk> {
   }
 }
 
-/** A stream that gives `chunks`, one whenever it is asked, and ends. */
+/** A stream that returns one of `chunks` per pull, then ends. */
 export function streamOf<Chunk>(
   { ReadableStream }: StreamClasses,
   chunks: readonly Chunk[],
@@ -93,7 +93,7 @@ export async function collected<Chunk>(stream: Readable<Chunk>): Promise<Chunk[]
   }
 }
 
-/** All that comes out of one stage for these chunks and their end. */
+/** Returns the whole output of one stage for these chunks and their end. */
 export function passed<In, Out>(
   streams: StreamClasses,
   stage: Transformer<In, Out>,

@@ -45,7 +45,7 @@ export async function addRows(
   await store.addUsage(usageBatch(crypto.randomUUID(), rows))
 }
 
-/** What a route of the usage log answers. */
+/** The response of a usage route. */
 export async function answerOf(path: string, desk: UsageRouteDeps): Promise<Reply> {
   const url = new URL(path, 'http://gateway.test')
   const handler = usageRoutes(desk)[url.pathname]?.['GET']
@@ -53,7 +53,7 @@ export async function answerOf(path: string, desk: UsageRouteDeps): Promise<Repl
   return handler({ request: new Request(url), params: {}, context: adminContext() })
 }
 
-/** The body of such an answer, which must be a good one. */
+/** Returns the body of such a response, which must be successful. */
 export async function getUsage(path: string, desk: UsageRouteDeps) {
   const { status, body } = await answerOf(path, desk)
   if (status !== 200) throw new Error(`it answers with status ${status}`)

@@ -1,14 +1,14 @@
 import { done } from './answers.ts'
 import { terminal } from './stream-client.ts'
 
-/** A stream as a vendor sends it, and what the gateway must make of it. */
+/** A stream as a vendor sends it, and the expected output of the gateway. */
 export interface VendorStream {
   readonly name: string
   readonly kind: string
   readonly sent: string | Uint8Array
-  /** What the client gets; the bytes that were sent when absent. */
+  /** The expected output; the input bytes when absent. */
   readonly shown?: string | Uint8Array
-  /** The client asked for a usage chunk. */
+  /** The client requested a usage chunk. */
   readonly asked?: boolean
   readonly status?: number
   readonly tokens: readonly [input: number, output: number]
@@ -169,7 +169,7 @@ const openrouterError = head({
   choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
 })
 
-/** Everything that SSE allows and no vendor sends at once. */
+/** All features of SSE in one stream, which no vendor combines. */
 const odd = [
   '\uFEFF: welcome\n\n',
   'event: message\nid: 7\nretry: 1000\n',
@@ -186,7 +186,7 @@ const odd = [
 
 const crLf = (text: string) => text.replaceAll('\n', '\r\n')
 const cr = (text: string) => text.replaceAll('\n', '\r')
-/** Event by event with LF, CRLF and CR. */
+/** Events with LF, CRLF and CR line ends. */
 const mixed = (text: string) => {
   const ends = ['\n', '\r', '\r\n']
   return text

@@ -13,14 +13,14 @@ import type { MemoryStore } from './memory-store.ts'
 import { ScriptedUpstream } from './scripted-upstream.ts'
 
 export interface WatchedOptions extends Partial<GatewayOptions> {
-  /** The database, where auth is on. */
+  /** The database, if auth is enabled. */
   readonly store?: MemoryStore
 }
 
 /**
- * A test gateway that must leave nothing behind: when the test is over, no request is in flight,
- * no timer waits, and every upstream exchange has been read to its end, released or aborted. With
- * auth on nothing is reserved, and all spend is in the database and in the rows.
+ * A test gateway that checks for leaks: after the test, no request is in flight,
+ * no timer is pending, and every upstream response has been read to its end, released or aborted. With
+ * auth enabled, nothing is reserved, and all spend is in the database and in the rows.
  */
 export async function watchedGateway(
   config: string = oneProvider,
@@ -47,7 +47,7 @@ export async function watchedGateway(
   return { ...test, upstream }
 }
 
-/** Knows of every upstream exchange whether the gateway still holds it. */
+/** Tracks which upstream responses the gateway still holds. */
 class UpstreamWatch {
   readonly #inner: UpstreamPort
   readonly #exchanges: { readonly request: UpstreamRequest; over: boolean }[] = []
@@ -70,7 +70,7 @@ class UpstreamWatch {
     }
   }
 
-  /** The addresses of the exchanges that nobody has ended. */
+  /** The URLs of the upstream responses that the gateway has not ended. */
   get open(): string[] {
     return this.#exchanges
       .filter(({ request, over }) => !over && !request.signal.aborted)

@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { onTestFinished } from 'vitest'
 
 /**
- * The executable as it is shipped: a file in `dist`, with the thread of the database and its
+ * The shipped executable: a file in `dist` with the module of the database thread, the
  * migrations, and the demo configuration beside the folder.
  */
 export interface Package {
@@ -38,18 +38,18 @@ export async function buildPackage(): Promise<Package> {
   })
   const migrations = join(folder, 'dist', 'migrations')
   cpSync(join(repository, 'src/store/migrations'), migrations, { recursive: true })
-  // What is loaded natively stays a package.
+  // A native library stays a package.
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   copyFileSync(join(repository, 'demo.toml'), join(folder, 'demo.toml'))
   return { executable, migrations, remove: () => rmSync(folder, { recursive: true }) }
 }
 
-/** A command that runs, with what it has printed so far. */
+/** A running command and its output so far. */
 export interface Command {
   readonly process: ChildProcess
   readonly output: { stdout: string; stderr: string }
-  /** Resolves with the match when standard output holds `pattern`. */
+  /** Resolves with the match when standard output contains `pattern`. */
   until(pattern: RegExp): Promise<RegExpExecArray>
 }
 
@@ -57,13 +57,13 @@ export interface Setting {
   readonly env?: Readonly<Record<string, string>>
   /** Written to config.toml in the working directory. */
   readonly config?: string
-  /** What runs the script; this Node by default. */
+  /** The program that runs the script. Default: this Node. */
   readonly executable?: string
-  /** How long its files may become, in blocks of 1,024 bytes. */
+  /** Maximum size of its files, in blocks of 1,024 bytes. */
   readonly blocks?: number | undefined
 }
 
-/** Runs a script in an empty folder, with nothing of the developer's environment. */
+/** Runs a script in an empty folder with an empty environment. */
 export function command(script: readonly string[], setting: Setting = {}): Command {
   const { env = {}, config, executable = process.execPath, blocks } = setting
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-cli-'))
@@ -97,7 +97,7 @@ export function command(script: readonly string[], setting: Setting = {}): Comma
   return { process: child, output, until }
 }
 
-/** A command line whose process may write no longer files; it becomes the program itself. */
+/** Wraps a command line so that its process has a file size limit. */
 function limited(
   line: readonly [string, ...string[]],
   blocks: number | undefined,
@@ -106,7 +106,7 @@ function limited(
   return ['bash', '-c', `ulimit -f ${blocks} && exec "$@"`, 'bash', ...line]
 }
 
-/** Exit code and output of a command, when it has ended. */
+/** Resolves to the exit code and output of a command after it has ended. */
 export async function finished({ process: child, output }: Command) {
   const hasEnded = child.exitCode !== null || child.signalCode !== null
   if (!hasEnded) await new Promise((resolve) => child.once('close', resolve))

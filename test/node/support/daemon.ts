@@ -7,19 +7,19 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { freePort } from './shipped-gateway.ts'
 
-/** A server of the system's, with a folder of its own and a port that was free. */
+/** An installed server with its own folder and a free port. */
 export interface DaemonPlace {
   readonly folder: string
   readonly port: number
 }
 
-/** Whether a command of the system is installed. */
+/** True if a command is installed. */
 export function isInstalled(command: string, versionOption: string): boolean {
   return spawnSync(command, [versionOption]).error === undefined
 }
 
 /**
- * Runs a server until the test has ended. `prepare` writes what it needs and gives its arguments;
+ * Runs a server until the test ends. `prepare` writes its files and returns its arguments;
  * resolves to its port once that is open.
  */
 export async function daemon(
@@ -29,7 +29,7 @@ export async function daemon(
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), `gateway-${command}-`))
   const args = prepare({ folder, port })
-  // Its home too, lest it writes to that of the user.
+  // The home folder too, so that it does not write to the user's.
   const env = { PATH: process.env['PATH'], HOME: folder }
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''

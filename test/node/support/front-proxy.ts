@@ -6,13 +6,13 @@ import { identity } from './tls.ts'
 
 export type FrontProxy = keyof typeof proxies
 
-/** Whether the executable of a reverse proxy is installed. */
+/** True if the executable of a reverse proxy is installed. */
 export function hasFrontProxy(name: FrontProxy): boolean {
   return isInstalled(name, proxies[name].versionOption)
 }
 
 /**
- * Runs a reverse proxy before a gateway, as `docs/reverse-proxies.md` configures it but for addresses
+ * Runs a reverse proxy in front of a gateway, configured as in `docs/reverse-proxies.md` with other addresses
  * and files. It speaks TLS as `localhost`. Resolves to its port.
  */
 export function frontProxy(name: FrontProxy, gatewayPort: number): Promise<number> {
@@ -31,10 +31,10 @@ export function frontProxy(name: FrontProxy, gatewayPort: number): Promise<numbe
 }
 
 interface Runner {
-  /** That of its example. */
+  /** The language of the code block with its example. */
   readonly language: string
   readonly versionOption: string
-  /** Puts the example where it can run: another port, other files. */
+  /** Adapts the example to the test: another port and other files. */
   readonly place: (example: string, place: DaemonPlace) => string
   readonly args: (config: string, place: DaemonPlace) => readonly string[]
 }
@@ -65,7 +65,7 @@ const proxies = {
       withAll(example, {
         'bind :443': `bind 127.0.0.1:${port}`,
         '/etc/haproxy/llm.example.com.pem': `${folder}/both`,
-        // As many files may be open in any system.
+        // Any system allows this many open files.
         'maxconn 8000': 'maxconn 100',
       }),
     args: (config) => ['-db', '-f', config],
@@ -82,7 +82,7 @@ const proxies = {
   },
 } as const satisfies Record<string, Runner>
 
-/** Fails where the example no longer holds what is to be replaced. */
+/** Replaces text of the example; fails when the text is missing. */
 function withAll(example: string, replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`the example does not hold ${from}`)

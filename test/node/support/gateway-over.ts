@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/index.ts'
 import { upstream } from './upstream.ts'
 
-/** A gateway in this process whose upstream calls are those of the Node host. */
+/** A gateway in this process with the upstream port of the Node host. */
 export async function gatewayOver(
   config: string,
   options: Partial<GatewayOptions> = {},

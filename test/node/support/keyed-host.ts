@@ -6,7 +6,7 @@ import { createGateway, type Gateway } from '../../../src/index.ts'
 /** `GATEWAY_MASTER_KEY` of the tests. */
 export const masterKey = '6d'.repeat(32)
 
-/** A key as its client knows it. */
+/** A key as seen by its client. */
 export interface HostedKey {
   readonly id: string
   readonly key: string
@@ -16,11 +16,11 @@ export interface HostAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The JSON of the answer, if it is any. */
+  /** The response as JSON, if it is JSON. */
   readonly body: Record<string, unknown>
 }
 
-/** A gateway with auth on, as its clients and its operator reach it. */
+/** A gateway with auth enabled, as seen by its clients and its operator. */
 export interface KeyedHost {
   readonly address: string
   admin(method: string, path: string, body?: unknown): Promise<HostAnswer>
@@ -32,10 +32,10 @@ export interface HostOptions {
   /** The database. */
   readonly path: string
   readonly config: string
-  /** The program of the database's thread. */
+  /** The module of the database thread. */
   readonly entry: URL
   readonly env?: Readonly<Record<string, string>>
-  /** Milliseconds that the database is tried again while it is locked. */
+  /** How long calls are retried while the database is locked, in milliseconds. */
   readonly timeout?: number
 }
 
@@ -63,7 +63,7 @@ export async function keyedHost({
   return { ...hostAt(host.address), gateway, close: () => host.close() }
 }
 
-/** What a client of the gateway at this address may do. */
+/** Returns a client for the gateway at this address. */
 export function hostAt(address: string): KeyedHost {
   const send = (method: string, path: string, token: string, body?: unknown) =>
     answerOf(

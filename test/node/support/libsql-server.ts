@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Client, createClient, type InValue, LibsqlBatchError } from '@libsql/client/sqlite3'
 import { onTestFinished } from 'vitest'
 
-/** What a client sends: SQL over HTTP, in JSON. */
+/** A request of a client: SQL over HTTP, in JSON. */
 interface Pipeline {
   readonly requests: readonly PipelineRequest[]
 }
@@ -35,19 +35,19 @@ type Value =
 export interface LibsqlServer {
   readonly url: string
   readonly tokens: Set<string | undefined>
-  /** What every batch begins and ends with. */
+  /** The statements that begin and end every batch. */
   readonly frames: Set<string>
-  /** Requests that get no answer. */
+  /** Number of requests without a response. */
   readonly held: number
-  /** The next requests are carried out, and their answers are lost. */
+  /** Executes the next requests and drops their responses. */
   loseAnswers(count: number): void
-  /** From now on no request gets an answer. */
+  /** Stops responding to requests. */
   hold(): void
-  /** Runs a statement in the database itself. */
+  /** Runs a statement directly in the database. */
   execute(sql: string): Promise<unknown>
 }
 
-/** A libSQL server over a database in memory, as far as our client needs one. */
+/** A minimal libSQL server with a database in memory. */
 export async function libsqlServer(): Promise<LibsqlServer> {
   const client = createClient({ url: ':memory:', concurrency: 1 })
   const tokens = new Set<string | undefined>()
@@ -56,7 +56,7 @@ export async function libsqlServer(): Promise<LibsqlServer> {
   let isHolding = false
   let held = 0
   const server = createServer(async (request, response) => {
-    // It offers the second version of the protocol, in JSON.
+    // The server offers version 2 of the protocol, in JSON.
     if (request.method === 'GET') return response.writeHead(request.url === '/v2' ? 200 : 404).end()
     tokens.add(request.headers.authorization)
     if (isHolding) return void held++

@@ -10,22 +10,22 @@ import { started, type TestServer } from './servers.ts'
 import { identity } from './tls.ts'
 
 export interface TestProxy extends TestServer {
-  /** What it was asked for, in order: `CONNECT vendor.test:443`, `POST http://vendor.test/v1`. */
+  /** The request lines, in order: `CONNECT vendor.test:443`, `POST http://vendor.test/v1`. */
   readonly asked: string[]
   /** `proxy-authorization` of each request, in order. */
   readonly credentials: (string | undefined)[]
 }
 
 export interface TestProxyOptions {
-  /** Answers everything with this status. */
+  /** Responds to every request with this status. */
   readonly refusal?: number
-  /** Is itself reached by TLS, as `localhost`. */
+  /** Accepts TLS connections, as `localhost`. */
   readonly secure?: boolean
 }
 
 /**
- * A proxy for tunnels and for whole addresses. Every name leads to 127.0.0.1, since it is the proxy
- * that resolves names.
+ * A proxy for tunnels and absolute URLs. It resolves every name to 127.0.0.1, since the proxy
+ * resolves names.
  */
 export async function testProxy(options: TestProxyOptions = {}): Promise<TestProxy> {
   const { refusal, secure = false } = options

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A client that writes and reads bytes as they are. */
+/** A client that writes and reads raw bytes. */
 export interface RawClient {
   readonly socket: Socket
   send(text: string): void
-  /** Everything that came until the server closed the connection. */
+  /** Resolves to all received text after the server has closed the connection. */
   readonly whole: Promise<string>
-  /** Resolves when what has come holds `needle`, with all of it. */
+  /** Resolves with all received text when it contains `needle`. */
   until(needle: string | RegExp): Promise<string>
 }
 
@@ -19,7 +19,7 @@ export function rawClient(port: number): RawClient {
   socket.on('data', (piece: string) => {
     received += piece
   })
-  // A reset ends the connection as well as a close does.
+  // A reset also ends the connection.
   socket.on('error', () => {})
   const whole = new Promise<string>((resolve) => {
     socket.once('close', () => resolve(received))
@@ -42,14 +42,14 @@ export function rawClient(port: number): RawClient {
   }
 }
 
-/** What a server answers to one request that is `text`, byte for byte. */
+/** Sends `text` as one raw request and returns the response. */
 export function rawAnswer(port: number, text: string): Promise<string> {
   const client = rawClient(port)
   client.send(text)
   return client.whole
 }
 
-/** Status, headers and body of the last answer in `received`. */
+/** Parses status, headers and body of the last response in `received`. */
 export function parsed(received: string) {
   const start = received.lastIndexOf('HTTP/1.1 ')
   const [head = '', body = ''] = received.slice(start).split('\r\n\r\n')

@@ -2,8 +2,8 @@ import { nodeConfigFile } from '../../../adapters/node/ports/config-file.ts'
 import { testReloader } from '../../support/config-reloader.ts'
 
 /*
- * Replaces a configuration file over and over, as one admin after the other would, until it is
- * killed. The text is a comment that is repeated, so a torn file shows.
+ * Replaces a configuration file repeatedly, like successive PUTs, until it is
+ * killed. The text is a repeated comment, so a torn file is detected.
  */
 
 const [path = ''] = process.argv.slice(2)

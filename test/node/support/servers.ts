@@ -7,25 +7,25 @@ import {
 } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** An upstream on 127.0.0.1 that ends with the test. */
+/** An upstream on 127.0.0.1 that closes after the test. */
 export interface TestServer {
   readonly port: number
   readonly url: string
-  /** Connections accepted so far. */
+  /** Number of accepted connections. */
   readonly sockets: Socket[]
 }
 
-/** A server that answers with `listener`. */
+/** Starts an HTTP server with this listener. */
 export function httpServer(listener: RequestListener): Promise<TestServer> {
   return started(createServer({ keepAliveTimeout: 60_000 }, listener))
 }
 
-/** A server that sees bare sockets. */
+/** Starts a TCP server. */
 export function tcpServer(listener: (socket: Socket) => void): Promise<TestServer> {
   return started(createTcpServer(listener))
 }
 
-/** Listens on a free port of 127.0.0.1, until the test has ended. */
+/** Listens on a free port of 127.0.0.1 until the test ends. */
 export async function started(server: Server): Promise<TestServer> {
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
@@ -55,7 +55,7 @@ export function closed(socket: Socket | undefined): Promise<void> {
   })
 }
 
-/** How long `work` takes, in milliseconds. */
+/** Returns the duration of `work` in milliseconds. */
 export async function timed(work: Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work
@@ -65,8 +65,8 @@ export async function timed(work: Promise<unknown>): Promise<number> {
 const tick = 5
 
 /**
- * The same without the time in which this process was kept from running, as on a busy machine: a timer
- * that comes late shows it.
+ * The same without the time in which the system did not run this process: a timer
+ * that fires late measures it.
  */
 export async function activeTime(work: Promise<unknown>): Promise<number> {
   const start = performance.now()
@@ -88,7 +88,7 @@ export interface Deferred<T> {
   readonly resolve: (value: T) => void
 }
 
-/** A promise that is resolved from outside. */
+/** Returns a promise with its resolve function. */
 export function deferred<T = void>(): Deferred<T> {
   const settlers: ((value: T) => void)[] = []
   const promise = new Promise<T>((resolve) => {

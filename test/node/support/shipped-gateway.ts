@@ -9,21 +9,21 @@ import { type Command, command } from './command.ts'
 
 const master = { authorization: `Bearer ${masterKey}` }
 
-/** The executable with auth on, as its clients and its operator reach it. */
+/** The shipped executable with auth enabled, as seen by its clients and its operator. */
 export interface ShippedGateway extends Command {
   readonly address: string
-  /** A key of a client, as a header. */
+  /** The header with the key of a client. */
   readonly client: { readonly authorization: string }
-  /** Where its database is. */
+  /** The path of its database. */
   readonly database: string
   admin(method: string, path: string, body?: string, headers?: object): Promise<Response>
-  /** What `/v1/models` lists. */
+  /** Returns the models in `/v1/models`. */
   models(): Promise<string[]>
-  /** The value of a series without labels. */
+  /** Returns the value of a series without labels. */
   count(series: string): Promise<number>
 }
 
-/** A folder with a configuration file, open to every user. */
+/** Creates a folder with a configuration file, readable by every user. */
 export function configFolder(text: string): { readonly home: string; readonly path: string } {
   const home = mkdtempSync(join(tmpdir(), 'gateway-reload-'))
   onTestFinished(() => rmSync(home, { recursive: true }))
@@ -34,11 +34,11 @@ export function configFolder(text: string): { readonly home: string; readonly pa
 }
 
 export interface ShippedOptions {
-  /** How long its files may become, in blocks of 1,024 bytes. */
+  /** Maximum size of its files, in blocks of 1,024 bytes. */
   readonly blocks?: number
 }
 
-/** Runs a script of the executable with the configuration of `path`, on a port that is free. */
+/** Runs the executable with the configuration at `path`, on a free port. */
 export async function shippedGateway(
   script: string,
   path: string,
@@ -83,7 +83,7 @@ export async function shippedGateway(
   }
 }
 
-/** A port that nobody listens on at the moment. */
+/** Returns a port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

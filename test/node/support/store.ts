@@ -13,7 +13,7 @@ export interface BuiltThread {
   remove(): void
 }
 
-/** The thread's program as it is shipped: one file, the migrations beside it. It starts in no time. */
+/** The shipped module of the thread: one file beside the migrations. It starts quickly. */
 export async function buildThread(): Promise<BuiltThread> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-thread-'))
   const outfile = join(directory, 'store-worker.mjs')
@@ -34,7 +34,7 @@ export async function buildThread(): Promise<BuiltThread> {
   return { entry: pathToFileURL(outfile), remove }
 }
 
-/** A folder of its own for the test. */
+/** Creates a folder for the test. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'gateway-store-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
@@ -43,7 +43,7 @@ export function folder(): string {
 
 export type OpenOptions = NodeStoreOptions & Partial<StoreSettings>
 
-/** A database in a file or on a server, opened as the host opens it. */
+/** Opens a database in a file or on a server, like the host. */
 export async function openStore(path: string, options: OpenOptions): Promise<Store> {
   const { token, claim, report } = options
   const store = await openNodeStore({ path, token, claim, report }, options)
@@ -51,14 +51,14 @@ export async function openStore(path: string, options: OpenOptions): Promise<Sto
   return store
 }
 
-/** Another connection to the same file, as another process would have it. */
+/** Opens a second connection to the same file, like another process. */
 export function connect(path: string): Client {
   const client = createClient({ url: `file:${path}`, concurrency: 1 })
   onTestFinished(() => client.close())
   return client
 }
 
-/** The first value of the first row. */
+/** Returns the first value of the first row. */
 export async function valueOf(path: string, sql: string): Promise<unknown> {
   return (await connect(path).execute(sql)).rows[0]?.[0]
 }

@@ -12,7 +12,7 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A gateway that is nothing but its answers, and what a test wants to know of it. */
+/** A stub gateway with scripted responses and recorded calls. */
 export interface StubGateway extends HostedGateway {
   readonly lines: LogLine[]
   readonly calls: string[]
@@ -63,7 +63,7 @@ export function stubGateway(answer: Answer, options: StubOptions = {}): StubGate
   }
 }
 
-/** Serves `gateway` on a free port until the test is over. */
+/** Serves `gateway` on a free port until the test ends. */
 export async function served(gateway: HostedGateway, options: ServeOptions = {}) {
   const serving = await serve(gateway, {
     port: 0,
@@ -83,7 +83,7 @@ interface TextInit {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer that `write` feeds, and that knows whether its reader has left. */
+/** A response that a test writes to and that notices when its reader leaves. */
 export function stream(source: Source<Uint8Array>): Response {
   const body = new NodeReadableStream(source, unbuffered)
   return nodeResponse({ status: 200, headers: ['content-type', 'text/event-stream'], body })

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { daemon, isInstalled } from './daemon.ts'
 
-/** Whether Debian's `tinyproxy` is installed. */
+/** True if Debian's `tinyproxy` is installed. */
 export const hasTinyproxy: boolean = isInstalled('tinyproxy', '-v')
 
 /**
- * Runs tinyproxy, which takes no request without the credential `user:secret`. Names that end in
- * `.test` lead to another proxy, since no name server knows them. Resolves to its port.
+ * Runs tinyproxy, which requires the credential `user:secret`. Names that end in
+ * `.test` go to another proxy, since no name server resolves them. Resolves to its port.
  */
 export function tinyproxy(next: { readonly port: number }): Promise<number> {
   return daemon('tinyproxy', ({ folder, port }) => {

@@ -6,17 +6,17 @@ import { started, type TestServer } from './servers.ts'
 const folder = new URL('../../fixtures/tls/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 
-/** The certificate authority that has signed the servers of the tests. */
+/** The certificate authority of the test servers. */
 export const authority: string = read('authority.pem')
 
-/** Key and certificate of the servers. */
+/** Key and certificate of the test servers. */
 export function identity(certificate: 'server' | 'expired' = 'server') {
   return { key: read('server.key'), cert: read(`${certificate}.pem`) }
 }
 
 /**
- * An https server for `localhost` and `vendor.test`, and for no other name; its certificate may be
- * one that ended in 2021.
+ * Starts an https server for `localhost` and `vendor.test` only; its certificate may be
+ * one that expired in 2021.
  */
 export async function httpsServer(
   listener: RequestListener,

@@ -1,7 +1,7 @@
 /**
- * The processor time of the thread that runs this, in milliseconds: what other processes take does not
- * count, nor what other threads of this one do, as far as the system says. Its text goes into another
- * process, so it takes nothing from the scope around it.
+ * Returns the processor time of the current thread, in milliseconds. It excludes other processes
+ * and, where the system reports it, other threads. Its source is copied into another
+ * process, so it must not use its surrounding scope.
  */
 function threadTime(): number {
   if (process.platform === 'linux') {
@@ -13,7 +13,7 @@ function threadTime(): number {
   return (user + system) / 1000
 }
 
-/** The processor time of the longest turn of the event loop while `work` goes on, in milliseconds. */
+/** Returns the processor time of the longest turn of the event loop during `work`, in milliseconds. */
 export async function longestTurnOf(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let isOver = false
@@ -32,8 +32,8 @@ export async function longestTurnOf(work: () => Promise<unknown>): Promise<numbe
 }
 
 /**
- * Arguments of a Node process that prints, as its last act, the longest turn that its event loop has
- * taken since the last SIGUSR2.
+ * Arguments for a Node process that prints at its end the longest turn of its event loop
+ * since the last SIGUSR2.
  */
 export const watchingTurns: readonly string[] = [
   '--import',
@@ -51,7 +51,7 @@ export const watchingTurns: readonly string[] = [
   `)}`,
 ]
 
-/** In milliseconds, from what such a process has printed. */
+/** Parses the output of such a process, in milliseconds. */
 export function longestTurnIn({ stderr }: { readonly stderr: string }): number {
   return Number(/longest turn: ([\d.]+)/.exec(stderr)?.[1])
 }

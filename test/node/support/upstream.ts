@@ -4,7 +4,7 @@ import { readProxyRules } from '../../../adapters/node/upstream/proxy-rules.ts'
 import { toFailure, type UpstreamFailure } from '../../../src/core/failure.ts'
 import type { Environment, UpstreamRequest, UpstreamResponse } from '../../../src/index.ts'
 
-/** Upstream calls of the Node host, with the proxies of this environment. */
+/** The upstream port of the Node host, with the proxies of an environment. */
 export function upstream(env: Environment = {}): NodeUpstream {
   const port = nodeUpstream(readProxyRules(env))
   onTestFinished(() => port.close())
@@ -13,7 +13,7 @@ export function upstream(env: Environment = {}): NodeUpstream {
 
 export type Call = Pick<UpstreamRequest, 'url'> & Partial<UpstreamRequest>
 
-/** Sends a request of which only the address needs to be given. */
+/** Sends a request; only the URL is required. */
 export function call(port: NodeUpstream, { url, ...rest }: Call): Promise<UpstreamResponse> {
   return port.send({
     method: 'POST',
@@ -27,7 +27,7 @@ export function call(port: NodeUpstream, { url, ...rest }: Call): Promise<Upstre
   })
 }
 
-/** The text of a whole body. */
+/** Returns a whole body as text. */
 export async function whole({ body }: UpstreamResponse): Promise<string> {
   const decoder = new TextDecoder()
   let result = ''
@@ -41,7 +41,7 @@ export function text(bytes: Uint8Array | undefined): string | undefined {
   return bytes && new TextDecoder().decode(bytes)
 }
 
-/** The failure that `work` rejects with. */
+/** Returns the failure that `work` rejects with. */
 export async function failure(work: Promise<unknown>): Promise<UpstreamFailure | 'no failure'> {
   try {
     await work
