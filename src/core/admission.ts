@@ -5,48 +5,48 @@ import type { RequestOrigin } from './origin.ts'
 import type { HeaderList } from './ports.ts'
 import type { Model, ModelRoute } from './provider.ts'
 
-/** What a request may use, as far as it can be told before any upstream call. */
+/** Upper estimate of what a request will use, made before any upstream call. */
 export interface UsageEstimate {
-  /** The estimate of its prompt. */
+  /** Estimated tokens of the prompt. */
   readonly promptTokens: number
-  /** What it may make a link write; absent where nothing is generated. */
+  /** Estimates the output of a link; absent where nothing is generated. */
   readonly output?: (link: Model) => OutputEstimate
-  /** What rerank is billed by; absent for everything else. */
+  /** The unit that rerank is billed by; absent for other capabilities. */
   readonly searchUnits?: number
 }
 
-/** Who sends a request, once that has been found out. */
+/** The authenticated sender of a request. */
 export interface Principal {
-  /** Who would be charged if the request were admitted now; undefined where nobody is. */
+  /** The account that a request admitted now is charged to; undefined where nothing is charged. */
   readonly account: Account | undefined
   /**
-   * Admits a request or throws LM-4002, LM-4003 or LM-4001; a refusal leaves no trace. `demand` is
-   * asked only where some limit needs it. Whoever is given the admission ends it.
+   * Admits a request, or throws LM-4002, LM-4003 or LM-4001. A refusal changes no count. `estimate` is
+   * called only when a limit needs it. The caller must end the admission.
    */
-  admit(route: ModelRoute, demand: () => UsageEstimate): Admission
+  admit(route: ModelRoute, estimate: () => UsageEstimate): Admission
 }
 
-/** A request that was let in. It ends exactly once: through `settle` or `withdraw`. */
+/** The admission of one request. It ends exactly once: with `settle` or `withdraw`. */
 export interface Admission {
-  /** Response headers that tell what is left of the caller's limits. */
+  /** Response headers with the remainder of the principal's limits. */
   readonly headers: HeaderList
-  /** Frees what was reserved and charges what was used. Only the first end counts. */
+  /** Releases the reservation and charges the cost. Only the first end counts. */
   settle(end: AdmissionOutcome): void
-  /** Takes everything back, as though the request had never been let in. Only the first end counts. */
+  /** Undoes the admission: nothing is charged or counted. Only the first end counts. */
   withdraw(): void
-  /** After `settle`: an exact count has replaced an estimate, and the difference is charged. */
+  /** Charges the difference after an exact count has replaced an estimate. Called after `settle`. */
   adjust(cost: NanoUsd): void
 }
 
 export interface AdmissionOutcome {
   readonly cost: NanoUsd
-  /** What counts against the tokens a minute; undefined leaves the debit as it is. */
+  /** Tokens for the TPM limit, in place of the estimated debit; undefined keeps the debit. */
   readonly tokens: number | undefined
 }
 
-/** Finds out who sends a request. */
+/** Identifies the senders of requests. */
 export interface Authenticator {
-  /** Throws LM-4004, always the same one, when the request shows no key that is in force. */
+  /** Throws LM-4004, always with the same message, unless the request has a valid key. */
   authenticate(request: Request, origin: RequestOrigin): Principal
 }
 
@@ -59,5 +59,5 @@ const admitted: Admission = Object.freeze({
 
 const anonymous: Principal = Object.freeze({ account: undefined, admit: () => admitted })
 
-/** Without auth: everybody may do everything, and nobody is charged. */
+/** The authenticator without auth: every request is admitted, and nothing is charged. */
 export const noAuth: Authenticator = Object.freeze({ authenticate: () => anonymous })

@@ -8,12 +8,12 @@ export interface StreamIdentity {
   readonly model: string
 }
 
-/** What one chunk says of its stream's identity. */
+/** The part of its stream's identity that one chunk holds. */
 export type ChunkIdentity = {
   readonly [Field in keyof StreamIdentity]: StreamIdentity[Field] | undefined
 }
 
-/** Each field as the later chunk has it, else as the earlier one. */
+/** Merges two identities. The fields of the later chunk win. */
 export function mergeIdentity(
   known: ChunkIdentity,
   { id, created, model }: ChunkIdentity,
@@ -27,39 +27,38 @@ export function mergeIdentity(
 }
 
 /**
- * A whole server-sent event, or a few that belong together: the bytes the client will get, and what
- * the pipeline must know of them. A dialect fills this in once; no later stage looks into the bytes
- * again.
+ * One whole server-sent event, or a few that belong together: the bytes for the client, and the facts
+ * that the pipeline needs. A dialect parses the bytes once; no later stage parses them again.
  */
 export interface Frame {
-  /** As it goes to the client, blank lines included. */
+  /** The bytes for the client, blank lines included. */
   readonly bytes: Uint8Array
-  /** `content` commits the stream; `quiet` is all else that passes; `done` and `error` end it. */
+  /** `content` commits the stream; `done` and `error` end it; `quiet` does neither. */
   readonly kind: 'content' | 'quiet' | 'done' | 'error'
   /** Why an `error` frame ends the stream. */
   readonly failure?: UpstreamFailure | undefined
   /** The latest usage the upstream has reported. */
   readonly usage?: ReportedUsage | undefined
-  /** True when the client is to get that usage and does not find it in `bytes`. */
+  /** True when the client must get that usage and `bytes` does not contain it. */
   readonly hasUnsentUsage?: boolean | undefined
   readonly identity?: ChunkIdentity | undefined
   /** The generated text in this frame, of all choices; absent where there is none. */
   readonly output?: string | undefined
   /** UTF-8 bytes of that text, for the estimate. */
   readonly outputBytes: number
-  /** How many of the choices that have begun by now have also ended; absent while none has. */
+  /** How many of the choices that have begun have also ended; absent while none has. */
   readonly finished?: 'some' | 'all' | undefined
 }
 
-/** Turns an upstream's bytes into frames. Pure state: one decoder a stream. */
+/** Decodes an upstream's bytes into frames. Each stream has its own decoder. */
 export interface FrameDecoder {
-  /** The frames that these bytes complete. Throws `UpstreamFault` when they cannot be understood. */
+  /** Returns the frames that these bytes complete. Throws `UpstreamFault` for bytes it cannot parse. */
   push(bytes: Uint8Array): Frame[]
-  /** What stands after the last complete frame, at a clean end of the body. */
+  /** Returns the frames left after the last complete one, at a clean end of the body. */
   end(): Frame[]
   /**
-   * What stands there when the body broke off: the end of a stream that had said everything, of an
-   * upstream which has no terminator and so is complete before its body ends. Absent: nothing.
+   * Returns the frames left when the connection was lost. The stream of an upstream without a
+   * terminator may have been complete by then. Absent where no frames can be left.
    */
   breakOff?(): Frame[]
 }

@@ -1,2 +1,2 @@
-/** A client's own labels for a request: flat, small, and checked. */
+/** Validated labels that a client attached to its request. */
 export type Metadata = Readonly<Record<string, string | number | boolean>>

@@ -1,8 +1,8 @@
 import type { RequestId } from './ids.ts'
 
-/** Where a request comes from, for the log. */
+/** The id and the sender's address of a request, for the log. */
 export interface RequestOrigin {
   readonly id: RequestId
-  /** The address of the client, where the host knows it. */
+  /** The client's address, where the host knows it. */
   readonly client?: string | undefined
 }

@@ -1,22 +1,22 @@
 import type { Body, BufferedBody, HeaderList } from './ports.ts'
 
-/** An answer on its way out, before the headers that every answer carries are put on. */
+/** A response before the common headers are added. */
 export interface Reply {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Body | null
-  /** What a page may load, for browsers; nothing by default. */
+  /** The `content-security-policy` of the response; by default a page may load nothing. */
   readonly contentPolicy?: string | undefined
 }
 
 const encoder = new TextEncoder()
 
-/** A JSON answer. */
+/** Makes a JSON response. */
 export function jsonReply(value: unknown, status = 200): Reply {
   return jsonBytes(encoder.encode(JSON.stringify(value)), { status })
 }
 
-/** A JSON answer of bytes that are JSON already. */
+/** Makes a JSON response from encoded JSON. */
 export function jsonBytes(
   body: BufferedBody,
   { status = 200, headers = [] }: { status?: number; headers?: HeaderList } = {},
@@ -24,7 +24,7 @@ export function jsonBytes(
   return { status, headers: [...jsonHeaders(body.length), ...headers], body }
 }
 
-/** The headers of a JSON answer of so many bytes. */
+/** The headers of a JSON response of `length` bytes. */
 export function jsonHeaders(length: number): HeaderList {
   return ['content-type', 'application/json', 'content-length', String(length)]
 }

@@ -12,7 +12,7 @@ export interface Media {
   readonly bytes: Bytes
 }
 
-/** A link of a chain that did not serve, in the words of the log. */
+/** A link of a chain that did not serve, as the log describes it. */
 export interface FailedLink {
   readonly model: string
   readonly provider: string
@@ -20,31 +20,31 @@ export interface FailedLink {
   readonly attempts: number
 }
 
-/** What is known of a finished request. Written once, at its end, whatever the end was. */
+/** The record of a finished request. Each request has one, however it ended. */
 export interface RequestRecord {
   readonly requestId: RequestId
-  /** Whose request it was; undefined without auth, and where no valid key was shown. */
+  /** The key that the request came with; undefined without auth, and without a valid key. */
   readonly keyId: KeyId | undefined
-  /** Who is charged; undefined without auth, and for requests that are not accounted. */
+  /** The account that is charged; undefined without auth, and for requests that are not accounted. */
   readonly account: Account | undefined
   readonly cost: NanoUsd
   readonly capability: Capability
   readonly stream: boolean
-  /** The model asked for; undefined when the request never got so far. */
+  /** The model that the request names; undefined when the request failed before it was resolved. */
   readonly model: Model | undefined
-  /** The link that served; undefined when nobody did. */
+  /** The link that served; undefined when none did. */
   readonly served: Model | undefined
   /** The link that was called last; undefined when none was. */
   readonly lastCalled: Model | undefined
   /** The links that did not serve, in order; undefined when there are none. */
   readonly failed: readonly FailedLink[] | undefined
-  /** The HTTP status; after the commit of a stream, the status that its end amounts to. */
+  /** The HTTP status; for a failed stream, the status of the error in its terminal frame. */
   readonly status: number
   readonly errorCode: ErrorCode | undefined
   readonly usage: Usage | undefined
-  /** What rerank is billed by; undefined for everything else. */
+  /** The unit that rerank is billed by; undefined for other capabilities. */
   readonly searchUnits: number | undefined
-  /** Undefined where they are not counted. */
+  /** Undefined where images are not counted. */
   readonly media: Media | undefined
   readonly latency: Millis
   /** From the request's arrival to the first content of its stream. */
@@ -54,5 +54,5 @@ export interface RequestRecord {
   readonly metadata: Metadata
 }
 
-/** Someone who keeps account of finished requests: metrics, the log, the usage record. Never throws. */
-export type RecordSink = (settlement: RequestRecord) => void
+/** Receives the records of finished requests: metrics, request log, usage log. Never throws. */
+export type RecordSink = (record: RequestRecord) => void

@@ -1,14 +1,14 @@
 /*
- * Streams as the gateway uses them: the part of the Streams Standard that its chains need, so that a
- * host may bring classes of its own. The platform's `ReadableStream` and `TransformStream` fit.
+ * The part of the Streams Standard that the gateway uses, so that a host may provide its own classes.
+ * The platform's `ReadableStream` and `TransformStream` satisfy these types.
  */
 
-/** A source of chunks, made on demand, for one reader. */
+/** A stream of chunks, made on demand, for one reader. */
 export interface Readable<Chunk> {
-  /** Passes every chunk through `stage`. Returns what comes out of it. */
+  /** Passes every chunk through `stage`, and returns the output of the stage. */
   pipeThrough<Out>(stage: Stage<Chunk, Out>): Readable<Out>
   getReader(): Reader<Chunk>
-  /** Ends everything upstream of the reader, which has left. */
+  /** Cancels the stream and all stages before it, because its reader has left. */
   cancel(reason?: unknown): Promise<void>
 }
 
@@ -17,59 +17,59 @@ export interface Reader<Chunk> {
   cancel(reason?: unknown): Promise<void>
 }
 
-/** One step of a chain. It reads chunks on one side and gives changed ones on the other. */
+/** One step of a pipeline: chunks are written on one side and read on the other. */
 export interface Stage<In, Out> {
   readonly readable: Readable<Out>
   readonly writable: Writable<In>
 }
 
-/** Where a chain is attached to a stage. Only streams of the same host write to it. */
+/** The input of a stage. Only streams of the same host write to it. */
 export interface Writable<Chunk> {
   abort(reason?: unknown): Promise<void>
-  /** Never set. It keeps the kind of chunk in the type. */
+  /** Never set. It carries the type of the chunks. */
   readonly chunk?: (chunk: Chunk) => void
 }
 
-/** Where the chunks of a `Readable` come from. */
+/** The source of a `Readable`. */
 export interface Source<Chunk> {
   start?(controller: SourceController<Chunk>): void
-  /** Called when a chunk is wanted; not again before the promise has settled. */
+  /** Called when the reader needs a chunk, and not again before the promise has settled. */
   pull?(controller: SourceController<Chunk>): void | PromiseLike<void>
   cancel?(reason?: unknown): void | PromiseLike<void>
 }
 
 export interface SourceController<Chunk> {
-  /** How many more chunks are wanted; null once the stream has failed. */
+  /** How many more chunks the reader wants; null once the stream has failed. */
   readonly desiredSize: number | null
   enqueue(chunk: Chunk): void
   close(): void
-  /** Ends the stream with a failure, and drops the chunks that are still waiting. */
+  /** Fails the stream, and drops the chunks that are still queued. */
   error(reason?: unknown): void
 }
 
-/** What a stage does, synchronously. Work that takes time belongs in a source. */
+/** The behaviour of a stage. It is synchronous; asynchronous work belongs in a source. */
 export interface Transformer<In, Out> {
   start?(controller: StageController<Out>): void
   transform(chunk: In, controller: StageController<Out>): void
-  /** The chain has ended cleanly before this stage. */
+  /** Called when the stages before this one have ended cleanly. */
   flush?(controller: StageController<Out>): void
-  /** The reader has left. Some platforms do not call it. */
+  /** Called when the reader has left. Some platforms never call it. */
   cancel?(reason?: unknown): void
 }
 
 export interface StageController<Out> {
   readonly desiredSize: number | null
   enqueue(chunk: Out): void
-  /** Ends the stream cleanly, and cancels the chain before the stage. */
+  /** Ends the stream cleanly, and cancels the stages before this one. */
   terminate(): void
 }
 
-/** In chunks: how many may wait for a reader. */
+/** How many chunks may wait for a reader. */
 export interface Strategy {
   readonly highWaterMark: number
 }
 
-/** The classes that chains are made of. */
+/** The classes from which pipelines are built. */
 export interface StreamClasses {
   readonly ReadableStream: new <Chunk>(
     source: Source<Chunk>,
@@ -82,7 +82,7 @@ export interface StreamClasses {
   ) => Stage<In, Out>
 }
 
-/** For a stream that makes a chunk only when its reader asks for one. */
+/** For a stream that makes a chunk only when its reader pulls. */
 export const unbuffered: Strategy = { highWaterMark: 0 }
 
 /** For a stage that works before it has a reader. */

@@ -2,34 +2,34 @@ import type { Millis } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
 
 export interface BreakerPolicy {
-  /** Consecutive faults of the provider that open the circuit. */
+  /** The number of consecutive provider faults that opens the circuit. */
   readonly threshold: number
   readonly cooldown: Millis
 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
-/** Leave for one upstream call. Exactly one of its functions is called, once, when it is over. */
+/** The permission for one upstream call. Exactly one of its functions is called, once, at the end. */
 export interface Permit {
   readonly admitted: true
-  /** The call is the one probe of a half-open circuit, and is not to be repeated. */
+  /** True for the one probe of a half-open circuit, which must not be retried. */
   readonly isProbe: boolean
   success(): void
   /**
-   * A stream has shown its first content, which is no success yet: its end will tell. A probe that
-   * comes so far closes its circuit, but on probation: the next fault opens it again.
+   * A stream has sent its first content. Its end decides whether it succeeded. A probe closes the
+   * circuit here, on probation: the next fault opens it again.
    */
   opened(): void
   failure(): void
-  /** No verdict: the client left, or the request itself was at fault. */
+  /** The call says nothing about the provider: the client left, or the request was at fault. */
   abandon(): void
 }
 
 export type BreakerDecision = Permit | { readonly admitted: false; readonly retryAfter: Millis }
 
 /**
- * The circuit of one provider and model. Closed until `threshold` faults in a row; open for
- * `cooldown`; then half-open: one call probes, all others still find it open. It outlives reloads.
+ * The circuit of one provider and model. It is closed until `threshold` consecutive faults, open for
+ * `cooldown`, then half-open: one call probes, and other calls still find it open. It outlives reloads.
  */
 export class Breaker {
   readonly #clock: Clock
@@ -53,22 +53,22 @@ export class Breaker {
       case 'open':
         return { admitted: false, retryAfter: this.#remainder() }
       case 'half-open':
-        // How long the probe will take is unknown; its failure would cost a full cooldown.
+        // The probe may take any time, and its failure would start another full cooldown.
         if (this.#probing) return { admitted: false, retryAfter: policy.cooldown }
         this.#probing = true
         return this.#permit(policy, true)
     }
   }
 
-  /** An opened stream has died, or a call outside of a probe has failed. */
+  /** Counts a fault: an opened stream failed, or a call that was not a probe failed. */
   fault(policy: BreakerPolicy): void {
     this.#faults++
     if (this.#openUntil === undefined && this.#faults >= policy.threshold) this.#open(policy)
   }
 
-  /** An opened stream is complete, or a call outside of a probe has succeeded. */
+  /** Counts a success: an opened stream is complete, or a call that was not a probe succeeded. */
   recover(): void {
-    // A straggler from before the circuit opened proves nothing about now.
+    // A call from before the circuit opened says nothing about the provider's present state.
     if (this.#openUntil === undefined) this.#faults = 0
   }
 

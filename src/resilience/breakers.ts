@@ -2,7 +2,7 @@ import type { Clock } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import { Breaker, type CircuitState } from './breaker.ts'
 
-/** Every circuit of the process, by provider and model. A reload does not touch them. */
+/** Every circuit of the process, by provider and model. A reload keeps them. */
 export class Breakers {
   readonly #clock: Clock
   readonly #providers = new Map<string, Map<string, Breaker>>()
@@ -18,7 +18,7 @@ export class Breakers {
     return breaker
   }
 
-  /** Forgets the circuits of everything but these. */
+  /** Drops the circuits of all other models. */
   retain(links: Iterable<Model>): void {
     const former = new Map(this.#providers)
     this.#providers.clear()
@@ -28,7 +28,7 @@ export class Breakers {
     }
   }
 
-  /** The state of every circuit that has been used. */
+  /** Yields the state of every circuit that has been used. */
   *states(): Generator<{ provider: string; model: string; state: CircuitState }> {
     for (const [provider, models] of this.#providers) {
       for (const [model, { state }] of models) yield { provider, model, state }

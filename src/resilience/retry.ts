@@ -1,19 +1,19 @@
 import type { Millis } from '../core/ids.ts'
 
 export interface RetryPolicy {
-  /** Upstream calls on one link, the first included. */
+  /** The maximum number of upstream calls on one link, the first included. */
   readonly maxAttempts: number
   readonly baseWait: Millis
   readonly maxWait: Millis
 }
 
-/** How a link of a chain is asked again. */
+/** The retry policy for one link of a chain. */
 export interface LinkRetryPolicy extends RetryPolicy {
-  /** The longest wait of an upstream's own that is kept; a longer one ends the retries. */
+  /** The longest `Retry-After` that the gateway waits for. A longer one ends the retries. */
   readonly maxRetryAfter: Millis
 }
 
-/** The wait after so many failed attempts: exponential, with equal jitter (half fixed, half chance). */
+/** The wait after `failures` failed attempts: exponential, with equal jitter (half fixed, half random). */
 export function backoff(policy: RetryPolicy, failures: number, random: () => number): Millis {
   const ceiling = Math.min(policy.maxWait, policy.baseWait * 2 ** (failures - 1))
   return ceiling / 2 + (ceiling / 2) * random()

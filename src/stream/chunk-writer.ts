@@ -13,14 +13,14 @@ export const doneFrame: Frame = Object.freeze({
   outputBytes: 0,
 })
 
-/** The end of a stream that has failed. It has no bytes: the client gets a terminal frame instead. */
+/** Makes the last frame of a failed stream. It has no bytes: the client gets a terminal frame instead. */
 export function createFailedFrame(failure: UpstreamFailure, usage?: ReportedUsage): Frame {
   return { bytes: noBytes, kind: 'error', failure, usage, outputBytes: 0 }
 }
 
 export const noBytes: Uint8Array = new Uint8Array(0)
 
-/** One `data:` event with a JSON payload, blank line included. */
+/** Encodes one `data:` event with a JSON payload, blank line included. */
 export function encodeDataEvent(payload: unknown): Uint8Array {
   return encoder.encode(`data: ${JSON.stringify(payload)}\n\n`)
 }
@@ -28,11 +28,11 @@ export function encodeDataEvent(payload: unknown): Uint8Array {
 export interface UsageChunk {
   readonly identity: StreamIdentity
   readonly usage: Usage
-  /** The client asked for a usage chunk, which has no choices. */
+  /** The client requested a usage chunk, which then has no choices. */
   readonly isRequested: boolean
 }
 
-/** A chunk that carries usage and nothing else, for a stream whose upstream sent no such chunk. */
+/** Makes a usage chunk, for a stream whose upstream did not send one. */
 export function createUsageChunk({ identity, usage, isRequested: asked }: UsageChunk): Frame {
   const bytes = encodeDataEvent({
     id: identity.id,
@@ -46,20 +46,20 @@ export function createUsageChunk({ identity, usage, isRequested: asked }: UsageC
 }
 
 /**
- * The choices of a usage chunk for a client that did not ask for one: a single empty choice, because
- * code in the wild reads `choices[0]` of every chunk.
+ * The choices of a usage chunk that the client did not request: a single empty choice, because some
+ * clients read `choices[0]` of every chunk.
  */
 export const unrequestedChoices: readonly object[] = Object.freeze([
   { index: 0, delta: {}, finish_reason: null },
 ])
 
-/** How a choice ends, in the words of the OpenAI API. */
+/** The finish reasons of the OpenAI API. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 /** Members of a choice that the OpenAI API does not have. */
 export type ChoiceExtra = Readonly<Record<string, unknown>>
 
-/** One tool call as it opens. */
+/** The first piece of a tool call. */
 export interface ToolCallStart {
   /** Its position among the calls of the message, from 0. */
   readonly index: number
@@ -70,9 +70,9 @@ export interface ToolCallStart {
 }
 
 /**
- * Writes the chunks of a translated stream. A chunk with the role goes ahead of the first content,
- * together with it; ids, names and types of tool calls stand only where a call opens, because
- * clients add up what they get.
+ * Writes the chunks of a translated stream. A chunk with the role precedes the first content, in the
+ * same frame. Only the first chunk of a tool call has its id, name and type, because clients
+ * concatenate the values of all chunks.
  */
 export class ChunkWriter {
   readonly #identity: StreamIdentity
@@ -85,19 +85,19 @@ export class ChunkWriter {
     this.#head = renderChunkHead(identity, 0)
   }
 
-  /** A writer of another choice of the same stream. */
+  /** Returns a writer for another choice of the same stream. */
   forChoice(index: number): ChunkWriter {
     const other = new ChunkWriter(this.#identity)
     other.#head = renderChunkHead(this.#identity, index)
     return other
   }
 
-  /** The role's chunk alone: an answer that has begun, and commits its stream, without a word yet. */
+  /** Writes only the role's chunk, for an answer that has begun without text. It commits the stream. */
   role(): Frame {
     return this.#content('', '')
   }
 
-  /** `logprobs`: those of the tokens of this text, in the shape of the OpenAI API. */
+  /** Writes text. `logprobs` are those of its tokens, in the shape of the OpenAI API. */
   text(content: string, logprobs?: unknown): Frame {
     return this.#delta({ content }, content, logprobs)
   }
@@ -106,7 +106,7 @@ export class ChunkWriter {
     return this.#delta({ reasoning_content: text }, text)
   }
 
-  /** Blocks that prove the reasoning before them. They say nothing new, so they commit no stream. */
+  /** Writes the signed blocks of earlier reasoning. They have no new content and do not commit a stream. */
   thinking(blocks: readonly object[]): Frame {
     return { ...this.#delta({ thinking_blocks: blocks }, ''), kind: 'quiet' }
   }
@@ -120,24 +120,24 @@ export class ChunkWriter {
     return this.#delta({ tool_calls: [call] }, name)
   }
 
-  /** A further piece of the arguments of an open call. */
+  /** Writes the next piece of a call's arguments. */
   toolArguments(index: number, piece: string): Frame {
     return this.#delta({ tool_calls: [{ index, function: { arguments: piece } }] }, piece)
   }
 
-  /** A delta of the kind's own, for what has no name in the OpenAI API; `text` is what it generates. */
+  /** Writes a delta that the OpenAI API does not have. `text` is the generated text in it. */
   delta(delta: Readonly<Record<string, unknown>>, text = ''): Frame {
     return this.#delta(delta, text)
   }
 
-  /** The end of the choice and of the stream: finish reason, `[DONE]`, and the usage to be judged. */
+  /** Writes the end of the choice and of the stream: finish reason, reported usage and `[DONE]`. */
   finish(reason: FinishReason, usage: ReportedUsage | undefined, extra: ChoiceExtra = {}): Frame[] {
     return [{ ...this.finishChoice(reason, extra), usage, hasUnsentUsage: true }, doneFrame]
   }
 
   /**
-   * The end of a choice alone, for a stream in which others are still to end. `extra` holds further
-   * members of the choice.
+   * Writes the end of one choice, for a stream with other choices. `extra` holds further members of the
+   * choice.
    */
   finishChoice(reason: FinishReason, extra: ChoiceExtra = {}): Frame {
     const own = JSON.stringify(extra).slice(1, -1)
@@ -166,7 +166,7 @@ export class ChunkWriter {
     }
   }
 
-  /** The bytes of a chunk, with the role's chunk ahead of those of the first one. */
+  /** Encodes a chunk. The role's chunk precedes the first one. */
   #encode(chunk: string): Uint8Array {
     if (this.#started) return this.#slab.encode(chunk)
     this.#started = true
@@ -175,11 +175,11 @@ export class ChunkWriter {
   }
 }
 
-/** A chunk up to its delta: all chunks of a choice begin with it, so it is written only once. */
+/** Renders a chunk up to its delta. All chunks of a choice begin with it, so it is rendered once. */
 function renderChunkHead({ id, created, model }: StreamIdentity, index: number): string {
   const chunk = { id, object: 'chat.completion.chunk', created, model, choices: [{ index }] }
   return `data: ${JSON.stringify(chunk).slice(0, -'}]}'.length)},"delta":`
 }
 
-/** What follows the delta in all of them but the last. */
+/** The text after the delta, in all chunks but the last. */
 const chunkTail = ',"finish_reason":null}]}\n\n'

@@ -2,15 +2,15 @@ import type { Frame } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { concat } from '../wire/byte-list.ts'
 
-/** Gets a call at the end of a chain: either or both, and more than once. */
+/** Is notified at the end of a pipeline. Both methods may be called, and more than once. */
 export interface ChainEnd {
-  /** The chain has sent its last frame. */
+  /** The last frame has passed. */
   onSent(): void
   /** The reader has left. */
   onCancel(): void
 }
 
-/** Joins the bytes of the frames of one network chunk, so that they take one write to the socket. */
+/** Joins the bytes of the frames of one network chunk, so that the socket gets a single write. */
 export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   readonly #end: ChainEnd
 
@@ -30,7 +30,7 @@ export class ClientBytes implements Transformer<Frame[], Uint8Array> {
   }
 }
 
-/** Adjacent frames in memory, as verbatim ones mostly are, become one view without a copy. */
+/** Frames that are adjacent in memory, as verbatim frames usually are, are joined without a copy. */
 function mergeBytes(frames: readonly Frame[]): Uint8Array {
   const first = frames[0]?.bytes ?? new Uint8Array(0)
   const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)

@@ -5,23 +5,23 @@ import type { UnreadCounter } from '../wire/buffers.ts'
 import { ByteList } from '../wire/byte-list.ts'
 
 /**
- * Holds a stream back until its first content frame, so that an upstream that fails before it has
- * said anything can still be replaced, with nothing of it shown to the client. It works ahead of its
- * reader, or nothing would ever open it.
+ * Holds the frames of a stream until the first content frame. Until then another attempt can replace
+ * an upstream that fails, because the client has seen nothing of it. The gate reads ahead of its
+ * reader; otherwise it would never open.
  */
 export class CommitGate implements Transformer<Frame[], Frame[]> {
-  /** Resolves when the gate opens: with undefined, or with the failure that came in place of content. */
+  /** Resolves to undefined when the gate opens, or to the failure that came in place of content. */
   readonly opened: Promise<UpstreamFailure | undefined>
   #settle: (failure: UpstreamFailure | undefined) => void = () => {}
   readonly #limit: number
   readonly #unread: UnreadCounter
   #isOpen = false
-  /** What the quiet frames since the last other one report, and their bytes. */
+  /** The quiet frames so far, joined into one; their bytes are in `#quietBytes`. */
   #quiet: Frame | undefined
   readonly #quietBytes = new ByteList()
   #heldBytes = 0
 
-  /** Over `limit` bytes without content the stream is no answer, and is not held any longer. */
+  /** A stream with more than `limit` bytes before its first content fails as malformed. */
   constructor(limit: number, unread: UnreadCounter) {
     this.#limit = limit
     this.#unread = unread
@@ -65,7 +65,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
     this.#quiet = undefined
   }
 
-  /** Quiet frames are held as one, since a frame of a few bytes takes a hundred. */
+  /** Joins quiet frames into one, because a frame of a few bytes takes about a hundred bytes of memory. */
   #holdQuiet(frame: Frame): void {
     const { length } = frame.bytes
     this.#heldBytes += length
@@ -78,7 +78,7 @@ export class CommitGate implements Transformer<Frame[], Frame[]> {
 const closedEarly: UpstreamFailure = { kind: 'closed-early' }
 const noContent: UpstreamFailure = { kind: 'malformed', detail: 'the stream has no content' }
 
-/** What two frames report together: the later one's word counts. */
+/** Joins two frames. Where both report a value, the later one counts. */
 function joinFrames(first: Frame, second: Frame): Frame {
   return {
     ...first,

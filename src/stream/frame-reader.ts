@@ -5,12 +5,12 @@ import type { UnreadCounter } from '../wire/buffers.ts'
 import { createFailedFrame } from './chunk-writer.ts'
 
 /**
- * Bytes in, the frames that they complete out, those of one network chunk together. A body that breaks
- * off, or that cannot be understood, ends with an error frame.
+ * Decodes bytes into frames. The frames of one network chunk stay together. A body that fails, or that
+ * cannot be parsed, ends with an error frame.
  */
 export class FrameReader implements Transformer<Uint8Array | UpstreamFailure, Frame[]> {
   readonly #decoder: FrameDecoder
-  /** Counts the bytes of an incomplete frame, which the decoder keeps. */
+  /** Counts the bytes of an incomplete frame, which the decoder holds. */
   readonly #kept: UnreadCounter
 
   constructor(decoder: FrameDecoder, kept: UnreadCounter) {

@@ -4,8 +4,8 @@ import type { Clock, Timer } from '../core/ports.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 
 /**
- * A comment with ONE line end: some official SDKs take the blank line of a longer one for the end
- * of an empty event.
+ * A comment with ONE line end. With a blank line after it, some official SDKs would read an empty
+ * event.
  */
 const ping: Frame = Object.freeze({
   bytes: new TextEncoder().encode(': ping\n'),
@@ -14,8 +14,8 @@ const ping: Frame = Object.freeze({
 })
 
 /**
- * Passes frames on, and a ping whenever the client has waited for bytes for `interval`. A client that
- * does not read gets none, since they would pile up. There is one timer at a time, not one per frame.
+ * Passes frames on, and sends a ping whenever no bytes have been sent for `interval`. A client that
+ * does not read gets no pings, because they would accumulate. One timer serves all frames.
  */
 export class Heartbeat implements Transformer<Frame[], Frame[]> {
   readonly #clock: Clock
@@ -23,7 +23,7 @@ export class Heartbeat implements Transformer<Frame[], Frame[]> {
   #lastWrite: Millis
   #timer: Timer | undefined
 
-  /** An `interval` of 0 never beats. */
+  /** An `interval` of 0 turns pings off. */
   constructor(clock: Clock, interval: Millis) {
     this.#clock = clock
     this.#interval = interval

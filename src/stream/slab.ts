@@ -1,14 +1,14 @@
 const encoder = new TextEncoder()
 
-/** Some dozens of short frames: making an array costs more than filling a part of one. */
+/** Room for dozens of short frames. Allocating an array costs more than filling a part of one. */
 const slabBytes = 8 * 1024
 
-/** No UTF-16 unit takes more bytes than this. */
+/** A UTF-16 code unit takes at most three bytes in UTF-8. */
 const maxBytesPerUnit = 3
 
 /**
- * Encodes short texts one behind the other in memory of its own, which it never writes twice. What
- * was encoded in a row stands side by side, and so goes to the client as one piece without a copy.
+ * Encodes short texts one after another into shared memory, of which no byte is written twice.
+ * Consecutive texts are adjacent, so they can be sent to the client as one piece without a copy.
  */
 export class Slab {
   #bytes = new Uint8Array(0)

@@ -6,17 +6,17 @@ import type { StageController, Transformer } from '../core/streams.ts'
 import { createFailedFrame, doneFrame, encodeDataEvent } from './chunk-writer.ts'
 
 export interface TerminatorOptions {
-  /** A clean end after all finish reasons is complete, and the terminator adds `[DONE]`. */
+  /** A clean end after all finish reasons counts as complete, and the terminator adds `[DONE]`. */
   readonly doneOptional: boolean
-  /** The last frame for a client whose stream has failed. */
+  /** Encodes the last frame for a client whose stream has failed. */
   readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
-  /** The body that ends here: after a complete answer its connection is good for the next one. */
+  /** The upstream's body. After a complete answer its connection can be reused. */
   readonly upstream: Pick<ByteSource, 'drain'>
 }
 
 /**
- * Ends a committed stream, once: at `[DONE]`, after which nothing passes, or at a failure, whose
- * frame goes out with the bytes of a terminal frame.
+ * Ends a committed stream once: at `[DONE]`, after which no frame passes, or at a failure, in place of
+ * which the client gets a terminal frame.
  */
 export class Terminator implements Transformer<Frame[], Frame[]> {
   readonly #options: TerminatorOptions
@@ -28,7 +28,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     this.#options = options
   }
 
-  /** How the stream has ended, once it has. */
+  /** How the stream ended; undefined until then. */
   get outcome(): StreamEnd | undefined {
     return this.#outcome
   }
@@ -57,7 +57,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     ])
   }
 
-  /** Ends the stream now, for a reason from outside. A client that has left gets no terminal frame. */
+  /** Ends the stream now, for an outside reason. A client that has left gets no terminal frame. */
   fail(failure: UpstreamFailure): void {
     if (this.#outcome) return
     if (failure.kind === 'client-cancelled') this.#outcome = { complete: false, failure }
@@ -71,7 +71,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     return last
   }
 
-  /** The frame may still carry the usage of the failed stream. */
+  /** Keeps the rest of the frame, which may hold the usage of the failed stream. */
   #broken(frame: Frame): Frame {
     const { failure = { kind: 'closed-early' } } = frame
     this.#outcome = { complete: false, failure }
@@ -80,7 +80,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
 }
 
 export type StreamEnd =
-  /** `finished`: some choice has given its finish reason. */
+  /** `finished`: at least one choice gave a finish reason. */
   | { readonly complete: true; readonly finished: boolean }
   | { readonly complete: false; readonly failure: UpstreamFailure }
 

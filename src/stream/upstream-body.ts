@@ -3,8 +3,8 @@ import type { ByteSource } from '../core/ports.ts'
 import type { Source, SourceController } from '../core/streams.ts'
 
 /**
- * The body of an upstream's answer as the beginning of a chain. A failure is its last chunk, since
- * an error of the stream would overtake the bytes that came before it.
+ * The body of an upstream's answer as the source of a pipeline. A failure is its last chunk, because a
+ * stream error would overtake the bytes that came before it.
  */
 export class UpstreamBody implements Source<Uint8Array | UpstreamFailure> {
   readonly #bytes: ByteSource

@@ -9,28 +9,27 @@ import { type ReportedUsage, resolveUsage, type Usage } from '../core/usage.ts'
 import { createUsageChunk } from './chunk-writer.ts'
 
 export interface UsageTapOptions {
-  /** The client asked for a usage chunk. */
+  /** The client requested a usage chunk. */
   readonly wantsUsageChunk: boolean
-  /** Stands in for what the stream does not say of its identity. */
+  /** Provides the parts of the identity that the stream does not contain. */
   readonly identity: () => StreamIdentity
-  /** Counts for the upstream that does not, from the bytes of text it has sent. */
+  /** Estimates the usage of an upstream that reports none, from the bytes of text it sent. */
   readonly estimate: (outputBytes: number) => Usage
-  /** The text is wanted at the end, to be counted exactly. */
+  /** Keeps the generated text, for an exact count at the end. */
   readonly shouldKeepOutput: boolean
 }
 
-/** The longest text that is kept, in UTF-8 bytes. */
+/** The longest text that is kept, in UTF-8 bytes. A longer one is not counted exactly. */
 const maxKeptBytes = 1024 * 1024
 
 /**
- * Reads the token counts that pass, and judges them at the end of the stream. Usage that the client
- * has not read by then, or not in this form, gets a chunk of its own before the terminator, so no
- * client is left without a count.
+ * Reads the token counts of a stream, and resolves its usage at the end. Usage that the client has not
+ * received in this form is sent in a chunk before the terminator, so every client gets a count.
  */
 export class UsageTap implements Transformer<Frame[], Frame[]> {
   readonly #options: UsageTapOptions
   #reported: ReportedUsage | undefined
-  /** The client has not been shown what was reported. */
+  /** The client has not received the reported usage. */
   #isOwed = false
   #identity: ChunkIdentity = unknownIdentity
   #outputBytes = 0
@@ -45,7 +44,7 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
   transform(frames: Frame[], out: StageController<Frame[]>): void {
     for (const frame of frames) {
       if (frame.usage) {
-        // Running totals and repeats: the last report counts, reports are never added up.
+        // Upstreams repeat running totals, so the last report counts and reports are never summed.
         this.#reported = frame.usage
         this.#isOwed = frame.hasUnsentUsage === true
       }
@@ -60,12 +59,12 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
     out.enqueue(isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#judged), last])
   }
 
-  /** All that was generated so far; undefined where it is not kept, or has become too long. */
+  /** The text generated so far; undefined where it is not kept, or too long. */
   get output(): string | undefined {
     return this.#output
   }
 
-  /** What the stream has cost so far: as reported, else estimated from what has passed. */
+  /** The usage so far: as reported, or else estimated from the text that has passed. */
   get usage(): Usage {
     const outputBytes = this.#outputBytes
     const estimate = () => this.#options.estimate(outputBytes)
