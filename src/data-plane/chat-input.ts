@@ -7,7 +7,7 @@ import { largeBodyBytes } from '../wire/body-limiter.ts'
 import { parseObject, readJsonBody } from '../wire/json-body.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
-/** What the gateway routes and prices by. Upstreams differ in which of several they take. */
+/** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
 const unique = [
   'model',
   'stream',
@@ -19,7 +19,7 @@ const unique = [
 
 const names = [...unique, 'stream_options', 'tools'] as const
 
-/** Reads a chat completion request, LM-1001 with the field at fault when it cannot be one. */
+/** Reads a chat completion request, or throws LM-1001 with the field at fault. */
 export async function readChat(bytes: Uint8Array, pace: TimeSlice): Promise<ParsedChat> {
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: pace })
   return new ParsedChat(bytes, layout, value)
@@ -28,13 +28,13 @@ export async function readChat(bytes: Uint8Array, pace: TimeSlice): Promise<Pars
 type ChatLayout = MemberLayout<'model' | 'stream_options' | 'tools'> &
   Pick<ObjectLayout<never>, 'values' | 'commas'>
 
-/** A body that is longer, or holds more, takes much memory once it is parsed, and time. */
+/** A body over one of these is heavy: it takes much time to parse, and much memory afterwards. */
 const maxLightBytes = 64 * 1024
 const maxLightValues = 1000
-/** Tools that hold more are counted by their bytes as they came. */
+/** The tools of a body with more values are estimated from their bytes, without rendering them again. */
 const maxCountedValues = 50_000
 
-/** A chat request. A heavy one is not kept parsed all the time: it is parsed again when it is needed. */
+/** A chat request. A heavy one does not stay parsed: it is parsed again when it is needed. */
 export class ParsedChat implements ChatCall {
   readonly bytes: Uint8Array
   readonly layout: ChatLayout
@@ -45,7 +45,7 @@ export class ParsedChat implements ChatCall {
   #request: ChatRequest | undefined
   #promptTokens: number | undefined
 
-  /** Throws LM-1001 for a value that is no chat request. */
+  /** Throws LM-1001 for a value that is not a chat request. */
   constructor(bytes: Uint8Array, layout: ChatLayout, value: unknown) {
     this.bytes = bytes
     this.layout = layout
@@ -62,18 +62,18 @@ export class ParsedChat implements ChatCall {
     return this.#request
   }
 
-  /** An estimate, made once. */
+  /** The estimated tokens of the prompt, computed once. */
   get promptTokens(): number {
     this.#promptTokens ??= estimatePromptTokens(this.request, this.#toolBytes)
     return this.#promptTokens
   }
 
-  /** So heavy that the work on it needs pauses. */
+  /** True when the work on the request must yield to other requests. */
   get isHeavy(): boolean {
     return this.bytes.length > maxLightBytes || this.layout.values > maxLightValues
   }
 
-  /** So large that its bytes are not kept once an answer has begun. */
+  /** True when the bytes are released as soon as an answer has begun. */
   get isLarge(): boolean {
     return this.bytes.length > largeBodyBytes
   }
@@ -84,7 +84,7 @@ export class ParsedChat implements ChatCall {
     return tools ? tools.end - tools.start : 0
   }
 
-  /** The parsed request is not needed for a while. */
+  /** Drops the parsed form of a heavy request. */
   forget(): void {
     if (!this.isHeavy || !this.#request) return
     void this.promptTokens

@@ -29,10 +29,10 @@ export interface RenderContext {
   readonly streams: StreamClasses
 }
 
-/** A body up to this length is made at once, a longer one in such pieces while it is sent. */
+/** A body up to this length is rendered at once, a longer one in pieces of this size while it is sent. */
 const stepBytes = 128 * 1024
 
-/** The client's body: a long one is never there as a whole, since the vectors it is made of are. */
+/** Renders the body. A long one is never held as a whole, because its vectors are in memory already. */
 export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): RenderedBody {
   const rendering = new Rendering(answer)
   const { length } = rendering
@@ -65,14 +65,14 @@ function renderInSteps(rendering: Rendering, context: RenderContext): Readable<U
   return new streams.ReadableStream(source, unbuffered)
 }
 
-/** What stands before a vector, the vector, and what stands behind it. */
+/** A vector, and the text before and after it. */
 interface Entry {
   readonly before: Uint8Array
   readonly vector: NumberArray | undefined
   readonly after: Uint8Array
 }
 
-/** The text of an answer, of which ever so many entries are written at a time. */
+/** The state of an answer that is rendered a few entries at a time. */
 class Rendering {
   readonly length: number
   readonly #entries: readonly Entry[]
@@ -96,11 +96,11 @@ class Rendering {
     return this.#next === this.#entries.length
   }
 
-  /** The next entries, as many as make up `least` bytes, or all that are left. */
-  next(least: number): Uint8Array {
+  /** Renders the next entries, until they have `minBytes`, or all that remain. */
+  next(minBytes: number): Uint8Array {
     const start = this.#next
     let length = 0
-    while (length < least && !this.isDone)
+    while (length < minBytes && !this.isDone)
       length += measureEntry(this.#entries[this.#next++] as Entry)
     const bytes = new Uint8Array(length)
     let at = 0
@@ -123,7 +123,7 @@ function measureVector({ form, pieces }: NumberArray): number {
   return form === 'text' ? length : base64Length(length)
 }
 
-/** Writes from `start` on, and returns where it ends. */
+/** Writes an entry at `start`, and returns its end. */
 function writeEntry({ before, vector, after }: Entry, body: Uint8Array, start: number): number {
   body.set(before, start)
   const begin = start + before.length

@@ -15,7 +15,7 @@ export interface ImageFetch {
   readonly scope: CancelScope
 }
 
-/** A fetched image as a data URI; or why there is none: a guard `refused` it, or the host `failed`. */
+/** A fetched image as a data URI, or the reason without one: a guard `refused` it, or the host `failed`. */
 export type FetchedImage =
   | { readonly kind: 'image'; readonly uri: string }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -23,14 +23,14 @@ export type FetchedImage =
 
 const maxRedirects = 3
 
-/** Fetches one image under one time limit. Every address on the way is checked like the first. */
+/** Fetches one image under one timeout. The target of every redirect is checked like the first URL. */
 export async function fetchImage(address: string, fetch: ImageFetch): Promise<FetchedImage> {
   const scope = fetch.scope.open()
   scope.endAfter(fetch.policy.timeout, { kind: 'timeout', limit: 'read' })
   const cancel = new LightAbortController()
   scope.onEnd(() => cancel.abort())
   try {
-    if (scope.ended) return failed('called off')
+    if (scope.ended) return failed('cancelled')
     let url = parseUrl(address)
     for (let hops = 0; url && hops <= maxRedirects; hops++) {
       const step = await visit(url, { ...fetch, scope }, cancel)
@@ -40,7 +40,7 @@ export async function fetchImage(address: string, fetch: ImageFetch): Promise<Fe
     return url ? refused('redirects') : refused('address')
   } catch (error) {
     const failure = scope.ended ?? toFailure(error)
-    // More has come at once than may come at all.
+    // The queue has overflowed, so more arrived at once than the size limit allows.
     return failure.kind === 'slow-client' ? refused('size') : failed(getReason(failure))
   } finally {
     cancel.abort()
@@ -48,7 +48,7 @@ export async function fetchImage(address: string, fetch: ImageFetch): Promise<Fe
   }
 }
 
-/** Asks one address: the image, why not, or where it has moved to. */
+/** Requests one URL. Resolves to the image, to the reason without one, or to the target of a redirect. */
 async function visit(
   url: URL,
   { policy, port, scope }: ImageFetch,
@@ -60,7 +60,7 @@ async function visit(
   const addresses = isAddress(host) ? [host] : await scope.race(port.resolve(host, { url, signal }))
   const isResolved = addresses !== 'at-proxy'
   if (isResolved && addresses.length === 0) return failed('no address')
-  // One harmless address among others proves nothing: the next answer may be in another order.
+  // Every address must be public: a later lookup may return them in another order.
   if (isResolved && !addresses.every(isPublicAddress)) return refused('private address')
   const address = isResolved ? addresses[0] : undefined
   const response = await scope.race(
@@ -97,7 +97,7 @@ async function readImage(
     : { kind: 'image', uri: `data:${type};base64,${encodeBase64(bytes)}` }
 }
 
-/** The whole body, or undefined as soon as it is over the limit. */
+/** Reads the whole body; undefined as soon as it exceeds the limit. */
 async function readUpTo(
   source: ByteSource,
   limit: number,

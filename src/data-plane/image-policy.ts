@@ -1,8 +1,8 @@
 import type { ImageFetchPolicy } from '../snapshot/index.ts'
 
 /**
- * Why an address may not be fetched, by what it says alone; undefined when it may, provided that its
- * host has harmless addresses. Where both lists are set, both must allow it.
+ * Finds why a URL must not be fetched, without resolving its host; undefined when the policy allows it.
+ * Where both lists are set, both must allow it.
  */
 export function findRefusal(
   url: URL,
@@ -17,7 +17,7 @@ export function findRefusal(
   return undefined
 }
 
-/** The host as a name, or as an address without brackets. A dot at its end changes nothing. */
+/** Returns the host as a name, or as an address without brackets. A trailing dot is removed. */
 export function getHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
@@ -29,7 +29,7 @@ function matches(host: string, listed: string): boolean {
 
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 
-/** The media type of an answer when it is one of an image that vendors embed. */
+/** Returns the media type of an answer if vendors embed images of that type. */
 export function parseImageType(contentType: string | undefined): string | undefined {
   const [type = ''] = (contentType ?? '').toLowerCase().split(';')
   const plain = type.trim() === 'image/jpg' ? 'image/jpeg' : type.trim()

@@ -1,12 +1,12 @@
 import type { Model } from '../core/provider.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 
-/** The body of `GET /v1/models`. */
+/** Returns the body of `GET /v1/models`. */
 export function listModels(snapshot: Snapshot): object {
   return { object: 'list', data: snapshot.models().map(renderEntry) }
 }
 
-/** The body of `GET /v1/models/{id}`; LM-2001 when there is no such model. */
+/** Returns the body of `GET /v1/models/{id}`, or throws LM-2001. */
 export function describeModel(snapshot: Snapshot, id: string): object {
   return renderEntry(snapshot.model(id))
 }

@@ -4,18 +4,18 @@ import type { VendorError } from '../core/vendor-error.ts'
 import { createMask, type Mask } from '../wire/mask.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 
-/** The most of an upstream's own words that stands in a message, in characters. */
+/** How many characters of an upstream's message a client sees in an error message. */
 const maxMessageLength = 300
-/** The most of an upstream's own error that a client gets, in bytes of JSON. */
+/** How many bytes of an upstream's own error a client gets, as JSON. */
 const maxErrorBytes = 4096
-/** Of one short member of it, in characters. */
+/** How many characters of one of its short members. */
 const maxMemberLength = 200
-/** How deep its further members may nest. */
+/** How deep its other members may nest. */
 const maxDepth = 8
 
 /**
- * A failure whose text may be shown: without the provider's credential, and not endless. It is cut
- * last, or half of a key that stands across the cut would stay.
+ * Redacts the texts of a failure: masks the provider's credential and limits their length. A text is
+ * cut after it is masked; otherwise a cut through a key would leave half of the key visible.
  */
 export function redactFailure(failure: UpstreamFailure, provider: Provider): UpstreamFailure {
   switch (failure.kind) {
@@ -35,7 +35,7 @@ export function redactFailure(failure: UpstreamFailure, provider: Provider): Ups
 
 const masks = new WeakMap<Provider, Mask>()
 
-/** To look for every part of a secret takes some preparation, done once a provider. */
+/** The mask of a provider, prepared once, because a mask looks for every part of the secret. */
 function getMask(provider: Provider): Mask {
   const known = masks.get(provider)
   if (known) return known
@@ -45,12 +45,12 @@ function getMask(provider: Provider): Mask {
   return mask
 }
 
-function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text
-  return longest < 1 ? '' : `${text.slice(0, longest - 1)}…`
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  return maxLength < 1 ? '' : `${text.slice(0, maxLength - 1)}…`
 }
 
-/** The same of a vendor's error: as much of its message and of its details as there is room for. */
+/** Redacts a vendor's error, and keeps as much of its message and details as fits. */
 function redactVendorError(error: VendorError, mask: Mask): VendorError {
   const { code, message = '', details = {} } = error
   const member = (text?: string) => text && cut(mask(text), maxMemberLength)
@@ -60,7 +60,7 @@ function redactVendorError(error: VendorError, mask: Mask): VendorError {
     type: member(error.type),
     param: member(error.param),
   }
-  // Half of the room is for what the message leaves.
+  // The message gets at most half of the room, the details get the rest.
   const room = maxErrorBytes - countJsonBytes(named)
   const text = cutToBytes(mask(message), room / 2)
   const kept: Record<string, unknown> = {}
@@ -92,7 +92,7 @@ function maskValue(value: unknown, mask: Mask, depth: number): unknown {
 }
 
 function cutToBytes(text: string, bytes: number): string {
-  // No character takes less than a byte.
+  // Every character takes at least one byte.
   let shown = cut(text, Math.floor(bytes))
   while (shown !== '' && countJsonBytes(shown) > bytes)
     shown = cut(shown, Math.floor(shown.length / 2))

@@ -1,7 +1,7 @@
 import type { Audit } from '../core/audit.ts'
 import type { Log } from '../core/ports.ts'
 
-/** One line for each change through the admin API. */
+/** Logs one line for each change made through the admin API. */
 export function auditLog(log: Log): Audit {
   return ({ action, subjectId }, { id, client }) =>
     log.write('info', 'audit', {

@@ -12,15 +12,15 @@ export interface LineLimitOptions {
 const second: Millis = 1000
 
 /**
- * Writes so many lines a second at most, for lines that anyone can cause: they must not fill a disk.
- * The `count` of a line includes those that were left out before it.
+ * Limits lines that unauthenticated clients can cause, so that they cannot fill a disk. The `count` of a
+ * line includes the lines that were omitted before it.
  */
 export class LineLimit {
   readonly #options: LineLimitOptions
-  /** When the present second began. */
+  /** When the current second began. */
   #began = Number.NEGATIVE_INFINITY
   #written = 0
-  #leftOut = 0
+  #omitted = 0
 
   constructor(options: LineLimitOptions) {
     this.#options = options
@@ -34,18 +34,18 @@ export class LineLimit {
       this.#written = 0
     }
     if (this.#written >= perSecond) {
-      this.#leftOut++
+      this.#omitted++
       return
     }
     this.#written++
-    const count = this.#leftOut === 0 ? undefined : this.#leftOut + 1
-    this.#leftOut = 0
+    const count = this.#omitted === 0 ? undefined : this.#omitted + 1
+    this.#omitted = 0
     write({ ...fields(), count })
   }
 
-  /** Writes the count of what was left out last. */
+  /** Writes the number of lines omitted since the last one. */
   close(): void {
-    if (this.#leftOut > 0) this.#options.write({ count: this.#leftOut })
-    this.#leftOut = 0
+    if (this.#omitted > 0) this.#options.write({ count: this.#omitted })
+    this.#omitted = 0
   }
 }

@@ -14,14 +14,14 @@ export interface RefusedRequest {
   readonly status: number
 }
 
-/** Lines for requests that are refused before anything is known of them. */
+/** Logs requests that are refused before their model or sender is known. */
 export interface RefusalLog {
   add(refusal: RefusedRequest): void
-  /** Writes what is counted and not yet written. */
+  /** Writes the count of lines that the limit has omitted. */
   close(): void
 }
 
-/** Requests that no route takes: an unknown path, or a method that its path does not take. */
+/** Logs requests without a route: an unknown path, or a method that the path does not allow. */
 export function unroutedLog({ log, clock }: RefusalLogOptions): RefusalLog {
   return createRefusalLog(
     new LineLimit({
@@ -32,7 +32,7 @@ export function unroutedLog({ log, clock }: RefusalLogOptions): RefusalLog {
   )
 }
 
-/** Requests to the data plane or the admin API that show no valid key. */
+/** Logs requests to the data plane or the admin API without a valid key. */
 export function loginLog({ log, clock }: RefusalLogOptions): RefusalLog {
   const write = (fields: object) => log.write('warn', 'login refused', { ...fields })
   return createRefusalLog(new LineLimit({ clock, perSecond: 1, write }))
@@ -55,7 +55,7 @@ function createRefusalLog(lines: LineLimit): RefusalLog {
 const maxMethodLength = 20
 const maxPathLength = 200
 
-/** Without the query, which may hold a key; of the path so much, and without such a key. */
+/** Returns the beginning of the path, with keys masked, and without the query, which may hold a key. */
 function maskPath(url: string): string {
   const { pathname } = new URL(url)
   return maskSecrets(pathname.slice(0, 2 * maxPathLength))

@@ -8,42 +8,42 @@ export interface RequestLogOptions {
 }
 
 /**
- * One line a finished request: ids, counts and codes, never content, keys or headers. Requests
- * without a valid key, which anyone can send, have one line a second.
+ * Logs one line for each finished request: ids, counts and codes, never content, keys or headers.
+ * Requests without a valid key, which anyone can send, get at most one line a second.
  */
 export function requestLogSink({ log, clock }: RequestLogOptions): RecordSink {
-  const strangers = new LineLimit({
+  const unauthenticated = new LineLimit({
     clock,
     perSecond: 1,
     write: (fields) => log.write('info', 'request', fields),
   })
-  return (settlement) => {
-    if (settlement.errorCode === 'LM-4004') return strangers.add(() => toFields(settlement))
-    const level = settlement.status >= 500 ? 'warn' : 'info'
-    if (log.enabled(level)) log.write(level, 'request', toFields(settlement))
+  return (record) => {
+    if (record.errorCode === 'LM-4004') return unauthenticated.add(() => toFields(record))
+    const level = record.status >= 500 ? 'warn' : 'info'
+    if (log.enabled(level)) log.write(level, 'request', toFields(record))
   }
 }
 
-function toFields(settlement: RequestRecord): Readonly<Record<string, unknown>> {
-  const { usage, served, media, metadata } = settlement
+function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
+  const { usage, served, media, metadata } = record
   return {
-    request_id: settlement.requestId,
-    key_id: settlement.keyId,
-    capability: settlement.capability,
-    model: settlement.model?.id,
+    request_id: record.requestId,
+    key_id: record.keyId,
+    capability: record.capability,
+    model: record.model?.id,
     model_used: served?.id,
-    provider: (served ?? settlement.lastCalled ?? settlement.model)?.provider.name,
-    status: settlement.status,
-    error_code: settlement.errorCode,
-    stream: settlement.stream,
-    latency_ms: Math.round(settlement.latency),
-    ttft_ms: roundOptional(settlement.timeToFirstToken),
-    attempts: settlement.attempts,
-    failed: settlement.failed,
+    provider: (served ?? record.lastCalled ?? record.model)?.provider.name,
+    status: record.status,
+    error_code: record.errorCode,
+    stream: record.stream,
+    latency_ms: Math.round(record.latency),
+    ttft_ms: roundOptional(record.timeToFirstToken),
+    attempts: record.attempts,
+    failed: record.failed,
     tokens_in: usage?.promptTokens,
     tokens_out: usage?.completionTokens,
     estimated: usage?.estimated,
-    search_units: settlement.searchUnits,
+    search_units: record.searchUnits,
     media_count: media?.count || undefined,
     media_bytes: media?.bytes || undefined,
     metadata: Object.keys(metadata).length > 0 ? metadata : undefined,

@@ -6,12 +6,12 @@ import { listToolTexts } from './tools.ts'
 
 const tokensPerName = 1
 
-/** What an exact count of one request and its answer has to count. */
+/** The texts of one request and its answer, for an exact count. */
 export interface TokenCountInput {
   readonly encoding: TokenEncoding
   readonly prompt: readonly string[]
   readonly output: string
-  /** Tokens of the prompt that stand for no text: around messages, names and tools, and of images. */
+  /** Prompt tokens that are not text: those around messages, names and tools, and those of images. */
   readonly overhead: number
 }
 
@@ -22,7 +22,7 @@ export interface AnsweredChat {
   readonly output: string
 }
 
-/** Picks out the texts of a chat request; it counts nothing yet. */
+/** Collects the texts of a chat request, without counting them. */
 export function toChatCountInput({ encoding, request, output }: AnsweredChat): TokenCountInput {
   const prompt: string[] = []
   let overhead = tokensPerReply
@@ -49,7 +49,7 @@ export function toChatCountInput({ encoding, request, output }: AnsweredChat): T
   }
 }
 
-/** The exact usage; undefined where the tokenizer does not count, whatever its reason. */
+/** Counts exactly. Resolves to undefined when the tokenizer does not count. */
 export async function countExactly(
   tokenizer: Tokenizer,
   { encoding, prompt, output, overhead }: TokenCountInput,
@@ -62,7 +62,7 @@ export async function countExactly(
     promptTokens,
     completionTokens,
     totalTokens: promptTokens + completionTokens,
-    // By the gateway and not by the upstream, however well.
+    // The count is exact, but the gateway's and not the upstream's.
     estimated: true,
   }
 }

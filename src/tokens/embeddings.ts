@@ -10,19 +10,19 @@ import { countUtf8Bytes } from '../wire/utf8.ts'
 import type { TokenCountInput } from './bpe.ts'
 import { estimateImageTokens, estimateTextTokens } from './heuristic.ts'
 
-/** An estimate of each item: text by its bytes, one token an id, images by their detail. */
+/** Estimates each item: text by its bytes, one token for each id, images by their detail. */
 export function estimateItemTokens(input: EmbedInput): number[] {
   return isTokenInput(input)
     ? input.items.map(({ length }) => length)
     : input.items.map(estimateMixedTokens)
 }
 
-/** The same for all items together. */
+/** Estimates all items together. */
 export function estimateEmbedTokens(input: EmbedInput): number {
   return estimateItemTokens(input).reduce((sum, tokens) => sum + tokens, 0)
 }
 
-/** Picks out the texts of an input; ids and images count as they do in an estimate. */
+/** Collects the texts of an input, without counting them. Ids and images count as in an estimate. */
 export function toEmbedCountInput(encoding: TokenEncoding, input: EmbedInput): TokenCountInput {
   const none = { encoding, output: '' }
   if (isTokenInput(input)) return { ...none, prompt: [], overhead: estimateEmbedTokens(input) }

@@ -1,7 +1,7 @@
 import type { TokenEncoding } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 
-/** How the names of models begin, in the order in which they are tried: `gpt-4o` before `gpt-4`. */
+/** The beginnings of model names, in the order in which they are tried: `gpt-4o` before `gpt-4`. */
 const beginnings: readonly (readonly [RegExp, TokenEncoding])[] = [
   [/^(?:o[134](?![a-z0-9])|gpt-5|gpt-4\.5|gpt-4\.1|chatgpt-4o|gpt-4o|gpt-oss)/, 'o200k_base'],
   [
@@ -10,10 +10,10 @@ const beginnings: readonly (readonly [RegExp, TokenEncoding])[] = [
   ],
 ]
 
-/** Vendors in front of the name (`openai/`, `accounts/x/models/`, `openai.`), and the mark of a fine-tune. */
+/** What may precede a model name: a vendor (`openai/`, `accounts/x/models/`, `openai.`), and `ft:`. */
 const prefix = /^(?:.*\/)?(?:openai\.)?(?:ft:)?/
 
-/** The encoding of a model, by its upstream's name for it, else by its own; undefined for all but OpenAI's. */
+/** Finds the encoding of a model by its upstream id, or else by its id; undefined unless it is OpenAI's. */
 export function findEncoding({ upstreamId, id }: Pick<Model, 'upstreamId' | 'id'>) {
   return matchEncoding(upstreamId) ?? matchEncoding(id)
 }

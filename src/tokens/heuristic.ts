@@ -10,16 +10,16 @@ import { countUtf8Bytes } from '../wire/utf8.ts'
 
 /** English text has about four bytes a token. */
 const bytesPerToken = 4
-/** What a chat template adds around each message, and before the reply. */
+/** The tokens that a chat template adds around each message, and before the reply. */
 export const tokensPerMessage = 3
 export const tokensPerReply = 3
 
-/** Tokens of so many UTF-8 bytes of text: a quarter, rounded up. */
+/** Estimates the tokens of a text from its UTF-8 bytes: a quarter, rounded up. */
 export function estimateTextTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** An estimate of a chat request's prompt, by bytes: text, names, calls, tool definitions, images. */
+/** Estimates a chat prompt by its bytes: text, names, tool calls and definitions, and images. */
 export function estimatePromptTokens(request: ChatRequest, toolBytes?: number): number {
   let tokens = tokensPerReply
   for (const message of request.messages) {
@@ -43,7 +43,7 @@ function estimateToolTokens({ tools }: ChatRequest): number {
   return tokens
 }
 
-/** The usage of an answer whose upstream reported none. */
+/** Makes the usage of an answer whose upstream reported none. */
 export function createEstimatedUsage(prompt: number, outputBytes: number): Usage {
   const completion = estimateTextTokens(outputBytes)
   return {

@@ -2,8 +2,8 @@ import type { ChatRequest } from '../core/chat.ts'
 import type { TokenEncoding } from '../core/ports.ts'
 
 /*
- * How a model is told of its tools is not published. These are the figures of OpenAI's cookbook,
- * right within a few percent.
+ * OpenAI does not publish how tool definitions enter a prompt. These are the figures of OpenAI's
+ * cookbook, which are right within a few percent.
  */
 
 const perFunction: Readonly<Record<TokenEncoding, number>> = { o200k_base: 7, cl100k_base: 10 }
@@ -13,7 +13,7 @@ const perEnum = -3
 const perEnumItem = 3
 const perList = 12
 
-/** The texts that tool definitions put into a prompt, and the tokens around them. */
+/** The texts that tool definitions add to a prompt, and the tokens around them. */
 export interface ToolTexts {
   readonly texts: readonly string[]
   readonly overhead: number
@@ -54,7 +54,7 @@ function addParameterTexts(schema: unknown, texts: string[]): number {
   return overhead
 }
 
-/** A description, which stands there without its last full stop. */
+/** Reads a description without its last full stop, as the prompt has it. */
 function readDescription({ description }: Readonly<Record<string, unknown>>): string {
   return readText(description).replace(/\.$/, '')
 }
