@@ -101,7 +101,7 @@ function testAnswers(kindCase: ChatContractCase, mode: Mode): void {
     expectText(kindCase, outcome.content, 'Grüße, 世界 🦆')
   })
 
-  test.runIf(kindCase.script)('the usage that the vendor reports is the usage', async () => {
+  test.runIf(kindCase.script)('the usage is what the vendor reports', async () => {
     const gateway = await open(kindCase)
     const fields = { stream_options: { include_usage: true } }
     const { usage } = await readOutcome(gateway, kindCase, mode, { ...hello, asked: true }, fields)
@@ -112,7 +112,7 @@ function testAnswers(kindCase: ChatContractCase, mode: Mode): void {
   test.runIf(kindCase.script).each([
     ['absent', undefined],
     ['negative', { prompt: -1, completion: 5 }],
-    ['beyond what a number holds', { prompt: 2 ** 60, completion: 5 }],
+    ['above the safe integers', { prompt: 2 ** 60, completion: 5 }],
   ])('usage that is %s is estimated', async (_, usage) => {
     const gateway = await open(kindCase)
     const outcome = await readOutcome(gateway, kindCase, mode, { ...hello, usage })
@@ -141,14 +141,17 @@ function testAnswers(kindCase: ChatContractCase, mode: Mode): void {
     expect(outcome.usage?.['total_tokens']).toBe(Number(prompt) + Number(output))
   })
 
-  test.runIf(kindCase.script)('an answer that ran into its limit says so', async () => {
-    const gateway = await open(kindCase)
-    const { finish } = await readOutcome(gateway, kindCase, mode, { ...hello, finish: 'length' })
-    expect(finish).toBe('length')
-  })
+  test.runIf(kindCase.script)(
+    'an answer at its output limit has the finish reason length',
+    async () => {
+      const gateway = await open(kindCase)
+      const { finish } = await readOutcome(gateway, kindCase, mode, { ...hello, finish: 'length' })
+      expect(finish).toBe('length')
+    },
+  )
 
   test.runIf(kindCase.script && kindCase.reasoning)(
-    'reasoning stands beside the text',
+    'reasoning is separate from the text',
     async () => {
       const gateway = await open(kindCase)
       const thought: ScriptedAnswer = { ...hello, reasoning: 'They greet me.' }
@@ -247,7 +250,7 @@ function testTools(kindCase: ChatContractCase, mode: Mode): void {
 }
 
 function testRequests(kindCase: ChatContractCase, mode: Mode): void {
-  test.runIf(kindCase.jsonSchema)('an answer can be held to a JSON schema', async () => {
+  test.runIf(kindCase.jsonSchema)('a JSON schema is sent to the vendor', async () => {
     const gateway = await open(kindCase)
     const schema = {
       type: 'object',
@@ -269,7 +272,7 @@ function testRequests(kindCase: ChatContractCase, mode: Mode): void {
     if (kindCase.script) expect(gateway.upstream.text()).toContain('harvest')
   })
 
-  test.runIf(kindCase.script)('a conversation arrives in its order', async () => {
+  test.runIf(kindCase.script)('the messages reach the vendor in order', async () => {
     const gateway = await open(kindCase)
     await readOutcome(gateway, kindCase, mode, hello, {
       messages: [
@@ -335,7 +338,7 @@ function testImages(kindCase: ChatContractCase): void {
 function testStrictness(kindCase: ChatContractCase): void {
   const { dropped, script } = kindCase
   if (!dropped) {
-    test.runIf(script)('unknown fields pass, strict or not', async () => {
+    test.runIf(script)('unknown fields are accepted, strict or not', async () => {
       for (const strict of [false, true]) {
         const gateway = await open(kindCase, { strict })
         await readOutcome(gateway, kindCase, 'whole', hello, { vendor_extra: { a: 1 } })
@@ -474,7 +477,7 @@ function testStreams(kindCase: ChatContractCase, script: VendorScript): void {
   })
 
   test.runIf(kindCase.dropped).each([false, true])(
-    'zeros of the vendor never reach the client (asked: %s)',
+    'counts of 0 from the vendor never reach the client (usage requested: %s)',
     async (asked) => {
       const gateway = await open(kindCase)
       const zeros: ScriptedAnswer = { ...hello, usage: { prompt: 0, completion: 0 } }
@@ -490,7 +493,7 @@ function testStreams(kindCase: ChatContractCase, script: VendorScript): void {
     ['dies', stream(opening, { ...head, failure: broken })],
     ['ends', stream(opening, head)],
     ['is empty', stream([], head)],
-    ['tells of an error', stream([...opening, overloaded], head)],
+    ['reports an error', stream([...opening, overloaded], head)],
   ])('a stream that %s before its content is retried', async (_, dying) => {
     const gateway = await open(kindCase)
     gateway.upstream.next(dying, answering(script, hello, 'streamed'))
@@ -509,7 +512,7 @@ function testStreams(kindCase: ChatContractCase, script: VendorScript): void {
   test.each([
     ['dies', stream([...opening, ...content], { ...head, failure: broken })],
     ['ends without its last event', stream([...opening, ...content], head)],
-    ['tells of an error', stream([...opening, ...content, overloaded, ...end], head)],
+    ['reports an error', stream([...opening, ...content, overloaded, ...end], head)],
   ])('a stream that %s after its content ends in a terminal frame', async (_, dying) => {
     const gateway = await open(kindCase)
     gateway.upstream.next(dying)

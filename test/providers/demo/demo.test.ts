@@ -83,7 +83,7 @@ describe('failure_rate', () => {
   })
 
   test.each([0.001, 0.01, 0.1, 1 / 3, 0.7, 0.999])(
-    'of %f fails exactly its share of a thousand',
+    'a rate of %f fails exactly its share of a thousand calls',
     async (failureRate) => {
       const call = createUpstream({ failureRate })
       let failed = 0
@@ -296,7 +296,7 @@ describe('the answer', () => {
 
   test.each([
     ['max_tokens', { max_tokens: 2 }],
-    ['max_completion_tokens, which wins', { max_completion_tokens: 2, max_tokens: 9 }],
+    ['max_completion_tokens before max_tokens', { max_completion_tokens: 2, max_tokens: 9 }],
   ])('%s truncates the answer', async (_, limit) => {
     const gateway = await watchedGateway(config())
     const { choices, usage } = await ask(gateway, createRequest('Hi', limit))
@@ -524,7 +524,7 @@ describe('response_format', () => {
     ['null', null],
     ['a schema that is true', true],
     [
-      'keys that every object has',
+      'properties named like members of Object.prototype',
       { type: 'object', properties: {}, required: ['constructor', '__proto__'] },
     ],
     [
@@ -539,7 +539,7 @@ describe('response_format', () => {
       },
     ],
     [
-      'a long constant that is referred to often',
+      'a long constant with many references',
       {
         type: 'object',
         properties: { ...everyMember({ $ref: '#/$defs/a' }) },
@@ -547,7 +547,7 @@ describe('response_format', () => {
       },
     ],
     [
-      'names that are required again and again',
+      'required names that repeat',
       {
         $ref: '#/$defs/a',
         $defs: {

@@ -69,10 +69,10 @@ describe('with auth on, the gateway asks for usage in streams', () => {
 
   test.each([
     ['the pinned version', ''],
-    ['the first version that knows how', 'api_version = "2024-09-01-preview"'],
+    ['the first version with stream_options', 'api_version = "2024-09-01-preview"'],
     ['the v1 form', 'api_version = "v1"'],
     [
-      'an older version, by the operator’s own word',
+      'an older version when stream_usage is true',
       'api_version = "2024-02-01"\nstream_usage = true',
     ],
   ])('at %s', async (_, settings) => {
@@ -80,7 +80,7 @@ describe('with auth on, the gateway asks for usage in streams', () => {
   })
 
   test.each(['2024-08-01-preview', '2024-06-01', '2023-05-15'])(
-    'but not at %s',
+    'with auth on, the gateway does not ask for usage at %s',
     async (version) => {
       expect(await optionsAt(`api_version = "${version}"`)).toBeUndefined()
     },
@@ -154,7 +154,7 @@ describe('api-version', () => {
     ],
     ['the pinned default', '', undefined, `${deployments}?${pinned}`],
     [
-      'the default beside other parameters, which stay',
+      'the default beside other parameters, which are kept',
       '?subscription-key=s',
       undefined,
       `${deployments}?subscription-key=s&${pinned}`,
@@ -220,7 +220,7 @@ describe('the credential', () => {
     ['a resource key', '0123456789abcdef', { 'api-key': '0123456789abcdef' }],
     ['a Microsoft Entra token', token, { authorization: `Bearer ${token}` }],
     ['a key that only starts like a token', 'eyJabc', { 'api-key': 'eyJabc' }],
-    ['a key of three parts that is no token', 'a.b.c', { 'api-key': 'a.b.c' }],
+    ['a key of three parts that is not a token', 'a.b.c', { 'api-key': 'a.b.c' }],
   ])('%s is sent in exactly one header', async (_, secret, expected) => {
     const { chat, upstream } = await createGateway({ secret })
     upstream.next(json(completion()))

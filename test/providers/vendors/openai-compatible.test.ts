@@ -287,18 +287,18 @@ describe('the error message is found in every shape that vendors use', () => {
     ['SiliconFlow', { code: 20012, message: 'bad thing', data: null }],
     ['a bare string', 'bad thing'],
     ['with white space', { error: { message: '  bad\n\n\t thing ' } }],
-    ['an empty first place', { error: { message: '' }, message: 'bad thing' }],
+    ['an empty message in error', { error: { message: '' }, message: 'bad thing' }],
   ])('%s', async (_, body) => {
     expect(await messageOf(whole(JSON.stringify(body), { status: 400 }))).toBe('bad thing')
   })
 
   test.each([
     [
-      'validation, with its place',
+      'validation with a location',
       { detail: [{ type: 'x', loc: ['body', 'n'], msg: 'too large' }] },
       'body.n: too large',
     ],
-    ['validation without a place', { detail: [{ msg: 'too large' }] }, 'too large'],
+    ['validation without a location', { detail: [{ msg: 'too large' }] }, 'too large'],
     [
       'nvidia’s problem details',
       { type: 'urn', title: 'Bad Request', status: 400, detail: 'too large' },
@@ -307,7 +307,7 @@ describe('the error message is found in every shape that vendors use', () => {
     ['a title alone', { title: 'Bad Request' }, 'Bad Request'],
     ['a message that is an object', { error: { message: { why: 'x' } } }, '{"why":"x"}'],
     ['a message that is a list', { message: [{ loc: 1 }] }, '[{"loc":1}]'],
-    ['something of nobody’s', { why: 'x', n: [1] }, '{"why":"x","n":[1]}'],
+    ['an unknown shape', { why: 'x', n: [1] }, '{"why":"x","n":[1]}'],
   ])('%s', async (_, body, expected) => {
     expect(await messageOf(json(body, { status: 400 }))).toBe(expected)
   })
