@@ -524,7 +524,7 @@ describe('response_format', () => {
     ['null', null],
     ['a schema that is true', true],
     [
-      'properties named like members of Object.prototype',
+      'required names that Object.prototype has',
       { type: 'object', properties: {}, required: ['constructor', '__proto__'] },
     ],
     [
