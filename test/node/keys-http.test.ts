@@ -8,6 +8,7 @@ import OpenAI, {
 } from 'openai'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { completion, done, hello, role, stop, usageChunk } from '../support/answers.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { type HostAnswer, keyedHost, type ServedHost } from './support/keyed-host.ts'
 import { httpServer, type TestServer } from './support/servers.ts'
 import { type BuiltThread, buildThread, connect, folder, valueOf } from './support/store.ts'
@@ -22,11 +23,12 @@ afterAll(() => thread.remove())
 
 /** An upstream that takes a moment and reports so many tokens of output, at 2,000 nano-dollars each. */
 function upstream(answer: (call: number) => number = () => 10): Promise<TestServer> {
+  const random = seededRandom()
   let calls = 0
   return httpServer(async (request, response) => {
     request.resume()
     const tokens = answer(calls++)
-    await sleep(Math.random() * 5)
+    await sleep(random() * 5)
     if (tokens < 0) return response.writeHead(400).end('{"error":{"message":"no"}}')
     const usage = { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens }
     response.setHeader('content-type', 'application/json')

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seededRandom } from '../support/seeded-random.ts'
 import { command } from './support/command.ts'
 import { type BuiltThread, buildThread, connect, folder } from './support/store.ts'
 
@@ -13,7 +14,10 @@ beforeAll(async () => {
 
 afterAll(() => thread.remove())
 
-/** Writes without end, one usage batch, one key and one flush at a time, and prints what is acknowledged. */
+/**
+ * Writes one key, one usage batch and one flush at a time without end, and prints each that is
+ * saved.
+ */
 const writer = (path: string, round: number) => `
   import { openNodeStore } from './adapters/node/ports/store.ts'
   import { newKey, usageRow } from './test/store/support/rows.ts'
@@ -29,7 +33,8 @@ const writer = (path: string, round: number) => `
   }
 `
 
-test('a process that is killed while it writes leaves a sound database with all that it acknowledged', async () => {
+test('a process that is killed while it writes leaves an intact database with all acknowledged rows', async () => {
+  const random = seededRandom()
   const directory = folder()
   const path = join(directory, 'gateway.db')
   const acknowledged: string[] = []
@@ -44,11 +49,11 @@ test('a process that is killed while it writes leaves a sound database with all 
     })
     const running = command([script])
     await running.until(/^\d-\d+\n/)
-    await sleep(50 + Math.random() * 300)
+    await sleep(50 + random() * 300)
     const gone = new Promise((resolve) => running.process.once('close', resolve))
     running.process.kill('SIGKILL')
     await gone
-    // The last line may be cut.
+    // The last line may be incomplete.
     acknowledged.push(...running.output.stdout.split('\n').slice(0, -1))
     const { rows } = await connect(path).execute('pragma integrity_check')
     expect(rows[0]?.[0]).toBe('ok')
@@ -60,7 +65,7 @@ test('a process that is killed while it writes leaves a sound database with all 
   const found = new Set(rows.map((row) => row[0]))
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([])
   expect(acknowledged.length).toBeGreaterThan(5)
-  // Nothing is there in part.
+  // No batch is written in part.
   const { rows: parts } = await connect(path).execute(
     'select request_id from usage_log group by 1 having count(*) <> 20',
   )
