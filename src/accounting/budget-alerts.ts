@@ -20,7 +20,7 @@ const minExhaustedPause = 60_000
  * armed again when a higher cap puts the spend below it. Exhaustion is armed again when a higher
  * cap gives headroom, or when a request has been admitted and a minute has passed: a single request
  * that was too large must not hide the day on which the budget is really spent. Lowering a cap arms
- * and fires nothing by itself; percentages that it puts behind the spend fire on the next charge.
+ * and fires nothing; percentages that it puts behind the spend fire on the next charge.
  */
 export class BudgetAlerts implements BudgetObserver {
   readonly #options: BudgetAlertOptions

@@ -17,7 +17,7 @@ const maxAdditions = 1_000
 
 /**
  * Saves spend at every interval. Usage rows carry their cost, so a flush writes the rows; only the
- * spend of dropped rows is written by itself. A failed flush loses nothing and writes nothing
+ * spend of dropped rows is written separately. A failed flush loses nothing and writes nothing
  * twice.
  */
 export class SpendFlusher {

@@ -48,8 +48,8 @@ export class KeyRing<Entry extends { readonly record: VirtualKey }> {
     // A miss does the same lookups as a hit, so timing reveals nothing.
     const known = this.#entries.get(this.#digestsByFingerprint.get(fingerprint) ?? fingerprint)
     if (known && isActive(known.record, now)) return known
-    // Hash even when no key can match: otherwise timing would tell a former key from an unknown
-    // one.
+    // Hash even when no key can match: otherwise timing would distinguish a former key from an
+    // unknown one.
     const secret = readKey(headers) ?? dummyKey
     const digest = digestKey(secret)
     const entry = this.#entries.get(digest)

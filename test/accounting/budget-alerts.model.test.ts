@@ -4,7 +4,7 @@ import { BudgetAlerts } from '../../src/accounting/index.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
-/** What can happen to a budget; amounts are small, so that ratios often meet percentages exactly. */
+/** The events of a budget. Amounts are small, so that spend often equals a percentage exactly. */
 type Step =
   | { readonly kind: 'charge'; readonly amount: number }
   | { readonly kind: 'refusal' }
@@ -43,13 +43,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart') }) },
 )
 
-/** The rules in their plainest form: one flag for each of the hundred percentages. */
+/** The rules in their simplest form: one flag for each of the hundred percentages. */
 class Model {
   spent = 0
   max: number | null = 100
   now = 0
-  readonly #told = new Set<number>()
-  /** When the last refusal fired; undefined after headroom was given. */
+  readonly #fired = new Set<number>()
+  /** The time of the last exhaustion event; undefined after a grant gave headroom. */
   #firedAt: number | undefined
   #isAdmitted = false
 
@@ -59,8 +59,8 @@ class Model {
 
   charge(amount: number, configured: readonly number[]): readonly unknown[] {
     this.spent += amount
-    const crossed = allPercentages.filter((p) => this.isPassed(p) && !this.#told.has(p))
-    for (const percentage of crossed) this.#told.add(percentage)
+    const crossed = allPercentages.filter((p) => this.isPassed(p) && !this.#fired.has(p))
+    for (const percentage of crossed) this.#fired.add(percentage)
     return crossed.filter((percentage) => configured.includes(percentage))
   }
 
@@ -83,23 +83,23 @@ class Model {
     this.max = max
     if (!isRaised) return
     for (const percentage of allPercentages) {
-      if (!this.isPassed(percentage)) this.#told.delete(percentage)
+      if (!this.isPassed(percentage)) this.#fired.delete(percentage)
     }
     if (max === null || this.spent < max) this.#firedAt = undefined
   }
 
   restart(): void {
     this.#firedAt = undefined
-    this.#told.clear()
+    this.#fired.clear()
     for (const percentage of allPercentages) {
-      if (this.isPassed(percentage)) this.#told.add(percentage)
+      if (this.isPassed(percentage)) this.#fired.add(percentage)
     }
   }
 }
 
 const allPercentages = Array.from({ length: 100 }, (_, index) => index + 1)
 
-test('whatever happens to a budget, the events are those of a naive model', () => {
+test('any history of a budget fires the same events as a naive model', () => {
   return fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = new ManualClock()

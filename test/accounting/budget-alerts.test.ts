@@ -5,8 +5,8 @@ import type { AccountEvent } from '../../src/core/account-event.ts'
 import type { NanoUsd } from '../../src/core/ids.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
-/** A watch over one key, with the events it has caused. */
-function watch(percentages: readonly number[] = [50, 80, 95]) {
+/** Opens alerts for one key and records its events. */
+function openAlerts(percentages: readonly number[] = [50, 80, 95]) {
   const events: AccountEvent[] = []
   const current = { percentages }
   const clock = new ManualClock(1_764_000_000_999)
@@ -15,9 +15,9 @@ function watch(percentages: readonly number[] = [50, 80, 95]) {
     percentages: () => current.percentages,
     notify: (event) => events.push(event),
   })
-  /** What was told since this was last asked. */
-  const told = () => events.splice(0).map(({ type, threshold }) => threshold ?? type)
-  return { thresholds, events, told, current, clock }
+  /** Returns the events since the last call. */
+  const fired = () => events.splice(0).map(({ type, threshold }) => threshold ?? type)
+  return { thresholds, events, fired, current, clock }
 }
 
 function key(
@@ -37,8 +37,8 @@ function key(
 }
 
 describe('a percentage', () => {
-  test('is told when a charge reaches it exactly, with the subject as it stands', () => {
-    const { thresholds, events } = watch()
+  test('a percentage fires when a charge reaches it exactly, with the current state of the subject', () => {
+    const { thresholds, events } = openAlerts()
     thresholds.charged(key(49))
     expect(events).toEqual([])
     thresholds.charged(key(50))
@@ -56,234 +56,234 @@ describe('a percentage', () => {
     ])
   })
 
-  test('is told at the nano-dollar, however large the budget', () => {
-    const { thresholds, told } = watch([50])
+  test('a percentage fires at the exact nano-dollar even of a very large budget', () => {
+    const { thresholds, fired } = openAlerts([50])
     const max = 1_000_000_000_000_000_000_000n
     thresholds.charged(key(max / 2n - 1n, max))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
     thresholds.charged(key(max / 2n, max))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
   })
 
-  test('is told once, however much is charged afterwards', () => {
-    const { thresholds, told } = watch()
+  test('a percentage fires once, no matter how much is charged afterwards', () => {
+    const { thresholds, fired } = openAlerts()
     for (let spent = 50; spent < 80; spent++) thresholds.charged(key(spent))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
   })
 
-  test('that is passed together with others is told by itself, the lowest first', () => {
-    const { thresholds, told } = watch()
+  test('a charge that crosses several percentages fires one event for each, the lowest first', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.charged(key(130))
-    expect(told()).toEqual([50, 80, 95])
+    expect(fired()).toEqual([50, 80, 95])
   })
 
-  test('is not told again when a correction takes spend back', () => {
-    const { thresholds, told } = watch()
+  test('a percentage does not fire again after a correction has reduced the spend', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.charged(key(55))
     thresholds.charged(key(45))
     thresholds.charged(key(55))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
   })
 
-  test('is armed again by a cap that lowers the ratio under it, and no other is', () => {
-    const { thresholds, told } = watch()
+  test('a higher cap arms exactly the percentages that are above the spend again', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.charged(key(85))
-    expect(told()).toEqual([50, 80])
+    expect(fired()).toEqual([50, 80])
     thresholds.changed(key(85, 150))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
     thresholds.charged(key(125, 150))
-    expect(told()).toEqual([80])
+    expect(fired()).toEqual([80])
   })
 
-  test('that is exactly reached after a grant is not armed again', () => {
-    const { thresholds, told } = watch([50])
+  test('a percentage that the spend equals exactly after a grant is not armed again', () => {
+    const { thresholds, fired } = openAlerts([50])
     thresholds.charged(key(60))
     thresholds.changed(key(60, 120))
     thresholds.charged(key(61, 120))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
   })
 
-  test('stays told when the cap is lowered, also when spend was taken back before', () => {
-    const { thresholds, told } = watch()
+  test('a lower cap does not arm a percentage, even after a correction has reduced the spend', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.charged(key(85))
     thresholds.charged(key(40))
     thresholds.changed(key(40, 90))
     thresholds.charged(key(50, 90))
-    expect(told()).toEqual([50, 80])
+    expect(fired()).toEqual([50, 80])
   })
 
-  test('that a lower cap puts behind the subject is told by the next charge', () => {
-    const { thresholds, told } = watch()
+  test('a percentage that a lower cap puts behind the spend fires on the next charge', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.charged(key(55))
     thresholds.changed(key(55, 60))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
     thresholds.charged(key(56, 60))
-    expect(told()).toEqual([80])
+    expect(fired()).toEqual([80])
   })
 
-  test('stays told when only the name changes', () => {
-    const { thresholds, told } = watch()
+  test('a new name does not arm a percentage', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.charged(key(55))
     thresholds.charged(key(45))
     thresholds.changed(key(45, 100, 'team b'))
     thresholds.charged(key(55))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
   })
 
-  test('that is configured when it is passed already waits for the next epoch', () => {
-    const { thresholds, told, current } = watch([90])
+  test('a newly configured percentage that spend has already passed fires only after a higher cap', () => {
+    const { thresholds, fired, current } = openAlerts([90])
     thresholds.charged(key(60))
     current.percentages = [50, 70]
     thresholds.charged(key(61))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
     thresholds.charged(key(71))
-    expect(told()).toEqual([70])
+    expect(fired()).toEqual([70])
     thresholds.changed(key(71, 200))
     thresholds.charged(key(100, 200))
-    expect(told()).toEqual([50])
+    expect(fired()).toEqual([50])
   })
 
-  test('counts as told after a start with that much spent', () => {
-    const { thresholds, told } = watch()
+  test('a percentage that the stored spend has reached counts as fired after a start', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.loaded(key(80))
     thresholds.charged(key(81))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
     thresholds.charged(key(95))
-    expect(told()).toEqual([95])
+    expect(fired()).toEqual([95])
   })
 
-  test('is told again after a start that knows of less', () => {
-    const before = watch()
+  test('a percentage fires again after a start with a lower stored spend', () => {
+    const before = openAlerts()
     before.thresholds.charged(key(52))
-    const after = watch()
+    const after = openAlerts()
     after.thresholds.loaded(key(48))
     after.thresholds.charged(key(52))
-    expect([before.told(), after.told()]).toEqual([[50], [50]])
+    expect([before.fired(), after.fired()]).toEqual([[50], [50]])
   })
 })
 
 describe('without a ratio', () => {
-  test('a subject without a cap is never told of', () => {
-    const { thresholds, told } = watch()
+  test('a subject without a cap fires no events', () => {
+    const { thresholds, fired } = openAlerts()
     const uncapped = key(1_000_000, null)
     thresholds.loaded(uncapped)
     thresholds.charged(uncapped)
     thresholds.refused(uncapped)
     thresholds.changed(uncapped)
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
   })
 
-  test('a cap that is taken away and set again begins a new epoch', () => {
-    const { thresholds, told } = watch([50])
+  test('removing a cap and setting it again arms all percentages', () => {
+    const { thresholds, fired } = openAlerts([50])
     thresholds.charged(key(60))
     thresholds.changed(key(60, null))
     thresholds.changed(key(60))
     thresholds.charged(key(61))
-    expect(told()).toEqual([50, 50])
+    expect(fired()).toEqual([50, 50])
   })
 
-  test('of a cap of 0 the first nano-dollar is all, and nothing spent is nothing', () => {
-    const { thresholds, told } = watch([1, 100])
+  test('with a cap of 0 the first nano-dollar is 100 percent, and no spend is 0 percent', () => {
+    const { thresholds, fired } = openAlerts([1, 100])
     thresholds.charged(key(0, 0))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
     thresholds.charged(key(1, 0))
-    expect(told()).toEqual([1, 100])
+    expect(fired()).toEqual([1, 100])
   })
 
-  test('spend that corrections have made negative is nothing', () => {
-    const { thresholds, told } = watch([1])
+  test('negative spend after corrections counts as 0 percent', () => {
+    const { thresholds, fired } = openAlerts([1])
     thresholds.charged(key(-5))
     thresholds.charged(key(1))
-    expect(told()).toEqual([1])
+    expect(fired()).toEqual([1])
   })
 })
 
 describe('exhaustion', () => {
-  test('is told at the first refusal, and not at those that follow', () => {
-    const { thresholds, events } = watch()
+  test('exhaustion fires at the first refusal and not at the following ones', () => {
+    const { thresholds, events } = openAlerts()
     for (let round = 0; round < 3; round++) thresholds.refused(key(100))
     expect(events).toMatchObject([{ type: 'budget.exhausted', threshold: null, budgetSpent: 100n }])
   })
 
-  test('is told again after a grant that gives headroom', () => {
-    const { thresholds, told } = watch()
+  test('exhaustion fires again after a grant that gives headroom', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.refused(key(100))
     thresholds.changed(key(100, 101))
     thresholds.refused(key(101, 101))
-    expect(told()).toEqual(['budget.exhausted', 'budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted', 'budget.exhausted'])
   })
 
-  test('is not told again after a grant that gives none', () => {
-    const { thresholds, told } = watch()
+  test('exhaustion does not fire again after a grant that gives no headroom', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.refused(key(120))
     thresholds.changed(key(120, 120))
     thresholds.refused(key(120, 120))
-    expect(told()).toEqual(['budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted'])
   })
 
-  test('fires again after an admitted request, once a minute is over', async () => {
-    const { thresholds, told, clock } = watch([])
+  test('exhaustion fires again after an admitted request when a minute has passed', async () => {
+    const { thresholds, fired, clock } = openAlerts([])
     thresholds.refused(key(0))
-    expect(told()).toEqual(['budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted'])
     thresholds.admitted(key(0))
     thresholds.charged(key(99))
     await clock.advance(59_999)
     thresholds.refused(key(99))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
     await clock.advance(1)
     thresholds.refused(key(99))
-    expect(told()).toEqual(['budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted'])
     await clock.advance(600_000)
     thresholds.refused(key(99))
-    expect(told()).toEqual([])
+    expect(fired()).toEqual([])
   })
 
-  test('fires at most once a minute, however many requests are admitted between refusals', async () => {
-    const { thresholds, told, clock } = watch([])
+  test('exhaustion fires at most once per minute, no matter how many requests are admitted in between', async () => {
+    const { thresholds, fired, clock } = openAlerts([])
     for (let second = 0; second < 180; second++) {
       thresholds.refused(key(99))
       thresholds.admitted(key(99))
       await clock.advance(1_000)
     }
-    expect(told()).toEqual(['budget.exhausted', 'budget.exhausted', 'budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted', 'budget.exhausted', 'budget.exhausted'])
   })
 
-  test('fires again at once after a grant, also within the minute', () => {
-    const { thresholds, told } = watch([])
+  test('exhaustion fires again right after a grant, even within the minute', () => {
+    const { thresholds, fired } = openAlerts([])
     thresholds.refused(key(100))
     thresholds.changed(key(100, 101))
     thresholds.admitted(key(100, 101))
     thresholds.refused(key(101, 101))
-    expect(told()).toEqual(['budget.exhausted', 'budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted', 'budget.exhausted'])
   })
 
-  test('of one subject is not armed by an admitted request of another', async () => {
-    const { thresholds, told, clock } = watch([])
+  test('an admitted request of one subject does not arm the exhaustion of another', async () => {
+    const { thresholds, fired, clock } = openAlerts([])
     thresholds.refused(key(100))
     thresholds.admitted({ ...key(0), scope: 'group' })
     await clock.advance(60_000)
     thresholds.refused(key(100))
-    expect(told()).toEqual(['budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted'])
   })
 
-  test('is not told again after a lower cap or another name', () => {
-    const { thresholds, told } = watch()
+  test('exhaustion does not fire again after a lower cap or a new name', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.refused(key(50))
     thresholds.changed(key(50, 90))
     thresholds.changed(key(50, 90, 'team b'))
     thresholds.refused(key(50, 90))
-    expect(told()).toEqual(['budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted'])
   })
 
-  test('of a cap of 0 is told', () => {
-    const { thresholds, told } = watch()
+  test('exhaustion fires for a cap of 0', () => {
+    const { thresholds, fired } = openAlerts()
     thresholds.refused(key(0, 0))
-    expect(told()).toEqual(['budget.exhausted'])
+    expect(fired()).toEqual(['budget.exhausted'])
   })
 })
 
-test('a key and a group of the same id are two subjects', () => {
-  const { thresholds, events } = watch([50])
+test('a key and a group with the same id are separate subjects', () => {
+  const { thresholds, events } = openAlerts([50])
   thresholds.charged(key(60))
   thresholds.charged({ ...key(60), scope: 'group' })
   expect(events.map(({ scope }) => scope)).toEqual(['key', 'group'])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { renderError } from '../../src/core/errors.ts'
 import type { GroupId, RequestId } from '../../src/core/ids.ts'
 import {
-  ask,
+  admitRequest,
   dollarModel,
   groupId,
   groupRow,
@@ -19,41 +19,41 @@ import {
 const million = 1_000_000
 
 describe("a key's budget", () => {
-  test('is reserved while a request runs, and refuses with LM-4001 what it has no room for', () => {
+  test('a running request reserves budget, and a request beyond the rest is refused with LM-4001', () => {
     const { accounts, entry } = registryWith({ budgetMax: usd(1) })
-    ask(accounts, 0.6 * million)
+    admitRequest(accounts, 0.6 * million)
     expect(entry).toMatchObject({ spent: 0n, reserved: usd(0.6) })
-    const error = refusal(() => ask(accounts, 0.5 * million))
+    const error = refusal(() => admitRequest(accounts, 0.5 * million))
     expect(error).toMatchObject({ code: 'LM-4001', status: 402 })
     expect(error.message).toBe(
       "the key's remaining budget is below the estimated cost of this request",
     )
     expect(error.detail.retryAfter).toBeUndefined()
-    ask(accounts, 0.4 * million)
+    admitRequest(accounts, 0.4 * million)
     expect(entry.reserved).toBe(usd(1))
   })
 
-  test('refuses everything once it is spent, even what is free', () => {
+  test('a spent budget refuses every request, even a free one', () => {
     const { accounts } = registryWith({ budgetMax: usd(1), budgetSpent: usd(1) })
-    const error = refusal(() => ask(accounts, 0))
+    const error = refusal(() => admitRequest(accounts, 0))
     expect(error.message).toBe("the key's budget is exhausted")
   })
 
-  test('tells a request that alone is dearer than the whole budget', () => {
+  test('a request that costs more than the whole budget gets its own message', () => {
     const { accounts } = registryWith({ budgetMax: usd(1) })
-    const error = refusal(() => ask(accounts, 2 * million))
+    const error = refusal(() => admitRequest(accounts, 2 * million))
     expect(error.message).toBe("the key's budget is below the estimated cost of this request")
   })
 
-  test('admits what it has exactly enough for', () => {
+  test('a request that needs exactly the rest of the budget is admitted', () => {
     const { accounts } = registryWith({ budgetMax: usd(1) })
-    ask(accounts, million)
+    admitRequest(accounts, million)
   })
 
-  test('tells scope and amounts in the error object, in dollars', () => {
+  test('the error object contains the scope and the amounts in dollars', () => {
     const { accounts } = registryWith({ budgetMax: usd(1), budgetSpent: usd(0.25) })
-    ask(accounts, 0.5 * million + 1)
-    const error = refusal(() => ask(accounts, 0.5 * million))
+    admitRequest(accounts, 0.5 * million + 1)
+    const error = refusal(() => admitRequest(accounts, 0.5 * million))
     expect(renderError(error, 'r' as RequestId)).toEqual({
       error: {
         code: 'LM-4001',
@@ -69,16 +69,16 @@ describe("a key's budget", () => {
     })
   })
 
-  test('is charged by what was used, whatever was reserved', () => {
+  test('the budget is charged for the actual usage, not for the reservation', () => {
     const { accounts, entry } = registryWith({ budgetMax: usd(1) })
-    ask(accounts, 0.5 * million).settle({ cost: usd(0.75), tokens: undefined })
+    admitRequest(accounts, 0.5 * million).settle({ cost: usd(0.75), tokens: undefined })
     expect(entry).toMatchObject({ spent: usd(0.75), reserved: 0n })
-    refusal(() => ask(accounts, 0.5 * million))
+    refusal(() => admitRequest(accounts, 0.5 * million))
   })
 
-  test('counts also without a cap', () => {
+  test('spend is counted even without a cap', () => {
     const { accounts, entry } = registryWith({})
-    const admission = ask(accounts, million)
+    const admission = admitRequest(accounts, million)
     expect(entry.reserved).toBe(0n)
     admission.settle({ cost: usd(0.75), tokens: undefined })
     expect(entry.spent).toBe(usd(0.75))
@@ -86,12 +86,12 @@ describe("a key's budget", () => {
 })
 
 describe("a group's budget", () => {
-  test('is drawn on by all of its keys', () => {
+  test('all keys of a group draw on its budget', () => {
     const { accounts, group } = registryWith({}, { budgetMax: usd(1) })
     const other = 'c'.repeat(32) as typeof keyId
     accounts.putKey(keyRow({ id: other, groupId }))
-    ask(accounts, 0.6 * million)
-    const error = refusal(() => ask(accounts, 0.5 * million, { id: other }))
+    admitRequest(accounts, 0.6 * million)
+    const error = refusal(() => admitRequest(accounts, 0.5 * million, { id: other }))
     expect(error).toMatchObject({ code: 'LM-4001' })
     expect(error.message).toBe(
       "the group's remaining budget is below the estimated cost of this request",
@@ -100,29 +100,31 @@ describe("a group's budget", () => {
     expect(group?.reserved).toBe(usd(0.6))
   })
 
-  test("refuses after the key's own budget", () => {
+  test("the key's budget is checked before the group's", () => {
     const { accounts } = registryWith({ budgetMax: usd(1) }, { budgetMax: usd(1) })
-    expect(refusal(() => ask(accounts, 2 * million)).detail.fields).toMatchObject({ scope: 'key' })
+    expect(refusal(() => admitRequest(accounts, 2 * million)).detail.fields).toMatchObject({
+      scope: 'key',
+    })
   })
 
-  test('is charged together with the key', () => {
+  test('a request is charged to the key and to the group', () => {
     const { accounts, entry, group } = registryWith({}, {})
-    ask(accounts, million).settle({ cost: usd(0.5), tokens: undefined })
+    admitRequest(accounts, million).settle({ cost: usd(0.5), tokens: undefined })
     expect([entry.spent, group?.spent]).toEqual([usd(0.5), usd(0.5)])
   })
 
-  test('is charged by a request that it admitted, although the key has left since', () => {
+  test('a request is charged to the group that admitted it, even if the key has left since', () => {
     const { accounts, entry, group } = registryWith({}, { budgetMax: usd(1) })
-    const admission = ask(accounts, 0.5 * million)
+    const admission = admitRequest(accounts, 0.5 * million)
     accounts.putKey(keyRow({ groupId: null }))
     admission.settle({ cost: usd(0.25), tokens: undefined })
     expect(group).toMatchObject({ spent: usd(0.25), reserved: 0n })
     expect(entry.spent).toBe(usd(0.25))
   })
 
-  test('is not charged by a request that was admitted before the key joined', () => {
+  test('a request admitted before the key joined is not charged to the group', () => {
     const { accounts, group } = registryWith({ groupId: null }, { budgetMax: usd(1) })
-    const admission = ask(accounts, 0.5 * million)
+    const admission = admitRequest(accounts, 0.5 * million)
     accounts.putKey(keyRow({ groupId }))
     admission.settle({ cost: usd(0.25), tokens: undefined })
     expect(group).toMatchObject({ spent: 0n, reserved: 0n })
@@ -131,15 +133,15 @@ describe("a group's budget", () => {
   test.each([
     ['is deleted', groupRow({ budgetMax: usd(0), deletedAt: 1 })],
     ['is not known', groupRow({ id: 'e'.repeat(32) as GroupId, budgetMax: usd(0) })],
-  ])('is neither enforced nor charged when it %s', (_, row) => {
+  ])('a group is neither enforced nor charged when it %s', (_, row) => {
     const { accounts, entry } = registryWith({ groupId })
     const group = accounts.putGroup(row)
     expect(accounts.createPrincipal(entry).account).toEqual({ keyId, groupId: null })
-    ask(accounts, million).settle({ cost: usd(1), tokens: undefined })
+    admitRequest(accounts, million).settle({ cost: usd(1), tokens: undefined })
     expect(group.spent).toBe(0n)
   })
 
-  test('stands in the account of its keys', () => {
+  test('the account of a key contains its group', () => {
     const { accounts, entry } = registryWith({}, {})
     expect(accounts.createPrincipal(entry).account).toEqual({ keyId, groupId })
   })
@@ -152,9 +154,9 @@ describe('the order of admission', () => {
     error.detail.fields && 'scope' in error.detail.fields && error.detail.fields.scope,
   ]
 
-  test('is requests, tokens, the budget of the key, the budget of the group', () => {
+  test("admission checks requests, tokens, the key's budget and the group's budget in this order", () => {
     const { accounts } = registryWith(all, { budgetMax: usd(0) })
-    const next = () => scopeOf(refusal(() => ask(accounts, 1)))
+    const next = () => scopeOf(refusal(() => admitRequest(accounts, 1)))
     expect(next()).toEqual(['LM-4002', undefined])
     accounts.putKey(keyRow({ ...all, groupId, rpmLimit: 1 }))
     expect(next()).toEqual(['LM-4003', undefined])
@@ -163,16 +165,16 @@ describe('the order of admission', () => {
     accounts.putKey(keyRow({ groupId, rpmLimit: 1, tpmLimit: 1, budgetMax: usd(1) }))
     expect(next()).toEqual(['LM-4001', 'group'])
     accounts.putGroup(groupRow({ budgetMax: usd(1) }))
-    ask(accounts, 1)
+    admitRequest(accounts, 1)
   })
 
-  test('leaves no trace of a refusal at the last step', () => {
+  test('a refusal at the last check leaves no debit and no reservation', () => {
     const limits = { rpmLimit: 1, tpmLimit: 10, budgetMax: usd(1) }
     const { accounts, entry, group } = registryWith(limits, { budgetMax: nano(5_000) })
-    refusal(() => ask(accounts, 10))
+    refusal(() => admitRequest(accounts, 10))
     expect([entry.reserved, group?.reserved]).toEqual([0n, 0n])
     accounts.putGroup(groupRow({ budgetMax: usd(1) }))
-    expect(named(ask(accounts, 10).headers)).toMatchObject({
+    expect(named(admitRequest(accounts, 10).headers)).toMatchObject({
       'x-ratelimit-remaining-requests': '0',
       'x-ratelimit-remaining-tokens': '0',
     })
@@ -186,7 +188,7 @@ describe('the order of admission', () => {
     ['a budget', { budgetMax: usd(1) }, undefined, 1],
     ['a group with a cap', {}, { budgetMax: usd(1) }, 1],
     ['a limit of requests that is reached', { rpmLimit: 0, budgetMax: usd(1) }, undefined, 0],
-  ])('asks for the demand only where it is needed: %s', (_, key, group, times) => {
+  ])('admission estimates the usage only when a limit needs it: %s', (_, key, group, times) => {
     const { accounts, entry } = registryWith(key, group)
     let asked = 0
     const demand = () => ({ promptTokens: ++asked })
@@ -198,31 +200,31 @@ describe('the order of admission', () => {
 })
 
 describe('the end of an admission', () => {
-  test('counts once: the first settle', () => {
+  test('only the first settle counts', () => {
     const { accounts, entry } = registryWith({ budgetMax: usd(1), rpmLimit: 1 })
-    const admission = ask(accounts, 0.5 * million)
+    const admission = admitRequest(accounts, 0.5 * million)
     admission.settle({ cost: usd(0.25), tokens: undefined })
     admission.settle({ cost: usd(0.5), tokens: undefined })
     admission.withdraw()
     expect(entry).toMatchObject({ spent: usd(0.25), reserved: 0n })
-    refusal(() => ask(accounts, 0))
+    refusal(() => admitRequest(accounts, 0))
   })
 
-  test('counts once: the first withdrawal', () => {
+  test('only the first withdrawal counts', () => {
     const { accounts, entry } = registryWith({ budgetMax: usd(1), rpmLimit: 1 })
-    const admission = ask(accounts, 0.5 * million)
+    const admission = admitRequest(accounts, 0.5 * million)
     admission.withdraw()
     admission.withdraw()
     admission.settle({ cost: usd(0.5), tokens: 7 })
     admission.adjust(usd(0.5))
     expect(entry).toMatchObject({ spent: 0n, reserved: 0n })
-    ask(accounts, 0)
-    refusal(() => ask(accounts, 0))
+    admitRequest(accounts, 0)
+    refusal(() => admitRequest(accounts, 0))
   })
 
-  test('may be amended: the difference is charged, up or down', () => {
+  test('an adjustment after settle charges the difference, up or down', () => {
     const { accounts, entry, group } = registryWith({ budgetMax: usd(1) }, {})
-    const admission = ask(accounts, 0.5 * million)
+    const admission = admitRequest(accounts, 0.5 * million)
     admission.settle({ cost: usd(0.25), tokens: undefined })
     admission.adjust(usd(0.375))
     expect([entry.spent, group?.spent]).toEqual([usd(0.375), usd(0.375)])
@@ -230,9 +232,9 @@ describe('the end of an admission', () => {
     expect([entry.spent, group?.spent]).toEqual([usd(0.125), usd(0.125)])
   })
 
-  test('is not an amendment: before the end it charges nothing', () => {
+  test('an adjustment before the end charges nothing', () => {
     const { accounts, entry } = registryWith({})
-    const admission = ask(accounts, 1)
+    const admission = admitRequest(accounts, 1)
     admission.adjust(usd(0.5))
     expect(entry.spent).toBe(0n)
     admission.settle({ cost: usd(0.25), tokens: undefined })

@@ -37,7 +37,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('withdraw' as const), at }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('amend' as const), at, cost: money(120) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('adjust' as const), at, cost: money(120) }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('record' as const), at }) },
   {
     weight: 4,
@@ -65,7 +65,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), time: fc.integer({ min: 1, max: 70_000 }) }),
 )
 
-test('whatever happens in whatever order, no budget is promised twice, no nano-dollar is lost or doubled, and the saved rows explain the saved spend', async () => {
+test('in any order of events no budget is reserved twice, no nano-dollar is lost or doubled, and the saved spend is the sum of the saved rows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 80 }), async (steps) => {
       const world = new Simulation()

@@ -1,23 +1,23 @@
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 
-/** Prices of the histories, in nano-dollars a token. */
+/** The prices in nano-dollars per token. */
 export const inputPrice = 1n
 export const outputPrice = 2n
 
 export interface PlainDemand {
   readonly prompt: number
-  /** The bound of one choice; undefined: none is set. */
+  /** The maximum output of one choice; undefined: none is set. */
   readonly output: number | undefined
   readonly choices: number
 }
 
-/** What accounting does, said as plainly as possible: step by step, each undone when a later one refuses. */
+/** Accounting in its simplest form: step by step, each undone when a later one refuses. */
 export class PlainModel {
   readonly keys = new Map<string, KeyRow>()
   readonly groups = new Map<string, GroupRow>()
   readonly spent = new Tally()
   readonly reserved = new Tally()
-  /** By key and minute, so that nobody has to begin a window anew. */
+  /** By key and minute, so that windows need no reset. */
   readonly requests = new Tally()
   readonly tokens = new Tally()
   readonly rows: { readonly owners: readonly string[]; cost: bigint }[] = []

@@ -17,13 +17,13 @@ function retentionOver(days: number, ages: readonly number[], store = new Memory
   return { store, clock, log, retention, left: () => store.usage.map(({ ts }) => now - ts) }
 }
 
-test('rows that are older are purged at the start', async () => {
+test('rows over the retention age are purged at the start', async () => {
   const { left } = retentionOver(30, [31 * day, 30 * day + 1, 30 * day, day])
   await settled()
   expect(left()).toEqual([30 * day, day])
 })
 
-test('rows that become old are purged every hour', async () => {
+test('rows that reach the retention age are purged every hour', async () => {
   const { clock, left, store } = retentionOver(30, [30 * day - 1_800, day])
   await clock.advance(hour - 1)
   expect(left()).toHaveLength(2)
@@ -32,7 +32,7 @@ test('rows that become old are purged every hour', async () => {
   expect(store.calls).toHaveLength(2)
 })
 
-test('many rows go in slices with a pause between them', async () => {
+test('many rows are purged in slices with a pause in between', async () => {
   const { clock, left, store } = retentionOver(
     1,
     Array.from({ length: 4_500 }, () => 2 * day),
@@ -46,13 +46,13 @@ test('many rows go in slices with a pause between them', async () => {
   expect(store.calls).toHaveLength(3)
 })
 
-test('0 keeps rows for ever', async () => {
+test('a retention of 0 never purges rows', async () => {
   const { clock, store } = retentionOver(0, [9_999 * day])
   await clock.advance(hour)
   expect([store.calls, clock.pending]).toEqual([[], 0])
 })
 
-test('another time is in force at once', async () => {
+test('a new retention applies at once', async () => {
   const { clock, retention, left } = retentionOver(30, [20 * day, 5 * day])
   await settled()
   retention.setDays(10)
@@ -66,7 +66,7 @@ test('another time is in force at once', async () => {
   expect([left(), clock.pending]).toEqual([[], 1])
 })
 
-test('another time that is set during a purge is in force after it', async () => {
+test('a new retention that is set during a purge applies after it', async () => {
   const store = new MemoryStore()
   const release = store.hold()
   const { clock, retention, left } = retentionOver(30, [20 * day, 5 * day], store)
@@ -77,7 +77,7 @@ test('another time that is set during a purge is in force after it', async () =>
   expect([left(), clock.pending, store.calls.length]).toEqual([[5 * day], 1, 2])
 })
 
-test('a failure is told once, and purging goes on when the database does', async () => {
+test('a failure is logged once, and purging continues when the database works again', async () => {
   const { store, clock, log, left, retention } = retentionOver(0, [20 * day])
   store.trouble = 'refuse'
   retention.setDays(10)
@@ -91,7 +91,7 @@ test('a failure is told once, and purging goes on when the database does', async
   ])
 })
 
-test('the end leaves no timer, also during a purge', async () => {
+test('closing leaves no timer, even during a purge', async () => {
   const idle = retentionOver(30, [])
   await settled()
   idle.retention.close()

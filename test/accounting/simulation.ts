@@ -36,7 +36,7 @@ const route = routeTo(
   link({ input: nano(inputPrice * 1_000_000n), output: nano(outputPrice * 1_000_000n) }),
 )
 
-/** Something that happens in a history; `at` picks one of the admissions so far. */
+/** A step of a simulation; `at` picks one of the admissions so far. */
 export type Step =
   | { readonly do: 'admit'; readonly key: KeyId; readonly demand: PlainDemand }
   | {
@@ -46,7 +46,7 @@ export type Step =
       readonly tokens: number | undefined
     }
   | { readonly do: 'withdraw'; readonly at: number }
-  | { readonly do: 'amend'; readonly at: number; readonly cost: NanoUsd }
+  | { readonly do: 'adjust'; readonly at: number; readonly cost: NanoUsd }
   | { readonly do: 'record'; readonly at: number }
   | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
   | { readonly do: 'change group'; readonly group: GroupId; readonly budgetMax: NanoUsd | null }
@@ -59,7 +59,7 @@ export type Step =
   | { readonly do: 'reload' }
   | { readonly do: 'wait'; readonly time: number }
 
-/** A request that was let in. */
+/** An admitted request. */
 interface Open {
   readonly real: Admission
   readonly plain: PlainAdmission
@@ -67,7 +67,7 @@ interface Open {
   isRecorded: boolean
 }
 
-/** Accounts over a database, and beside them the plain model to which the same things happen. */
+/** Runs the same steps on accounts over a database and on the plain model. */
 export class Simulation {
   readonly clock = new ManualClock()
   readonly store = new MemoryStore()
@@ -76,7 +76,7 @@ export class Simulation {
     observer: new RecordingObserver(),
     reserveOutputTokens: () => reserveOutput,
   })
-  /** So small that rows are dropped. */
+  /** Its capacity is so small that rows are dropped. */
   readonly usageLog = new UsageLog({
     store: this.store,
     clock: this.clock,
@@ -124,7 +124,7 @@ export class Simulation {
         if (admission) this.model.withdraw(admission.plain)
         return
       }
-      case 'amend': {
+      case 'adjust': {
         const admission = this.#pick(step.at)
         if (!admission || admission.isRecorded) return
         admission.real.adjust(step.cost)
@@ -211,7 +211,7 @@ export class Simulation {
     }
   }
 
-  /** The row of a request that has ended, as it is written once its cost is known for good. */
+  /** Adds the row of an ended request when its cost is final. */
   #record(open: Open): void {
     const { row } = open.plain
     if (!row || open.isRecorded) return
@@ -235,7 +235,7 @@ export class Simulation {
     this.model.groups.set(row.id, row)
   }
 
-  /** The books of the database agree, as though the process ended now. */
+  /** Checks that spend and rows in the database agree at this moment, as after a crash. */
   checkSaved(): void {
     const flushed = [...this.store.flushes.values()].flatMap(({ additions }) => additions)
     const amountsOf = (id: string) => [
@@ -253,7 +253,7 @@ export class Simulation {
     }
   }
 
-  /** Every key and group stands as the model says. */
+  /** Checks every key and group against the model. */
   check(): void {
     for (const { record, spent, reserved } of [
       ...this.accounts.listKeys(),
@@ -263,7 +263,7 @@ export class Simulation {
     }
   }
 
-  /** Everything ends, and nothing may be left over. */
+  /** Ends everything and checks that nothing remains. */
   async end(): Promise<void> {
     for (const [index, open] of this.open.entries()) {
       const { real, plain } = open

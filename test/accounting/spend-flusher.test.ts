@@ -22,7 +22,7 @@ function ledgerOver(store = new MemoryStore()) {
     dropped: (row) => ledger.addDropped(row),
   })
   const ledger: SpendFlusher = new SpendFlusher({ ...options, interval, usageLog })
-  /** A request that has cost so much, and whose row was dropped. */
+  /** Ends a request with this cost whose row is dropped. */
   const owe = (cost: number, id: string = keyId) =>
     ledger.addDropped({ keyId: id, groupId: null, cost: nano(cost) })
   const saved = () => store.keys.get(keyId)?.budgetSpent
@@ -32,7 +32,7 @@ function ledgerOver(store = new MemoryStore()) {
 describe('rows', () => {
   const row = usageRow({ keyId, groupId, cost: nano(5) })
 
-  test('are written with what they cost, for keys and for groups', async () => {
+  test('rows are written with their cost for keys and for groups', async () => {
     const { store, ledger, usageLog, saved } = ledgerOver()
     usageLog.add(row)
     usageLog.add({ ...row, groupId: null })
@@ -43,7 +43,7 @@ describe('rows', () => {
     expect(store.groups.get(groupId)?.budgetSpent).toBe(5n)
   })
 
-  test('that wait for company are written when the interval of the spend is over', async () => {
+  test('rows that wait for a full batch are written at the end of the flush interval', async () => {
     const { clock, usageLog, saved } = ledgerOver()
     usageLog.add(row)
     await clock.advance(interval - 1)
@@ -52,7 +52,7 @@ describe('rows', () => {
     expect(saved()).toBe(5n)
   })
 
-  test('that find no room are charged without being written', async () => {
+  test('dropped rows are charged without being written', async () => {
     const { clock, store, usageLog, saved } = ledgerOver()
     for (let request = 0; request < 12; request++) usageLog.add(row)
     await clock.advance(interval)
@@ -62,7 +62,7 @@ describe('rows', () => {
   })
 })
 
-test('what dropped rows have cost is saved at every interval, for keys and for groups', async () => {
+test('the cost of dropped rows is saved at every interval, for keys and for groups', async () => {
   const { clock, ledger, owe, saved, store } = ledgerOver()
   ledger.addDropped({ keyId, groupId, cost: nano(5) })
   await clock.advance(interval - 1)
@@ -75,13 +75,13 @@ test('what dropped rows have cost is saved at every interval, for keys and for g
   expect(saved()).toBe(12n)
 })
 
-test('a flush with nothing to save leaves the database alone', async () => {
+test('a flush with nothing to save does not call the database', async () => {
   const { clock, store } = ledgerOver()
   await clock.advance(interval * 3)
   expect(store.calls).toEqual([])
 })
 
-test('a failed flush is sent again as it was, and what was spent meanwhile goes into the next', async () => {
+test('a failed flush is sent again unchanged, and later spend goes into the next one', async () => {
   const { clock, store, owe, saved } = ledgerOver()
   store.trouble = 'lose-answer'
   owe(5)
@@ -95,7 +95,7 @@ test('a failed flush is sent again as it was, and what was spent meanwhile goes 
   expect([...store.flushes.values()].map(({ additions }) => additions[0]?.amount)).toEqual([5n, 7n])
 })
 
-test('while the database is out one flush is tried again, and no more are made', async () => {
+test('during an outage one flush is repeated and no further one is made', async () => {
   const { clock, store, owe, saved } = ledgerOver()
   store.trouble = 'refuse'
   owe(5)
@@ -113,7 +113,7 @@ test('while the database is out one flush is tried again, and no more are made',
   ])
 })
 
-test('one line tells that saving fails, and one that it works again', async () => {
+test('an outage logs one line at its begin and one at its end', async () => {
   const { clock, store, owe, log } = ledgerOver()
   owe(4)
   await clock.advance(interval)
@@ -131,7 +131,7 @@ test('one line tells that saving fails, and one that it works again', async () =
   expect(log.lines[0]?.fields).toMatchObject({ reason: 'the database is out' })
 })
 
-test('flushes follow one another, and those who wait share one', async () => {
+test('flushes run one after the other, and waiting callers share one', async () => {
   const { store, ledger, owe, saved } = ledgerOver()
   const release = store.hold()
   owe(1)
@@ -149,14 +149,14 @@ test('flushes follow one another, and those who wait share one', async () => {
   expect(saved()).toBe(3n)
 })
 
-test('what was spent before a flush is saved when it resolves', async () => {
+test('a flush resolves when all earlier spend is saved', async () => {
   const { ledger, owe, saved } = ledgerOver()
   owe(4)
   await ledger.flush()
   expect(saved()).toBe(4n)
 })
 
-test('many accounts are saved in several transactions, also after one of them failed', async () => {
+test('the spend of many accounts is saved in several transactions, even after one of them failed', async () => {
   const { clock, store, ledger, owe } = ledgerOver()
   const ids = Array.from({ length: 2_500 }, (_, at) => at.toString(16).padStart(32, '0'))
   for (const id of ids) owe(1, id)
@@ -183,7 +183,7 @@ test('the interval can be changed at any time', async () => {
   expect(clock.pending).toBe(1)
 })
 
-test('the same interval once more does not put the next flush off', async () => {
+test('setting the same interval again does not postpone the next flush', async () => {
   const { clock, ledger, owe, saved } = ledgerOver()
   owe(5)
   await clock.advance(interval - 1)
@@ -192,7 +192,7 @@ test('the same interval once more does not put the next flush off', async () => 
   expect(saved()).toBe(5n)
 })
 
-test('the end is one more flush, and no timer stays', async () => {
+test('closing flushes once more and leaves no timer', async () => {
   const { clock, ledger, owe, saved } = ledgerOver()
   owe(5)
   expect(await ledger.close()).toEqual({ rows: 0, spend: 0n })
@@ -200,7 +200,7 @@ test('the end is one more flush, and no timer stays', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('the end says how many rows and how much spend could not be saved', async () => {
+test('closing returns the rows and the spend that could not be saved', async () => {
   const { store, clock, ledger, usageLog, owe } = ledgerOver()
   store.trouble = 'refuse'
   owe(5)
@@ -211,7 +211,7 @@ test('the end says how many rows and how much spend could not be saved', async (
   expect(clock.pending).toBe(0)
 })
 
-test('an end during a flush leaves no timer either', async () => {
+test('closing during a flush leaves no timer either', async () => {
   const { clock, ledger, owe, store, saved } = ledgerOver()
   const release = store.hold()
   owe(5)

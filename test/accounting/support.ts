@@ -16,7 +16,7 @@ export const nano = (amount: number | bigint) => BigInt(amount) as NanoUsd
 export const keyId = 'a'.repeat(32) as KeyId
 export const groupId = 'b'.repeat(32) as GroupId
 
-/** A key without any limit, but for what is given. */
+/** Returns a key without limits except the given ones. */
 export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
   return {
     id: keyId,
@@ -35,7 +35,7 @@ export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
   }
 }
 
-/** A group without a cap, but for what is given. */
+/** Returns a group without a cap, with the given members. */
 export function groupRow(row: Partial<GroupRow> = {}): GroupRow {
   return {
     id: groupId,
@@ -57,25 +57,25 @@ export const freeOfCharge: Prices = {
   searches: nano(0),
 }
 
-/** A link of a chain, with only what accounting reads of it. */
+/** A link of a chain with only the members that accounting reads. */
 export function link(prices: Partial<Prices>, model: Partial<Model> = {}): Model {
   const merged = { prices: { ...freeOfCharge, ...prices }, maxOutputTokens: undefined, ...model }
   return { id: 'm', provider: { name: 'p' }, ...merged } as Model
 }
 
-/** One dollar a million prompt tokens: a token costs 1,000 nano-dollars. */
+/** One dollar per million prompt tokens: a token costs 1,000 nano-dollars. */
 export const dollarModel = link({ input: usd(1) })
 
-/** What a link may write that is sent this bound; undefined: none. */
+/** The output estimate of a request with this maximum; undefined: without one. */
 export function writing(maxTokens: number | undefined, choices = 1): OutputEstimate {
   return { maxTokens: maxTokens ?? 0, isBounded: maxTokens !== undefined, choices }
 }
 
 export const routeTo = (...chain: [Model, ...Model[]]): ModelRoute => ({ model: chain[0], chain })
 
-/** Notes what it is told, with the subject as it stands at that moment. */
+/** Records its calls with the state of the subject at that moment. */
 export class RecordingObserver implements BudgetObserver {
-  readonly told: unknown[] = []
+  readonly calls: unknown[] = []
 
   readonly charged = this.#note('charged')
   readonly refused = this.#note('refused')
@@ -85,12 +85,12 @@ export class RecordingObserver implements BudgetObserver {
 
   #note(of: keyof BudgetObserver) {
     return ({ scope, record: { id, name, budgetMax }, spent }: BudgetSubject): void => {
-      this.told.push({ of, scope, id, name, budgetMax, spent })
+      this.calls.push({ of, scope, id, name, budgetMax, spent })
     }
   }
 }
 
-/** Keeps its lines. */
+/** Records its lines. */
 export class RecordingLog implements Log {
   readonly lines: { level: LogLevel; message: string; fields: unknown }[] = []
 
@@ -103,7 +103,7 @@ export class RecordingLog implements Log {
   }
 }
 
-/** Accounts that hold the given key, and the group when there is one. */
+/** A registry with the given key and, if given, the group. */
 export function registryWith(key: Partial<KeyRow>, group?: Partial<GroupRow>) {
   const clock = new ManualClock()
   const watch = new RecordingObserver()
@@ -127,13 +127,19 @@ export interface Asking {
   readonly id?: KeyId
 }
 
-/** Admits a request of `tokens` prompt tokens at a dollar a million, unless more is said. */
-export function ask(accounts: KeyRegistry, tokens: number, asking: Asking = {}): Admission {
+/**
+ * Admits a request of `tokens` prompt tokens at a dollar per million, unless options say otherwise.
+ */
+export function admitRequest(
+  accounts: KeyRegistry,
+  tokens: number,
+  asking: Asking = {},
+): Admission {
   const { demand = { promptTokens: tokens }, route = routeTo(dollarModel), id = keyId } = asking
   return accounts.createPrincipal(getEntry(accounts, id)).admit(route, () => demand)
 }
 
-/** The error of a refused request. */
+/** Returns the error of a refused request. */
 export function refusal(attempt: () => unknown): GatewayError {
   try {
     attempt()
@@ -144,7 +150,7 @@ export function refusal(attempt: () => unknown): GatewayError {
   throw new Error('nothing was refused')
 }
 
-/** Headers by their names. */
+/** Returns the headers by name. */
 export function named(headers: HeaderList = []): Readonly<Record<string, string>> {
   return Object.fromEntries(headerEntries({ headers }))
 }

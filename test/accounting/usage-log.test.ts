@@ -65,7 +65,7 @@ describe('a row', () => {
     return rows
   }
 
-  test('tells what became of a request', () => {
+  test('a row describes the outcome of a request', () => {
     const served = link({}, { id: 'm2' as never, provider: { name: 'p2' } as never })
     const settlement: RequestRecord = {
       ...refused,
@@ -123,7 +123,7 @@ describe('a row', () => {
     ])
   })
 
-  test('of a refusal has no tokens and the provider of the model that was asked for', () => {
+  test('the row of a refusal has no tokens and the provider of the requested model', () => {
     expect(rowOf(refused)).toMatchObject([
       {
         modelUsed: null,
@@ -137,7 +137,7 @@ describe('a row', () => {
     ])
   })
 
-  test('has counts that a database can take, whatever upstreams claim', () => {
+  test('counts are clamped to what the database can hold', () => {
     const usage = { promptTokens: 1e16, completionTokens: 0, totalTokens: 1e16, estimated: false }
     expect(rowOf({ ...refused, usage, searchUnits: 1e16 })).toMatchObject([
       {
@@ -148,13 +148,13 @@ describe('a row', () => {
     ])
   })
 
-  test('is not written where nobody is accountable', () => {
+  test('a request without an account has no row', () => {
     expect(rowOf({ ...refused, account: undefined })).toEqual([])
   })
 })
 
 describe('rows', () => {
-  test('are written together when they have waited long enough', async () => {
+  test('rows are written together after the maximum wait', async () => {
     const { clock, add, batches } = logOver()
     add(1)
     await clock.advance(1_500)
@@ -168,7 +168,7 @@ describe('rows', () => {
     expect(batches()).toEqual(['r-1 r-2', 'r-3'])
   })
 
-  test('are written at once when a batch is full', async () => {
+  test('a full batch is written at once', async () => {
     const { add, batches, clock } = logOver()
     add(1, 4)
     await settled()
@@ -176,7 +176,7 @@ describe('rows', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('go out one batch after the other', async () => {
+  test('batches are written one after the other', async () => {
     const { store, clock, add, batches } = logOver()
     const release = store.hold()
     add(1, 9)
@@ -189,7 +189,7 @@ describe('rows', () => {
     expect(batches()[2]).toBe('r-9')
   })
 
-  test('over the capacity are dropped and counted, the newest first', async () => {
+  test('rows over the capacity are dropped and counted, the newest first', async () => {
     const { store, add, batches, usageLog, dropped } = logOver()
     const release = store.hold()
     add(1, 13)
@@ -201,7 +201,7 @@ describe('rows', () => {
     expect(store.calls).toHaveLength(3)
   })
 
-  test('are sent again as the same batch after a failure, and written once', async () => {
+  test('a failed batch is sent again unchanged and written once', async () => {
     const { store, clock, add, batches } = logOver()
     store.trouble = 'lose-answer'
     add(1, 4)
@@ -215,7 +215,7 @@ describe('rows', () => {
     expect(store.usage.map(({ requestId }) => requestId)).toHaveLength(8)
   })
 
-  test('never make a database that fails spin', async () => {
+  test('a failing database is retried with a minimum pause', async () => {
     const { store, clock, add } = logOver({ flushAfter: 1 })
     store.trouble = 'refuse'
     add(1)
@@ -223,7 +223,7 @@ describe('rows', () => {
     expect(store.calls.length).toBeLessThanOrEqual(11)
   })
 
-  test('that cannot be saved give one line, and one more when they can', async () => {
+  test('an outage logs one line at its begin and one at its end', async () => {
     const { store, clock, log, add } = logOver()
     store.trouble = 'refuse'
     add(1)
@@ -238,7 +238,7 @@ describe('rows', () => {
 })
 
 describe('the end', () => {
-  test('writes what waits, and leaves no timer', async () => {
+  test('closing writes the waiting rows and leaves no timer', async () => {
     const { clock, add, batches, usageLog } = logOver()
     add(1, 6)
     await usageLog.close()
@@ -246,7 +246,7 @@ describe('the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('gives a batch that has failed one more try', async () => {
+  test('closing tries a failed batch once more', async () => {
     const { store, clock, add, batches, usageLog } = logOver()
     store.trouble = 'refuse'
     add(1, 6)
@@ -257,7 +257,7 @@ describe('the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('returns what could not be saved, and drops what comes later', async () => {
+  test('closing returns the unsaved rows, and later rows are dropped', async () => {
     const { store, clock, add, usageLog, dropped } = logOver()
     store.trouble = 'refuse'
     add(1, 6)

@@ -9,8 +9,8 @@ import { openBodyLimiter } from '../support/open-body-limiter.ts'
 
 const encoder = new TextEncoder()
 
-/** The routes over a document that takes everything but `bad`. */
-async function desk(text = 'first') {
+/** Opens the routes over a document that accepts everything but `bad`. */
+async function openConfigRoutes(text = 'first') {
   const content = { bytes: encoder.encode(text) }
   const file: ConfigFile = {
     read: async () => content.bytes,
@@ -45,8 +45,8 @@ async function desk(text = 'first') {
   return { call, text: () => new TextDecoder().decode(content.bytes) }
 }
 
-test('GET shows the exact text, its hash, and the hash as a tag', async () => {
-  const { call } = await desk('# é\r\n')
+test('GET returns the exact text, its hash, and the hash as ETag', async () => {
+  const { call } = await openConfigRoutes('# é\r\n')
   const hash = blake3Hex('# é\r\n')
   const reply = await call('GET')
   expect(reply).toMatchObject({
@@ -59,8 +59,8 @@ test('GET shows the exact text, its hash, and the hash as a tag', async () => {
   })
 })
 
-test('PUT replaces the file under the tag that GET gave, and answers 204 with the next one', async () => {
-  const { call, text } = await desk('first')
+test('PUT replaces the file if the ETag of GET matches, and answers 204 with the new one', async () => {
+  const { call, text } = await openConfigRoutes('first')
   const tag = (await call('GET'))?.headers.at(-1) ?? ''
   const reply = await call('PUT', {
     headers: { 'if-match': tag, 'content-type': 'application/json' },
@@ -77,7 +77,7 @@ test.each([
   ['without a body', { 'if-match': blake3Hex('first') }, null, 'LM-1001'],
   ['over the body limit', { 'if-match': blake3Hex('first') }, 'x'.repeat(21), 'LM-1002'],
 ])('a PUT %s changes nothing', async (_, headers, body, code) => {
-  const { call, text } = await desk('first')
+  const { call, text } = await openConfigRoutes('first')
   await expect(call('PUT', { headers, body })).rejects.toMatchObject({ code })
   expect(text()).toBe('first')
 })

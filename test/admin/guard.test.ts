@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { mintKey } from '../../src/auth/index.ts'
 import { AdminHarness, masterKey } from './harness.ts'
 
-let desk: AdminHarness
+let admin: AdminHarness
 
 beforeEach(() => {
-  desk = new AdminHarness()
+  admin = new AdminHarness()
 })
 
 const id = '0'.repeat(32)
@@ -35,40 +35,43 @@ const strangers: readonly (readonly [string, Record<string, string>])[] = [
 ]
 
 describe.each(routes)('%s %s', (method, path) => {
-  test.each(strangers)('is 401 for who shows %s, and nothing is done', async (_, headers) => {
-    const answer = await desk.call(method, path, {
-      headers,
-      ...(method !== 'GET' && { body: '{"name":' }),
-    })
-    expect(answer.status).toBe(401)
-    expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer' })
-    expect(answer.json).toEqual({
-      error: {
-        code: 'LM-4004',
-        type: 'invalid_request',
-        message: 'the master key is missing or wrong',
-        param: null,
-        request_id: 'request',
-      },
-    })
-    expect(desk.store.calls).toEqual([])
-  })
+  test.each(strangers)(
+    'a request that shows %s is rejected with 401 and has no effect',
+    async (_, headers) => {
+      const answer = await admin.call(method, path, {
+        headers,
+        ...(method !== 'GET' && { body: '{"name":' }),
+      })
+      expect(answer.status).toBe(401)
+      expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer' })
+      expect(answer.json).toEqual({
+        error: {
+          code: 'LM-4004',
+          type: 'invalid_request',
+          message: 'the master key is missing or wrong',
+          param: null,
+          request_id: 'request',
+        },
+      })
+      expect(admin.store.calls).toEqual([])
+    },
+  )
 
-  test('lets in who shows the master key', async () => {
-    const answer = await desk.call(method, path, { ...(method !== 'GET' && { body: '{}' }) })
+  test('a request with the master key is accepted', async () => {
+    const answer = await admin.call(method, path, { ...(method !== 'GET' && { body: '{}' }) })
     expect(answer.status).not.toBe(401)
   })
 })
 
-test('a virtual key in force is no master key', async () => {
-  const { key } = await desk.newKey()
-  const answer = await desk.call('GET', '/admin/keys', {
+test('an active virtual key is not accepted as master key', async () => {
+  const { key } = await admin.newKey()
+  const answer = await admin.call('GET', '/admin/keys', {
     headers: { authorization: `Bearer ${key}` },
   })
   expect(answer.status).toBe(401)
 })
 
-test('the body of a stranger is not read', async () => {
+test('the body of a rejected request is not read', async () => {
   let isRead = false
   const body = new ReadableStream<Uint8Array>(
     {
@@ -78,7 +81,7 @@ test('the body of a stranger is not read', async () => {
     },
     { highWaterMark: 0 },
   )
-  expect((await desk.call('POST', '/admin/keys', { body, headers: {} })).status).toBe(401)
+  expect((await admin.call('POST', '/admin/keys', { body, headers: {} })).status).toBe(401)
   expect(isRead).toBe(false)
 })
 
@@ -88,7 +91,7 @@ test.each([
   ['GET', `/admin/keys/${id}/rotate`, 405],
   ['POST', `/admin/keys/${id}/revoke`, 404],
   ['GET', '/admin', 404],
-])('%s %s is LM-1003 outside of the guard', async (method, path, status) => {
-  const answer = await desk.call(method, path, { headers: {} })
+])('%s %s is LM-1003 without the master key', async (method, path, status) => {
+  const answer = await admin.call(method, path, { headers: {} })
   expect([answer.status, answer.json.error.code]).toEqual([status, 'LM-1003'])
 })

@@ -44,7 +44,7 @@ export interface GroupJson {
   readonly deleted_at: number | null
 }
 
-/** Whatever of these an answer has: tests know which. */
+/** All members that a response of these routes can have. */
 export interface AnswerJson extends KeyJson {
   readonly keys: readonly KeyJson[]
   readonly groups: readonly GroupJson[]
@@ -59,14 +59,14 @@ export interface Answer {
 }
 
 export interface Call {
-  /** Text, bytes and streams go out as they are, everything else as JSON. */
+  /** Text, bytes and streams are sent unchanged, everything else as JSON. */
   readonly body?: unknown
-  /** In the place of the master key. */
+  /** Replace the header with the master key. */
   readonly headers?: Record<string, string>
   readonly signal?: CancelSignal
 }
 
-/** The admin routes of keys and groups behind their guard, and all that they work on. */
+/** The guarded admin routes of keys and groups, and their dependencies. */
 export class AdminHarness {
   readonly store = new MemoryStore()
   readonly clock = new ManualClock()
@@ -107,7 +107,7 @@ export class AdminHarness {
     }
   }
 
-  /** A call that must succeed. */
+  /** Makes a call that must succeed. */
   async done(method: string, path: string, body?: unknown): Promise<AnswerJson> {
     const answer = await this.call(method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
@@ -122,8 +122,8 @@ export class AdminHarness {
     return this.done('POST', '/admin/groups', { name: 'g', ...body })
   }
 
-  /** Whether a secret opens the data plane now. */
-  opens(secret: string | undefined): boolean {
+  /** Whether a secret is valid on the data plane now. */
+  accepts(secret: string | undefined): boolean {
     try {
       this.ring.authenticate(new Headers({ authorization: `Bearer ${secret}` }), this.now)
       return true
@@ -132,7 +132,7 @@ export class AdminHarness {
     }
   }
 
-  /** Requests of this key have cost so much, and nothing of it is saved yet. */
+  /** Charges the key without saving the spend. */
   charge(id: string, nanos: bigint): void {
     this.accounts.getKey(id as KeyId)?.charge(nanos)
   }
@@ -141,7 +141,7 @@ export class AdminHarness {
     this.accounts.getGroup(id as GroupId)?.charge(nanos)
   }
 
-  /** The cap of a key in memory and in the database. */
+  /** Returns the cap of a key in memory and in the database. */
   caps(id: string): readonly (NanoUsd | null | undefined)[] {
     const inMemory = this.accounts.getKey(id as KeyId) ?? this.accounts.getGroup(id as GroupId)
     const inStore = this.store.keys.get(id) ?? this.store.groups.get(id)
@@ -168,7 +168,7 @@ export class AdminHarness {
   }
 }
 
-/** What tells one refusal from another. */
+/** Returns the members that identify a refusal. */
 export function refusal({ status, json }: Answer): readonly [number, string, string | null] {
   return [status, json.error.code, json.error.param]
 }

@@ -3,13 +3,13 @@ import { LightAbortController } from '../../src/wire/light-abort-controller.ts'
 import { settled } from '../support/manual-clock.ts'
 import { AdminHarness, bodyLimit, masterKey, refusal } from './harness.ts'
 
-let desk: AdminHarness
+let admin: AdminHarness
 let paths: Readonly<Record<string, string>>
 
 beforeEach(async () => {
-  desk = new AdminHarness()
-  const { id: key } = await desk.newKey({ name: 'before', budget_max: 1 })
-  const { id: group } = await desk.newGroup({ name: 'before', budget_max: 1 })
+  admin = new AdminHarness()
+  const { id: key } = await admin.newKey({ name: 'before', budget_max: 1 })
+  const { id: group } = await admin.newGroup({ name: 'before', budget_max: 1 })
   paths = {
     'POST key': '/admin/keys',
     'PATCH key': `/admin/keys/${key}`,
@@ -27,7 +27,7 @@ const routes = {
 } as const
 
 const send = (route: string, body: unknown, headers?: Record<string, string>) =>
-  desk.call(route.split(' ')[0] ?? '', paths[route] ?? '', {
+  admin.call(route.split(' ')[0] ?? '', paths[route] ?? '', {
     body,
     headers: { authorization: `Bearer ${masterKey}`, ...headers },
   })
@@ -35,7 +35,7 @@ const send = (route: string, body: unknown, headers?: Record<string, string>) =>
 const everyRoute = [...routes.create, ...routes.update, ...routes.grant]
 
 const state = async () =>
-  (await desk.call('GET', '/admin/keys')).text + (await desk.call('GET', '/admin/groups')).text
+  (await admin.call('GET', '/admin/keys')).text + (await admin.call('GET', '/admin/groups')).text
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
@@ -98,7 +98,7 @@ const badCounts = ['1', true, [], {}, -1, 0.5, 1e-9, 2 ** 53, 1e300, '']
 
 type Field = readonly [field: string, value: unknown]
 
-/** Each refused by the routes that take the field. */
+/** Values that the routes with the field refuse. */
 const fields: Readonly<Record<string, readonly Field[]>> = {
   'POST key': [
     ...badNames.map((value): Field => ['name', value]),
@@ -109,7 +109,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...[1, true, [], {}, '', 'x', 'f'.repeat(31), 'F'.repeat(32)].map(
       (value): Field => ['group_id', value],
     ),
-    // These are not for the client to set.
+    // Clients cannot set these.
     ...['disabled', 'id', 'key', 'budget_spent', 'created_at', 'deleted_at', 'hash'].map(
       (field): Field => [field, 'canary'],
     ),
@@ -146,7 +146,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
   ],
 }
 
-/** A body that the route would take. */
+/** A body that the route accepts. */
 const valid: Readonly<Record<string, object>> = {
   'POST key': { name: 'k' },
   'PATCH key': {},
@@ -160,7 +160,7 @@ describe.each([
   ...Object.entries(fields),
   ['POST group grant', fields['POST key grant'] ?? []] as const,
 ])('%s refuses with LM-1001', (route, table) => {
-  test.each(table)('%s %j', async (field, value) => {
+  test.each(table)('%s %j is refused', async (field, value) => {
     const before = await state()
     const answer = await send(route, { ...valid[route], [field]: value })
     expect(refusal(answer)).toEqual([400, 'LM-1001', field])
@@ -242,7 +242,7 @@ describe('the query of a list', () => {
     ['=', ''],
   ])('?%s is refused', async (query, param) => {
     for (const list of ['keys', 'groups']) {
-      const answer = await desk.call('GET', `/admin/${list}?${query}`)
+      const answer = await admin.call('GET', `/admin/${list}?${query}`)
       expect(refusal(answer)).toEqual([400, 'LM-1001', param])
     }
   })
@@ -250,7 +250,7 @@ describe('the query of a list', () => {
   test.each(['', '?', '?include_deleted=%74rue', '?&include_deleted=false&'])(
     '%s is taken',
     async (query) => {
-      expect((await desk.call('GET', `/admin/keys${query}`)).status).toBe(200)
+      expect((await admin.call('GET', `/admin/keys${query}`)).status).toBe(200)
     },
   )
 })
@@ -276,23 +276,23 @@ describe('a body over the limit is LM-1002', () => {
 
 describe('a client that leaves', () => {
   test('while its body is read ends the wait, and nothing is written', async () => {
-    const before = desk.store.calls.length
+    const before = admin.store.calls.length
     const signal = new LightAbortController()
     const body = new ReadableStream<Uint8Array>({ start: (out) => out.enqueue(utf8('{"na')) })
     const headers = { authorization: `Bearer ${masterKey}` }
-    const call = desk.call('POST', '/admin/keys', { body, signal, headers })
+    const call = admin.call('POST', '/admin/keys', { body, signal, headers })
     await settled()
     signal.abort()
     expect((await call).json.error.code).toBe('LM-6001')
-    expect(desk.store.calls).toHaveLength(before)
-    expect(desk.clock.pending).toBe(0)
+    expect(admin.store.calls).toHaveLength(before)
+    expect(admin.clock.pending).toBe(0)
   })
 
   test('before its body is read is not waited for', async () => {
     const signal = new LightAbortController()
     signal.abort()
     const body = new ReadableStream<Uint8Array>()
-    const { json } = await desk.call('POST', '/admin/keys', { body, signal })
+    const { json } = await admin.call('POST', '/admin/keys', { body, signal })
     expect(json.error.code).toBe('LM-6001')
   })
 })

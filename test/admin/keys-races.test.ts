@@ -3,34 +3,34 @@ import type { KeyId } from '../../src/core/ids.ts'
 import { settled } from '../support/manual-clock.ts'
 import { AdminHarness, type Answer } from './harness.ts'
 
-let desk: AdminHarness
+let admin: AdminHarness
 let id: string
 let secret: string | undefined
 
 beforeEach(async () => {
-  desk = new AdminHarness()
-  const created = await desk.newKey({ budget_max: 1 })
+  admin = new AdminHarness()
+  const created = await admin.newKey({ budget_max: 1 })
   id = created.id
   secret = created.key
 })
 
 const call = (method: string, action = '', body?: object) =>
-  desk.call(method, `/admin/keys/${id}${action}`, { body })
+  admin.call(method, `/admin/keys/${id}${action}`, { body })
 
 const rotate = () => call('POST', '/rotate')
 const remove = () => call('DELETE')
 const patch = (change: object) => call('PATCH', '', change)
 const grant = (amount: number) => call('POST', '/grant', { amount })
 
-/** What is in memory is what was committed last. */
+/** Checks that the record in memory is the committed one. */
 function expectMemoryIsStore(): void {
-  const { digest: _, budgetSpent: __, ...row } = desk.store.keys.get(id) ?? {}
-  expect(desk.accounts.getKey(id as KeyId)?.record).toEqual(row)
+  const { digest: _, budgetSpent: __, ...row } = admin.store.keys.get(id) ?? {}
+  expect(admin.accounts.getKey(id as KeyId)?.record).toEqual(row)
 }
 
-/** Makes the calls, and lets the database answer only when it has been asked by all of them. */
+/** Makes the calls and lets the database respond only after all of them have reached it. */
 async function together(...calls: readonly (() => Promise<Answer>)[]): Promise<readonly Answer[]> {
-  const release = desk.store.hold()
+  const release = admin.store.hold()
   const answers: Promise<Answer>[] = []
   for (const make of calls) {
     answers.push(make())
@@ -46,14 +46,14 @@ const times = <T>(count: number, value: T): readonly T[] =>
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
 
 describe('calls that run into each other', () => {
-  test('all grants land', async () => {
+  test('concurrent grants are all added', async () => {
     const answers = await together(...times(100, () => grant(0.01)))
     expect(new Set(statuses(answers))).toEqual(new Set([200]))
-    expect(desk.caps(id)).toEqual([2_000_000_000n, 2_000_000_000n])
+    expect(admin.caps(id)).toEqual([2_000_000_000n, 2_000_000_000n])
     expectMemoryIsStore()
   })
 
-  test('a grant and a cap end as they were committed, either way round', async () => {
+  test('a concurrent grant and cap result in the order of their commits', async () => {
     await together(
       () => grant(1),
       () => patch({ budget_max: 10 }),
@@ -64,47 +64,47 @@ describe('calls that run into each other', () => {
       () => grant(1),
     )
     expectMemoryIsStore()
-    expect(desk.caps(id)[0]).toBe(11_000_000_000n)
+    expect(admin.caps(id)[0]).toBe(11_000_000_000n)
   })
 
-  test('of many rotations the last one committed gives the only secret', async () => {
+  test('after many concurrent rotations, only the secret of the last commit is valid', async () => {
     const answers = await together(...times(20, rotate))
     const secrets = [secret, ...answers.map(({ json }) => json.key)]
-    expect(secrets.filter((key) => desk.opens(key))).toEqual([secrets.at(-1)])
-    expect(desk.events.filter(({ type }) => type === 'key.rotated')).toHaveLength(20)
+    expect(secrets.filter((key) => admin.accepts(key))).toEqual([secrets.at(-1)])
+    expect(admin.events.filter(({ type }) => type === 'key.rotated')).toHaveLength(20)
   })
 
-  test('of two deletions one is done and told, the other finds nothing', async () => {
+  test('of two concurrent deletions one emits an event, and the other finds no key', async () => {
     const answers = await together(remove, remove)
     expect(statuses(answers)).toEqual([204, 400])
-    expect(desk.events.map(({ type }) => type)).toEqual(['key.deleted'])
+    expect(admin.events.map(({ type }) => type)).toEqual(['key.deleted'])
   })
 
-  test('of many disablings one is told', async () => {
+  test('many concurrent disablings emit one event', async () => {
     await together(...times(10, () => patch({ disabled: true })))
-    expect(desk.events.map(({ type }) => type)).toEqual(['key.disabled'])
+    expect(admin.events.map(({ type }) => type)).toEqual(['key.disabled'])
   })
 
-  test('every change of state is told as it was committed', async () => {
+  test('every change emits its event with the committed state', async () => {
     const changes = [true, false, true, true, false, false, true]
     await together(...changes.map((disabled) => () => patch({ disabled })))
-    expect(desk.events.map(({ type }) => type)).toEqual(Array(3).fill('key.disabled'))
-    expect(desk.opens(secret)).toBe(false)
+    expect(admin.events.map(({ type }) => type)).toEqual(Array(3).fill('key.disabled'))
+    expect(admin.accepts(secret)).toBe(false)
     expectMemoryIsStore()
   })
 
-  test('a deletion leaves no secret in force, whatever else is under way', async () => {
+  test('a deletion leaves no valid secret, no matter which calls run at the same time', async () => {
     const answers = await together(rotate, () => patch({ name: 'x' }), remove, rotate)
     expect(statuses(answers)).toEqual([200, 200, 204, 400])
     for (const key of [secret, answers[0]?.json.key, answers[3]?.json.key]) {
-      expect(desk.opens(key)).toBe(false)
+      expect(admin.accepts(key)).toBe(false)
     }
     expectMemoryIsStore()
   })
 
-  test('a group does not go while a key joins it, nor a key into a group that goes', async () => {
-    const group = await desk.newGroup()
-    const leave = () => desk.call('DELETE', `/admin/groups/${group.id}`)
+  test('a group is not deleted while a key joins it, and a key does not join a deleted group', async () => {
+    const group = await admin.newGroup()
+    const leave = () => admin.call('DELETE', `/admin/groups/${group.id}`)
     const join = () => patch({ group_id: group.id })
     expect(statuses(await together(join, leave))).toEqual([200, 400])
     await patch({ group_id: null })
@@ -114,28 +114,28 @@ describe('calls that run into each other', () => {
 })
 
 describe('while the database is slow', () => {
-  test('the old state serves, and the new one from the commit on', async () => {
-    const release = desk.store.hold()
+  test('while the database is slow, the old state applies until the commit', async () => {
+    const release = admin.store.hold()
     const deletion = call('DELETE')
     await settled()
-    expect(desk.opens(secret)).toBe(true)
-    expect(desk.events).toEqual([])
+    expect(admin.accepts(secret)).toBe(true)
+    expect(admin.events).toEqual([])
     release()
     expect((await deletion).status).toBe(204)
-    expect(desk.opens(secret)).toBe(false)
+    expect(admin.accepts(secret)).toBe(false)
   })
 
-  test('what is spent meanwhile is in the answer', async () => {
-    const release = desk.store.hold()
+  test('spend during a slow change is part of the response', async () => {
+    const release = admin.store.hold()
     const change = patch({ name: 'x' })
     await settled()
-    desk.charge(id, 250_000_000n)
+    admin.charge(id, 250_000_000n)
     release()
     expect((await change).json.budget_spent).toBe(0.25)
   })
 
-  test('a list shows what is in memory, without waiting', async () => {
-    desk.store.hold()
-    expect((await desk.done('GET', '/admin/keys')).keys).toHaveLength(1)
+  test('a list shows the state in memory without waiting for the database', async () => {
+    admin.store.hold()
+    expect((await admin.done('GET', '/admin/keys')).keys).toHaveLength(1)
   })
 })

@@ -40,7 +40,7 @@ beforeEach(() => {
 })
 
 describe('PUT', () => {
-  test('seals the key, and has it in force before it answers', async () => {
+  test('PUT seals the key and applies it before the response', async () => {
     expect(await call('PUT', 'openai', { key: canary })).toEqual({
       status: 204,
       headers: [],
@@ -52,14 +52,14 @@ describe('PUT', () => {
     expect(JSON.stringify(rows)).not.toContain(canary)
   })
 
-  test('replaces the key before', async () => {
+  test('PUT replaces an earlier key', async () => {
     await call('PUT', 'openai', { key: 'old' })
     await call('PUT', 'openai', { key: canary })
     expect(reloads.at(-1)).toEqual(new Map([['openai', canary]]))
   })
 
   test.each(['org/vertex', 'org%2Fvertex', 'with%20space'])(
-    'takes every name that a provider can have: %s',
+    'PUT accepts every valid provider name: %s',
     async (path) => {
       await call('PUT', path, { key: canary })
       expect([...(reloads[0]?.keys() ?? [])]).toEqual([decodeURIComponent(path)])
@@ -67,7 +67,7 @@ describe('PUT', () => {
   )
 
   test.each(['other', 'constructor', 'OpenAI', 'openai/x'])(
-    'refuses the name of no provider: %s',
+    'PUT refuses a name without a provider: %s',
     async (path) => {
       await expect(call('PUT', path, { key: canary })).rejects.toMatchObject({
         code: 'LM-1001',
@@ -93,7 +93,7 @@ describe('PUT', () => {
     ['key', { key: canary.repeat(5000) }],
     ['secret', { key: canary, secret: canary }],
   ])(
-    'names the field %s of a body that it cannot take, and repeats nothing of it',
+    'PUT with an invalid body names the field %s and repeats nothing of it',
     async (param, body) => {
       const error = await call('PUT', 'openai', body).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(GatewayError)
@@ -103,13 +103,13 @@ describe('PUT', () => {
     },
   )
 
-  test('takes a document as it is, line ends and all', async () => {
+  test('PUT stores a JSON document unchanged, including its line ends', async () => {
     const document = JSON.stringify({ type: 'service_account', name: 'é' }, null, 2)
     await call('PUT', 'org/vertex', { key: document })
     expect(reloads[0]?.get('org/vertex')).toBe(document)
   })
 
-  test('fails when the key cannot be stored', async () => {
+  test('PUT fails when the key cannot be stored', async () => {
     store.trouble = 'refuse'
     await expect(call('PUT', 'openai', { key: canary })).rejects.not.toBeInstanceOf(GatewayError)
     expect(reloads).toEqual([])
@@ -117,17 +117,17 @@ describe('PUT', () => {
 })
 
 describe('DELETE', () => {
-  test('forgets the key, and has that in force before it answers', async () => {
+  test('DELETE removes the key and applies that before the response', async () => {
     await call('PUT', 'openai', { key: canary })
     expect((await call('DELETE', 'openai')).status).toBe(204)
     expect(reloads.at(-1)).toEqual(new Map())
   })
 
-  test('of a provider without a stored key is done already', async () => {
+  test('DELETE succeeds for a provider without a stored key', async () => {
     expect((await call('DELETE', 'openai')).status).toBe(204)
   })
 
-  test('forgets a key whose provider is no longer configured', async () => {
+  test('DELETE removes a key whose provider is no longer configured', async () => {
     const sealed = await sealer.seal({ purpose: 'provider-key', name: 'gone' }, canary)
     await store.putSealed({ purpose: 'provider-key', name: 'gone', sealed, updatedAt: 1 })
     expect((await call('DELETE', 'gone')).status).toBe(204)
@@ -136,7 +136,7 @@ describe('DELETE', () => {
 })
 
 describe('opening', () => {
-  test('gives every key by the name of its provider, and nothing else that is sealed', async () => {
+  test('opening returns every key by the name of its provider, and no other sealed value', async () => {
     await call('PUT', 'openai', { key: 'a' })
     await call('PUT', 'org/vertex', { key: 'b' })
     await store.putSealed({ purpose: 'canary', name: 'c', sealed: 'x', updatedAt: 1 })
@@ -148,7 +148,7 @@ describe('opening', () => {
     )
   })
 
-  test('rejects when one key was sealed for another provider', async () => {
+  test('opening rejects when one key was sealed for another provider', async () => {
     await call('PUT', 'openai', { key: canary })
     const [row] = await store.readSealed('provider-key')
     if (row) await store.putSealed({ ...row, name: 'org/vertex' })
@@ -157,7 +157,7 @@ describe('opening', () => {
     )
   })
 
-  test('rejects when the database cannot be read', async () => {
+  test('opening rejects when the database cannot be read', async () => {
     store.trouble = 'refuse'
     await expect(openProviderKeys(store, sealer)).rejects.toBeInstanceOf(Error)
   })

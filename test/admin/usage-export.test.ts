@@ -12,7 +12,7 @@ beforeEach(() => {
   store = new MemoryStore()
 })
 
-test('a row has every column, in the order of the documentation', async () => {
+test('a row has every field, in the documented order', async () => {
   await addRows(store, {})
   const { rows } = await page('')
   expect(JSON.stringify(rows)).toBe(
@@ -50,12 +50,12 @@ test('a row has every column, in the order of the documentation', async () => {
   )
 })
 
-test('costs beyond 2^53 nano-dollars are the nearest number', async () => {
+test('costs beyond 2^53 nano-dollars are rounded to the nearest number', async () => {
   await addRows(store, { cost: 9_007_201_723_876_775n as NanoUsd })
   expect(await page('')).toMatchObject({ rows: [{ cost: 9_007_201.723876774 }] })
 })
 
-test('text that is not ASCII comes whole, with its length in bytes', async () => {
+test('text that is not ASCII is complete, with the content length in bytes', async () => {
   await addRows(store, { model: 'modèle-模型' })
   const reply = await answerOf('/admin/usage/export', { store, clock })
   const { 'content-length': length } = Object.fromEntries(headerEntries(reply))
@@ -63,7 +63,7 @@ test('text that is not ASCII comes whole, with its length in bytes', async () =>
   expect(await page('')).toMatchObject({ rows: [{ model: 'modèle-模型' }] })
 })
 
-test('a window without rows is exhausted at once', async () => {
+test('a window without rows has no next cursor', async () => {
   expect(await page('since=5&until=9')).toEqual({
     since: 5,
     until: 9,
@@ -72,29 +72,32 @@ test('a window without rows is exhausted at once', async () => {
   })
 })
 
-test('a page that is not full ends the window', async () => {
+test('a page that is not full has no next cursor', async () => {
   await addRows(store, {}, {})
   expect(await page('limit=3')).toMatchObject({ rows: [{ id: 1 }, { id: 2 }], next_cursor: null })
 })
 
-test('a full page never ends it: the last one may be empty', async () => {
+test('a full page always has a next cursor, so the last page may be empty', async () => {
   await addRows(store, {}, {})
   expect(await page('limit=2')).toMatchObject({ next_cursor: 2 })
   expect(await page('limit=2&cursor=2')).toMatchObject({ rows: [], next_cursor: null })
 })
 
-test.each([249, 250, 251])('a page is whole JSON when the window ends at row %i', async (count) => {
-  await addRows(store, ...Array.from({ length: count }, () => ({})))
-  const { rows, next_cursor: next } = await page('limit=700')
-  expect([rows.length, next]).toEqual([count, null])
-})
+test.each([249, 250, 251])(
+  'a page is complete JSON when the window ends at row %i',
+  async (count) => {
+    await addRows(store, ...Array.from({ length: count }, () => ({})))
+    const { rows, next_cursor: next } = await page('limit=700')
+    expect([rows.length, next]).toEqual([count, null])
+  },
+)
 
-test('a cursor of its own is followed by greater ids only', async () => {
+test('a page contains only ids above the given cursor', async () => {
   await addRows(store, {}, {}, {})
   expect(await page('cursor=1')).toMatchObject({ rows: [{ id: 2 }, { id: 3 }] })
 })
 
-// Limits about the number of rows that are written in one go.
+// Limits around the number of rows that are rendered at a time.
 test.each([1, 249, 250, 251, 500, 1700])(
   'pages of %i hold every row of the window once',
   async (limit) => {
@@ -117,7 +120,7 @@ test.each([1, 249, 250, 251, 500, 1700])(
   },
 )
 
-test('a page is a thousand rows when no limit is given', async () => {
+test('a page has a thousand rows when no limit is given', async () => {
   await addRows(store, ...Array.from({ length: 1001 }, () => ({})))
   const { rows, next_cursor: next } = await page('')
   expect([rows.length, next]).toEqual([1000, 1000])
@@ -140,13 +143,13 @@ test.each([
   expect(store.calls).toEqual([])
 })
 
-test('a long page lets others have their turn while it is written', async () => {
+test('other work runs while a long page is rendered', async () => {
   await addRows(store, ...Array.from({ length: 10_000 }, () => ({})))
   let time = 0
   let turns = 0
   const slow: Clock = {
     now: () => clock.now(),
-    // Every portion takes longer than others should wait.
+    // Every portion takes longer than other work should wait.
     elapsed: () => (time += 10),
     schedule(_, fire) {
       turns++

@@ -6,7 +6,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { addRows, getUsage, usageRow } from '../support/usage.ts'
 
-/** What the manual clock shows, in unix seconds: 2025-11-24T16:00:00Z. */
+/** The time of the manual clock in unix seconds: 2025-11-24T16:00:00Z. */
 const now = 1_764_000_000
 const day = 86_400
 
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 
 describe('the sums', () => {
-  test('have every counter, and cost in USD', async () => {
+  test('the sums contain every counter, and the cost in USD', async () => {
     await addRows(
       store,
       {},
@@ -52,7 +52,7 @@ describe('the sums', () => {
     })
   })
 
-  test('of a window without rows are an empty list', async () => {
+  test('a window without rows has no sums', async () => {
     expect(await sums('')).toMatchObject({ groups: [], truncated: false })
   })
 
@@ -61,13 +61,13 @@ describe('the sums', () => {
     ['group_id', { groupId: 'wanted' }],
     ['model', { model: 'wanted' }],
     ['provider', { provider: 'wanted' }],
-  ])('are of the rows that %s names', async (parameter, change) => {
+  ])('the sums cover only the rows that %s selects', async (parameter, change) => {
     await addRows(store, {}, change)
     const { groups } = await sums(`group_by=total&${parameter}=wanted`)
     expect(groups).toMatchObject([{ requests: 1 }])
   })
 
-  test('are of the rows of one capability', async () => {
+  test('the sums cover only the rows of the given capability', async () => {
     await addRows(store, {}, { capability: 'rerank' })
     expect(await sums('group_by=capability&capability=rerank')).toMatchObject({
       groups: [{ group: 'rerank', requests: 1 }],
@@ -83,7 +83,7 @@ describe('the sums', () => {
     ['group_id', ''],
     ['status', '200'],
     ['total', 'total'],
-  ])('are grouped by %s', async (grouping, group) => {
+  ])('the sums are grouped by %s', async (grouping, group) => {
     await addRows(store, { modelUsed: 'm2' })
     expect(await sums(`group_by=${grouping}`)).toMatchObject({
       group_by: grouping,
@@ -91,7 +91,7 @@ describe('the sums', () => {
     })
   })
 
-  test('are cut off after limit groups, the dearest of all, and say so', async () => {
+  test('the sums are truncated to the groups with the highest cost, and say so', async () => {
     const costs = [3n, 1n, 2n].map((cost) => ({ model: `m${cost}`, cost: cost as NanoUsd }))
     await addRows(store, ...costs)
     expect(await sums('limit=2')).toMatchObject({
@@ -101,7 +101,7 @@ describe('the sums', () => {
     expect(await sums('limit=3')).toMatchObject({ truncated: false })
   })
 
-  test('are at most a hundred when no limit is given', async () => {
+  test('at most a hundred sums are returned when no limit is given', async () => {
     await addRows(store, ...Array.from({ length: 101 }, (_, i) => ({ model: `m${i}` })))
     const { groups, truncated } = await sums('')
     expect([groups.length, truncated]).toEqual([100, true])
@@ -109,12 +109,12 @@ describe('the sums', () => {
 })
 
 describe('the window', () => {
-  test('holds both of its ends', async () => {
+  test('the window includes both of its ends', async () => {
     await addRows(store, { ts: 99 }, { ts: 100 }, { ts: 200 }, { ts: 201 })
     expect(await sums('since=100&until=200')).toMatchObject({ groups: [{ requests: 2 }] })
   })
 
-  test('begins a day before until when since is not given', async () => {
+  test('the window begins a day before until when since is not given', async () => {
     expect(await sums('until=1000000')).toMatchObject({ since: 913_600, until: 1_000_000 })
   })
 
@@ -127,7 +127,7 @@ describe('the window', () => {
     ['2025-11-24T21:30:00%2B05:30', now],
     ['2025-11-24T11:00:00-05:00', now],
     ['2024-02-29T00:00:00Z', 1_709_164_800],
-  ])('may begin at %s', async (since, seconds) => {
+  ])('the window can begin at %s', async (since, seconds) => {
     expect(await sums(`since=${since}`)).toMatchObject({ since: seconds })
   })
 
@@ -147,12 +147,12 @@ describe('the window', () => {
     ['2100-02-29T00:00:00Z', /does not exist/],
     ['2025-11-24T24:00:00Z', /does not exist/],
     ['2025-11-24T16:00:00-24:00', /does not exist/],
-  ])('cannot begin or end at %j', async (time, message) => {
+  ])('the window cannot begin or end at %j', async (time, message) => {
     await expectRefusal(`since=${time}`, 'since', message)
     await expectRefusal(`until=${time}`, 'until', message)
   })
 
-  test('does not end before it begins', async () => {
+  test('the window must not end before it begins', async () => {
     await expectRefusal('since=200&until=199', 'since', /must not be after until/)
     await expectRefusal(`since=${now + 1}`, 'since', /which defaults to now/)
     expect(await sums('since=200&until=200')).toMatchObject({ since: 200, until: 200 })
@@ -173,13 +173,13 @@ describe('a query is refused', () => {
     ['__proto__=1', '__proto__', /unknown parameter/],
   ])('%s', (query, param, message) => expectRefusal(query, param, message))
 
-  test('without repeating what it held', async () => {
+  test('a refused query is not repeated in the error', async () => {
     const error = await sums('limit=secret').catch((reason: unknown) => reason)
     expect(String(error)).not.toContain('secret')
   })
 })
 
-test('a database that is away is no fault of the query', async () => {
+test('an unreachable database is not reported as an error of the query', async () => {
   store.trouble = 'refuse'
   await expect(sums('')).rejects.toBeInstanceOf(StoreFault)
   await expect(getUsage('/admin/usage/export', { store, clock })).rejects.toBeInstanceOf(StoreFault)

@@ -22,7 +22,7 @@ async function admin(start: Parameters<typeof opened>[0] = {}) {
   const clock = new ManualClock()
   const intake = openBodyLimiter()
   const routes = webhookRoutes({ webhooks, clock, audit() {}, bodyLimit: () => 10_000, intake })
-  /** The answer, or the error in its place. */
+  /** Returns the response, or the error. */
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown) => {
     const handler = routes[path]?.[method] as AdminHandler
     const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -57,12 +57,12 @@ const off = {
 }
 
 describe('GET', () => {
-  test('shows that webhooks are off when nothing is set', async () => {
+  test('GET shows that webhooks are off when nothing is set', async () => {
     const { call } = await admin()
     expect(await call('GET', hooks)).toEqual({ status: 200, body: off })
   })
 
-  test('shows the settings of the file', async () => {
+  test('GET shows the settings of the file', async () => {
     const { call } = await admin({ block: settings() })
     const state = { ...off, enabled: true, source: 'config', settings: settings() }
     expect(await call('GET', hooks)).toEqual({ status: 200, body: state })
@@ -70,7 +70,7 @@ describe('GET', () => {
 })
 
 describe('PUT of the settings', () => {
-  test('fills in the defaults, puts them in force and shows the state', async () => {
+  test('PUT fills in the defaults, applies the settings and shows the state', async () => {
     const { call } = await admin()
     const state = {
       ...off,
@@ -83,7 +83,7 @@ describe('PUT of the settings', () => {
     expect(await call('GET', hooks)).toEqual({ status: 200, body: state })
   })
 
-  test('replaces every setting: what is left out has its default again', async () => {
+  test('PUT replaces every setting, and absent ones get their defaults', async () => {
     const { call } = await admin({ block: settings({ max_attempts: 9, thresholds: [1] }) })
     await call('PUT', hooks, { url, timeout_ms: 1 })
     expect(
@@ -93,7 +93,7 @@ describe('PUT of the settings', () => {
     })
   })
 
-  test('takes the settings that GET shows', async () => {
+  test('PUT accepts the settings that GET shows', async () => {
     const block = { ...settings({ thresholds: [] }), signing_key_env: 'SECRET' }
     const { call } = await admin({ block, env: { SECRET: 's' } })
     const { body } = (await call('GET', hooks)) as { body: { settings: unknown } }
@@ -122,7 +122,7 @@ describe('PUT of the settings', () => {
     [{ url, secret: 'canary' }, 'secret'],
     ['[]', undefined],
     ['', undefined],
-  ])('%j is LM-1001 that names the field, and changes nothing', async (body, param) => {
+  ])('PUT of %j is LM-1001 with the field, and changes nothing', async (body, param) => {
     const { call, store } = await admin()
     const refusal = await call('PUT', hooks, body)
     expect(refusal).toMatchObject({ code: 'LM-1001', param })
@@ -134,12 +134,12 @@ describe('PUT of the settings', () => {
     [{}, 'url is required'],
     [{ url, events: 'key.deleted' }, 'events: must be an array'],
     [{ url, timeout_ms: '5' }, 'timeout_ms: must be a whole number from 1 to 2147483647'],
-  ])('%j is told the rule it breaks', async (body, message) => {
+  ])('PUT of %j reports the rule that it breaks', async (body, message) => {
     const { call } = await admin()
     expect(await call('PUT', hooks, body)).toMatchObject({ message })
   })
 
-  test('is stored first: what cannot be stored is not in force', async () => {
+  test('settings that cannot be stored are not applied', async () => {
     const { call, store } = await admin()
     store.trouble = 'refuse'
     await expect(call('PUT', hooks, { url })).rejects.toThrow(StoreFault)
@@ -147,7 +147,7 @@ describe('PUT of the settings', () => {
   })
 })
 
-test('DELETE of the settings turns webhooks off, also those of the file', async () => {
+test('DELETE of the settings turns webhooks off, including those of the file', async () => {
   const { call } = await admin({ block: settings() })
   expect(await call('DELETE', hooks)).toEqual({ status: 204, body: null })
   expect(await call('GET', hooks)).toMatchObject({
@@ -157,7 +157,7 @@ test('DELETE of the settings turns webhooks off, also those of the file', async 
 })
 
 describe('the signing key', () => {
-  test('is stored and forgotten, and never shown', async () => {
+  test('the signing key is stored and deleted, and never shown', async () => {
     const { call } = await admin({ block: settings() })
     expect(await call('PUT', signingKey, { secret: 'canary' })).toEqual({ status: 204, body: null })
     const stored = await call('GET', hooks)
@@ -170,7 +170,7 @@ describe('the signing key', () => {
     expect(await call('DELETE', signingKey)).toEqual({ status: 204, body: null })
   })
 
-  test('is kept when webhooks are turned off', async () => {
+  test('the signing key is kept when webhooks are turned off', async () => {
     const { call } = await admin({ block: settings() })
     await call('PUT', signingKey, { secret: 's' })
     await call('DELETE', hooks)
@@ -185,7 +185,7 @@ describe('the signing key', () => {
     [{ secret: 'x'.repeat(4097) }, 'secret'],
     ['{"secret":"\\ud800"}', 'secret'],
     [{ secret: 'canary', key: 'x' }, 'key'],
-  ])('%j is LM-1001 that names the field', async (body, param) => {
+  ])('a signing key of %j is LM-1001 with the field', async (body, param) => {
     const { call, store } = await admin()
     const refusal = await call('PUT', signingKey, body)
     expect(refusal).toMatchObject({ code: 'LM-1001', param })

@@ -17,7 +17,7 @@ let ring: KeyRing<Holder>
 let holder: Holder
 let secret: string
 
-/** A key in force. */
+/** An active key. */
 function newHolder(fields: Partial<VirtualKey> = {}): Holder {
   const record = {
     id: newKeyId(),
@@ -49,7 +49,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const identify = (headers: Record<string, string>, at = now) =>
   ring.authenticate(new Headers(headers), at)
 
-/** The refusal, as a client gets it. */
+/** Returns the error that a client gets. */
 function refusal(headers: Record<string, string>, at = now): unknown {
   try {
     identify(headers, at)
@@ -57,7 +57,7 @@ function refusal(headers: Record<string, string>, at = now): unknown {
     if (!(error instanceof GatewayError)) throw error
     return { ...renderError(error, 'request'), status: error.status, headers: error.detail.headers }
   }
-  throw new Error('the key was let in')
+  throw new Error('the key was accepted')
 }
 
 const refused = {
@@ -83,36 +83,39 @@ beforeEach(() => {
 })
 
 describe('a key in force', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is shown as %s', (scheme) => {
-    expect(identify({ authorization: `${scheme} ${secret}` })).toBe(holder)
-  })
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])(
+    'an active key is accepted with the scheme %s',
+    (scheme) => {
+      expect(identify({ authorization: `${scheme} ${secret}` })).toBe(holder)
+    },
+  )
 
-  test('may be shown after several blanks', () => {
+  test('an active key is accepted after several blanks', () => {
     expect(identify({ authorization: `Bearer   ${secret}` })).toBe(holder)
   })
 
-  test('may be shown as x-api-key', () => {
+  test('an active key is accepted as x-api-key', () => {
     expect(identify({ 'x-api-key': secret })).toBe(holder)
   })
 
-  test('as x-api-key is read beside an authorization of another scheme', () => {
+  test('x-api-key is read beside an authorization of another scheme', () => {
     expect(identify({ 'x-api-key': secret, authorization: 'Basic eDp5' })).toBe(holder)
   })
 
-  test('as a bearer token goes before x-api-key', () => {
+  test('a bearer token takes precedence over x-api-key', () => {
     const other = issue(newHolder())
     expect(identify({ ...bearer(secret), 'x-api-key': other })).toBe(holder)
     expect(refusal({ ...bearer('nonsense'), 'x-api-key': secret })).toEqual(refused)
   })
 
-  test('is not mistaken for another one', () => {
+  test('an active key is not mistaken for another', () => {
     const others = Array.from({ length: 50 }, () => newHolder())
     const secrets = others.map(issue)
     expect(secrets.map((key) => identify(bearer(key)))).toEqual(others)
     expect(identify(bearer(secret))).toBe(holder)
   })
 
-  test('is so until the second in which it expires', () => {
+  test('a key is active until the second in which it expires', () => {
     change({ expiresAt: now + 1 })
     expect(identify(bearer(secret))).toBe(holder)
     expect(refusal(bearer(secret), now + 1)).toEqual(refused)
@@ -120,7 +123,7 @@ describe('a key in force', () => {
     expect(identify(bearer(secret), now + 1)).toBe(holder)
   })
 
-  test('is so again when it is enabled again', () => {
+  test('a key is active again when it is enabled again', () => {
     change({ disabled: true })
     expect(refusal(bearer(secret))).toEqual(refused)
     change({ disabled: false })
@@ -131,7 +134,7 @@ describe('a key in force', () => {
 const unknown = mintKey().plaintext
 const master = '0123456789abcdef'.repeat(4)
 
-/** Every way not to be let in, with what brings it about. */
+/** Every kind of invalid credential, with a function that creates it. */
 const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
   ['no header at all', () => ({})],
   ['an empty authorization', () => ({ authorization: '' })],
@@ -207,15 +210,15 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
 
 describe.each([
   ['that was never shown before', () => {}],
-  ['that was let in before', () => identify(bearer(secret))],
-])('LM-4004, always the same one, where there is a key %s, answers', (_state, before) => {
-  test.each(refusals)('%s', (_, show) => {
+  ['that was accepted before', () => identify(bearer(secret))],
+])('with a key %s', (_state, before) => {
+  test.each(refusals)('%s is rejected with the same error', (_, show) => {
     before()
     const headers = show()
     expect(refusal(headers)).toEqual(refused)
   })
 
-  test.each(refusals)('%s after the same work', (_, show) => {
+  test.each(refusals)('%s is rejected after the same work', (_, show) => {
     before()
     const headers = show()
     const hash = vi.mocked(digest.blake3Hex).mockClear()
@@ -230,28 +233,28 @@ describe.each([
   })
 })
 
-describe('a secret that was let in', () => {
-  test('is recognized by its fingerprint from then on', () => {
+describe('an accepted secret', () => {
+  test('an accepted secret is then recognized by its fingerprint', () => {
     identify(bearer(secret))
     const hash = vi.mocked(digest.blake3Hex).mockClear()
     expect(identify(bearer(secret))).toBe(holder)
     expect(hash).not.toHaveBeenCalled()
   })
 
-  test('is so in either header', () => {
+  test('an accepted secret is recognized in either header', () => {
     identify(bearer(secret))
     const hash = vi.mocked(digest.blake3Hex).mockClear()
     expect(identify({ 'x-api-key': secret })).toBe(holder)
     expect(hash).not.toHaveBeenCalled()
   })
 
-  test('does not open for what stood beside it', () => {
+  test('an accepted secret does not make another header valid', () => {
     const other = `Basic ${'-'.repeat(secret.length + 1)}`
     identify({ authorization: other, 'x-api-key': secret })
     expect(refusal({ authorization: other })).toEqual(refused)
   })
 
-  test('is remembered in one spelling', () => {
+  test('an accepted secret is remembered in one form only', () => {
     const remember = vi.spyOn(Map.prototype, 'set').mockClear()
     const spellings = ['bearer ', 'BEARER ', 'Bearer  ', 'Bearer   ', 'Bearer ']
     for (const spelling of spellings) {
@@ -262,14 +265,14 @@ describe('a secret that was let in', () => {
     expect(kept).toHaveLength(1)
   })
 
-  test('still stands for what its holder is now', () => {
+  test('an accepted secret always returns the current entry', () => {
     identify(bearer(secret))
     const renewed = { record: { ...holder.record, name: 'renewed' } }
     ring.put(digest.blake3Hex(secret), renewed)
     expect(identify(bearer(secret))).toBe(renewed)
   })
 
-  test('opens as well where nobody makes fingerprints', () => {
+  test('a secret is accepted without a fingerprint function', () => {
     ring = new KeyRing()
     secret = issue(holder)
     for (let i = 0; i < 3; i++) expect(identify(bearer(secret))).toBe(holder)
@@ -279,7 +282,7 @@ describe('a secret that was let in', () => {
 })
 
 describe('a rotation', () => {
-  test('leaves the new secret as the only one', () => {
+  test('a rotation leaves only the new secret valid', () => {
     const second = issue(holder)
     const third = issue(holder)
     expect(identify(bearer(third))).toBe(holder)
@@ -287,7 +290,7 @@ describe('a rotation', () => {
     expect(refusal(bearer(second))).toEqual(refused)
   })
 
-  test('takes nothing from other keys', () => {
+  test('a rotation does not affect other keys', () => {
     const other = newHolder()
     const theirs = issue(other)
     issue(holder)
@@ -295,7 +298,7 @@ describe('a rotation', () => {
   })
 })
 
-test('a holder that is put again with its secret takes the place of the former one', () => {
+test('putting an entry again with the same secret replaces the former one', () => {
   const renewed = { record: { ...holder.record, name: 'renewed' } }
   ring.put(digest.blake3Hex(secret), renewed)
   expect(identify(bearer(secret))).toBe(renewed)

@@ -15,7 +15,7 @@ const row = async (store: MemoryStore) => {
 }
 
 describe('the canary', () => {
-  test('marks a fresh database, and is then left alone', async () => {
+  test('the check binds a new database once', async () => {
     const store = new MemoryStore()
     await checkMasterKey(store, { sealer, clock })
     const first = await row(store)
@@ -25,7 +25,7 @@ describe('the canary', () => {
     expect(store.calls.filter((call) => call === 'putSealed')).toHaveLength(1)
   })
 
-  test('tells another master key, which changes nothing', async () => {
+  test('the check rejects another master key and changes nothing', async () => {
     const store = new MemoryStore()
     await checkMasterKey(store, { sealer, clock })
     const before = await row(store)
@@ -39,7 +39,7 @@ describe('the canary', () => {
     await checkMasterKey(store, { sealer, clock })
   })
 
-  test('does not take the word of a row that was tampered with', async () => {
+  test('the check rejects a row that was tampered with', async () => {
     const store = new MemoryStore()
     await checkMasterKey(store, { sealer, clock })
     const { sealed, ...rest } = await row(store)
@@ -50,7 +50,7 @@ describe('the canary', () => {
     await expect(checkMasterKey(store, { sealer, clock })).rejects.toThrow(MasterKeyMismatchError)
   })
 
-  test('does not sing for a database that cannot be read', async () => {
+  test('the check fails when the database cannot be read', async () => {
     const store = new MemoryStore()
     await checkMasterKey(store, { sealer, clock })
     store.trouble = 'refuse'

@@ -10,7 +10,7 @@ describe('GATEWAY_MASTER_KEY', () => {
   test.each([
     ['absent', undefined],
     ['empty', ''],
-  ])('%s is refused, and the message tells how to make one', async (_, value) => {
+  ])('%s is refused with a message that shows how to create a master key', async (_, value) => {
     const error = await openMasterKey(value).catch((fault: unknown) => fault)
     expect(error).toBeInstanceOf(MasterKeyError)
     expect(String(error)).toMatch(/GATEWAY_MASTER_KEY: is not set.*64 hex digits.*openssl/)
@@ -25,7 +25,7 @@ describe('GATEWAY_MASTER_KEY', () => {
     ['with a prefix', `0x${key.slice(2)}`],
     ['as a virtual key', mintKey().plaintext],
     ['as a sentence', 'canary in the coal mine'],
-  ])('%s is refused, and never shown', async (_, value) => {
+  ])('%s is refused and never shown', async (_, value) => {
     const error = await openMasterKey(value).catch((fault: unknown) => fault)
     expect(error).toBeInstanceOf(MasterKeyError)
     expect(String(error)).toMatch(/GATEWAY_MASTER_KEY: must be 64 hex digits/)
@@ -37,7 +37,7 @@ describe('the master key', () => {
   test.each([
     ['as a bearer token', { authorization: `Bearer ${key}` }],
     ['in any spelling of the scheme', { authorization: `bEARER  ${key}` }],
-  ])('is shown %s', async (_, headers) => {
+  ])('the master key is recognized %s', async (_, headers) => {
     expect(await isShown(headers)).toBe(true)
   })
 
@@ -53,11 +53,11 @@ describe('the master key', () => {
     ['by its lower case', { authorization: `Bearer ${key.toLowerCase()}` }],
     ['by a virtual key', { authorization: `Bearer ${mintKey().plaintext}` }],
     ['in the form of a virtual key', { authorization: `Bearer sk-gw-${key}` }],
-  ])('is not shown %s', async (_, headers) => {
+  ])('the master key is not recognized %s', async (_, headers) => {
     expect(await isShown(headers as Record<string, string>)).toBe(false)
   })
 
-  test('seals the same in capitals and in small letters', async () => {
+  test('upper-case and lower-case hex digits are the same master key', async () => {
     const label = { purpose: 'p', name: 'n' }
     const sealed = await master.sealer.seal(label, 'text')
     const same = await openMasterKey(key.toLowerCase())

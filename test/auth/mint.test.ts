@@ -4,13 +4,13 @@ import { blake3Hex } from '../../src/wire/digest.ts'
 
 const many = <T>(make: () => T) => Array.from({ length: 500 }, make)
 
-test('a secret is sk-gw- and 64 lowercase hex digits, and goes with its BLAKE3', () => {
+test('a minted secret is sk-gw- and 64 lowercase hex digits, with its BLAKE3 digest', () => {
   const { plaintext, digest } = mintKey()
   expect(plaintext).toMatch(/^sk-gw-[0-9a-f]{64}$/)
   expect(digest).toBe(blake3Hex(plaintext))
 })
 
-test('no two secrets and no two ids are alike, and every byte of them varies', () => {
+test('all secrets and ids differ, and every byte of them varies', () => {
   for (const texts of [
     many(() => mintKey().plaintext.slice(6)),
     many(newKeyId),
@@ -23,7 +23,7 @@ test('no two secrets and no two ids are alike, and every byte of them varies', (
   }
 })
 
-test('ids are 32 lowercase hex digits, and are known again', () => {
+test('ids are 32 lowercase hex digits, and can be parsed', () => {
   const [key, group] = [newKeyId(), newGroupId()]
   expect(key).toMatch(/^[0-9a-f]{32}$/)
   expect(group).toMatch(/^[0-9a-f]{32}$/)
@@ -40,7 +40,7 @@ describe('no id', () => {
     ['another letter', `${'a'.repeat(31)}g`],
     ['a line end', `${'a'.repeat(32)}\n`],
     ['a path', `../${'a'.repeat(29)}`],
-  ])('is %s', (_, text) => {
+  ])('%s is not parsed as an id', (_, text) => {
     expect(parseKeyId(text)).toBeUndefined()
     expect(parseGroupId(text)).toBeUndefined()
   })

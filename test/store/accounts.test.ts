@@ -7,7 +7,7 @@ import { groupId, keyId, newGroup, newKey, usd } from './support/rows.ts'
 const a = { ...newKey('a'), deletedAt: null, budgetSpent: 0n }
 
 describe('keys', () => {
-  test('come out as they went in, in the order of their creation', async () => {
+  test('keys are read as they were written, in order of creation', async () => {
     const store = await memoryStore()
     await store.createGroup(newGroup('g'))
     const full: Partial<NewKey> = {
@@ -24,7 +24,7 @@ describe('keys', () => {
     expect((await store.readAccounts()).keys).toEqual([z, a])
   })
 
-  test('join only a group that exists and is not deleted', async () => {
+  test('keys join only a group that exists and is not deleted', async () => {
     const store = await memoryStore()
     await store.createGroup(newGroup('gone'))
     await store.deleteGroup(groupId('gone'), 1)
@@ -39,7 +39,7 @@ describe('keys', () => {
     expect((await store.readAccounts()).keys).toEqual([a])
   })
 
-  test('change what is named and nothing else', async () => {
+  test('a change of a key sets the given members and nothing else', async () => {
     const store = await memoryStore()
     await store.createGroup(newGroup('g'))
     await store.createKey(newKey('a', { budgetMax: usd(1), rpmLimit: 5, groupId: groupId('g') }))
@@ -58,13 +58,13 @@ describe('keys', () => {
     })
   })
 
-  test('get a new digest when they are rotated', async () => {
+  test('a rotated key has a new digest', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
     expect(await store.rotateKey(keyId('a'), 'new')).toEqual({ ...a, digest: 'new' })
   })
 
-  test('leave a tombstone, which nothing changes', async () => {
+  test('a deleted key leaves a tombstone that cannot be changed', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a', { budgetMax: usd(1) }))
     const tombstone = { ...a, budgetMax: usd(1), deletedAt: 77 }
@@ -79,7 +79,7 @@ describe('keys', () => {
     expect((await store.readAccounts()).keys).toEqual([tombstone])
   })
 
-  test('of one digest exist once', async () => {
+  test('two keys cannot have the same digest', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a', { digest: 'same' }))
     await expect(store.createKey(newKey('b', { digest: 'same' }))).rejects.toThrow(
@@ -91,7 +91,7 @@ describe('keys', () => {
 describe('groups', () => {
   const g = { ...newGroup('g'), budgetSpent: 0n }
 
-  test('come out as they went in, and change what is named', async () => {
+  test('groups are read as they were written, and a change sets the given members', async () => {
     const store = await memoryStore()
     expect(await store.createGroup(newGroup('z', { budgetMax: usd(2) }))).toMatchObject({
       budgetMax: usd(2),
@@ -108,7 +108,7 @@ describe('groups', () => {
     expect(groups.map(({ id }) => id)).toEqual(['z', 'g'])
   })
 
-  test('are deleted only without a member that is not deleted', async () => {
+  test('a group with keys that are not deleted cannot be deleted', async () => {
     const store = await memoryStore()
     await store.createGroup(newGroup('g', { budgetMax: usd(1) }))
     await store.createKey(newKey('a', { groupId: groupId('g'), disabled: true }))
@@ -126,7 +126,7 @@ describe('groups', () => {
 })
 
 describe('grants', () => {
-  test('add to the cap, however many there are at once', async () => {
+  test('concurrent grants are all added to the cap', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a', { budgetMax: usd(0.999999999) }))
     await store.createGroup(newGroup('g', { budgetMax: usd(0) }))
@@ -142,7 +142,7 @@ describe('grants', () => {
     expect(groups[0]?.budgetMax).toBe(usd(19) + 20n)
   })
 
-  test('are refused where there is no cap', async () => {
+  test('a grant without a cap is refused', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
     await store.createGroup(newGroup('g'))
@@ -151,7 +151,7 @@ describe('grants', () => {
     expect((await store.readAccounts()).keys).toEqual([a])
   })
 
-  test('may reach the largest budget, and not pass it', async () => {
+  test('grants can reach the maximum budget, but not exceed it', async () => {
     const store = await memoryStore()
     // One billionth is missing.
     const budgetMax = (maxBudget - 1n) as NanoUsd

@@ -21,7 +21,7 @@ const delta = fc.oneof(
 )
 
 describe('money is exact', () => {
-  test('as a cap, up to the largest', async () => {
+  test('a cap is exact up to the maximum budget', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
     await fc.assert(
@@ -31,7 +31,7 @@ describe('money is exact', () => {
     )
   })
 
-  test('granted', async () => {
+  test('grants are exact', async () => {
     const store = await memoryStore()
     await store.createGroup(newGroup('g'))
     await fc.assert(
@@ -45,7 +45,7 @@ describe('money is exact', () => {
     )
   })
 
-  test('spent, one addition after the other and many at once, negative ones included', async () => {
+  test('spend is exact, one addition after the other and many at once, including negative ones', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
     await store.createGroup(newGroup('a'))
@@ -58,7 +58,7 @@ describe('money is exact', () => {
           additions: amounts.flatMap((value) => [
             { scope: 'key', id: 'a', amount: value },
             { scope: 'group', id: 'a', amount: -value as NanoUsd },
-            { scope: 'key', id: 'of nobody', amount: value },
+            { scope: 'key', id: 'unknown', amount: value },
           ]),
         })
         for (const value of amounts) spent += value
@@ -69,7 +69,7 @@ describe('money is exact', () => {
     )
   })
 
-  test('summed', async () => {
+  test('sums of costs are exact', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(amount, { minLength: 1, maxLength: 20 }), async (costs) => {
         const store = await memoryStore()
@@ -89,7 +89,7 @@ describe('money is exact', () => {
     )
   })
 
-  test('and held in integers', async () => {
+  test('amounts are stored as integers', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a', { budgetMax: maxBudget }))
     await store.grantKey(keyId('a'), 0n as NanoUsd)
@@ -108,7 +108,7 @@ describe('money is exact', () => {
 })
 
 describe('spending', () => {
-  test('reaches tombstones', async () => {
+  test('spend is added to tombstones', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
     await store.createGroup(newGroup('g'))
@@ -125,7 +125,7 @@ describe('spending', () => {
     expect([keys[0]?.budgetSpent, groups[0]?.budgetSpent]).toEqual([5n, 7n])
   })
 
-  test('is written once, however often the flush is sent', async () => {
+  test('a flush is written once, no matter how often it is sent', async () => {
     const store = await memoryStore()
     await store.createKey(newKey('a'))
     const flush = (id: string) => ({

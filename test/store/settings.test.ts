@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStore } from './support/memory.ts'
 
-test('sealed values are kept by purpose and name, created or replaced', async () => {
+test('sealed values are created or replaced by purpose and name', async () => {
   const store = await memoryStore()
   const row = { purpose: 'provider-key', name: 'b', sealed: 's1', updatedAt: 1 } as const
   await store.putSealed(row)
@@ -17,7 +17,7 @@ test('sealed values are kept by purpose and name, created or replaced', async ()
   expect(await store.readSealed('webhook-signing-key')).toEqual([])
 })
 
-test('webhook settings are one row, absent until they are set', async () => {
+test('webhook settings are one row that is absent until they are set', async () => {
   const store = await memoryStore()
   expect(await store.readWebhookSettings()).toBeUndefined()
   await store.putWebhookSettings({ enabled: true, settings: '{"url":"u"}', updatedAt: 1 })

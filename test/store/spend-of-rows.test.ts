@@ -28,7 +28,7 @@ async function accountStore(): Promise<MemoryStore> {
   return store
 }
 
-/** What keys and groups have spent, and what their rows add up to, by id. */
+/** Returns the spend of keys and groups and the sums of their rows, by id. */
 async function books({ readAccounts, listUsage }: MemoryStore) {
   const rows = await listUsage({ since: 0, until: 1e9, cursor: 0, limit: 1e6 })
   const { keys, groups } = await readAccounts()
@@ -45,7 +45,7 @@ async function books({ readAccounts, listUsage }: MemoryStore) {
 }
 
 describe('a batch of usage rows', () => {
-  test('charges their keys and groups, tombstones included, with what they cost, however often it is sent', async () => {
+  test('a batch of usage rows charges its keys and groups once, including tombstones, no matter how often it is sent', async () => {
     const store = await accountStore()
     let batches = 0
     await fc.assert(
@@ -64,19 +64,22 @@ describe('a batch of usage rows', () => {
     ['virtual_keys', 'update'],
     ['budget_groups', 'update'],
     ['usage_log', 'insert'],
-  ])('leaves no part of it behind when %s cannot be written', async (table, event) => {
-    const store = await accountStore()
-    const broken = `create trigger broken before ${event} on ${table} begin select raise(abort, 'no room'); end`
-    await store.query(broken)
-    const cost = 7n as NanoUsd
-    const batch = usageBatch('batch', [usageRow({ keyId: 'a', groupId: 'g', cost })])
-    await expect(store.addUsage(batch)).rejects.toThrow('no room')
-    const empty = await books(store)
-    expect(empty).toMatchObject({ rows: 0, spent: empty.explained })
-    await store.query('drop trigger broken')
-    await store.addUsage(batch)
-    const { rows, spent, explained } = await books(store)
-    expect({ rows, spent }).toEqual({ rows: 1, spent: explained })
-    expect(spent).toContainEqual(['g', 7n])
-  })
+  ])(
+    'a batch of usage rows leaves nothing behind when %s cannot be written',
+    async (table, event) => {
+      const store = await accountStore()
+      const broken = `create trigger broken before ${event} on ${table} begin select raise(abort, 'no room'); end`
+      await store.query(broken)
+      const cost = 7n as NanoUsd
+      const batch = usageBatch('batch', [usageRow({ keyId: 'a', groupId: 'g', cost })])
+      await expect(store.addUsage(batch)).rejects.toThrow('no room')
+      const empty = await books(store)
+      expect(empty).toMatchObject({ rows: 0, spent: empty.explained })
+      await store.query('drop trigger broken')
+      await store.addUsage(batch)
+      const { rows, spent, explained } = await books(store)
+      expect({ rows, spent }).toEqual({ rows: 1, spent: explained })
+      expect(spent).toContainEqual(['g', 7n])
+    },
+  )
 })

@@ -20,7 +20,7 @@ async function storeWith(rows: readonly Partial<NewUsageRow>[]): Promise<MemoryS
 }
 
 describe('rows', () => {
-  test('come out as they went in', async () => {
+  test('usage rows are read as they were written', async () => {
     const rows = [
       usageRow(),
       usageRow({
@@ -47,14 +47,14 @@ describe('rows', () => {
     expect(found).toEqual(rows.map((row, at) => ({ id: at + 1, ...row })))
   })
 
-  test('hold a name that is no ordinary one for an object', async () => {
+  test('metadata can contain the name __proto__', async () => {
     const metadata = JSON.parse('{"__proto__":"x"}')
     const store = await storeWith([{ metadata }])
     const [row] = await store.listUsage({ ...everything, cursor: 0, limit: 10 })
     expect(JSON.stringify(row?.metadata)).toBe('{"__proto__":"x"}')
   })
 
-  test('with numbers that no column takes are brought into bounds, and keep nobody back', async () => {
+  test('numbers that no column can hold are clamped, and the other rows of the batch are written', async () => {
     const store = await storeWith([
       {
         tokensIn: Number.NaN,
@@ -74,7 +74,7 @@ describe('rows', () => {
     expect(good).toMatchObject(usageRow())
   })
 
-  test('of a batch are each their own, whichever of them is the first to differ, and in what', async () => {
+  test('each row of a batch keeps its own values, no matter which column is the first to differ', async () => {
     const store = await memoryStore()
     const rows = [
       usageRow(),
@@ -96,7 +96,7 @@ describe('rows', () => {
     ])
   })
 
-  test('of a batch are written once, however often it is sent', async () => {
+  test('a batch is written once, no matter how often it is sent', async () => {
     const store = await memoryStore()
     const batch = (id: string) => usageBatch(id, [usageRow(), usageRow()])
     await store.addUsage(batch('1'))
@@ -106,7 +106,7 @@ describe('rows', () => {
     expect(rows.map(({ id }) => id)).toEqual([1, 2, 3, 4])
   })
 
-  test('of a batch are written together or not at all, and may be sent again then', async () => {
+  test('a batch is written completely or not at all, and can be sent again', async () => {
     const store = await memoryStore()
     const bad = usageRow({ model: null as unknown as string })
     await expect(store.addUsage(usageBatch('1', [usageRow(), bad]))).rejects.toThrow(
@@ -116,7 +116,7 @@ describe('rows', () => {
     expect(await store.query('select count(*) as n from usage_log')).toEqual([{ n: 1 }])
   })
 
-  test('may be more than one statement takes', async () => {
+  test('a batch can have more rows than one statement can bind', async () => {
     const store = await storeWith(Array.from({ length: 1_234 }, (_, at) => ({ latencyMs: at })))
     const rows = await store.listUsage({ ...everything, cursor: 0, limit: 10_000 })
     expect(rows.map(({ latencyMs }) => latencyMs)).toEqual([...Array(1_234).keys()])
@@ -125,7 +125,7 @@ describe('rows', () => {
   test.each([
     ['alike', {}],
     ['all different', { stream: true, estimated: true, tokensIn: 1, cost: usd(2), status: 500 }],
-  ])('hold whole numbers as such, be they %s or not', async (_, second) => {
+  ])('whole numbers are stored as integers, %s or not', async (_, second) => {
     const metadata = { team: 'a' }
     const most = Number.MAX_SAFE_INTEGER
     const store = await storeWith([
@@ -143,12 +143,12 @@ describe('rows', () => {
     ])
   })
 
-  test('may be none', async () => {
+  test('an empty batch can be written', async () => {
     const store = await storeWith([])
     expect(await store.listUsage({ ...everything, cursor: 0, limit: 10 })).toEqual([])
   })
 
-  test('leave the ids of their batches behind for a week', async () => {
+  test('the ids of batches are kept for a week', async () => {
     const store = await memoryStore()
     await store.query(`insert into written_batches values ('old', unixepoch() - 7 * 86400 - 60)`)
     await store.query(`insert into written_batches values ('young', unixepoch() - 86400)`)
@@ -161,7 +161,7 @@ describe('rows', () => {
 })
 
 describe('pages', () => {
-  // Nearly in the order of time, as they are written.
+  // Almost in the order of time, as rows are written.
   const times = [100, 102, 101, 103, 105, 104, 50, 106, 108, 107]
 
   test.each([
@@ -171,7 +171,7 @@ describe('pages', () => {
     ['a row that is out of order', { since: 50, until: 101 }],
     ['nothing', { since: 109, until: 200 }],
     ['a window the wrong way round', { since: 105, until: 101 }],
-  ])('hold what lies in the window, by id: %s', async (_, window) => {
+  ])('a page contains the rows of the window, by id: %s', async (_, window) => {
     const store = await storeWith(times.map((ts) => ({ ts })))
     const expected = times.flatMap((ts, at) =>
       ts >= window.since && ts <= window.until ? [at + 1] : [],
@@ -186,7 +186,7 @@ describe('pages', () => {
     expect(ids).toEqual(expected)
   })
 
-  test('go on where they were after a purge, whose ids are not used again', async () => {
+  test('a cursor stays valid after a purge, and ids are not reused', async () => {
     const store = await storeWith(times.map((ts) => ({ ts })))
     expect(await store.purgeUsage(1_000, 100)).toBe(10)
     await store.addUsage(usageBatch('more', [usageRow()]))
@@ -195,7 +195,7 @@ describe('pages', () => {
   })
 })
 
-test('a purge takes the oldest, and no more than it is told to', async () => {
+test('a purge deletes the oldest rows, up to its limit', async () => {
   const store = await storeWith([5, 1, 4, 2, 3].map((ts) => ({ ts })))
   expect(await store.purgeUsage(4, 2)).toBe(2)
   const times = async () =>
@@ -209,7 +209,7 @@ test('a purge takes the oldest, and no more than it is told to', async () => {
 describe('sums', () => {
   const query = { ...everything, limit: 100 }
 
-  test('count and add up', async () => {
+  test('sums count requests and add up the columns', async () => {
     const store = await storeWith([
       { status: 200, cost: usd(0.5), searchUnits: 1, mediaCount: 2, mediaBytes: 3 },
       { status: 204, cost: usd(0.75), estimated: true, searchUnits: 10, mediaCount: 20 },
@@ -256,7 +256,7 @@ describe('sums', () => {
     expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(2)
   })
 
-  test('of nothing are no group, whatever the grouping', async () => {
+  test('a window without rows has no groups in any grouping', async () => {
     const store = await storeWith([{ ts: 5 }])
     for (const groupBy of usageGroupings) {
       expect(await store.sumUsage({ ...query, groupBy, since: 6 })).toEqual([])
@@ -264,13 +264,13 @@ describe('sums', () => {
     }
   })
 
-  test('come dearest first, then by name, as many as are asked for', async () => {
+  test('groups are ordered by cost, then by name, and limited', async () => {
     const store = await storeWith([
       { model: 'c', cost: usd(2.000000001) },
       { model: 'd', cost: usd(2.000000002) },
       { model: 'b', cost: usd(1) },
       { model: 'a', cost: usd(1) },
-      // Whole dollars made of parts count as such.
+      // Fractions that add up to whole dollars.
       { model: 'e', cost: usd(0.75) },
       { model: 'e', cost: usd(0.75) },
     ])
@@ -280,7 +280,7 @@ describe('sums', () => {
     expect(await names(2)).toEqual(['d', 'c'])
   })
 
-  test('take in the rows that all filters let pass', async () => {
+  test('sums cover the rows that pass all filters', async () => {
     const all = {
       keyId: 'k',
       groupId: 'g',
@@ -298,7 +298,7 @@ describe('sums', () => {
     expect(sums).toMatchObject([{ requests: 1 }])
   })
 
-  test('are exact to 2^53, and do not fail past any number', async () => {
+  test('sums are exact up to 2^53 and never fail for large numbers', async () => {
     const most = Number.MAX_SAFE_INTEGER
     const store = await storeWith([
       { tokensIn: most - 1, tokensOut: most },

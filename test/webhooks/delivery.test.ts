@@ -9,7 +9,7 @@ const canary = 'canary-of-the-signing-key'
 const hour = 3_600_000
 
 describe('a delivery', () => {
-  test('is a POST of the event, with money in US dollars', async () => {
+  test('a delivery is a POST of the event with amounts in US dollars', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     webhooks.notify(event())
     await settled()
@@ -27,14 +27,14 @@ describe('a delivery', () => {
     })
   })
 
-  test('writes null for what does not apply', async () => {
+  test('a delivery has null for fields that do not apply', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     webhooks.notify(event({ type: 'key.disabled', budgetMax: null, threshold: null }))
     await settled()
     expect(receiver.body()).toMatchObject({ budget_max: null, threshold: null })
   })
 
-  test('carries the id and the time of the event, and no signature without a key', async () => {
+  test('a delivery has the id and the time of the event, and no signature without a key', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     webhooks.notify(event())
     await settled()
@@ -46,7 +46,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('has an id of its own, the same in every attempt', async () => {
+  test('each event has its own id, the same in every attempt', async () => {
     const { webhooks, receiver, clock } = await opened({ block: settings({ max_attempts: 2 }) })
     receiver.next(whole('', { status: 500 }))
     webhooks.notify(event())
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     expect(receiver.text(0)).toBe(receiver.text(1))
   })
 
-  test.each([200, 201, 202, 204, 299])('is done with status %i', async (status) => {
+  test.each([200, 201, 202, 204, 299])('a delivery succeeds with status %i', async (status) => {
     const { webhooks, receiver, clock, counts } = await opened({ block: settings() })
     receiver.always(whole('', { status }))
     webhooks.notify(event())
@@ -68,7 +68,7 @@ describe('a delivery', () => {
     expect(await counts()).toEqual({ sent: 1, dropped: 0, dead: 0 })
   })
 
-  test('is done at the status: an answer that never ends holds up nothing', async () => {
+  test('a delivery succeeds at the status, and a response that never ends blocks nothing', async () => {
     const { webhooks, receiver, counts } = await opened({ block: settings() })
     const endless = new LiveUpstream()
     receiver.next(endless.responder)
@@ -80,7 +80,7 @@ describe('a delivery', () => {
     expect(receiver.requests[0]?.queueLimit).toBe(64 * 1024)
   })
 
-  test('leaves no timer behind', async () => {
+  test('a delivery leaves no timer behind', async () => {
     const { webhooks, clock } = await opened({ block: settings() })
     webhooks.notify(event())
     await settled()
@@ -95,7 +95,7 @@ describe('a failed attempt', () => {
     ['a fault of the receiver', whole('', { status: 500 })],
     ['a status below 200', whole('', { status: 199 })],
     ['a broken connection', broken()],
-  ])('%s is tried again, max_attempts times in all', async (_, failure) => {
+  ])('after %s a delivery is repeated, up to max_attempts', async (_, failure) => {
     const { webhooks, receiver, clock, counts } = await opened({
       block: settings({ max_attempts: 3 }),
     })
@@ -106,7 +106,7 @@ describe('a failed attempt', () => {
     expect(await counts()).toEqual({ sent: 0, dropped: 0, dead: 1 })
   })
 
-  test('is also one whose call cannot even be made', async () => {
+  test('a call that cannot be made counts as a failed attempt', async () => {
     const { webhooks, receiver, clock, counts } = await opened({ block: settings() })
     receiver.always(() => {
       throw new TypeError('invalid url')
@@ -116,7 +116,7 @@ describe('a failed attempt', () => {
     expect(await counts()).toMatchObject({ dead: 1 })
   })
 
-  test('ends after timeout_ms, and its connection is given up', async () => {
+  test('an attempt ends after timeout_ms and releases its connection', async () => {
     const { webhooks, receiver, clock, log } = await opened({
       block: settings({ max_attempts: 1, timeout_ms: 300 }),
     })
@@ -132,7 +132,7 @@ describe('a failed attempt', () => {
   test.each([
     [0, [0, 250, 750, 1750, 3750]],
     [1, [0, 500, 1500, 3500, 7500]],
-  ])('is followed by a pause that doubles, with jitter (chance %d)', async (random, times) => {
+  ])('the pause after a failed attempt doubles, with jitter (random %d)', async (random, times) => {
     const { webhooks, receiver, clock } = await opened({ block: settings(), random })
     const calls: number[] = []
     receiver.always(timed(clock, calls, whole('', { status: 503 })))
@@ -141,7 +141,7 @@ describe('a failed attempt', () => {
     expect(calls).toEqual(times)
   })
 
-  test('is followed by a minute at most, unless the first pause is longer', async () => {
+  test('the pause is at most a minute, unless the first pause is longer', async () => {
     for (const [base, pause] of [
       [40_000, 60_000],
       [90_000, 90_000],
@@ -157,7 +157,7 @@ describe('a failed attempt', () => {
     }
   })
 
-  test('is the last: one line tells the event and why, neither address nor key', async () => {
+  test('the last failed attempt logs the event and the reason, without address and key', async () => {
     const block = {
       ...settings({ url: 'https://hooks.test/canary-of-the-path?token=canary', max_attempts: 2 }),
       signing_key_env: 'SECRET',
@@ -182,7 +182,7 @@ describe('a failed attempt', () => {
   })
 })
 
-test('events come one at a time and in order, also while one is tried again', async () => {
+test('events are delivered one at a time and in order, even during retries', async () => {
   const { webhooks, receiver, clock } = await opened({ block: settings() })
   receiver.next(whole('', { status: 500 }), broken())
   for (const threshold of [50, 80, 95]) webhooks.notify(event({ threshold }))
@@ -193,7 +193,7 @@ test('events come one at a time and in order, also while one is tried again', as
   ])
 })
 
-test('the latency of a delivery counts from the event on, waits and failed attempts included', async () => {
+test('the latency of a delivery counts from the event, including waits and failed attempts', async () => {
   const { webhooks, receiver, clock, registry } = await opened({ block: settings() })
   receiver.next(whole('', { status: 500 }))
   webhooks.notify(event())

@@ -6,7 +6,7 @@ import { event, opened, settings } from './support.ts'
 const hour = 3_600_000
 
 describe('a flood', () => {
-  test('drops what passes the capacity and the one under way, and counts it', async () => {
+  test('events beyond the capacity are dropped and counted', async () => {
     const { webhooks, receiver, log, counts } = await opened({
       block: settings({ channel_capacity: 10 }),
     })
@@ -21,7 +21,7 @@ describe('a flood', () => {
     ])
   })
 
-  test('that fits is delivered whole, the oldest first', async () => {
+  test('events within the capacity are all delivered, the oldest first', async () => {
     const { webhooks, receiver, counts } = await opened({
       block: settings({ channel_capacity: 5000 }),
     })
@@ -31,7 +31,7 @@ describe('a flood', () => {
     expect(times).toEqual(Array.from({ length: 5000 }, (_, index) => index))
   })
 
-  test('is told of again once the queue has run empty', async () => {
+  test('a full queue is logged again after it has been empty', async () => {
     const { webhooks, log, counts } = await opened({ block: settings({ channel_capacity: 1 }) })
     const full = () => log.filter(({ message }) => message.includes('full'))
     for (let round = 0; round < 4; round++) webhooks.notify(event())
@@ -43,7 +43,7 @@ describe('a flood', () => {
     expect(full()).toHaveLength(2)
   })
 
-  test('taken in costs the caller next to nothing', async () => {
+  test('accepting many events takes almost no time', async () => {
     const { webhooks, receiver } = await opened({ block: settings({ channel_capacity: 100_000 }) })
     receiver.always(silent())
     const started = performance.now()
@@ -54,7 +54,7 @@ describe('a flood', () => {
 })
 
 describe('a new capacity', () => {
-  test('holds from now on, and what was accepted before is still delivered', async () => {
+  test('a new capacity applies at once, and accepted events are still delivered', async () => {
     const { webhooks, receiver, clock, counts } = await opened({
       block: settings({ channel_capacity: 3 }),
     })
@@ -69,7 +69,7 @@ describe('a new capacity', () => {
     expect(await counts()).toEqual({ sent: 6, dropped: 3, dead: 0 })
   })
 
-  test('leaves what was accepted before to the settings that follow', async () => {
+  test('events accepted under an earlier capacity use later settings', async () => {
     const { webhooks, receiver, clock } = await opened({ block: settings() })
     receiver.next(broken())
     webhooks.notify(event())
@@ -90,7 +90,7 @@ describe('a new capacity', () => {
   })
 })
 
-test('new settings leave the event alone whose turn has come', async () => {
+test('new settings do not affect the event that is being delivered', async () => {
   const { webhooks, receiver, clock } = await opened({ block: settings() })
   receiver.always(broken())
   webhooks.notify(event())
@@ -105,7 +105,7 @@ test('new settings leave the event alone whose turn has come', async () => {
 })
 
 describe('turned off', () => {
-  test('nothing more is sent: what waits and what is under way is dropped', async () => {
+  test('turning webhooks off drops waiting events and the one being delivered', async () => {
     const { webhooks, receiver, clock, counts } = await opened({ block: settings() })
     receiver.always(silent())
     for (let round = 0; round < 3; round++) webhooks.notify(event())
@@ -119,7 +119,7 @@ describe('turned off', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('senders of an earlier capacity stop too', async () => {
+  test('turning webhooks off also stops senders of an earlier capacity', async () => {
     const { webhooks, receiver, clock, counts } = await opened({ block: settings() })
     receiver.next(broken())
     webhooks.notify(event())
@@ -131,7 +131,7 @@ describe('turned off', () => {
     expect(await counts()).toEqual({ sent: 0, dropped: 1, dead: 0 })
   })
 
-  test('and on again, events are delivered', async () => {
+  test('events are delivered after webhooks are turned off and on again', async () => {
     const { webhooks, receiver, counts } = await opened({ block: settings() })
     await webhooks.disable()
     await webhooks.put(settings())
@@ -143,7 +143,7 @@ describe('turned off', () => {
 })
 
 describe('closing', () => {
-  test('ends a pause, an attempt and a queue at once', async () => {
+  test('closing ends a pause, an attempt and a queue at once', async () => {
     for (const responder of [broken(), silent()]) {
       const { webhooks, receiver, clock } = await opened({ block: settings() })
       receiver.always(responder)
@@ -157,7 +157,7 @@ describe('closing', () => {
     }
   })
 
-  test('between an event and its first attempt, no call is made', async () => {
+  test('closing between an event and its first attempt makes no call', async () => {
     const { webhooks, receiver, counts } = await opened({ block: settings() })
     webhooks.notify(event())
     webhooks.close()
@@ -167,7 +167,7 @@ describe('closing', () => {
     expect(await counts()).toEqual({ sent: 0, dropped: 1, dead: 0 })
   })
 
-  test('lets what is told afterwards pass', async () => {
+  test('events after closing are ignored', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     receiver.always(whole(''))
     webhooks.close()

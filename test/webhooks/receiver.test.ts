@@ -12,7 +12,7 @@ import { event, settings } from './support.ts'
 
 const secret = 'whsec-of-the-test'
 
-/** What a receiver does: checks the signature over the bytes that came, then the age. */
+/** Verifies a delivery as a receiver does: first the signature of the bytes, then the age. */
 function isGenuine(headers: NodeJS.Dict<string | string[]>, body: Buffer): boolean {
   const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const given = String(headers['x-gateway-signature'])
@@ -21,7 +21,7 @@ function isGenuine(headers: NodeJS.Dict<string | string[]>, body: Buffer): boole
   return headers['x-gateway-timestamp'] === String(JSON.parse(body.toString()).timestamp)
 }
 
-/** Webhooks in real time, over real sockets. */
+/** Opens webhooks with the real clock and real sockets. */
 async function running(block?: WebhookSettings) {
   const upstream = nodeUpstream()
   const registry = new Registry()
@@ -45,7 +45,7 @@ async function running(block?: WebhookSettings) {
   return { webhooks, metrics: () => registry.metrics() }
 }
 
-test('a receiver can verify what it gets, also after a failed attempt and a redirect', async () => {
+test('a receiver can verify deliveries, even after a failed attempt and a redirect', async () => {
   const seen: { id: unknown; isGenuine: boolean; type: unknown }[] = []
   const statuses = [503, 307, 200, 204]
   const { url, sockets } = await httpServer(async (request, response) => {
@@ -81,7 +81,7 @@ test('a receiver can verify what it gets, also after a failed attempt and a redi
   expect(sockets.length).toBeLessThanOrEqual(2)
 })
 
-test('a receiver that is gone costs an event its attempts, and the next one nothing', async () => {
+test('an event for an unreachable receiver is given up, and the next one is delivered with new settings', async () => {
   const { url } = await httpServer((_, response) => response.end())
   const { webhooks, metrics } = await running(
     settings({ url: 'http://127.0.0.1:1/', retry_base_ms: 1, max_attempts: 3 }),

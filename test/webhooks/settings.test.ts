@@ -7,7 +7,7 @@ import { event, opened, settings, url } from './support.ts'
 const other = settings({ url: 'https://stored.test', thresholds: [10] })
 
 describe('the settings in force', () => {
-  test('are none without a stored row and without a table in the file', async () => {
+  test('there are no settings without a stored row and without a table in the file', async () => {
     const { webhooks } = await opened()
     expect(webhooks.state).toEqual({
       enabled: false,
@@ -19,7 +19,7 @@ describe('the settings in force', () => {
     })
   })
 
-  test('are those of the file, without the name of the variable', async () => {
+  test('the settings of the file apply, without the name of the variable', async () => {
     const block = { ...settings(), signing_key_env: 'SECRET' }
     const { webhooks } = await opened({ block, env: { SECRET: 's' } })
     expect(webhooks.state).toEqual({
@@ -32,7 +32,7 @@ describe('the settings in force', () => {
     })
   })
 
-  test('are the stored ones when there are any, at once and after a restart', async () => {
+  test('stored settings apply at once and after a restart', async () => {
     const { webhooks, store, clock } = await opened({ block: settings() })
     await webhooks.put(other)
     const state = {
@@ -45,7 +45,7 @@ describe('the settings in force', () => {
     expect((await opened({ block: settings(), store })).webhooks.state).toMatchObject(state)
   })
 
-  test('stay off once they were turned off, whatever the file says', async () => {
+  test('webhooks that were turned off stay off, even if the file configures them', async () => {
     const { webhooks, store, receiver } = await opened({ block: settings() })
     await webhooks.disable()
     const state = { enabled: false, source: 'database', settings: settings() }
@@ -58,14 +58,14 @@ describe('the settings in force', () => {
     expect((await opened({ block: settings(), store })).webhooks.state).toMatchObject(state)
   })
 
-  test('can be turned off where there are none', async () => {
+  test('webhooks can be turned off without any settings', async () => {
     const { webhooks, store } = await opened()
     await webhooks.disable()
     expect(webhooks.state).toMatchObject({ enabled: false, source: 'database', settings: null })
     expect((await opened({ store })).log).toEqual([])
   })
 
-  test('cannot be stored: then those from before stay in force', async () => {
+  test('the former settings stay in force when new ones cannot be stored', async () => {
     const { webhooks, store } = await opened({ block: settings() })
     store.trouble = 'refuse'
     await expect(webhooks.put(other)).rejects.toThrow(StoreFault)
@@ -75,7 +75,7 @@ describe('the settings in force', () => {
   })
 
   test.each(['', '{', 'null', '{"url":"ftp://x"}'])(
-    'are none, with an error in the log, when the stored ones read %j',
+    'stored settings of %j are ignored with an error in the log',
     async (text) => {
       const { store } = await opened()
       await store.putWebhookSettings({ enabled: true, settings: text, updatedAt: 1 })
@@ -87,7 +87,7 @@ describe('the settings in force', () => {
 })
 
 describe('a reload', () => {
-  test('takes the table of the file where that is the source', async () => {
+  test('a reload applies the table of the file if that is the source', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     webhooks.reload(settings({ url: 'https://new.test' }))
     webhooks.notify(event())
@@ -95,7 +95,7 @@ describe('a reload', () => {
     expect(receiver.requests.map((request) => request.url)).toEqual(['https://new.test'])
   })
 
-  test('without the table turns webhooks off, and with it on again', async () => {
+  test('a reload without the table turns webhooks off, and one with it on again', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     webhooks.reload(undefined)
     expect(webhooks.state).toMatchObject({ enabled: false, source: 'none' })
@@ -107,7 +107,7 @@ describe('a reload', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  test('leaves stored settings alone', async () => {
+  test('a reload does not change stored settings', async () => {
     const { webhooks, receiver } = await opened({ block: settings() })
     await webhooks.put(other)
     webhooks.reload(settings({ url: 'https://new.test' }))
@@ -116,7 +116,7 @@ describe('a reload', () => {
     expect(receiver.requests.map((request) => request.url)).toEqual([other.url])
   })
 
-  test('takes up another name of the variable', async () => {
+  test('a reload applies a new name of the variable', async () => {
     const { webhooks } = await opened({ block: settings(), env: { SECRET: 's' } })
     webhooks.reload({ ...settings(), signing_key_env: 'SECRET' })
     expect(webhooks.state.isSigned).toBe(true)
@@ -124,7 +124,7 @@ describe('a reload', () => {
 })
 
 test.each(accountEventTypes)(
-  'an event of type %s is sent only when it is asked for',
+  'an event of type %s is sent only when it is enabled',
   async (type) => {
     const { webhooks, receiver } = await opened({ block: settings({ events: [type] }) })
     for (const each of accountEventTypes) webhooks.notify(event({ type: each }))
@@ -133,7 +133,7 @@ test.each(accountEventTypes)(
   },
 )
 
-test('the percentages to watch for are those in force, and none while webhooks are off', async () => {
+test('the budget percentages are those in force, and none while webhooks are off', async () => {
   const { webhooks } = await opened()
   expect(webhooks.percentages()).toEqual([])
   await webhooks.put(settings({ thresholds: [1, 99] }))
@@ -142,7 +142,7 @@ test('the percentages to watch for are those in force, and none while webhooks a
   expect(webhooks.percentages()).toEqual([])
 })
 
-test('the series exist only once webhooks have been enabled, and then for good', async () => {
+test('the series exist from the first time that webhooks are enabled', async () => {
   const { webhooks, registry } = await opened()
   const names = () => registry.getMetricsAsArray().map(({ name }) => name)
   webhooks.notify(event())
@@ -165,7 +165,7 @@ test.each([
   [undefined, []],
   [settings(), ['webhook deliveries are unsigned: there is no signing key']],
   [{ ...settings(), signing_key_env: 'SECRET' }, []],
-])('unsigned deliveries are warned of at boot (%#)', async (block, warnings) => {
+])('unsigned deliveries are logged as a warning at boot (%#)', async (block, warnings) => {
   const { log } = await opened({ ...(block && { block }), env: { SECRET: 's' } })
   expect(log.map(({ message }) => message)).toEqual(warnings)
 })

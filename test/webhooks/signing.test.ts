@@ -7,19 +7,19 @@ import { event, opened, settings } from './support.ts'
 
 const named = { ...settings(), signing_key_env: 'SECRET' }
 
-/** Which of these secrets a call is signed with; undefined for an unsigned one. */
+/** Returns the secret with which a call is signed; undefined when it is unsigned. */
 function signer(receiver: ScriptedUpstream, index: number, secrets: readonly string[]) {
   const { headers, body = '' } = receiver.requests[index] ?? {}
   const signature = headers?.['x-gateway-signature']
   if (signature === undefined) return undefined
   const mac = (secret: string) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-  return secrets.find((secret) => mac(secret) === signature) ?? 'somebody else'
+  return secrets.find((secret) => mac(secret) === signature) ?? 'another secret'
 }
 
 describe('the signing key', () => {
   test.each(['short', 'ключ ключ', 'x'.repeat(300), ' with spaces \n'])(
-    '%j signs the body as it is sent',
+    'the key %j signs the exact bytes of the body',
     async (secret) => {
       const { webhooks, receiver } = await opened({ block: named, env: { SECRET: secret } })
       webhooks.notify(event({ name: 'bücher 📚' }))
@@ -28,7 +28,7 @@ describe('the signing key', () => {
     },
   )
 
-  test('is that of the variable, as long as it is set, else the stored one, else none', async () => {
+  test('the key of the variable takes precedence over the stored one', async () => {
     const { store, webhooks: first } = await opened()
     const signerWith = async (env: Readonly<Record<string, string>>) => {
       const { webhooks, receiver } = await opened({ block: named, env, store })
@@ -52,7 +52,7 @@ describe('the signing key', () => {
     expect(await signerWith({})).toMatchObject({ by: 'stored' })
   })
 
-  test('of the variable counts also for stored settings', async () => {
+  test('the key of the variable also applies to stored settings', async () => {
     const { store, webhooks: first } = await opened()
     await first.put(settings({ url: 'https://stored.test' }))
     const { webhooks, receiver } = await opened({
@@ -66,7 +66,7 @@ describe('the signing key', () => {
     expect(signer(receiver, 0, ['of-env'])).toBe('of-env')
   })
 
-  test('that is replaced signs from the next event on; retries keep what they were signed with', async () => {
+  test('a replaced key signs from the next event on, and retries keep their signature', async () => {
     const { webhooks, receiver, clock } = await opened({ block: settings() })
     await webhooks.putSigningKey('old')
     receiver.next(broken(), broken())
@@ -80,7 +80,7 @@ describe('the signing key', () => {
     expect(receiver.text(2)).toBe(receiver.text(0))
   })
 
-  test('that is forgotten leaves the next event unsigned, and the log says so', async () => {
+  test('a deleted key leaves the next event unsigned, with a line in the log', async () => {
     const { webhooks, receiver, log, store } = await opened({ block: settings() })
     await webhooks.putSigningKey('old')
     log.length = 0
@@ -93,7 +93,7 @@ describe('the signing key', () => {
     expect(signer(receiver, 0, [])).toBeUndefined()
   })
 
-  test('is stored sealed, and survives a restart', async () => {
+  test('the signing key is stored sealed and survives a restart', async () => {
     const { webhooks, store, clock } = await opened()
     await webhooks.putSigningKey('canary-secret')
     const rows = await store.readSealed('webhook-signing-key')
@@ -105,7 +105,7 @@ describe('the signing key', () => {
     expect(signer(again.receiver, 0, ['canary-secret'])).toBe('canary-secret')
   })
 
-  test('that cannot be stored changes nothing', async () => {
+  test('a signing key that cannot be stored changes nothing', async () => {
     const { webhooks, store } = await opened()
     store.trouble = 'refuse'
     await expect(webhooks.putSigningKey('new')).rejects.toThrow(StoreFault)
@@ -117,38 +117,41 @@ describe('the signing key', () => {
 describe('a variable that is named but unset, with no stored key,', () => {
   const problem = 'the variable SECRET is unset or empty, and no signing key is stored'
 
-  test.each([{}, { SECRET: '' }])('is refused at boot (%j)', async (env) => {
-    await expect(opened({ block: named, env })).rejects.toThrow(problem)
-  })
+  test.each([{}, { SECRET: '' }])(
+    'a named variable without a key is refused at boot (%j)',
+    async (env) => {
+      await expect(opened({ block: named, env })).rejects.toThrow(problem)
+    },
+  )
 
-  test('is refused at boot also when stored settings are in force', async () => {
+  test('a named variable without a key is refused at boot even with stored settings', async () => {
     const { store, webhooks } = await opened()
     await webhooks.put(settings())
     await expect(opened({ block: named, store })).rejects.toThrow(problem)
   })
 
-  test('does not matter while webhooks are turned off', async () => {
+  test('a named variable without a key is accepted while webhooks are turned off', async () => {
     const { store, webhooks } = await opened()
     await webhooks.disable()
     expect((await opened({ block: named, store })).webhooks.state.enabled).toBe(false)
   })
 
-  test('is refused at a reload, which then changes nothing', async () => {
+  test('a named variable without a key is refused at a reload, which changes nothing', async () => {
     const { webhooks } = await opened({ block: settings({ thresholds: [7] }) })
     expect(() => webhooks.reload(named)).toThrow(problem)
     expect(webhooks.percentages()).toEqual([7])
   })
 })
 
-describe('a stored key that cannot be opened', () => {
-  /** The database of a gateway with another master key. */
+describe('a stored key that cannot be decrypted', () => {
+  /** Returns the database of a gateway with another master key. */
   async function locked() {
     const { webhooks, store } = await opened({ master: 1 })
     await webhooks.putSigningKey('old')
     return store
   }
 
-  test('is never replaced by unsigned delivery', async () => {
+  test('events are not delivered unsigned when the stored key cannot be decrypted', async () => {
     const { webhooks, receiver, clock, log, counts } = await opened({
       block: settings(),
       store: await locked(),
@@ -167,7 +170,7 @@ describe('a stored key that cannot be opened', () => {
     })
   })
 
-  test('does not matter where the variable is set', async () => {
+  test('an undecryptable stored key is ignored when the variable is set', async () => {
     const { webhooks, receiver, log } = await opened({
       block: named,
       env: { SECRET: 'of-env' },
@@ -180,13 +183,13 @@ describe('a stored key that cannot be opened', () => {
     expect(signer(receiver, 0, ['of-env'])).toBe('of-env')
   })
 
-  test('does not stop a boot that wants signed deliveries', async () => {
+  test('an undecryptable stored key does not stop the boot', async () => {
     const store = await locked()
     const { webhooks } = await opened({ block: named, store, master: 2 })
     expect(webhooks.state).toMatchObject({ enabled: true, isSigned: false })
   })
 
-  test('is mended by storing it again', async () => {
+  test('storing the key again replaces an undecryptable one', async () => {
     const { webhooks, receiver } = await opened({
       block: settings(),
       store: await locked(),

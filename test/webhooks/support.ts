@@ -12,7 +12,7 @@ import { ScriptedUpstream, whole } from '../support/scripted-upstream.ts'
 
 export const url = 'https://hooks.test/in'
 
-/** Valid settings, with every default that the configuration has. */
+/** Valid settings with all defaults of the configuration. */
 export function settings(change: Partial<WebhookSettings> = {}): WebhookSettings {
   return {
     url,
@@ -41,16 +41,16 @@ export function event(change: Partial<AccountEvent> = {}): AccountEvent {
 }
 
 interface Start {
-  /** The `[webhooks]` table of the file. */
+  /** The `[webhooks]` table of the configuration file. */
   readonly block?: WebhookSettings & { readonly signing_key_env?: string }
   readonly env?: Environment
   readonly store?: MemoryStore
-  /** 32 bytes of this value are the master key. */
+  /** The value of each of the 32 bytes of the master key. */
   readonly master?: number
   readonly random?: number
 }
 
-/** Webhooks whose time, chance, receiver, database and log are in the test's hands. */
+/** Webhooks with a clock, random numbers, receiver, database and log that the test controls. */
 export async function opened({ block, env = {}, master = 7, random = 0, ...start }: Start = {}) {
   const { store = new MemoryStore() } = start
   const clock = new ManualClock()
@@ -73,7 +73,7 @@ export async function opened({ block, env = {}, master = 7, random = 0, ...start
     },
     block,
   )
-  /** What has become of the events so far. */
+  /** Returns the counts of events by outcome. */
   const counts = async () => ({
     sent: await valueOf(registry, 'gateway_webhook_sent_total'),
     dropped: await valueOf(registry, 'gateway_webhook_dropped_total'),

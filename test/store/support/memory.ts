@@ -6,11 +6,11 @@ import { databaseStore } from '../../../src/store/database.ts'
 import { parseUsageRows, type Store } from '../../../src/store/index.ts'
 
 export interface MemoryStore extends Store {
-  /** Runs one statement and shows its rows. */
+  /** Runs one statement and returns its rows. */
   query(sql: string): Promise<Record<string, unknown>[]>
 }
 
-/** A store in memory, with the tables that the migrations make. */
+/** Opens a store in memory with the migrated tables. */
 export async function memoryStore(): Promise<MemoryStore> {
   const client = createClient({ url: ':memory:', concurrency: 1 })
   onTestFinished(() => client.close())
