@@ -1,7 +1,7 @@
 import { extractTexts } from '../../../src/wire/json-text.ts'
 import { anthropicGateway, event, message } from '../anthropic/support.ts'
 import type { Chance } from './chance.ts'
-import { type Block, claudeId, say, toReturned, toShown } from './claude.ts'
+import { type Block, claudeId, createTurn, toReturned, toShown } from './claude.ts'
 import { inputsInOrder } from './inputs.ts'
 import { listBlocks, type Turn } from './turns.ts'
 import type { Input, Vendor } from './vendor.ts'
@@ -14,7 +14,7 @@ export const anthropic: Vendor = {
   needsReasoning: false,
   gateway: () => anthropicGateway({ upstreamId: 'claude-opus-4-8' }),
   answer(chance, isStreamed) {
-    const said = say(chance, isStreamed, {
+    const said = createTurn(chance, isStreamed, {
       callId: claudeId,
       isProven: true,
       explains: true,

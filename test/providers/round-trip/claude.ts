@@ -20,7 +20,7 @@ export type Block =
   /** The input is JSON text. */
   | { readonly type: 'tool_use'; readonly id: string; readonly input: string }
 
-interface Said {
+interface ModelTurn {
   readonly blocks: readonly Block[]
   readonly stop: 'end_turn' | 'tool_use' | 'max_tokens' | 'refusal'
   readonly explanation?: string
@@ -35,11 +35,11 @@ export interface ModelQuirks {
   readonly explains: boolean
 }
 
-export function say(
+export function createTurn(
   chance: Chance,
   isStreamed: boolean,
   { callId, isProven, explains }: ModelQuirks,
-): Said {
+): ModelTurn {
   if (explains && chance.is(0.04)) {
     const blocks: Block[] = chance.is(0.5) ? [{ type: 'text', text: text(chance) }] : []
     return { blocks, stop: 'refusal', explanation: text(chance) }
@@ -80,7 +80,7 @@ export function claudeId(chance: Chance): string {
   return `toolu_${proof(chance).replace(/[^a-zA-Z0-9]/g, '')}${chance.below(1e9)}`.slice(0, 60)
 }
 
-export function toShown({ blocks, explanation = '' }: Said): Answer['shown'] {
+export function toShown({ blocks, explanation = '' }: ModelTurn): Answer['shown'] {
   return {
     refusal: explanation,
     content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
@@ -96,7 +96,7 @@ const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted
 /** The vendor does not accept thinking without a signature. */
 const isKept = (block: Block) => block.type !== 'thinking' || block.signature !== ''
 
-export function toReturned(said: Said): readonly Block[] | undefined {
+export function toReturned(said: ModelTurn): readonly Block[] | undefined {
   const { blocks, explanation = '' } = said
   const first = blocks.findIndex((block) => !isThought(block))
   const leads = !blocks.slice(first).some(isThought)

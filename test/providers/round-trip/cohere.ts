@@ -19,7 +19,7 @@ interface Call {
   readonly arguments: string
 }
 
-interface Said {
+interface ModelTurn {
   readonly thoughts: readonly string[]
   readonly texts: readonly string[]
   readonly plan: string
@@ -36,7 +36,7 @@ interface Citation {
   readonly source: { readonly id: string; readonly title?: string; readonly url?: string }
 }
 
-function say(chance: Chance): Said {
+function createTurn(chance: Chance): ModelTurn {
   const thoughts = chance.some(0, 1, () => text(chance))
   if (chance.is(0.4)) {
     const texts = chance.some(1, 2, () => text(chance))
@@ -68,12 +68,12 @@ function createCitation(texts: readonly string[], chance: Chance): Citation {
 }
 
 /** Returns the cited text; the vendor counts in characters. */
-function citedText({ texts }: Said, { block, start, end }: Citation): string {
+function citedText({ texts }: ModelTurn, { block, start, end }: Citation): string {
   return [...(texts[block] ?? '')].slice(start, end).join('')
 }
 
 /** The vendor's citation, by block; thoughts count as blocks. */
-function vendorCitation(said: Said, citation: Citation): object {
+function vendorCitation(said: ModelTurn, citation: Citation): object {
   const { block, start, end, type, source } = citation
   const { id, ...document } = source
   return {
@@ -87,7 +87,7 @@ function vendorCitation(said: Said, citation: Citation): object {
 }
 
 /** The client's annotation, in the joined text. */
-function annotation(said: Said, citation: Citation): object {
+function annotation(said: ModelTurn, citation: Citation): object {
   const { block, start, end, source } = citation
   const offset = [...said.texts.slice(0, block).join('')].length
   return {
@@ -112,7 +112,7 @@ export const cohere: Vendor = {
   needsReasoning: true,
   gateway: () => cohereGateway(),
   answer(chance) {
-    const said = say(chance)
+    const said = createTurn(chance)
     const content = said.texts.join('')
     const reasoning = [...said.thoughts, said.plan].filter(Boolean).join('\n')
     const calls = said.calls.map((call) => ({
@@ -196,7 +196,7 @@ const toCall = (call: Call, written: string) => ({
   function: { name: 'f', arguments: written },
 })
 
-function toBody(said: Said): object {
+function toBody(said: ModelTurn): object {
   const { thoughts, texts, plan, calls, citations } = said
   const content = [
     ...thoughts.map((thinking) => ({ type: 'thinking', thinking })),
@@ -210,7 +210,7 @@ function toBody(said: Said): object {
   })
 }
 
-function toEvents(said: Said, chance: Chance): string[] {
+function toEvents(said: ModelTurn, chance: Chance): string[] {
   const { thoughts, texts, plan, calls, citations } = said
   const blocks = [
     ...thoughts.map((one) => ['thinking', one] as const),

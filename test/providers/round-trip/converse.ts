@@ -2,7 +2,14 @@ import { extractTexts } from '../../../src/wire/json-text.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { answered, bedrockGateway } from '../bedrock/support.ts'
 import type { Chance } from './chance.ts'
-import { type Block, claudeId, type ModelQuirks, say, toReturned, toShown } from './claude.ts'
+import {
+  type Block,
+  claudeId,
+  createTurn,
+  type ModelQuirks,
+  toReturned,
+  toShown,
+} from './claude.ts'
 import { inputsInOrder } from './inputs.ts'
 import { listBlocks, type Turn } from './turns.ts'
 import type { Input, Vendor } from './vendor.ts'
@@ -16,7 +23,7 @@ function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor
     needsReasoning: false,
     gateway: () => bedrockGateway({ upstreamId }),
     answer(chance, isStreamed) {
-      const said = say(chance, isStreamed, habits)
+      const said = createTurn(chance, isStreamed, habits)
       const events = [
         awsEvent('messageStart', { role: 'assistant', p: 'abc' }),
         ...said.blocks.flatMap((block, index) => converseEvents(block, index, chance)),

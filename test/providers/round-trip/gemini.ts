@@ -33,7 +33,7 @@ interface Model {
   readonly hasIds: boolean
 }
 
-function say(chance: Chance, { hasIds }: Model): Part[] {
+function createTurn(chance: Chance, { hasIds }: Model): Part[] {
   const signature = () => ({ thoughtSignature: proof(chance) })
   const thoughts = chance.some(0, 2, (): Part => ({ text: text(chance), thought: true }))
   const texts = chance.some(0, 2, (): Part => ({ text: text(chance) }))
@@ -120,7 +120,7 @@ function vendor(name: string, model: Model): Vendor {
     },
     answer(chance) {
       if (chance.is(0.05)) return blocked(chance)
-      const parts = say(chance, model)
+      const parts = createTurn(chance, model)
       return {
         whole: written(response(parts, { finishReason: 'STOP' }), chance.is(0.5) ? 2 : undefined),
         stream: new TextEncoder().encode(toEvents(parts, chance).join('')),

@@ -7,11 +7,11 @@ import { bedrock, kimi, mistral } from './converse.ts'
 import { gemini2, gemini3 } from './gemini.ts'
 
 /*
- * Conversations of many turns, made up by chance: what a vendor has said comes back to it in every
- * later turn, wherever the message of the OpenAI format can carry it. The vendors say what it cannot.
+ * Random conversations of many turns: what a vendor's model wrote must come back to it in every later
+ * turn, unless a message of the OpenAI format cannot carry it. Each vendor's file lists those exceptions.
  *
- * A failure names its seed: `ROUND_TRIP_SEED=123` plays that conversation alone, and
- * `ROUND_TRIPS=5000` plays more of them.
+ * A failure names its seed: `ROUND_TRIP_SEED=123` runs only that conversation, `ROUND_TRIPS=5000` runs
+ * more of them.
  */
 
 const { ROUND_TRIP_SEED: only, ROUND_TRIPS: length = 200 } = process.env
