@@ -33,11 +33,11 @@ export function createFetch(options: FetchDeps): Fetch {
     const id = clientRequestId(request.headers.get('x-request-id')) ?? newRequestId()
     const arrival = { id, signal: context?.signal ?? request.signal, client: context?.client }
     const target = parseTarget(request.url, context?.base)
-    const found = await find(target)
-    const cross = crossOrigin(request.headers, target, corsOrigins())
+    const match = await find(target)
+    const cross = toCrossOrigin(request.headers, target, corsOrigins())
     let reply: Reply
     try {
-      reply = await respond(request, { found, cross, log, arrival })
+      reply = await respond(request, { match, cross, log, arrival })
     } catch (error) {
       const known = toGatewayError(error, log, id)
       const { code, status } = known
@@ -46,14 +46,14 @@ export function createFetch(options: FetchDeps): Fetch {
     }
     const { method } = request
     const seconds = (clock.elapsed() - arrived) / 1000
-    durations.observe({ route: found.route, method, status: reply.status }, seconds)
+    durations.observe({ route: match.route, method, status: reply.status }, seconds)
     if (cross) reply = withCors(reply, cross)
     return response(toResponseParts(method === 'HEAD' ? withoutBody(reply) : reply, id))
   }
 }
 
 /** Undefined while no origin is allowed. */
-function crossOrigin(
+function toCrossOrigin(
   headers: Headers,
   target: string,
   origins: readonly string[],
@@ -63,14 +63,14 @@ function crossOrigin(
 }
 
 interface RoutedArrival {
-  readonly found: RouteMatch<Arrival>
+  readonly match: RouteMatch<Arrival>
   readonly cross: CrossOrigin | undefined
   readonly log: Log
   readonly arrival: Arrival
 }
 
 function respond(request: Request, routed: RoutedArrival): Reply | Promise<Reply> {
-  const { found, cross, log, arrival } = routed
+  const { match, cross, log, arrival } = routed
   const preflight = cross && preflightReply(request, cross)
   if (preflight) return preflight
   if (request.bodyUsed) {
@@ -78,7 +78,7 @@ function respond(request: Request, routed: RoutedArrival): Reply | Promise<Reply
     log.write('error', error.message, { request_id: arrival.id })
     throw error
   }
-  return found.serve(request, arrival)
+  return match.serve(request, arrival)
 }
 
 function newRequestId(): RequestId {

@@ -40,15 +40,16 @@ export type FindRoute<Context> = (
 /** Targets are parsed against this origin; the host of the request does not matter. */
 const origin = 'http://gateway'
 
+/** Creates the function that finds the route of a target. */
 export function createRouter<Context>(routes: Routes<Context>): FindRoute<Context> {
   // The router parses the URL and tries one route after the other. Most requests have a literal path
   // and skip both, which saves 3 % of the time of a small request.
   const literal = new Map<string, RouteMatch<Context>>()
   const router = Router<IttyRequest, []>()
   for (const [path, methods] of Object.entries(routes)) {
-    const found = createMatch(path, methods)
-    if (!path.includes(':')) literal.set(path, found({}))
-    router.all(path, ({ params = {} }) => found(decodeParams(params)))
+    const match = createMatch(path, methods)
+    if (!path.includes(':')) literal.set(path, match({}))
+    router.all(path, ({ params = {} }) => match(decodeParams(params)))
   }
   const search = async (target: string, path: string): Promise<RouteMatch<Context>> => {
     const found = await router.fetch({ url: origin + target, method: 'GET' })

@@ -118,9 +118,8 @@ export class ConfigReloader {
   }
 
   /**
-   * Serves the current content of the file with the stored keys of providers as they are now; when
-   * the file is refused, the running configuration with these keys. Rejects when the keys cannot be
-   * read.
+   * Serves the current content of the file with the current stored keys of providers. When the file is
+   * refused, serves the running configuration with these keys. Rejects when the keys cannot be read.
    */
   reloadProviderKeys(): Promise<void> {
     return this.#inTurn(async () => {
@@ -169,13 +168,9 @@ export class ConfigReloader {
       const validation =
         'problem' in content ? refuse(content.problem) : await this.#validate(content.text)
       if (validation.ok) await this.#swap(validation.candidate)
+      else this.#logRefusal(validation.problems)
       this.#validatedHash = content.hash
-      if (validation.ok) return true
-      events.reloadFailed()
-      for (const problem of validation.problems) {
-        log.write('error', `the configuration is refused: ${renderProblem(problem)}`)
-      }
-      return false
+      return validation.ok
     } catch (error) {
       events.reloadFailed()
       const reason = storageProblem(error)
@@ -185,7 +180,15 @@ export class ConfigReloader {
     }
   }
 
-  /** Validates a text as a start would, and builds its snapshot. */
+  #logRefusal(problems: readonly Problem[]): void {
+    const { log, events } = this.#options
+    events.reloadFailed()
+    for (const problem of problems) {
+      log.write('error', `the configuration is refused: ${renderProblem(problem)}`)
+    }
+  }
+
+  /** Validates a text as a start does, and builds its snapshot. */
   async #validate(text: string): Promise<Validation> {
     const { load, access, ports } = this.#options
     const loaded = await load(text)
