@@ -65,7 +65,7 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     ports: { ...ports, watch: (send) => activity.watch(send) },
   })
   const buffers = new Buffers(() => reloader.config.server.buffer_limit ?? bufferLimit)
-  const intake = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
+  const bodyLimiter = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
   const breakers = new Breakers(clock)
   const prober = new Prober({
     clock,
@@ -73,19 +73,19 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
     providers: () => reloader.snapshot.providers,
     policy: () => reloader.snapshot.healthCheck,
   })
-  const parts = { ports, series, events, access, reloader, intake, breakers }
+  const parts = { ports, series, events, access, reloader, bodyLimiter, breakers }
   const { plane, records } = composeRequests(parts, config)
   return { ...parts, buffers, activity, prober, plane, records }
 }
 
 type RequestParts = Pick<
   Parts,
-  'ports' | 'series' | 'events' | 'access' | 'reloader' | 'intake' | 'breakers'
+  'ports' | 'series' | 'events' | 'access' | 'reloader' | 'bodyLimiter' | 'breakers'
 >
 
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
-  const { ports, series, events, access, reloader, intake, breakers } = parts
+  const { ports, series, events, access, reloader, bodyLimiter, breakers } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
@@ -107,7 +107,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     imageFetch,
     tokenizer,
     breakers,
-    intake,
+    bodyLimiter,
     random,
     record: (record) => records.add(record),
     events,

@@ -84,11 +84,20 @@ function serve(parts: Parts, { config, warnings }: LoadedConfig): Gateway {
 }
 
 /** Lets the parts with state of their own follow the snapshot, and the gauges read them. */
-function connect({ ports, reloader, breakers, activity, intake, prober, plane, buffers }: Parts) {
+function connect({
+  ports,
+  reloader,
+  breakers,
+  activity,
+  bodyLimiter,
+  prober,
+  plane,
+  buffers,
+}: Parts) {
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
     activity.setEnabled(snapshot.healthCheck.enabled)
-    intake.admitWaiting()
+    bodyLimiter.admitWaiting()
     prober.start()
   }
   reloader.onSwap(follow)
@@ -102,7 +111,7 @@ function connect({ ports, reloader, breakers, activity, intake, prober, plane, b
   })
 }
 
-function listAllRoutes({ ports, access, reloader, prober, plane, records, intake }: Parts) {
+function listAllRoutes({ ports, access, reloader, prober, plane, records, bodyLimiter }: Parts) {
   const { metrics } = ports
   const snapshot = () => reloader.snapshot
   return {
@@ -121,7 +130,7 @@ function listAllRoutes({ ports, access, reloader, prober, plane, records, intake
     }),
     ...access.adminRoutes({
       document: reloader,
-      intake,
+      bodyLimiter,
       bodyLimit: () => snapshot().bodyLimit,
       providers: () => snapshot().providers.map(({ name }) => name),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),

@@ -33,7 +33,7 @@ export interface AdminDeps {
   readonly document: ConfigDocument
   /** Maximum size of a request body. */
   readonly bodyLimit: () => Bytes
-  readonly intake: BodyLimiter
+  readonly bodyLimiter: BodyLimiter
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
   readonly reloadProviderKeys: () => Promise<void>

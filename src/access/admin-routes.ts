@@ -31,11 +31,11 @@ export interface AdminParts {
 /** Every route under `/admin`, requireMasterKey by the master key. */
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher } = parts
-  const { document, providers, reloadProviderKeys, bodyLimit, intake } = deps
+  const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter } = deps
   const { ring, registry, refusedLogins } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
-  const shared = { clock, bodyLimit, intake, audit: auditLog(log) }
+  const shared = { clock, bodyLimit, bodyLimiter, audit: auditLog(log) }
   const routes = {
     ...keyRoutes({ ...shared, store, accounts: registry, flush, ring, notify }),
     ...groupRoutes({ ...shared, store, accounts: registry, flush }),

@@ -38,18 +38,18 @@ export interface BodyOptions {
   readonly clock: Clock
   /** The maximum size of a body, in bytes. */
   readonly bodyLimit: () => Bytes
-  readonly intake: BodyLimiter
+  readonly bodyLimiter: BodyLimiter
 }
 
 /** Reads the whole body; LM-1002 when it is too large. Stops when the client disconnects. */
 export async function readBytes(
   { request, context: { signal } }: AdminRequest,
-  { clock, bodyLimit, intake }: BodyOptions,
+  { clock, bodyLimit, bodyLimiter }: BodyOptions,
 ): Promise<Uint8Array> {
   const scope = new CancelScope(clock)
   // Only a response with a slow reader is ended to make room. This share holds a request body.
-  const share = intake.buffers.openAccount(() => {})
-  const slot = intake.openSlot(share)
+  const share = bodyLimiter.buffers.openAccount(() => {})
+  const slot = bodyLimiter.openSlot(share)
   const onAbort = () => scope.end({ kind: 'client-cancelled' })
   signal.addEventListener('abort', onAbort)
   if (signal.aborted) onAbort()

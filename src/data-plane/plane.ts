@@ -22,7 +22,7 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
   readonly breakers: Breakers
-  readonly intake: BodyLimiter
+  readonly bodyLimiter: BodyLimiter
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
@@ -91,15 +91,15 @@ export class DataPlane {
   }
 
   #open(capability: Capability, headers: Headers, arrival: Arrival): OpenedRequest {
-    const { clock, log, breakers, intake, random, events, inFlight } = this.#options
+    const { clock, log, breakers, bodyLimiter, random, events, inFlight } = this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
     const cancel = () => scope.end({ kind: 'client-cancelled' })
     const leave = inFlight.add(scope)
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel)
-    const share = intake.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
-    const place = intake.openSlot(share)
+    const share = bodyLimiter.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
+    const place = bodyLimiter.openSlot(share)
     const record = new RecordBuilder({
       id,
       capability,
@@ -124,7 +124,7 @@ export class DataPlane {
       snapshot,
       scope,
       resilience: { retry: snapshot.retry, breaker: snapshot.breaker, breakers, random },
-      buffers: intake.buffers,
+      buffers: bodyLimiter.buffers,
       share,
       place,
       record,

@@ -35,7 +35,7 @@ async function openConfigRoutes(text = 'first') {
       document,
       clock: new ManualClock(),
       bodyLimit: () => 20,
-      intake: openBodyLimiter(),
+      bodyLimiter: openBodyLimiter(),
     })['/admin/config'] ?? {}
   const call = async (method: 'GET' | 'PUT', init: RequestInit = {}) => {
     const request = new Request('http://gateway.test/admin/config', { method, ...init })

@@ -156,7 +156,7 @@ export class AdminHarness {
       ring,
       clock,
       bodyLimit: () => bodyLimit,
-      intake: openBodyLimiter(),
+      bodyLimiter: openBodyLimiter(),
       notify: (event: AccountEvent) => void this.events.push(event),
       audit() {},
       flush: () => {

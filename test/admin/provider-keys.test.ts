@@ -26,7 +26,7 @@ beforeEach(() => {
       sealer,
       clock: new ManualClock(),
       bodyLimit: () => 100_000,
-      intake: openBodyLimiter(),
+      bodyLimiter: openBodyLimiter(),
       providers: () => ['openai', 'org/vertex', 'with space'],
       reload: async () => reloads.push(await openProviderKeys(store, sealer)),
     }),

@@ -20,8 +20,14 @@ interface Answer {
 async function admin(start: Parameters<typeof opened>[0] = {}) {
   const { webhooks, store } = await opened(start)
   const clock = new ManualClock()
-  const intake = openBodyLimiter()
-  const routes = webhookRoutes({ webhooks, clock, audit() {}, bodyLimit: () => 10_000, intake })
+  const bodyLimiter = openBodyLimiter()
+  const routes = webhookRoutes({
+    webhooks,
+    clock,
+    audit() {},
+    bodyLimit: () => 10_000,
+    bodyLimiter,
+  })
   /** Returns the response, or the error. */
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown) => {
     const handler = routes[path]?.[method] as AdminHandler
