@@ -1,37 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from '../../support/chunks.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, message } from './support.ts'
+import { anthropicGateway, asking, message, readOutcome } from './support.ts'
 
 const text = { type: 'text', text: 'Hello' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
 
-/** Sends a request and reads the answer that the client gets for this upstream body. */
-async function answered(body: object, fields: object = {}) {
-  const { chat, upstream } = await anthropicGateway()
-  upstream.next(json(body))
-  const response = await chat(asking(fields))
-  expect(response.status).toBe(200)
-  const answer: unknown = await response.json()
-  return { answer, ...outcomeOf(answer) }
-}
-
 describe('blocks', () => {
   test('an answer with calls and no text has null content', async () => {
-    expect(await answered(message([call]))).toMatchObject({ content: null })
-    expect(await answered(message([{ ...text, text: '' }, call]))).toMatchObject({ content: '' })
-    expect(await answered(message([]))).toMatchObject({ content: '' })
+    expect(await readOutcome(message([call]))).toMatchObject({ content: null })
+    expect(await readOutcome(message([{ ...text, text: '' }, call]))).toMatchObject({ content: '' })
+    expect(await readOutcome(message([]))).toMatchObject({ content: '' })
   })
 
   test('a call without input gets an empty object as arguments', async () => {
-    const { calls } = await answered(message([{ type: 'tool_use', id: 'toolu_1', name: 'f' }]))
+    const { calls } = await readOutcome(message([{ type: 'tool_use', id: 'toolu_1', name: 'f' }]))
     expect(calls).toEqual([
       { id: 'toolu_1', type: 'function', function: { name: 'f', arguments: '{}' } },
     ])
   })
 
   test('blocks of vendor-run tools and of unknown types are not shown', async () => {
-    const outcome = await answered(
+    const outcome = await readOutcome(
       message([
         { type: 'server_tool_use', id: 's1', name: 'web_search', input: { q: 'x' } },
         { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
@@ -44,7 +33,7 @@ describe('blocks', () => {
   })
 
   test('an answer without an id gets an id of the gateway', async () => {
-    const { answer } = await answered(message([text], { id: undefined }))
+    const { answer } = await readOutcome(message([text], { id: undefined }))
     expect(answer).toHaveProperty('id', expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/))
   })
 })
@@ -57,7 +46,7 @@ describe('thinking', () => {
   ]
 
   test('thinking texts are joined into reasoning_content, and all blocks are in thinking_blocks', async () => {
-    const { message: shown } = await answered(message([...blocks, text]))
+    const { message: shown } = await readOutcome(message([...blocks, text]))
     expect(shown).toEqual({
       role: 'assistant',
       content: 'Hello',
@@ -68,7 +57,7 @@ describe('thinking', () => {
 
   test('the next request returns the signed blocks to the vendor unchanged', async () => {
     const asked = { reasoning_effort: 'low' }
-    const { message: shown } = await answered(message([...blocks, text, call]), asked)
+    const { message: shown } = await readOutcome(message([...blocks, text, call]), asked)
     expect(shown).toMatchObject({ thinking_blocks: blocks })
 
     const { chat, upstream } = await anthropicGateway()
@@ -87,7 +76,7 @@ describe('thinking', () => {
 
   test('thinking without text gives no reasoning_content', async () => {
     const silent = { type: 'thinking', thinking: '', signature: 'c2ln' }
-    const { message: shown } = await answered(message([silent, text]))
+    const { message: shown } = await readOutcome(message([silent, text]))
     expect(shown).not.toHaveProperty('reasoning_content')
   })
 })

@@ -1,20 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from '../../support/chunks.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, message } from './support.ts'
+import { message, readOutcome } from './support.ts'
 
 const text = { type: 'text', text: 'Hello' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
-
-/** Sends a request and reads the answer that the client gets for this upstream body. */
-async function answered(body: object, fields: object = {}) {
-  const { chat, upstream } = await anthropicGateway()
-  upstream.next(json(body))
-  const response = await chat(asking(fields))
-  expect(response.status).toBe(200)
-  const answer: unknown = await response.json()
-  return { answer, ...outcomeOf(answer) }
-}
 
 describe('the finish reason', () => {
   test.each([
@@ -28,14 +16,14 @@ describe('the finish reason', () => {
     [null, 'stop'],
     [undefined, 'stop'],
   ])('stop reason %s becomes finish reason %s', async (stopReason, finish) => {
-    const outcome = await answered(message([text], { stop_reason: stopReason }))
+    const outcome = await readOutcome(message([text], { stop_reason: stopReason }))
     expect(outcome).toMatchObject({ finish, content: 'Hello', refusal: '' })
   })
 
   test.each(['tool_use', 'end_turn', null])(
     'stop reason %s with a call becomes tool_calls',
     async (stopReason) => {
-      const { finish } = await answered(message([call], { stop_reason: stopReason }))
+      const { finish } = await readOutcome(message([call], { stop_reason: stopReason }))
       expect(finish).toBe('tool_calls')
     },
   )

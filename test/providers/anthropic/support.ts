@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { outcomeOf } from '../../support/chunks.ts'
 import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 
@@ -54,6 +55,19 @@ export function message(content: readonly object[], more: object = {}): object {
     usage: { input_tokens: 10, output_tokens: 5 },
     ...more,
   }
+}
+
+/** Sends a request and reads the answer that the client gets for this upstream body. */
+export async function readOutcome(
+  body: object,
+  fields: object = {},
+): Promise<{ answer: unknown } & ReturnType<typeof outcomeOf>> {
+  const { chat, upstream } = await anthropicGateway()
+  upstream.next(json(body))
+  const response = await chat(asking(fields))
+  expect(response.status).toBe(200)
+  const answer: unknown = await response.json()
+  return { answer, ...outcomeOf(answer) }
 }
 
 /** Advances the clock past all retries and returns the answer. */

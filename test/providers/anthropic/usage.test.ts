@@ -1,22 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from '../../support/chunks.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { anthropicGateway, asking, message } from './support.ts'
+import { message, readOutcome } from './support.ts'
 
 const text = { type: 'text', text: 'Hello' }
 
-/** Sends a request and reads the answer that the client gets for this upstream body. */
-async function answered(body: object, fields: object = {}) {
-  const { chat, upstream } = await anthropicGateway()
-  upstream.next(json(body))
-  const response = await chat(asking(fields))
-  expect(response.status).toBe(200)
-  const answer: unknown = await response.json()
-  return { answer, ...outcomeOf(answer) }
-}
-
 describe('usage', () => {
-  const counted = async (usage: unknown) => (await answered(message([text], { usage }))).usage
+  const counted = async (usage: unknown) => (await readOutcome(message([text], { usage }))).usage
 
   test('prompt_tokens include the tokens that the cache has read and written', async () => {
     expect(

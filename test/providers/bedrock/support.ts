@@ -1,9 +1,10 @@
 import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { bedrock } from '../../../src/providers/bedrock/kind.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
+import { outcomeOf } from '../../support/chunks.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { type Responder, ScriptedUpstream, stream } from '../../support/scripted-upstream.ts'
+import { json, type Responder, ScriptedUpstream, stream } from '../../support/scripted-upstream.ts'
 
 export const sonnet = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 
@@ -61,6 +62,17 @@ export function answered(content: readonly object[], more: object = {}): object 
     metrics: { latencyMs: 9 },
     ...more,
   }
+}
+
+/** Reads the answer that the client gets for these upstream blocks. */
+export async function readOutcome(
+  content: readonly object[],
+  more: object = {},
+  fields: object = {},
+): Promise<ReturnType<typeof outcomeOf>> {
+  const { chat, upstream } = await bedrockGateway()
+  upstream.next(json(answered(content, more)))
+  return outcomeOf(await (await chat(asking(fields))).json())
 }
 
 export const requestId = { 'x-amzn-requestid': 'rid-1' }
