@@ -39,9 +39,9 @@ const floorByFolder = new Map(
 /** The folders under `src/providers`, lowest first; only `index.ts` is above them all. */
 const providerFloors: readonly (readonly string[])[] = [
   ['canonical', 'shared'],
-  ['translation', 'openai'],
-  ['claude', 'cohere', 'demo', 'google', 'vendors'],
-  ['anthropic', 'bedrock', 'vertex'],
+  ['claude', 'openai', 'translation'],
+  ['anthropic', 'cohere', 'demo', 'google', 'vendors'],
+  ['bedrock', 'vertex'],
 ]
 
 interface Import {
