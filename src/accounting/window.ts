@@ -18,8 +18,8 @@ export class MinuteWindow {
   /** Returns the count in the window of `now`. */
   used(now: Millis): number {
     const current = Math.floor(now / minute)
-    // When the clock is set back by up to a minute, the window stays, so that one count covers both
-    // sides of the step. When it is set back further, a new window begins.
+    // When the clock is set back into the previous minute, the window stays, so that one count
+    // covers both sides of the step. When it is set back further, a new window begins.
     if (current !== this.#minute && current !== this.#minute - 1) {
       this.#minute = current
       this.#window++

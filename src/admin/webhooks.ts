@@ -18,11 +18,11 @@ export function webhookRoutes(deps: WebhookRouteDeps): AdminRoutes {
     '/admin/webhooks': {
       GET: () => showState(deps),
       PUT: (matched) => replaceSettings(matched, deps),
-      DELETE: (matched) => turnOff(matched, deps),
+      DELETE: (matched) => disableWebhooks(matched, deps),
     },
     '/admin/webhooks/signing-key': {
-      PUT: (matched) => replaceKey(matched, deps),
-      DELETE: (matched) => forgetKey(matched, deps),
+      PUT: (matched) => putSigningKey(matched, deps),
+      DELETE: (matched) => deleteSigningKey(matched, deps),
     },
   }
 }
@@ -54,20 +54,20 @@ async function replaceSettings(matched: AdminRequest, deps: WebhookRouteDeps): P
   return showState(deps)
 }
 
-async function turnOff({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+async function disableWebhooks({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
   await deps.webhooks.disable()
   deps.audit({ action: 'webhooks.disable', subjectId: null }, context)
   return noContent
 }
 
-async function replaceKey(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+async function putSigningKey(matched: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
   const { secret } = await readJson(matched, keyBody, deps)
   await deps.webhooks.putSigningKey(secret)
   deps.audit({ action: 'signing_key.store', subjectId: null }, matched.context)
   return noContent
 }
 
-async function forgetKey({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
+async function deleteSigningKey({ context }: AdminRequest, deps: WebhookRouteDeps): Promise<Reply> {
   await deps.webhooks.deleteSigningKey()
   deps.audit({ action: 'signing_key.delete', subjectId: null }, context)
   return noContent

@@ -50,7 +50,7 @@ export class UsageBatchBuilder implements UsageBatch {
     const varying = this.#varying
     for (let at = 0; at < usageColumns.length; at++) {
       const { field, write } = usageColumns[at] as UsageColumn
-      // Without a function the column holds the field's own type.
+      // Without `write` the field itself is a column value.
       const value = write === undefined ? (row[field] as UsageValue) : write(row[field])
       if (length === 0) {
         first.push(value)

@@ -26,7 +26,7 @@ const definitions = {
   tokensIn: integer('tokens_in'),
   tokensOut: integer('tokens_out'),
   tokensTotal: integer('tokens_total'),
-  /** The gateway counted the tokens, because the provider reported none. */
+  /** Whether the gateway counted the tokens instead of the provider. */
   estimated: flag('estimated'),
   cachedTokens: integer('cached_tokens'),
   cacheWriteTokens: integer('cache_write_tokens'),
@@ -63,13 +63,11 @@ export type UsageColumnName = Exclude<keyof Definitions, 'cost'> | 'costUsd' | '
 /** A value as a column holds it. */
 export type UsageValue = string | number | null
 
-/**
- * How a field is named in JSON and kept in the table. Without a function a value stays as it is.
- */
+/** How a field is named in JSON and stored. Without a function, values stay as they are. */
 interface Definition<Value> {
   readonly jsonName: string
   readonly columns: readonly {
-    /** Completes the name of the field to that of the column. */
+    /** The column name is the field name with this suffix. */
     readonly suffix: string
     readonly write?: (value: Value) => UsageValue
   }[]
@@ -118,9 +116,7 @@ export function clampCost(cost: NanoUsd): NanoUsd {
   return cost > maxBudget ? maxBudget : cost
 }
 
-/**
- * Text in the column, null for an empty object. The select embeds the text, so it arrives parsed.
- */
+/** Stored as text, or null when empty. The select embeds the text, so `read` gets it parsed. */
 function json(jsonName: string): Definition<Metadata> {
   return {
     jsonName,
@@ -132,12 +128,13 @@ function json(jsonName: string): Definition<Metadata> {
     ],
     read: (columns, at) => {
       const value = columns[at]
-      // Only what `write` has put in comes out.
+      // The column only contains values from `write`.
       return ((typeof value === 'string' ? JSON.parse(value) : value) ?? {}) as Metadata
     },
   }
 }
 
+/** Only for definitions without `read` and `toJson`. */
 function nullable<Value>({ jsonName, columns }: Definition<Value>): Definition<Value | null> {
   const write = columns[0]?.write
   if (!write) return { jsonName, columns: [{ suffix: '' }] }
@@ -159,7 +156,7 @@ export interface UsageColumn {
 export interface UsageField {
   readonly field: keyof NewUsageRow
   readonly jsonName: string
-  /** Its first column. */
+  /** The index of its first column. */
   readonly at: number
   readonly read: ((columns: readonly unknown[], at: number) => unknown) | undefined
   readonly toJson: ((value: unknown) => unknown) | undefined

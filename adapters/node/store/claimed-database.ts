@@ -19,14 +19,14 @@ export interface ClaimedDatabase {
   /** Takes the claim and opens the database, or rejects with the reason. */
   open(): Promise<void>
   close(): Promise<void>
-  /** Stops retries and waits for the server, from now on. */
+  /** Stops retries, and stops waiting for the server, from now on. */
   abandon(): void
 }
 
 export interface ClaimedDatabaseOptions {
   readonly settings: ThreadSettings
-  /** The time limit of the current call. */
-  readonly limit: CallDeadline
+  /** The deadline of the current call. */
+  readonly deadline: CallDeadline
   readonly report: Report
 }
 
@@ -34,9 +34,9 @@ export function createClaimedDatabase(options: ClaimedDatabaseOptions): ClaimedD
   return isRemote(options.settings.path) ? createForServer(options) : createForFile(options)
 }
 
-function createForFile({ settings, limit, report }: ClaimedDatabaseOptions): ClaimedDatabase {
+function createForFile({ settings, deadline, report }: ClaimedDatabaseOptions): ClaimedDatabase {
   const path = resolve(/^file:/i.test(settings.path) ? toFilePath(settings.path) : settings.path)
-  const database = new LocalDatabase({ path, limit, report })
+  const database = new LocalDatabase({ path, deadline, report })
   const db = toDrizzle(database)
   const claim = settings.claim && new FileClaim({ path, db, holder: settings.claim })
   return {
@@ -51,17 +51,17 @@ function createForFile({ settings, limit, report }: ClaimedDatabaseOptions): Cla
       database.close()
       await claim?.release()
     },
-    abandon: () => limit.abandon(),
+    abandon: () => deadline.abandon(),
   }
 }
 
-function createForServer({ settings, limit, report }: ClaimedDatabaseOptions): ClaimedDatabase {
+function createForServer({ settings, deadline, report }: ClaimedDatabaseOptions): ClaimedDatabase {
   const { path: url, token, lease: duration, claim: holder } = settings
-  const database = new RemoteDatabase({ url, token, limit })
-  // The lease is renewed while calls run, so it has its own client and its own time limit.
-  const leaseLimit = new CallDeadline()
-  leaseLimit.begin(Number.POSITIVE_INFINITY)
-  const leases = new RemoteDatabase({ url, token, limit: leaseLimit })
+  const database = new RemoteDatabase({ url, token, deadline })
+  // The lease is renewed while calls run, so it has its own client and its own deadline.
+  const leaseDeadline = new CallDeadline()
+  leaseDeadline.begin(Number.POSITIVE_INFINITY)
+  const leases = new RemoteDatabase({ url, token, deadline: leaseDeadline })
   const claim =
     holder &&
     new ServerClaim({
@@ -85,8 +85,8 @@ function createForServer({ settings, limit, report }: ClaimedDatabaseOptions): C
       await leases.close()
     },
     abandon() {
-      limit.abandon()
-      leaseLimit.abandon()
+      deadline.abandon()
+      leaseDeadline.abandon()
     },
   }
 }

@@ -19,7 +19,7 @@ export function createExecutor(
   report: (message: string, fields: ReportFields) => void,
 ): StoreExecutor {
   const callDeadline = new CallDeadline()
-  const database = createClaimedDatabase({ settings, limit: callDeadline, report })
+  const database = createClaimedDatabase({ settings, deadline: callDeadline, report })
   const store = databaseStore(database.db)
   const execute: StoreExecutor['execute'] = async ({ method, args, deadline }) => {
     callDeadline.begin(deadline)

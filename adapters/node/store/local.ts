@@ -10,7 +10,7 @@ import { isLocked, toOpenFault } from './store-fault.ts'
 
 export interface LocalOptions {
   readonly path: string
-  readonly limit: CallDeadline
+  readonly deadline: CallDeadline
   readonly report: (message: string, fields: ReportFields) => void
 }
 
@@ -56,7 +56,7 @@ export class LocalDatabase {
         if (access === 'write') checkReached(file)
         return result
       } catch (error) {
-        if (!canRepeat(error, access) || this.#options.limit.remaining < pause) throw error
+        if (!canRepeat(error, access) || this.#options.deadline.remaining < pause) throw error
         await sleep(pause)
       }
     }

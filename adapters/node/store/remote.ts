@@ -7,7 +7,7 @@ import { toOpenFault } from './store-fault.ts'
 export interface RemoteOptions {
   readonly url: string
   readonly token: string | undefined
-  readonly limit: CallDeadline
+  readonly deadline: CallDeadline
 }
 
 /** A database on a libSQL server with the client methods that Drizzle calls. */
@@ -42,11 +42,14 @@ export class RemoteDatabase {
 
   /** Limits the time of an operation, so that a silent server does not block all later calls. */
   async #withTimeout<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const { limit } = this.#options
+    const { deadline } = this.#options
     this.#end = new AbortController()
     const end = () => this.#end.abort(new DOMException('no answer', 'TimeoutError'))
-    const timer = setTimeout(end, Math.min(Math.max(limit.remaining, minTimeoutMs), maxTimeoutMs))
-    limit.onAbandon(end)
+    const timer = setTimeout(
+      end,
+      Math.min(Math.max(deadline.remaining, minTimeoutMs), maxTimeoutMs),
+    )
+    deadline.onAbandon(end)
     try {
       return await work(await this.#ready())
     } finally {
