@@ -2,7 +2,7 @@ import type { BudgetScope } from '../core/accounts.ts'
 import { GatewayError, noRetryHeader } from '../core/errors.ts'
 import type { Millis, NanoUsd } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
-import type { HeaderList } from '../core/ports.ts'
+import { asHeaderList, type HeaderList } from '../core/ports.ts'
 
 /** A rate limit that a request exceeds. */
 export interface ExceededRate {
@@ -21,7 +21,7 @@ export function tooManyRequests({ limit, retryAfter, headers }: ExceededRate): G
   const message = "the key's request limit is 0: every request is refused"
   return new GatewayError('LM-4002', message, {
     retryAfter,
-    headers: [...headers, ...noRetryHeader],
+    headers: asHeaderList([...headers, ...noRetryHeader]),
   })
 }
 
@@ -37,7 +37,7 @@ export function tooManyTokens(
   const message = `this request needs ${needed} tokens; the key allows ${limit} per minute`
   return new GatewayError('LM-4003', message, {
     retryAfter,
-    headers: [...headers, ...noRetryHeader],
+    headers: asHeaderList([...headers, ...noRetryHeader]),
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Millis } from '../core/ids.ts'
-import type { HeaderList } from '../core/ports.ts'
+import { asHeaderList, type HeaderList } from '../core/ports.ts'
 import type { KeyEntry } from './budget.ts'
 
 /** Builds the headers for the limits of a key in the current minute. An unset limit has none. */
@@ -16,7 +16,7 @@ export function buildRateHeaders({ record, requests, tokens }: KeyEntry, now: Mi
     headers.push('x-ratelimit-limit-tokens', String(tpmLimit))
     headers.push('x-ratelimit-remaining-tokens', remaining)
   }
-  return headers
+  return asHeaderList(headers)
 }
 
 /**

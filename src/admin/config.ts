@@ -1,3 +1,4 @@
+import { headerList } from '../core/ports.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { type AdminRequest, type AdminRouteDeps, type AdminRoutes, readBytes } from './input.ts'
 import { noContent } from './render.ts'
@@ -28,7 +29,7 @@ const encoder = new TextEncoder()
 async function showConfig({ document }: ConfigRouteDeps): Promise<Reply> {
   const { config, hash } = await document.get()
   const body = encoder.encode(JSON.stringify({ config, hash }))
-  return jsonBytes(body, { headers: ['etag', `"${hash}"`] })
+  return jsonBytes(body, { headers: headerList({ etag: `"${hash}"` }) })
 }
 
 /** The body is the file itself; its content type is ignored. */
@@ -36,5 +37,5 @@ async function replaceConfig(matched: AdminRequest, deps: ConfigRouteDeps): Prom
   const bytes = await readBytes(matched, deps)
   const hash = await deps.document.put(bytes, matched.request.headers.get('if-match'))
   deps.audit({ action: 'config.replace', subjectId: hash }, matched.context)
-  return { ...noContent, headers: [...noContent.headers, 'etag', `"${hash}"`] }
+  return { ...noContent, headers: headerList({ etag: `"${hash}"` }) }
 }

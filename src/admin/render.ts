@@ -1,14 +1,15 @@
 import type { GroupState, KeyState } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
+import { asHeaderList, headerList } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 
 /** The reply to a change without a result. */
-export const noContent: Reply = Object.freeze({ status: 204, headers: [], body: null })
+export const noContent: Reply = Object.freeze({ status: 204, headers: headerList({}), body: null })
 
 /** Forbids caching, for a reply that shows a secret. */
 export function withoutCaching(reply: Reply): Reply {
-  return { ...reply, headers: [...reply.headers, 'cache-control', 'no-store'] }
+  return { ...reply, headers: asHeaderList([...reply.headers, 'cache-control', 'no-store']) }
 }
 
 /** Renders a key for the API, without its digest and its secret. */

@@ -2,6 +2,7 @@ import type { VirtualKey } from '../core/accounts.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import type { Fingerprint } from '../core/ports.ts'
+import { headerList } from '../core/ports.ts'
 import { digestKey, isKeyFormat } from './mint.ts'
 
 /**
@@ -100,4 +101,4 @@ export function bearerToken(headers: Headers): string | undefined {
 const bearerPattern = /^bearer +(\S+) *$/i
 
 /** The header of every LM-4004: it names the scheme that a client has to use. */
-export const challenge = Object.freeze(['www-authenticate', 'Bearer'])
+export const challenge = headerList({ 'www-authenticate': 'Bearer' })

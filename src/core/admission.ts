@@ -2,7 +2,7 @@ import type { Account } from './accounts.ts'
 import type { OutputEstimate } from './chat.ts'
 import type { NanoUsd } from './ids.ts'
 import type { RequestOrigin } from './origin.ts'
-import type { HeaderList } from './ports.ts'
+import { asHeaderList, type HeaderList } from './ports.ts'
 import type { Model, ModelRoute } from './provider.ts'
 
 /** Upper estimate of what a request will use, made before any upstream call. */
@@ -51,7 +51,7 @@ export interface Authenticator {
 }
 
 const admitted: Admission = Object.freeze({
-  headers: Object.freeze([]),
+  headers: asHeaderList([]),
   settle() {},
   withdraw() {},
   adjust() {},

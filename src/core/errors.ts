@@ -1,5 +1,5 @@
 import type { Millis } from './ids.ts'
-import type { HeaderList } from './ports.ts'
+import { asHeaderList, type HeaderList, headerList } from './ports.ts'
 
 /** The class of an error as clients see it in `error.type`. */
 export type ErrorType = 'invalid_request' | 'upstream_error' | 'internal' | 'client_cancelled'
@@ -78,7 +78,7 @@ export interface ErrorDetail {
 }
 
 /** Stops official SDKs from retrying, which they otherwise do on every 429 and 5xx. */
-export const noRetryHeader: HeaderList = Object.freeze(['x-should-retry', 'false'])
+export const noRetryHeader: HeaderList = headerList({ 'x-should-retry': 'false' })
 
 /** The only error that clients see. Its message contains no secret and no prompt text. */
 export class GatewayError extends Error {
@@ -97,15 +97,17 @@ export class GatewayError extends Error {
   }
 
   /** Returns the same error with more detail. Headers and fields are added to the existing ones. */
-  with({ headers = [], fields, ...more }: ErrorDetail): GatewayError {
+  with({ headers = noHeaders, fields, ...more }: ErrorDetail): GatewayError {
     return new GatewayError(this.code, this.message, {
       ...this.detail,
       ...more,
-      headers: [...(this.detail.headers ?? []), ...headers],
+      headers: asHeaderList([...(this.detail.headers ?? []), ...headers]),
       fields: { ...this.detail.fields, ...fields },
     })
   }
 }
+
+const noHeaders = asHeaderList([])
 
 /** Makes LM-1001 for a malformed or invalid request. `param` names the field at fault. */
 export function invalid(message: string, param?: string): GatewayError {

@@ -138,8 +138,24 @@ export interface PinnedRequest {
   readonly signal: CancelSignal
 }
 
-/** Alternating lower-case names and values, the flat form that `ServerResponse.writeHead` accepts. */
-export type HeaderList = readonly string[]
+declare const alternating: unique symbol
+
+/**
+ * Alternating lower-case names and values, the flat form that `ServerResponse.writeHead` accepts. Made
+ * by `headerList`, and on the hot path by `asHeaderList`.
+ */
+export type HeaderList = readonly string[] & { readonly [alternating]: true }
+
+/** Builds a header list from names and values. */
+export function headerList(headers: Readonly<Record<string, string>>): HeaderList {
+  return asHeaderList(Object.entries(headers).flat())
+}
+
+/** Marks alternating names and values as a header list, without a copy. */
+export function asHeaderList(namesAndValues: readonly string[]): HeaderList {
+  // The caller vouches for the order, which the type of an array cannot express.
+  return namesAndValues as HeaderList
+}
 
 /** The parts of a response. */
 export interface ResponseParts {

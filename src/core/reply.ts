@@ -1,4 +1,4 @@
-import type { Body, BufferedBody, HeaderList } from './ports.ts'
+import { asHeaderList, type Body, type BufferedBody, type HeaderList } from './ports.ts'
 
 /** A response before the common headers are added. */
 export interface Reply {
@@ -10,6 +10,7 @@ export interface Reply {
 }
 
 const encoder = new TextEncoder()
+const noHeaders = asHeaderList([])
 
 /** Makes a JSON response. */
 export function jsonReply(value: unknown, status = 200): Reply {
@@ -19,12 +20,12 @@ export function jsonReply(value: unknown, status = 200): Reply {
 /** Makes a JSON response from encoded JSON. */
 export function jsonBytes(
   body: BufferedBody,
-  { status = 200, headers = [] }: { status?: number; headers?: HeaderList } = {},
+  { status = 200, headers = noHeaders }: { status?: number; headers?: HeaderList } = {},
 ): Reply {
-  return { status, headers: [...jsonHeaders(body.length), ...headers], body }
+  return { status, headers: asHeaderList([...jsonHeaders(body.length), ...headers]), body }
 }
 
 /** The headers of a JSON response of `length` bytes. */
 export function jsonHeaders(length: number): HeaderList {
-  return ['content-type', 'application/json', 'content-length', String(length)]
+  return asHeaderList(['content-type', 'application/json', 'content-length', String(length)])
 }

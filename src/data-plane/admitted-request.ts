@@ -1,7 +1,7 @@
 import type { Admission } from '../core/admission.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
-import type { Clock, HeaderList } from '../core/ports.ts'
+import { asHeaderList, type Clock, type HeaderList } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { Media } from '../core/request-record.ts'
 import type { CallResult, ChainRequest, LinkFailure, Resilience } from '../resilience/index.ts'
@@ -53,7 +53,7 @@ export class AdmittedRequest implements ChainRequest {
 
   /** The gateway's headers on an answer that this link has served. */
   headersFor({ id, provider }: Model): HeaderList {
-    return [
+    return asHeaderList([
       'x-gateway-model-used',
       id,
       'x-gateway-provider',
@@ -61,7 +61,7 @@ export class AdmittedRequest implements ChainRequest {
       attemptsHeader,
       String(this.#record.attempts),
       ...this.#admission.headers,
-    ]
+    ])
   }
 
   /** Records that the first content of the stream has arrived. */

@@ -2,6 +2,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { toStreamError, type UpstreamFailure } from '../core/failure.ts'
 import type { StreamIdentity } from '../core/frame.ts'
 import { newCompletionId } from '../core/ids.ts'
+import { asHeaderList, headerList } from '../core/ports.ts'
 import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
@@ -119,7 +120,8 @@ function replyWithStream(
       })
     },
   })
-  return { status: 200, headers: [...streamHeaders, ...admitted.headersFor(link)], body }
+  const headers = asHeaderList([...streamHeaders, ...admitted.headersFor(link)])
+  return { status: 200, headers, body }
 }
 
 /** A route for chat has only links with a chat endpoint. */
@@ -153,15 +155,12 @@ function toTerminalError(failure: UpstreamFailure, { provider }: Model): Gateway
   return toStreamError(redactFailure(failure, provider), provider.name)
 }
 
-const streamHeaders = [
-  'content-type',
-  'text/event-stream; charset=utf-8',
-  'cache-control',
-  'no-cache',
+const streamHeaders = headerList({
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
   // Otherwise nginx buffers the frames.
-  'x-accel-buffering',
-  'no',
-] as const
+  'x-accel-buffering': 'no',
+})
 
 function newIdentity(link: Model, { clock }: RequestContext): StreamIdentity {
   return { id: newCompletionId(), created: unixSeconds(clock), model: link.id }

@@ -1,5 +1,6 @@
 import type { EmbedCall } from '../core/embeddings.ts'
 import { toClientError } from '../core/failure.ts'
+import { asHeaderList } from '../core/ports.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
 import { jsonHeaders, type Reply } from '../core/reply.ts'
 import { createPromptUsage, type Usage } from '../core/usage.ts'
@@ -65,7 +66,8 @@ function reply(
   const encoding = context.findEncoding(link)
   const toCountInput = encoding && (() => toEmbedCountInput(encoding, call.input))
   admitted.finish({ status: 200, served: link, usage, toCountInput })
-  return { status: 200, headers: [...jsonHeaders(length), ...admitted.headersFor(link)], body }
+  const headers = asHeaderList([...jsonHeaders(length), ...admitted.headersFor(link)])
+  return { status: 200, headers, body }
 }
 
 function sumUsage(batches: readonly EmbeddedBatch[]): Usage {

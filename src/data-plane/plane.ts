@@ -3,6 +3,7 @@ import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { CancelSignal, Tokenizer } from '../core/ports.ts'
+import { asHeaderList } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
@@ -85,7 +86,7 @@ export class DataPlane {
         record.finish({ status: known.status, errorCode: known.code })
         // All answers to requests without a valid key are the same, on every route.
         if (known.code === 'LM-4004') throw known
-        throw known.with({ headers: [attemptsHeader, String(record.attempts)] })
+        throw known.with({ headers: asHeaderList([attemptsHeader, String(record.attempts)]) })
       }
     }
   }

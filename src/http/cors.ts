@@ -1,4 +1,4 @@
-import type { HeaderList } from '../core/ports.ts'
+import { asHeaderList, type HeaderList } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 
 /** The parts of a request that CORS depends on. */
@@ -20,7 +20,7 @@ export function withCors(reply: Reply, { origins, origin, target }: CrossOrigin)
     headers.push('access-control-allow-origin', allowed)
     headers.push('access-control-expose-headers', listExposedNames(reply.headers).join(', '))
   }
-  return { ...reply, headers }
+  return { ...reply, headers: asHeaderList(headers) }
 }
 
 /** Creates the response to a preflight request; undefined for any other request. */
@@ -33,7 +33,7 @@ export function preflightReply(request: Request, cross: CrossOrigin): Reply | un
   const headers = ['access-control-allow-methods', 'GET, HEAD, POST']
   headers.push('access-control-allow-headers', asked, 'access-control-max-age', preflightAge)
   headers.push('vary', 'access-control-request-headers')
-  return { status: 204, headers, body: null }
+  return { status: 204, headers: asHeaderList(headers), body: null }
 }
 
 /** Seconds for which a browser may cache the preflight response; the maximum of Chrome. */

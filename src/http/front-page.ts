@@ -1,3 +1,4 @@
+import { asHeaderList, headerList } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import { version } from '../core/version.ts'
 
@@ -11,21 +12,18 @@ export function frontPage(routes: readonly string[]): (request: Request) => Repl
     const wantsPage = headers.get('accept')?.includes('text/html') ?? false
     return wantsPage
       ? createHtmlReply(page)
-      : { ...json, headers: [...json.headers, 'vary', 'accept'] }
+      : { ...json, headers: asHeaderList([...json.headers, 'vary', 'accept']) }
   }
 }
 
 function createHtmlReply(page: Uint8Array): Reply {
   return {
     status: 200,
-    headers: [
-      'content-type',
-      'text/html; charset=utf-8',
-      'content-length',
-      String(page.length),
-      'vary',
-      'accept',
-    ],
+    headers: headerList({
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': String(page.length),
+      vary: 'accept',
+    }),
     body: page,
     contentPolicy: "default-src 'none'; style-src 'unsafe-inline'",
   }

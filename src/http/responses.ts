@@ -1,22 +1,18 @@
 import { type GatewayError, renderError } from '../core/errors.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { HeaderList, ResponseParts } from '../core/ports.ts'
+import { asHeaderList, type HeaderList, headerList, type ResponseParts } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 
 /** The headers of every response. */
 const securityHeaders = createSecurityHeaders("default-src 'none'")
 
 function createSecurityHeaders(contentPolicy: string): HeaderList {
-  return [
-    'x-content-type-options',
-    'nosniff',
-    'x-frame-options',
-    'DENY',
-    'referrer-policy',
-    'no-referrer',
-    'content-security-policy',
-    contentPolicy,
-  ]
+  return headerList({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': contentPolicy,
+  })
 }
 
 /** Renders an error. */
@@ -24,14 +20,14 @@ export function errorReply(error: GatewayError, id: RequestId): Reply {
   const reply = jsonReply(renderError(error, id), error.status)
   const { retryAfter, headers } = error.detail
   const wait = retryAfter === undefined ? [] : ['retry-after', String(Math.ceil(retryAfter / 1000))]
-  return { ...reply, headers: [...reply.headers, ...wait, ...(headers ?? [])] }
+  return { ...reply, headers: asHeaderList([...reply.headers, ...wait, ...(headers ?? [])]) }
 }
 
 /** Adds the common headers to a reply. */
 export function toResponseParts(reply: Reply, id: RequestId): ResponseParts {
   const { status, headers, body, contentPolicy } = reply
   const security = contentPolicy ? createSecurityHeaders(contentPolicy) : securityHeaders
-  return { status, headers: [...headers, 'x-request-id', id, ...security], body }
+  return { status, headers: asHeaderList([...headers, 'x-request-id', id, ...security]), body }
 }
 
 /** Removes the body, for HEAD. */

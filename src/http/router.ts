@@ -1,5 +1,6 @@
 import { Router } from 'itty-router'
 import { GatewayError, invalid } from '../core/errors.ts'
+import { headerList } from '../core/ports.ts'
 import type { Reply } from '../core/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -142,7 +143,10 @@ function decodeOnce(value: string): string {
 function methodNotAllowed(methods: readonly string[]): GatewayError {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const message = `this route accepts ${allow.join(', ')}`
-  return new GatewayError('LM-1003', message, { status: 405, headers: ['allow', allow.join(', ')] })
+  return new GatewayError('LM-1003', message, {
+    status: 405,
+    headers: headerList({ allow: allow.join(', ') }),
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Authenticator } from '../core/admission.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { MetricsPort } from '../core/metrics.ts'
+import { headerList } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
@@ -71,7 +72,7 @@ async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {
   const body = new TextEncoder().encode(await exposition())
   return {
     status: 200,
-    headers: ['content-type', contentType, 'content-length', String(body.length)],
+    headers: headerList({ 'content-type': contentType, 'content-length': String(body.length) }),
     body,
   }
 }

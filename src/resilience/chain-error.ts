@@ -44,7 +44,7 @@ export function createChainError(failures: readonly LinkFailure[]): GatewayError
     `every link of the chain failed: ${failures.map(describe).join('; ')}`,
     {
       retryAfter: code === 'LM-3020' ? findSoonestWait(errors) : findLastWait(failed),
-      headers: code === 'LM-3001' ? [] : noRetryHeader,
+      headers: code === 'LM-3001' ? undefined : noRetryHeader,
       fields,
     },
   )

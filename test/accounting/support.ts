@@ -5,7 +5,13 @@ import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
 import type { OutputEstimate } from '../../src/core/chat.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
-import { type HeaderList, headerEntries, type Log, type LogLevel } from '../../src/core/ports.ts'
+import {
+  type HeaderList,
+  headerEntries,
+  headerList,
+  type Log,
+  type LogLevel,
+} from '../../src/core/ports.ts'
 import type { Model, ModelRoute, Prices } from '../../src/core/provider.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -151,6 +157,6 @@ export function refusal(attempt: () => unknown): GatewayError {
 }
 
 /** Returns the headers by name. */
-export function named(headers: HeaderList = []): Readonly<Record<string, string>> {
+export function named(headers: HeaderList = headerList({})): Readonly<Record<string, string>> {
   return Object.fromEntries(headerEntries({ headers }))
 }

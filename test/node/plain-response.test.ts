@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { nodeResponse } from '../../adapters/node/ports/plain-response.ts'
 import { NodeReadableStream } from '../../adapters/node/streams/index.ts'
+import { headerList } from '../../src/core/ports.ts'
 import { unbuffered } from '../../src/core/streams.ts'
 import type { Source } from '../../src/index.ts'
 
 const json = () =>
   nodeResponse({
     status: 201,
-    headers: ['content-type', 'application/json', 'x-a', 'b'],
+    headers: headerList({ 'content-type': 'application/json', 'x-a': 'b' }),
     body: '{"a":1}',
   })
 
@@ -31,9 +32,9 @@ describe('an answer of the host’s own class', () => {
         controller.close()
       },
     }
-    expect(await nodeResponse({ status: 200, headers: [], body: streamOf(source) }).text()).toBe(
-      'ab',
-    )
+    expect(
+      await nodeResponse({ status: 200, headers: headerList({}), body: streamOf(source) }).text(),
+    ).toBe('ab')
   })
 
   test('a PlainResponse starts its stream only once', async () => {
@@ -47,7 +48,11 @@ describe('an answer of the host’s own class', () => {
         })
       },
     }
-    const response = nodeResponse({ status: 200, headers: ['x-a', 'b'], body: streamOf(source) })
+    const response = nodeResponse({
+      status: 200,
+      headers: headerList({ 'x-a': 'b' }),
+      body: streamOf(source),
+    })
     expect(response.headers.get('x-a')).toBe('b')
     expect(response.ok).toBe(true)
     expect(await response.text()).toBe('late')

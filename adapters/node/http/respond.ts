@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { clientRequestId, type RequestId } from '../../../src/core/ids.ts'
+import { headerList } from '../../../src/core/ports.ts'
 import type { Reply } from '../../../src/core/reply.ts'
 import { errorReply, toResponseParts, withCors } from '../../../src/http/index.ts'
 import type { Gateway } from '../../../src/index.ts'
@@ -33,7 +34,7 @@ export function respondToOptions(unserved: ResponseTarget): void {
 }
 
 /** The methods of all routes. */
-export const allowHeader = ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE'] as const
+export const allowHeader = headerList({ allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' })
 
 /** The error for a request that did not arrive in time. */
 export function requestTimeoutError(): GatewayError {
@@ -68,8 +69,7 @@ function send({ request, response, gateway }: ResponseTarget, reply: Reply, id: 
     target: extractPath(request.url ?? '') ?? '',
   }
   const { status, headers, body } = toResponseParts(withCors(reply, cross), id)
-  // Node does not change the list; its type declaration lacks `readonly`.
-  response.writeHead(status, headers as string[]).end(body)
+  response.writeHead(status, [...headers]).end(body)
 }
 
 function toRequestId(header: string | string[] | undefined): RequestId {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServerAdapter, type NodeRequest, sendNodeResponse } from '@whatwg-node/server'
 import { internal } from '../../../src/core/errors.ts'
+import { asHeaderList } from '../../../src/core/ports.ts'
 import type { FetchOptions, Gateway } from '../../../src/index.ts'
 import { LightAbortController } from '../../../src/wire/light-abort-controller.ts'
 import { PlainResponse } from '../ports/plain-response.ts'
@@ -210,7 +211,7 @@ export class ServedRequest implements PipelinedRequest, FetchOptions {
 function extractParts(answer: Response): HostResponseParts {
   if (answer instanceof PlainResponse) return answer.parts
   const { status, headers, body } = answer
-  return { status, headers: [...headers].flat(), body }
+  return { status, headers: asHeaderList([...headers].flat()), body }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

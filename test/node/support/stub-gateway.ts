@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/node/index.ts'
 import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
 import { NodeReadableStream } from '../../../adapters/node/streams/index.ts'
+import { headerList } from '../../../src/core/ports.ts'
 import { unbuffered } from '../../../src/core/streams.ts'
 import type { FetchOptions, HostSettings, LogLevel, Source } from '../../../src/index.ts'
 import { openBodyLimiter } from '../../support/open-body-limiter.ts'
@@ -75,7 +76,7 @@ export async function served(gateway: HostedGateway, options: ServeOptions = {})
 }
 
 export function text(body: string, { status = 200, headers = {} }: TextInit = {}): Response {
-  return nodeResponse({ status, headers: Object.entries(headers).flat(), body })
+  return nodeResponse({ status, headers: headerList(headers), body })
 }
 
 interface TextInit {
@@ -86,7 +87,11 @@ interface TextInit {
 /** A response that a test writes to and that notices when its reader leaves. */
 export function stream(source: Source<Uint8Array>): Response {
   const body = new NodeReadableStream(source, unbuffered)
-  return nodeResponse({ status: 200, headers: ['content-type', 'text/event-stream'], body })
+  return nodeResponse({
+    status: 200,
+    headers: headerList({ 'content-type': 'text/event-stream' }),
+    body,
+  })
 }
 
 /** Resolves when the client has left. */
