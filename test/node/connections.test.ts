@@ -77,7 +77,7 @@ describe('at the connection limit', () => {
     const { port } = await served(gateway, { limits })
     for (let turn = 0; turn < 10; turn++) await kept(port)
     expect(gateway.lines).toMatchObject([{ level: 'warn', fields: { maxConnections: 2 } }])
-    expect(gateway.lines[0]?.message).toContain('those that are idle are closed')
+    expect(gateway.lines[0]?.message).toContain('closing idle connections')
   })
 })
 
@@ -208,7 +208,7 @@ describe('a process at its limit of open files', () => {
     const clients = Array.from({ length: 100 }, () => rawClient(port))
     const line = await gateway.until(/^.*open file limit reached.*$/m)
     expect(line[0]).toContain('"code":"EMFILE"')
-    expect(line[0]).toContain('raise the limit of open files (ulimit -n')
+    expect(line[0]).toContain('raise the limit (ulimit -n')
     for (const { socket } of clients) socket.destroy()
     await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
     expect(gateway.output.stdout.split('open file limit')).toHaveLength(2)
