@@ -109,8 +109,9 @@ const fixedLengths: Readonly<Record<number, number>> = {
 const bytesType = 6
 const stringType = 7
 
-/** Reads the headers. Each has the length of its name, name, type, and value; byte arrays and strings
- * begin with their length.
+/**
+ * Reads the headers. Each has the length of its name, the name, a type and a value; byte arrays and
+ * strings begin with their length.
  */
 function readHeaders(block: Uint8Array): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
