@@ -11,7 +11,7 @@ process.once('disconnect', () => process.exit())
 const vectors = Array.from({ length: items }, () =>
   Array.from({ length: dimensions }, () => Math.fround(Math.random() - 0.5).toPrecision(8)).join(),
 )
-const answers = new Map([items, warmUpItems].map((count) => [count, answerOf(count)]))
+const answers = new Map([items, warmUpItems].map((count) => [count, makeAnswer(count)]))
 const server = createServer(async (request, response) => {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece)
@@ -25,7 +25,7 @@ await once(server, 'listening')
 // A TCP server that listens has an address with a port.
 process.send?.((server.address() as AddressInfo).port)
 
-function answerOf(count: number): Buffer {
+function makeAnswer(count: number): Buffer {
   const data = vectors
     .slice(0, count)
     .map((vector, index) => `{"object":"embedding","index":${index},"embedding":[${vector}]}`)

@@ -78,7 +78,7 @@ class Measured {
     const pieces = await post(this.#port, this.#encoding, items)
     const read = performance.now() - begun
     const body = Buffer.concat(pieces)
-    numbersOf(body, this.#encoding)
+    decodeNumbers(body, this.#encoding)
     const use = performance.now() - begun
     this.runs.push({ ...(await this.#vitals()), read, use, size: body.length })
   }
@@ -126,7 +126,7 @@ async function post(port: number, encoding: Encoding, count: number): Promise<Bu
 }
 
 /** Decodes like the official SDK. */
-function numbersOf(body: Buffer, encoding: Encoding): number[][] {
+function decodeNumbers(body: Buffer, encoding: Encoding): number[][] {
   const { data } = JSON.parse(body.toString()) as { data: { embedding: string & number[] }[] }
   if (encoding === 'float') return data.map(({ embedding }) => embedding)
   return data.map(({ embedding }) => {

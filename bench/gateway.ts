@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bundlePath } from './bundle.ts'
 import { median, residentMegabytes } from './measure.ts'
-import { freePort, isHealthy, pidOf, startNode, stop, waitUntil } from './processes.ts'
+import { freePort, getPid, isHealthy, startNode, stop, waitUntil } from './processes.ts'
 import { models, translatedKinds, translatedModel } from './scenarios.ts'
 import { vendorStreams } from './vendor-streams.ts'
 
@@ -34,7 +34,7 @@ export async function startGateway(upstreamPort: number, times: number): Promise
     durations.push(performance.now() - started)
     if (durations.length === times) {
       await sleep(1000)
-      const idleMegabytes = residentMegabytes(pidOf(child))
+      const idleMegabytes = residentMegabytes(getPid(child))
       return { child, port, start: { milliseconds: median(durations), idleMegabytes } }
     }
     await stop(child)

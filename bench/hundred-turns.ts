@@ -18,7 +18,7 @@ const body = new TextEncoder().encode(JSON.stringify(conversation()))
 
 const milliseconds: Record<string, number> = {}
 for (const [kind, { model }] of Object.entries(vendorStreams)) {
-  const endpoint = endpointOf(kind, model)
+  const endpoint = findEndpoint(kind, model)
   for (let round = 0; round < warmUpRounds; round++) await sayAll(endpoint)
   milliseconds[kind] = (await sayAll(endpoint)) / requests
 }
@@ -35,7 +35,7 @@ async function sayAll(endpoint: ChatEndpoint): Promise<number> {
   return (user + system) / 1000
 }
 
-function endpointOf(name: string, model: string): ChatEndpoint {
+function findEndpoint(name: string, model: string): ChatEndpoint {
   const kind = getKind(name)
   const endpoint = kind.chat?.({
     baseUrl: (kind.defaultBaseUrl ?? '').replace('{region}', 'us-east-1'),

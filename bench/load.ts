@@ -176,12 +176,12 @@ interface Idle {
 const idle = new Map<number, Idle[]>()
 
 /** Servers close connections that have been idle for longer. */
-const longestIdle = 3_000
+const maxIdleTime = 3_000
 
 function take(port: number): Socket | Promise<Socket> {
   const waiting = idle.get(port) ?? []
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    if (!next.socket.destroyed && performance.now() - next.since < longestIdle) return next.socket
+    if (!next.socket.destroyed && performance.now() - next.since < maxIdleTime) return next.socket
     next.socket.destroy()
   }
   return open(port)

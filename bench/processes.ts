@@ -58,7 +58,7 @@ export function stopAllAtExit(): void {
   }
 }
 
-export function pidOf(child: ChildProcess): number {
+export function getPid(child: ChildProcess): number {
   if (child.pid === undefined) throw new Error(`cannot start ${child.spawnfile}`)
   return child.pid
 }

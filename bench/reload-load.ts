@@ -42,7 +42,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
   vendor.listen(0, '127.0.0.1')
   await once(vendor, 'listening')
   const vendorPort = (vendor.address() as AddressInfo).port
-  const textOf = (version: number) => configOf(version, vendorPort)
+  const textOf = (version: number) => makeConfig(version, vendorPort)
   writeFileSync(path, textOf(0))
 
   const upstream = nodeUpstream()
@@ -192,7 +192,7 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
   /** Checks that each request was charged at the price of its version and nothing is reserved. */
   async function expectMoney(): Promise<void> {
     let nanos = 0
-    for (const [seen, times] of answers) nanos += times * promptTokens * priceOf(seen) * 1_000
+    for (const [seen, times] of answers) nanos += times * promptTokens * getPrice(seen) * 1_000
     const { groups } = await (await admin('GET', '/admin/usage?group_by=total')).json()
     const { budget_spent: spent } = await (await admin('GET', `/admin/keys/${id}`)).json()
     for (const sum of [groups[0]?.cost ?? 0, spent]) {
@@ -210,11 +210,11 @@ export async function reloadLoad({ connections, pause, entry }: ReloadLoadOption
 }
 
 /** Price in US dollars per million tokens. */
-function priceOf(version: number): number {
+function getPrice(version: number): number {
   return (version % 7) + 1
 }
 
-function configOf(version: number, vendorPort: number): string {
+function makeConfig(version: number, vendorPort: number): string {
   return `
     [auth]
     enabled = true
@@ -228,7 +228,7 @@ function configOf(version: number, vendorPort: number): string {
     [[providers.models]]
     id = "m"
     upstream_id = "v${version}"
-    cost_per_1m_input = ${priceOf(version)}
+    cost_per_1m_input = ${getPrice(version)}
     fallbacks = ["spare-${version}"]
     [[providers.models]]
     id = "spare-${version}"

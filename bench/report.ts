@@ -34,7 +34,7 @@ const columns: Readonly<Record<string, Column>> = {
 export function scenarioTable(scenario: Scenario, results: Rounds): string {
   const titles = Object.values(columns).map(({ title }) => title)
   const rows = Object.entries(results).map(([subject, rounds]) => {
-    const figures = figuresOf(rounds)
+    const figures = toFigures(rounds)
     const cells = Object.entries(columns).map(([name, { digits }]) => {
       const value = figures[name]
       return value ? value.toFixed(digits) : '-'
@@ -103,12 +103,12 @@ interface Report {
 }
 
 export function jsonReport({ machine, results, verdicts }: Report): string {
-  const scenarios = mapValues(results.scenarios, (subjects) => mapValues(subjects, figuresOf))
+  const scenarios = mapValues(results.scenarios, (subjects) => mapValues(subjects, toFigures))
   return JSON.stringify({ machine, ...results, scenarios, verdicts }, undefined, 2)
 }
 
 /** Returns the median of each figure over the rounds of one subject. */
-function figuresOf(rounds: readonly Round[]): Readonly<Record<string, number>> {
+function toFigures(rounds: readonly Round[]): Readonly<Record<string, number>> {
   return mapValues(columns, ({ figure }) => median(rounds.map(figure)))
 }
 

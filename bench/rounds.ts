@@ -46,7 +46,7 @@ export async function runScenario(
       upstreamPid: field.upstreamPid,
       milliseconds,
     })
-  const rows = rowsOf(scenario, field.subjects)
+  const rows = listRows(scenario, field.subjects)
   const { parts = 1 } = scenario
   const warmUpMs = plan.warmUpMs * (scenario.warmUps ?? 1)
   for (const row of rows) await measure(row, warmUpMs)
@@ -63,7 +63,7 @@ export async function runScenario(
   return rounds
 }
 
-function rowsOf({ body, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
+function listRows({ body, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
   if (typeof body === 'string') {
     const isMeasured = ({ name }: Subject) => wanted?.includes(name) ?? name !== 'keyed'
     return subjects.filter(isMeasured).map((subject) => ({ name: subject.name, subject, body }))

@@ -18,7 +18,7 @@ import { type Plan, type Rounds, runScenario } from './rounds.ts'
 import { keyedScenario, type Scenario, scenarios } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import { startAll } from './subjects.ts'
-import { judge, type Results } from './targets.ts'
+import { compareTargets, type Results } from './targets.ts'
 import type { UsageFigures } from './usage.ts'
 
 const defaultPlan: Plan = { rounds: 25, roundMs: 300, warmUpMs: 4000 }
@@ -117,7 +117,7 @@ async function measureUsage(): Promise<UsageFigures> {
 }
 
 function print(chosen: readonly Scenario[], results: Results): void {
-  const verdicts = judge(results)
+  const verdicts = compareTargets(results)
   const machine = { node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model }
   if (options.json) return console.log(jsonReport({ machine, results, verdicts }))
   console.log(`Node ${machine.node}, ${machine.cpus} x ${machine.cpu}\n`)

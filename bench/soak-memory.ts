@@ -25,8 +25,8 @@ const MiB = 1024 * 1024
 const heap = 512
 const bound = 128
 /** Limits of the whole process at its peak, and of JavaScript after all clients have left, in MiB. */
-const mostResident = 700
-const mostUsed = 48
+const maxResident = 700
+const maxUsed = 48
 
 const streamLength = 7.5 * MiB
 const bodyLength = 10 * MiB
@@ -54,7 +54,7 @@ for (const { most, peak, left } of rounds) {
   console.log(`afterwards ${inWords(left)}`)
 }
 const isGood = ({ most, peak, left }: Round) =>
-  most < bound * 1.05 && peak < mostResident && left.waiting === 0 && left.used < mostUsed
+  most < bound * 1.05 && peak < maxResident && left.waiting === 0 && left.used < maxUsed
 process.exitCode = rounds.every(isGood) ? 0 : 1
 
 /** The gateway's memory as it reports it, in MiB. */

@@ -50,7 +50,7 @@ async function carry(streams: StreamClasses, last: number, count: number): Promi
   const start = process.cpuUsage()
   for (let run = 0; run < count; run++) {
     const heartbeat = new Heartbeat(webClock, 15_000)
-    const reader = chainOf(streams, heartbeat, last).getReader()
+    const reader = makeChain(streams, heartbeat, last).getReader()
     while (!(await reader.read()).done);
     heartbeat.stop()
   }
@@ -58,7 +58,7 @@ async function carry(streams: StreamClasses, last: number, count: number): Promi
   return (user + system) / count / chunks.length
 }
 
-function chainOf(
+function makeChain(
   { ReadableStream, TransformStream }: StreamClasses,
   heartbeat: Heartbeat,
   last: number,

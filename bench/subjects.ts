@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildBundle } from './bundle.ts'
 import { type GatewayStart, startGateway, startKeyedGateway } from './gateway.ts'
-import { freePort, listens, pidOf, startNode, startScript, waitUntil } from './processes.ts'
+import { freePort, getPid, listens, startNode, startScript, waitUntil } from './processes.ts'
 
 /** `keyed` is the gateway with auth on. */
 export type SubjectName = 'direct' | 'baseline' | 'gateway' | 'keyed' | 'portkey'
@@ -37,11 +37,11 @@ export async function startAll({ group, gatewayStarts, withKeyed }: FieldOptions
   const gateway = buildBundle() ? await startGateway(direct.port, gatewayStarts) : undefined
   if (gateway) {
     const { port, child } = gateway
-    subjects.push({ name: 'gateway', port, pid: pidOf(child), headers: credential })
+    subjects.push({ name: 'gateway', port, pid: getPid(child), headers: credential })
   }
   if (gateway && withKeyed) {
     const { port, child, key } = await startKeyedGateway(direct.port)
-    subjects.push({ name: 'keyed', port, pid: pidOf(child), headers: bearer(key) })
+    subjects.push({ name: 'keyed', port, pid: getPid(child), headers: bearer(key) })
   }
   if (existsSync(portkeyPath)) subjects.push(await startPortkey(direct.port))
   return { subjects, upstreamPid: direct.pid, start: gateway?.start }
@@ -51,7 +51,7 @@ async function startUpstream(group: string): Promise<Subject> {
   const port = await freePort()
   const child = startScript('upstream', ['--port', String(port), '--group', group])
   await waitUntil(() => listens(port), child)
-  return { name: 'direct', port, pid: pidOf(child), headers: credential }
+  return { name: 'direct', port, pid: getPid(child), headers: credential }
 }
 
 async function startBaseline(upstreamPort: number): Promise<Subject> {
@@ -63,7 +63,7 @@ async function startBaseline(upstreamPort: number): Promise<Subject> {
     String(upstreamPort),
   ])
   await waitUntil(() => listens(port), child)
-  return { name: 'baseline', port, pid: pidOf(child), headers: credential }
+  return { name: 'baseline', port, pid: getPid(child), headers: credential }
 }
 
 /** The npm package of Portkey's gateway, when `bench/peers` has been installed. */
@@ -76,7 +76,7 @@ async function startPortkey(upstreamPort: number): Promise<Subject> {
     'x-portkey-provider': 'openai',
     'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
   }
-  return { name: 'portkey', port, pid: pidOf(child), headers }
+  return { name: 'portkey', port, pid: getPid(child), headers }
 }
 
 function bearer(key: string) {

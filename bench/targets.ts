@@ -31,7 +31,7 @@ export interface Verdict extends Omit<Target, 'value'> {
 }
 
 /** Compares the results with every target whose scenario and subjects were measured. */
-export function judge(results: Results): Verdict[] {
+export function compareTargets(results: Results): Verdict[] {
   return targets.flatMap(({ value: valueOf, ...target }) => {
     const value = valueOf(results)
     if (value === undefined) return []

@@ -18,9 +18,9 @@ export class BodyLimiter {
   /** `maxLarge` returns the maximum number of large bodies. It may change at any time. */
   constructor(buffers: Buffers, maxLarge: () => number) {
     this.buffers = buffers
-    const fits = (held: number, bytes: number) => held === 0 || buffers.hasRoomFor(bytes)
-    this.small = new FifoSemaphore(fits)
-    this.large = new FifoSemaphore((held, bytes) => held < maxLarge() && fits(held, bytes))
+    const hasRoom = (held: number, bytes: number) => held === 0 || buffers.hasRoomFor(bytes)
+    this.small = new FifoSemaphore(hasRoom)
+    this.large = new FifoSemaphore((held, bytes) => held < maxLarge() && hasRoom(held, bytes))
     buffers.onFreed(() => this.admitWaiting())
   }
 

@@ -1,11 +1,11 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { completion } from '../support/answers.ts'
-import { type Door, hostileBodies, pathOf } from '../support/hostile-bodies.ts'
+import { type Door, doorPaths, hostileBodies } from '../support/hostile-bodies.ts'
 import { buildPackage, type Command, command, finished, type Package } from './support/command.ts'
 import { httpServer } from './support/servers.ts'
 import { freePort } from './support/shipped-gateway.ts'
-import { longestTurnIn, watchingTurns } from './support/turns.ts'
+import { parseMaxTurn, watchingTurns } from './support/turns.ts'
 
 let shipped: Package
 
@@ -66,7 +66,7 @@ const longestTurn = 600
 /** The gateway still serves, holds nothing any longer, and was never busy for long. */
 async function expectUnharmed({ gateway, address }: { gateway: Command; address: string }) {
   const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
-  expect(await post(`${address}${pathOf.chat}`, Buffer.from(body))).toBe(200)
+  expect(await post(`${address}${doorPaths.chat}`, Buffer.from(body))).toBe(200)
   await vi.waitFor(async () => {
     const metrics = await (await fetch(`${address}/metrics`)).text()
     expect(metrics).toContain('gateway_buffered_bytes 0')
@@ -74,7 +74,7 @@ async function expectUnharmed({ gateway, address }: { gateway: Command; address:
   gateway.process.kill('SIGTERM')
   const ended = await finished(gateway)
   expect(ended.code).toBe(0)
-  expect(longestTurnIn(ended)).toBeLessThan(longestTurn)
+  expect(parseMaxTurn(ended)).toBeLessThan(longestTurn)
 }
 
 const crowd = 40
@@ -104,7 +104,7 @@ test('forty hostile bodies at once neither crash nor block a process with a heap
   const bodies = heaviest.map(([door, name]) => {
     const found = hostileBodies.find((body) => body.door === door && body.name === name)
     if (!found) throw new Error(`there is no body of this name: ${name}`)
-    return { address: served.address + pathOf[door], bytes: found.body() }
+    return { address: served.address + doorPaths[door], bytes: found.body() }
   })
   expect(bodies).toHaveLength(crowd / 2)
   const statuses = await Promise.all(
@@ -120,7 +120,7 @@ test('forty images of 9 MB at once are all served by a slow upstream', async () 
   const url = `data:image/png;base64,${'QUJD'.repeat(2_350_000)}`
   const content = [{ type: 'image_url', image_url: { url } }]
   const body = Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }))
-  const address = `${served.address}${pathOf.chat}`
+  const address = `${served.address}${doorPaths.chat}`
   const statuses = await Promise.all(Array.from({ length: crowd }, () => post(address, body)))
   expect(statuses).toEqual(Array(crowd).fill(200))
   await expectUnharmed(served)

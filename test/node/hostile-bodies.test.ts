@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../adapters/node/ports/system.ts'
 import { createGateway, type Gateway } from '../../src/index.ts'
 import { completion } from '../support/answers.ts'
-import { type Door, type HostileBody, hostileBodies, pathOf } from '../support/hostile-bodies.ts'
+import { type Door, doorPaths, type HostileBody, hostileBodies } from '../support/hostile-bodies.ts'
 import { masterKey } from '../support/keyed-gateway.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { json } from '../support/scripted-upstream.ts'
-import { longestTurnOf } from './support/turns.ts'
+import { measureMaxTurn } from './support/turns.ts'
 
 /** A model whose upstream gets the bytes of its clients, and one whose requests are translated. */
 const config = `
@@ -70,7 +70,7 @@ beforeAll(async () => {
 })
 
 function send(door: Door, bytes: Uint8Array): Promise<Response> {
-  const request = new Request(`http://gateway.test${pathOf[door]}`, {
+  const request = new Request(`http://gateway.test${doorPaths[door]}`, {
     method: 'POST',
     body: bytes as BodyInit,
     headers: { authorization: `Bearer ${door === 'admin' ? masterKey : key}` },
@@ -80,7 +80,7 @@ function send(door: Door, bytes: Uint8Array): Promise<Response> {
 
 async function expectHarmless(door: Door, bytes: Uint8Array): Promise<void> {
   let status = 0
-  const turn = await longestTurnOf(async () => {
+  const turn = await measureMaxTurn(async () => {
     const response = await send(door, bytes)
     status = response.status
     await response.text()

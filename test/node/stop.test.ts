@@ -92,7 +92,11 @@ describe('a gateway that is stopped', () => {
     const release = await locked(gateway)
     await ask(gateway, 5)
     const { time, stdout, ...end } = await stopped(gateway)
-    expect(end).toEqual({ code: 1, signal: null, stderr: expect.stringMatching(/^some usage could not be saved/) })
+    expect(end).toEqual({
+      code: 1,
+      signal: null,
+      stderr: expect.stringMatching(/^some usage could not be saved/),
+    })
     expect(time).toBeLessThan(10_000)
     const lost = stdout.split('\n').find((line) => line.includes('usage is lost'))
     expect(JSON.parse(lost ?? '')).toMatchObject({ level: 'error', rows: 5, spend_usd: 0.055 })

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts'
 import type { Frame } from '../../src/core/frame.ts'
 import { createFailedFrame } from '../../src/stream/chunk-writer.ts'
 import { CommitGate } from '../../src/stream/commit-gate.ts'
-import { content, everyKind, openShare, passed, quiet, textsOf } from '../support/streams.ts'
+import { content, everyKind, openAccount, passed, quiet, textsOf } from '../support/streams.ts'
 
 const usage = (promptTokens: number) => ({
   promptTokens,
@@ -15,7 +15,7 @@ const usage = (promptTokens: number) => ({
 describe.each(everyKind)('the commit gate in %s', (_, streams) => {
   /** What has passed the gate, and what it opened with. */
   async function gated(chunks: Frame[][], limit = 1_000_000) {
-    const share = openShare()
+    const share = openAccount()
     const gate = new CommitGate(limit, share.openCounter())
     const frames = await passed(streams, gate, chunks)
     expect(share.unread).toBe(0)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type UpstreamFailure, UpstreamFault } from '../../src/core/failure.ts'
 import type { Frame, FrameDecoder } from '../../src/core/frame.ts'
 import { FrameReader } from '../../src/stream/frame-reader.ts'
-import { everyKind, openShare, passed, quiet, textOf, textsOf } from '../support/streams.ts'
+import { everyKind, openAccount, passed, quiet, textOf, textsOf } from '../support/streams.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const malformed: UpstreamFailure = { kind: 'malformed', detail: 'not a line' }
@@ -31,7 +31,7 @@ class LineDecoder implements FrameDecoder {
 
 describe.each(everyKind)('the frame reader in %s', (_, streams) => {
   async function read(...chunks: (string | UpstreamFailure)[]) {
-    const share = openShare()
+    const share = openAccount()
     const reader = new FrameReader(new LineDecoder(), share.openCounter())
     const said = chunks.map((chunk) => (typeof chunk === 'string' ? bytes(chunk) : chunk))
     const frames = await passed(streams, reader, said)
@@ -46,7 +46,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
   })
 
   test('counts what the decoder keeps', async () => {
-    const share = openShare()
+    const share = openAccount()
     const reader = new FrameReader(new LineDecoder(), share.openCounter())
     const out = { desiredSize: 1, enqueue: () => {}, terminate: () => {} }
     reader.transform(bytes('abc'), out)

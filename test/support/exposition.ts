@@ -17,7 +17,7 @@ export function samples(text: string): Sample[] {
         value,
       } = line.match(/^(?<name>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)$/)?.groups ??
       {}
-      return { name, labels: labelsOf(labels), value: Number(value) }
+      return { name, labels: parseLabels(labels), value: Number(value) }
     })
 }
 
@@ -28,7 +28,7 @@ export function series(text: string, name: string): Omit<Sample, 'name'>[] {
     .map(({ labels, value }) => ({ labels, value }))
 }
 
-function labelsOf(text: string): Record<string, string> {
+function parseLabels(text: string): Record<string, string> {
   const pairs = text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
   return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value]))
 }

@@ -2,7 +2,7 @@
 
 export type Door = 'chat' | 'embeddings' | 'rerank' | 'admin'
 
-export const pathOf: Readonly<Record<Door, string>> = {
+export const doorPaths: Readonly<Record<Door, string>> = {
   chat: '/v1/chat/completions',
   embeddings: '/v1/embeddings',
   rerank: '/v1/rerank',
@@ -17,11 +17,11 @@ const beginnings: Readonly<Record<Door, string>> = {
   admin: '{"name":"n"',
 }
 
-const longest = 10 * 1024 * 1024
+const maxBytes = 10 * 1024 * 1024
 
 /** Repeats `item` up to the maximum body length. */
 function filled(before: string, item: string, after: string): Uint8Array {
-  const room = longest - before.length - after.length
+  const room = maxBytes - before.length - after.length
   const count = Math.floor(room / item.length)
   const items = Buffer.alloc(count * item.length, item, 'latin1')
   return Buffer.concat([Buffer.from(before), items, Buffer.from(after)])
@@ -29,7 +29,7 @@ function filled(before: string, item: string, after: string): Uint8Array {
 
 /** The same with different items. */
 function numbered(before: string, item: (index: number) => string, after: string): Uint8Array {
-  const room = longest - before.length - after.length
+  const room = maxBytes - before.length - after.length
   const items: string[] = []
   for (let index = 0, length = 0; ; index++) {
     const next = item(index)
@@ -46,7 +46,7 @@ function times(count: number, item: (index: number) => string): string {
 }
 
 /** Just under the maximum number of values in a body. */
-const most = 199_900
+const maxValues = 199_900
 
 type Shape = (beginning: string) => string | Uint8Array
 
@@ -81,7 +81,7 @@ const anywhere: Readonly<Record<string, Shape>> = {
   exponents: (begin) => filled(`${begin},"x":[1e-300`, ',1e-300', ']}'),
   'arrays of numbers': (begin) => {
     const numbers = `[${'1.5,'.repeat(13)}1]`
-    return `${begin},"x":[${times(most / 2, () => numbers)}]}`.slice(0, longest)
+    return `${begin},"x":[${times(maxValues / 2, () => numbers)}]}`.slice(0, maxBytes)
   },
   'one long number': (begin) => filled(`${begin},"x":`, '1', '}'),
   'one long fraction': (begin) => filled(`${begin},"x":0.`, '1', '}'),
@@ -89,14 +89,14 @@ const anywhere: Readonly<Record<string, Shape>> = {
   colons: (begin) => filled(`${begin},"x"`, ':', '1}'),
   quotes: (begin) => filled(begin, '"', '}'),
   'closing brackets': (begin) => filled(begin, ']', '}'),
-  'as many objects as may be': (begin) => `${begin},"x":[${times(most, () => '{}')}]}`,
+  'as many objects as may be': (begin) => `${begin},"x":[${times(maxValues, () => '{}')}]}`,
   'as many different objects as may be': (begin) =>
-    `${begin},"x":[${times(most / 2, (at) => `{"k${at}":1}`)}]}`,
-  'as many members as may be': (begin) => `${begin},${times(most, (at) => `"k${at}":1`)}}`,
+    `${begin},"x":[${times(maxValues / 2, (at) => `{"k${at}":1}`)}]}`,
+  'as many members as may be': (begin) => `${begin},${times(maxValues, (at) => `"k${at}":1`)}}`,
   'as many numbered members as may be': (begin) =>
-    `${begin},${times(most, (at) => `"${at * 20_000}":1`)}}`,
+    `${begin},${times(maxValues, (at) => `"${at * 20_000}":1`)}}`,
   'as many texts as may be': (begin) =>
-    `${begin},"x":[${times(most, (at) => `"${at}${'x'.repeat(40)}"`)}]}`,
+    `${begin},"x":[${times(maxValues, (at) => `"${at}${'x'.repeat(40)}"`)}]}`,
 }
 
 const message = (parts: string) => `{"model":"m","messages":[{"role":"user","content":[${parts}]}]}`
@@ -124,18 +124,18 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
     'tool calls': () =>
       filled('{"model":"m","messages":[{"role":"user","tool_calls":[{}', ',{}', ']}]}'),
     'as many tools as may be': () =>
-      `{"model":"m","messages":[{"role":"user"}],"tools":[${times(most, () => '{}')}]}`,
+      `{"model":"m","messages":[{"role":"user"}],"tools":[${times(maxValues, () => '{}')}]}`,
     'one tool with as many members as may be': () =>
-      `{"model":"m","messages":[{"role":"user"}],"tools":[{${times(most, (at) => `"k${at}":1`)}}]}`,
-    'as many parts as may be': () => message(times(most, () => '{}')),
+      `{"model":"m","messages":[{"role":"user"}],"tools":[{${times(maxValues, (at) => `"k${at}":1`)}}]}`,
+    'as many parts as may be': () => message(times(maxValues, () => '{}')),
     'as many images as may be': () =>
-      message(times(most / 4, () => '{"image_url":{"url":"data:,"}}')),
+      message(times(maxValues / 4, () => '{"image_url":{"url":"data:,"}}')),
     'as many messages as may be': () =>
-      `{"model":"m","messages":[${times(most / 3, () => '{"role":"user","content":"x"}')}]}`,
-    'as many calls as may be': () => calls(times(most, () => '{}')),
+      `{"model":"m","messages":[${times(maxValues / 3, () => '{"role":"user","content":"x"}')}]}`,
+    'as many calls as may be': () => calls(times(maxValues, () => '{}')),
     'as many messages with calls as may be': () => {
       const call = '{"function":{"name":"f","arguments":"{}"}}'
-      return `{"model":"m","messages":[${times(most / 9, () => `{"role":"assistant","tool_calls":[${call}]}`)}]}`
+      return `{"model":"m","messages":[${times(maxValues / 9, () => `{"role":"assistant","tool_calls":[${call}]}`)}]}`
     },
     'a schema that refers to a wide one, again and again': () =>
       declaring({
@@ -175,11 +175,11 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
         '\\nx"}}]}]}',
       ),
     'calls of one id': () =>
-      calls(times(most / 24, () => '{"id":"c","function":{"name":"f","arguments":"{}"}}')),
+      calls(times(maxValues / 24, () => '{"id":"c","function":{"name":"f","arguments":"{}"}}')),
     'documents of one name': () =>
       message(
         times(
-          most / 24,
+          maxValues / 24,
           () =>
             '{"type":"file","file":{"filename":"a","file_data":"data:application/pdf;base64,QUJD"}}',
         ),
@@ -187,7 +187,7 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
     'numbers as content': () =>
       filled('{"model":"m","messages":[{"role":"user","content":[1', ',1', ']}]}'),
     'numbers as messages': () => filled('{"model":"m","messages":[1', ',1', ']}'),
-    'a wrong part behind all others': () => message(`${times(most, () => '{}')},5`),
+    'a wrong part behind all others': () => message(`${times(maxValues, () => '{}')},5`),
     'an image': () =>
       filled(
         '{"model":"m","messages":[{"role":"user","content":[{"image_url":{"url":"data:image/png;base64,',
@@ -202,17 +202,17 @@ const readThere: Readonly<Record<Door, Readonly<Record<string, () => string | Ui
       `{"model":"m","input":[${times(16_384, () => `[${'1,'.repeat(300)}1]`)}]}`,
     texts: () => `{"model":"m","input":[${times(16_384, () => `"${'x'.repeat(600)}"`)}]}`,
     'parts of one item': () =>
-      `{"model":"m","input":[[${times(most / 3, () => '{"type":"text","text":"x"}')}]]}`,
+      `{"model":"m","input":[[${times(maxValues / 3, () => '{"type":"text","text":"x"}')}]]}`,
     'an input type of many members': () =>
-      `{"model":"m","input":"x","input_type":{${times(most, (at) => `"k${at}":1`)}}}`,
+      `{"model":"m","input":"x","input_type":{${times(maxValues, (at) => `"k${at}":1`)}}}`,
   },
   rerank: {
     documents: () =>
       `{"model":"m","query":"q","documents":[${times(16_384, () => `"${'x'.repeat(600)}"`)}]}`,
     'documents of many members': () =>
-      `{"model":"m","query":"q","rank_fields":["k1"],"documents":[{${times(most, (at) => `"k${at}":1`)}}]}`,
+      `{"model":"m","query":"q","rank_fields":["k1"],"documents":[{${times(maxValues, (at) => `"k${at}":1`)}}]}`,
     'rank fields': () =>
-      `{"model":"m","query":"q","documents":[{"a":"x"}],"rank_fields":[${times(most, () => '"a"')}]}`,
+      `{"model":"m","query":"q","documents":[{"a":"x"}],"rank_fields":[${times(maxValues, () => '"a"')}]}`,
     'numbers as rank fields': () =>
       filled('{"model":"m","query":"q","documents":["d"],"rank_fields":[1', ',1', ']}'),
     'numbers as documents': () => filled('{"model":"m","query":"q","documents":[1', ',1', ']}'),
@@ -229,7 +229,7 @@ export interface HostileBody {
   readonly body: () => Uint8Array
 }
 
-function bytesOf(body: string | Uint8Array): Uint8Array {
+function toBytes(body: string | Uint8Array): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body
 }
 
@@ -239,12 +239,12 @@ export const hostileBodies: readonly HostileBody[] = doors.flatMap((door) => [
   ...Object.entries(anywhere).map(([name, shape]) => ({
     door,
     name,
-    body: () => bytesOf(shape(beginnings[door])),
+    body: () => toBytes(shape(beginnings[door])),
   })),
   ...Object.entries(readThere[door]).map(([name, make]) => ({
     door,
     name: `${name} at ${door}`,
-    body: () => bytesOf(make()),
+    body: () => toBytes(make()),
   })),
   {
     door,

@@ -9,9 +9,9 @@ export type Merge = (chunks: readonly Chunk[]) => Promise<MergedMessage>
 /** The ways in which SDKs merge the deltas of a stream into a message, by name. */
 export const merges: Readonly<Record<string, Merge>> = {
   'the official SDK, which assigns what it does not know': bySdk,
-  'lists appended': async (chunks) => deltasOf(chunks).reduce(appending, {}),
+  'lists appended': async (chunks) => parseDeltas(chunks).reduce(appending, {}),
   'lists merged by index, as the official Python SDK does': async (chunks) =>
-    deltasOf(chunks).reduce(byIndex, {}),
+    parseDeltas(chunks).reduce(byIndex, {}),
 }
 
 async function bySdk(chunks: readonly Chunk[]): Promise<MergedMessage> {
@@ -24,7 +24,7 @@ async function bySdk(chunks: readonly Chunk[]): Promise<MergedMessage> {
 
 type Delta = Record<string, unknown>
 
-function deltasOf(chunks: readonly Chunk[]): Delta[] {
+function parseDeltas(chunks: readonly Chunk[]): Delta[] {
   return chunks.flatMap(({ choices }) => choices.map(({ delta }) => ({ ...delta })))
 }
 

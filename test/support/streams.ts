@@ -36,7 +36,7 @@ export function textsOf(chunks: readonly (readonly Frame[])[]): string[][] {
 }
 
 /** A buffer account without a limit. */
-export function openShare(): BufferAccount {
+export function openAccount(): BufferAccount {
   return new Buffers(() => Number.POSITIVE_INFINITY).openAccount(() => {})
 }
 

@@ -5,7 +5,7 @@ import { isPending } from '../support/pending.ts'
 
 const MB = 1024 * 1024
 
-function intakeOf({ limit = 100 * MB, mostLarge = 2 } = {}) {
+function makeLimiter({ limit = 100 * MB, mostLarge = 2 } = {}) {
   const settings = { limit, mostLarge }
   const buffers = new Buffers(() => settings.limit)
   const intake = new BodyLimiter(buffers, () => settings.mostLarge)
@@ -28,7 +28,7 @@ function intakeOf({ limit = 100 * MB, mostLarge = 2 } = {}) {
 
 describe('large bodies', () => {
   test('large bodies are admitted up to the limit, then in the order of arrival', async () => {
-    const { inside, waiting } = intakeOf()
+    const { inside, waiting } = makeLimiter()
     const first = inside(2 * MB)
     const second = inside(2 * MB)
     const [third, fourth] = [waiting(2 * MB), waiting(2 * MB)]
@@ -40,13 +40,13 @@ describe('large bodies', () => {
   })
 
   test('a body of exactly one mebibyte is small', () => {
-    const { inside } = intakeOf({ mostLarge: 1 })
+    const { inside } = makeLimiter({ mostLarge: 1 })
     inside(2 * MB)
     expect(inside(largeBodyBytes).isLarge).toBe(false)
   })
 
   test('releasing a slot twice releases it once', async () => {
-    const { inside, waiting } = intakeOf({ mostLarge: 1 })
+    const { inside, waiting } = makeLimiter({ mostLarge: 1 })
     const first = inside(2 * MB)
     const [second, third] = [waiting(2 * MB), waiting(2 * MB)]
     first.release()
@@ -56,7 +56,7 @@ describe('large bodies', () => {
   })
 
   test('a waiting body whose slot is released is skipped', async () => {
-    const { inside, waiting, buffers } = intakeOf({ mostLarge: 1 })
+    const { inside, waiting, buffers } = makeLimiter({ mostLarge: 1 })
     const first = inside(2 * MB)
     const [second, third] = [waiting(2 * MB), waiting(3 * MB)]
     second.place.release()
@@ -66,7 +66,7 @@ describe('large bodies', () => {
   })
 
   test('waiting bodies are admitted when the limit is raised', async () => {
-    const { settings, intake, inside, waiting } = intakeOf({ mostLarge: 1 })
+    const { settings, intake, inside, waiting } = makeLimiter({ mostLarge: 1 })
     inside(2 * MB)
     const second = waiting(2 * MB)
     settings.mostLarge = 2
@@ -75,7 +75,7 @@ describe('large bodies', () => {
   })
 
   test('a body that turns out to be large waits for a slot like others', async () => {
-    const { inside, buffers } = intakeOf({ mostLarge: 1 })
+    const { inside, buffers } = makeLimiter({ mostLarge: 1 })
     const large = inside(2 * MB)
     const grown = inside(largeBodyBytes)
     const entered = grown.reserve(10 * MB)
@@ -92,7 +92,7 @@ describe('large bodies', () => {
 
 describe('waiting for memory', () => {
   test('small bodies may overtake waiting large ones', async () => {
-    const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB, mostLarge: 8 })
+    const { inside, waiting, buffers } = makeLimiter({ limit: 10 * MB, mostLarge: 8 })
     const first = inside(8 * MB)
     const large = waiting(5 * MB)
     inside(MB)
@@ -107,7 +107,7 @@ describe('waiting for memory', () => {
   })
 
   test('a body is admitted when a slow reader has left', async () => {
-    const { inside, waiting, buffers } = intakeOf({ limit: 10 * MB })
+    const { inside, waiting, buffers } = makeLimiter({ limit: 10 * MB })
     inside(1 * MB)
     const reader = buffers.openAccount(() => {})
     reader.addUnread(9 * MB)
@@ -117,7 +117,7 @@ describe('waiting for memory', () => {
   })
 
   test('a body that is the only one of its size class never waits for memory', () => {
-    const { inside, buffers } = intakeOf({ limit: 10 })
+    const { inside, buffers } = makeLimiter({ limit: 10 })
     buffers.openAccount(() => {}).addBody(100)
     inside(1000)
     inside(5 * MB)
@@ -127,7 +127,7 @@ describe('waiting for memory', () => {
 
 describe('parsing', () => {
   test('large bodies are parsed one at a time, the next when the first is parsed or released', async () => {
-    const { inside } = intakeOf({ mostLarge: 8 })
+    const { inside } = makeLimiter({ mostLarge: 8 })
     const [first, second, third] = [inside(2 * MB), inside(2 * MB), inside(2 * MB)]
     expect(first.startParsing()).toBeUndefined()
     const [next, last] = [second.startParsing(), third.startParsing()]
@@ -139,7 +139,7 @@ describe('parsing', () => {
   })
 
   test('small bodies are parsed at once', () => {
-    const { inside } = intakeOf()
+    const { inside } = makeLimiter()
     inside(2 * MB).startParsing()
     expect(inside(MB).startParsing()).toBeUndefined()
   })

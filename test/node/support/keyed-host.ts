@@ -66,7 +66,7 @@ export async function keyedHost({
 /** Returns a client for the gateway at this address. */
 export function hostAt(address: string): KeyedHost {
   const send = (method: string, path: string, token: string, body?: unknown) =>
-    answerOf(
+    toAnswer(
       fetch(`${address}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}` },
@@ -93,7 +93,7 @@ export function hostAt(address: string): KeyedHost {
   }
 }
 
-async function answerOf(response: Promise<Response>): Promise<HostAnswer> {
+async function toAnswer(response: Promise<Response>): Promise<HostAnswer> {
   const { status, headers } = await response
   const text = await (await response).text()
   const isJson = headers.get('content-type') === 'application/json'

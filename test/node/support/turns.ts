@@ -14,7 +14,7 @@ function threadTime(): number {
 }
 
 /** Returns the processor time of the longest turn of the event loop during `work`, in milliseconds. */
-export async function longestTurnOf(work: () => Promise<unknown>): Promise<number> {
+export async function measureMaxTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let isOver = false
   let before = threadTime()
@@ -52,6 +52,6 @@ export const watchingTurns: readonly string[] = [
 ]
 
 /** Parses the output of such a process, in milliseconds. */
-export function longestTurnIn({ stderr }: { readonly stderr: string }): number {
+export function parseMaxTurn({ stderr }: { readonly stderr: string }): number {
   return Number(/longest turn: ([\d.]+)/.exec(stderr)?.[1])
 }
