@@ -166,7 +166,7 @@ describe('SIGHUP', () => {
     })
     await demo.until(/curl \S+\/v1\/models/)
     demo.process.kill('SIGHUP')
-    await demo.until(/in force/)
+    await demo.until(/configuration reloaded/)
     demo.process.kill('SIGTERM')
     expect(await finished(demo)).toMatchObject({ code: 0 })
   })
