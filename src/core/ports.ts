@@ -164,9 +164,14 @@ export interface ResponseParts {
   readonly body: Body | null
 }
 
-/** Bytes, ASCII text (which hosts send in one write with the headers), or a stream. */
+declare const ascii: unique symbol
+
+/** A text of ASCII characters only, which hosts send in one piece with the headers. */
+export type AsciiText = string & { readonly [ascii]: true }
+
+/** The body of a response: complete in memory, or a stream. */
 export type Body = BufferedBody | Readable<Uint8Array>
-export type BufferedBody = Uint8Array | string
+export type BufferedBody = Uint8Array | AsciiText
 
 /** True for a body that is complete in memory. */
 export function isBuffered(body: string | object): body is BufferedBody {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { nodeResponse } from '../../adapters/node/ports/plain-response.ts'
 import { NodeReadableStream } from '../../adapters/node/streams/index.ts'
-import { headerList } from '../../src/core/ports.ts'
+import { type AsciiText, headerList } from '../../src/core/ports.ts'
 import { unbuffered } from '../../src/core/streams.ts'
 import type { Source } from '../../src/index.ts'
 
@@ -9,7 +9,7 @@ const json = () =>
   nodeResponse({
     status: 201,
     headers: headerList({ 'content-type': 'application/json', 'x-a': 'b' }),
-    body: '{"a":1}',
+    body: '{"a":1}' as AsciiText,
   })
 
 const streamOf = (source: Source<Uint8Array>) => new NodeReadableStream(source, unbuffered)

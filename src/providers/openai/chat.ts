@@ -1,5 +1,5 @@
 import type { ChatCall } from '../../core/chat.ts'
-import type { BufferedBody } from '../../core/ports.ts'
+import type { AsciiText, BufferedBody } from '../../core/ports.ts'
 import type { ChatEndpoint, ChatResult, StreamUsage } from '../../core/provider.ts'
 import { renderUsage, type Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
@@ -92,8 +92,8 @@ function readAnswer(body: Uint8Array): ChatResult {
 
 /** Returns the answer as text when that has the same bytes, and as bytes otherwise. */
 function asTextIfEqual(text: string, body: Uint8Array): BufferedBody {
-  // Equal lengths mean one character per byte, or invalid UTF-8 that decoding replaced.
-  return text.length === body.length && !text.includes('\ufffd') ? text : body
+  // Equal lengths mean one character per byte, so ASCII, or invalid UTF-8 that decoding replaced.
+  return text.length === body.length && !text.includes('\ufffd') ? (text as AsciiText) : body
 }
 
 function replaceUsage(body: Uint8Array, usage: Usage): Uint8Array {

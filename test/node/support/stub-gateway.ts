@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { type HostedGateway, type ServeOptions, serve } from '../../../adapters/node/index.ts'
 import { nodeResponse } from '../../../adapters/node/ports/plain-response.ts'
 import { NodeReadableStream } from '../../../adapters/node/streams/index.ts'
-import { headerList } from '../../../src/core/ports.ts'
+import { type AsciiText, headerList } from '../../../src/core/ports.ts'
 import { unbuffered } from '../../../src/core/streams.ts'
 import type { FetchOptions, HostSettings, LogLevel, Source } from '../../../src/index.ts'
 import { openBodyLimiter } from '../../support/open-body-limiter.ts'
@@ -76,7 +76,8 @@ export async function served(gateway: HostedGateway, options: ServeOptions = {})
 }
 
 export function text(body: string, { status = 200, headers = {} }: TextInit = {}): Response {
-  return nodeResponse({ status, headers: headerList(headers), body })
+  // The tests send ASCII only.
+  return nodeResponse({ status, headers: headerList(headers), body: body as AsciiText })
 }
 
 interface TextInit {
