@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../src/core/ids.ts'
 import { type Clock, headerEntries } from '../../src/core/ports.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { addRows, answerOf, getUsage, usageRow } from '../support/usage.ts'
+import { addRows, getUsage, readAnswer, usageRow } from '../support/usage.ts'
 
 const clock = new ManualClock()
 let store: MemoryStore
@@ -57,7 +57,7 @@ test('costs beyond 2^53 nano-dollars are rounded to the nearest number', async (
 
 test('text that is not ASCII is complete, with the content length in bytes', async () => {
   await addRows(store, { model: 'modèle-模型' })
-  const reply = await answerOf('/admin/usage/export', { store, clock })
+  const reply = await readAnswer('/admin/usage/export', { store, clock })
   const { 'content-length': length } = Object.fromEntries(headerEntries(reply))
   expect(length).toBe(String((reply.body as Uint8Array).length))
   expect(await page('')).toMatchObject({ rows: [{ model: 'modèle-模型' }] })

@@ -9,7 +9,7 @@ import {
   keyedGateway,
   pricedProvider,
   prompt,
-  spentOf,
+  readSpend,
   used,
 } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -125,8 +125,8 @@ describe('reservations', () => {
     const key = await gateway.key({ group_id: pool })
     gateway.upstream.next(used(8, 4))
     await gateway.ask(key, prompt())
-    expect(await spentOf(gateway, key.id)).toBe(0.000016)
-    expect(await spentOf(gateway, pool, 'groups')).toBe(0.000016)
+    expect(await readSpend(gateway, key.id)).toBe(0.000016)
+    expect(await readSpend(gateway, pool, 'groups')).toBe(0.000016)
   })
 })
 
@@ -162,7 +162,7 @@ describe('charges', () => {
     gateway.upstream.next(used(1000, 10, { prompt_tokens_details: details }))
     await gateway.ask(key, prompt())
     const cost = 200 * 1000 + 600 * 100 + 200 * 1250 + 10 * 2000
-    expect(await spentOf(gateway, key.id)).toBe(usd(cost))
+    expect(await readSpend(gateway, key.id)).toBe(usd(cost))
     expect(await gateway.rows()).toMatchObject([
       { cost: BigInt(cost), cachedTokens: 600, cacheWriteTokens: 200 },
     ])
@@ -197,7 +197,7 @@ describe('charges', () => {
     gateway.upstream.next(json({ choices: [{ message: { content: 'Hello' } }] }))
     const answer = await gateway.ask(key, prompt())
     expect(answer.body['usage']).toMatchObject({ prompt_tokens: 8, completion_tokens: 2 })
-    expect(await spentOf(gateway, key.id)).toBe(usd(12_000))
+    expect(await readSpend(gateway, key.id)).toBe(usd(12_000))
     expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: 12_000n }])
   })
 
@@ -207,7 +207,7 @@ describe('charges', () => {
     gateway.upstream.next(json({}, { status: 500 }), used(8, 10))
     const answer = await gateway.ask(key, prompt())
     expect(answer.headers.get('x-gateway-model-used')).toBe('n')
-    expect(await spentOf(gateway, key.id)).toBe(usd(10_000))
+    expect(await readSpend(gateway, key.id)).toBe(usd(10_000))
     expect(await gateway.rows()).toMatchObject([
       { model: 'm', modelUsed: 'n', provider: 'q', attempts: 2, cost: 10_000n },
     ])
@@ -218,7 +218,7 @@ describe('charges', () => {
     const key = await embedder.key({ budget_max: 1 })
     embedder.upstream.next(vectors([[1]], 77))
     await embedder.ask(key, { model: 'm', input: 'x' }, '/v1/embeddings')
-    expect(await spentOf(embedder, key.id)).toBe(usd(77_000))
+    expect(await readSpend(embedder, key.id)).toBe(usd(77_000))
     expect(await embedder.rows()).toMatchObject([
       { capability: 'embed', tokensIn: 77, tokensOut: 0, cost: 77_000n },
     ])
@@ -229,7 +229,7 @@ describe('charges', () => {
     const { body } = await ranker.ask(other, rerankOf(3), '/v1/rerank')
     // Each of the four texts is one letter, and so one token; the query goes with each document.
     const { total_tokens: tokens } = body['usage'] as { total_tokens: number }
-    expect(await spentOf(ranker, other.id)).toBe(usd(2_000_000 + tokens * 1000))
+    expect(await readSpend(ranker, other.id)).toBe(usd(2_000_000 + tokens * 1000))
     expect(await ranker.rows()).toMatchObject([
       { capability: 'rerank', searchUnits: 1, tokensTotal: tokens },
     ])
@@ -246,8 +246,8 @@ describe('charges', () => {
     await gateway.admin('PATCH', `/admin/keys/${key.id}`, { group_id: after })
     live.push(stop + usageChunk + done)
     await response.text()
-    expect(await spentOf(gateway, before, 'groups')).toBe(usd(13_000))
-    expect(await spentOf(gateway, after, 'groups')).toBe(0)
+    expect(await readSpend(gateway, before, 'groups')).toBe(usd(13_000))
+    expect(await readSpend(gateway, after, 'groups')).toBe(0)
     expect(await gateway.rows()).toMatchObject([{ groupId: before, cost: 13_000n }])
   })
 
@@ -256,7 +256,7 @@ describe('charges', () => {
     const key = await gateway.key({ budget_max: 1 })
     gateway.upstream.always(used(1))
     for (let request = 0; request < 30; request++) await gateway.ask(key, prompt())
-    expect(await spentOf(gateway, key.id)).toBe(0.000003)
+    expect(await readSpend(gateway, key.id)).toBe(0.000003)
   })
 })
 
@@ -422,7 +422,7 @@ describe('an invalid request leaves no trace in any account', () => {
     expect(await gateway.rows()).toEqual([])
     expect(gateway.log.at(-1)?.fields).toMatchObject({ key_id: key.id, error_code: code })
     expect(await minuteOf(gateway, key)).toEqual({ requests: '1', tokens: '1000' })
-    expect(await spentOf(gateway, key.id)).toBe(0)
+    expect(await readSpend(gateway, key.id)).toBe(0)
   })
 
   /** What is left of the minute, as a refusal tells it. */
@@ -451,7 +451,7 @@ describe('an interrupted stream is charged for what it streamed', () => {
     await reader.leave()
     await settled()
     expect(live.released).toBe('cancel')
-    expect(await spentOf(gateway, key.id)).toBe(usd(cost))
+    expect(await readSpend(gateway, key.id)).toBe(usd(cost))
     expect(await gateway.rows()).toMatchObject([
       { status: 499, errorCode: 'LM-6001', cost: BigInt(cost), tokensOut: 2, estimated: true },
     ])
@@ -466,7 +466,7 @@ describe('an interrupted stream is charged for what it streamed', () => {
     gateway.upstream.next(stream([role, hello]))
     const response = await gateway.chat(streamed(), { headers: key.headers })
     expect(await response.text()).toContain('LM-3010')
-    expect(await spentOf(gateway, key.id)).toBe(usd(cost))
+    expect(await readSpend(gateway, key.id)).toBe(usd(cost))
     expect(await gateway.rows()).toMatchObject([
       { status: 502, errorCode: 'LM-3010', cost: BigInt(cost), modelUsed: 'm' },
     ])
@@ -522,6 +522,6 @@ describe('concurrent requests', () => {
     for (const { budget_max: max, budget_spent: spent, reserved } of refusals) {
       expect(Number(spent) + Number(reserved)).toBeLessThanOrEqual(Number(max) + usd(1) / 2)
     }
-    expect(await spentOf(gateway, pool, 'groups')).toBeLessThanOrEqual(0.001)
+    expect(await readSpend(gateway, pool, 'groups')).toBeLessThanOrEqual(0.001)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completion, data, hello } from '../support/answers.ts'
 import { series } from '../support/exposition.ts'
-import { errorOf, oneProvider, type TestGateway } from '../support/gateway.ts'
+import { oneProvider, readError, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
 import { MemoryFile } from '../support/reloading-gateway.ts'
@@ -182,6 +182,6 @@ test('an error answer leaves nothing in the buffers', async () => {
   const world = await watchedGateway(limited(1_000_000))
   world.upstream.always(json({ error: { message: 'no' } }, { status: 400 }))
   const response = await world.chat({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
-  expect((await errorOf(response))['code']).toBe('LM-3003')
+  expect((await readError(response))['code']).toBe('LM-3003')
   expect(await bufferedBytes(world)).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hello } from '../support/answers.ts'
-import { errorOf } from '../support/gateway.ts'
+import { readError } from '../support/gateway.ts'
 import { type Responder, stream, whole } from '../support/scripted-upstream.ts'
 import { readStream, streamed, terminal } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -50,7 +50,7 @@ describe('an answer over a megabyte that is nested too deeply is malformed and r
   ])('%s, %s', async (kind, path, body) => {
     const { response, calls } = await answered(kind, path, body, whole(`{"id":${deep}`))
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-3002', message: malformed })
+    expect(await readError(response)).toMatchObject({ code: 'LM-3002', message: malformed })
     expect(calls).toBe(2)
   })
 })
@@ -65,7 +65,7 @@ describe('a frame over a megabyte that is nested too deeply', () => {
     await clock.advance(100)
     const response = await pending
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-3002', message: malformed })
+    expect(await readError(response)).toMatchObject({ code: 'LM-3002', message: malformed })
     expect(upstream.requests).toHaveLength(2)
   })
 

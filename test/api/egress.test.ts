@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type Egress, type GatewayOptions } from '../../src/index.ts'
 import { asking, saying, serviceAccount, token } from '../providers/vertex/support.ts'
 import { completion } from '../support/answers.ts'
-import { errorOf, type TestGateway } from '../support/gateway.ts'
+import { readError, type TestGateway } from '../support/gateway.ts'
 import { reloadingGateway } from '../support/reloading-gateway.ts'
 import { broken, json } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -81,7 +81,7 @@ describe('proxy and ca_file of a provider', () => {
     const refused = { reason: 'PROXY_407', phase: 'connecting', proxy: 'proxy.test:3128' } as const
     gateway.upstream.always(broken({ kind: 'network', ...refused }))
     for (const code of ['LM-3003', 'LM-3003', 'LM-3020']) {
-      const error = await errorOf(await gateway.chat(request))
+      const error = await readError(await gateway.chat(request))
       expect(error['code']).toBe(code)
       if (code !== 'LM-3003') continue
       expect(error['message']).toBe(
@@ -190,7 +190,7 @@ test('a host that cannot use a proxy warns at the start and makes no call withou
   expect(lines).toEqual([expect.stringMatching(/^provider p has a proxy or a ca_file/)])
   const init = { method: 'POST', body: JSON.stringify(request) }
   const response = await gateway.fetch(new Request('http://g.test/v1/chat/completions', init))
-  expect((await errorOf(response))['message']).toBe(
+  expect((await readError(response))['message']).toBe(
     'provider p could not be reached (EGRESS_NOT_SUPPORTED)',
   )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectErrorShape } from '../support/contract.ts'
-import { bodyOf, embed, vectors } from '../support/embed.ts'
+import { embed, readOkBody, vectors } from '../support/embed.ts'
 import { afterRetries } from '../support/embed-kinds.ts'
 import { providerKey } from '../support/gateway.ts'
 import { json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
@@ -69,7 +69,7 @@ test('an answer may arrive in chunks of any size', async () => {
   const bytes = [...new TextEncoder().encode(body)].map((byte) => Uint8Array.of(byte))
   const gateway = await watchedGateway(config)
   gateway.upstream.always(stream(bytes, { headers: { 'content-type': 'application/json' } }))
-  const floats = await bodyOf(await embed(gateway, { input: ['x', 'y'] }))
+  const floats = await readOkBody(await embed(gateway, { input: ['x', 'y'] }))
   expect(floats.data.map(({ embedding }) => embedding)).toEqual([
     [100, 0],
     [0.25, -1.5e-3],
@@ -94,7 +94,7 @@ test.each([
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
     expect(response.headers.get('content-length')).toBe(String(length))
     expect(pieces.length).toBeGreaterThan(1)
-    const { data } = await bodyOf(response)
+    const { data } = await readOkBody(response)
     const found = data.map(({ embedding }) =>
       typeof embedding === 'string' ? [...floatsIn(embedding)] : embedding,
     )
@@ -109,12 +109,14 @@ function floatsIn(base64: string): Float32Array {
 test('base64 vectors are decoded', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.always(vectors(['AAAAPwAAgL4=', 'zczMPc3MTD4='], 2))
-  const floats = await bodyOf(await embed(gateway, { input: ['x', 'y'] }))
+  const floats = await readOkBody(await embed(gateway, { input: ['x', 'y'] }))
   expect(floats.data.map(({ embedding }) => embedding)).toEqual([
     [0.5, -0.25],
     [0.1, 0.2].map(Math.fround),
   ])
-  const coded = await bodyOf(await embed(gateway, { input: ['x', 'y'], encoding_format: 'base64' }))
+  const coded = await readOkBody(
+    await embed(gateway, { input: ['x', 'y'], encoding_format: 'base64' }),
+  )
   expect(coded.data[1]?.embedding).toBe('zczMPc3MTD4=')
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ImageFetchPort, PinnedRequest, UpstreamRequest } from '../../src/index.ts'
 import { expectErrorShape } from '../support/contract.ts'
-import { bodyOf } from '../support/embed.ts'
+import { readOkBody } from '../support/embed.ts'
 import { postEmbeddings } from '../support/embed-kinds.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -140,7 +140,7 @@ modalities = ["text", "image"]
   test('a Cloud Storage address passes to the multimodal model of Vertex unchanged', async () => {
     const gateway = await watchedGateway(vertex('multimodalembedding@001'))
     gateway.upstream.next(json({ predictions: [{ imageEmbedding: [1, 2] }] }))
-    const { data } = await bodyOf(await postEmbeddings(gateway, stored))
+    const { data } = await readOkBody(await postEmbeddings(gateway, stored))
     expect(data).toMatchObject([{ embedding: [1, 2] }])
     expect(gateway.upstream.body()).toEqual({
       instances: [{ image: { gcsUri: 'gs://bucket/a.png' } }],
@@ -188,7 +188,7 @@ test('images are counted, and estimated by their detail when the vendor does not
   const low = { type: 'image_url', image_url: { url: png, detail: 'low' } }
   const high = { type: 'image_url', image_url: { url: png } }
   const input = [[low, { type: 'text', text: 'four' }], [high]]
-  const { usage } = await bodyOf(await postEmbeddings(gateway, { model: 'm', input }))
+  const { usage } = await readOkBody(await postEmbeddings(gateway, { model: 'm', input }))
   expect(usage).toMatchObject({ prompt_tokens: 85 + 1 + 765, estimated: true })
   const line = gateway.log.find(({ message }) => message === 'request')
   expect(line?.fields).toMatchObject({ media_count: 2, media_bytes: 16 })

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { expectErrorShape } from '../support/contract.ts'
-import { bodyOf, embed, itemsOf, numbered, texts, twoLinks, vectors } from '../support/embed.ts'
+import {
+  embed,
+  numbered,
+  readItems,
+  readOkBody,
+  texts,
+  twoLinks,
+  vectors,
+} from '../support/embed.ts'
 import { afterRetries } from '../support/embed-kinds.ts'
 import { type TestGateway, testGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -19,7 +27,7 @@ function calls({ upstream }: TestGateway): { first: number; second: number } {
 
 /** As `numbered`, but for the call that holds this text. */
 function except(text: string, responder: Responder): Responder {
-  return (request) => (itemsOf(request).includes(text) ? responder : numbered)(request)
+  return (request) => (readItems(request).includes(text) ? responder : numbered)(request)
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => [index, 0.5])
@@ -37,11 +45,13 @@ test('results keep the order of the request, and token counts add up', async () 
     resolve()
     await settled()
   }
-  const { data, usage } = await bodyOf(await answer)
+  const { data, usage } = await readOkBody(await answer)
   expect(data.map(({ embedding }) => embedding)).toEqual(numbers(250))
   expect(data.map(({ index }) => index)).toEqual([...numbers(250).keys()])
   expect(usage).toEqual({ prompt_tokens: 250, total_tokens: 250 })
-  expect(gateway.upstream.requests.map((request) => itemsOf(request).length)).toEqual([96, 96, 58])
+  expect(gateway.upstream.requests.map((request) => readItems(request).length)).toEqual([
+    96, 96, 58,
+  ])
 })
 
 test('at most eight calls run at the same time', async () => {
@@ -61,13 +71,13 @@ test('at most eight calls run at the same time', async () => {
     waiting.shift()?.()
     await settled()
   }
-  expect((await bodyOf(await answer)).data).toHaveLength(960)
+  expect((await readOkBody(await answer)).data).toHaveLength(960)
 })
 
 test('one part without a token count makes the sum an estimate', async () => {
   const gateway = await watchedGateway(twoLinks)
   gateway.upstream.always(except('t96', json({ embeddings: [[96, 0.5]] })))
-  const { usage } = await bodyOf(await embed(gateway, { input: texts(97) }))
+  const { usage } = await readOkBody(await embed(gateway, { input: texts(97) }))
   expect(usage).toEqual({ prompt_tokens: 97, total_tokens: 97, estimated: true })
 })
 
@@ -77,9 +87,11 @@ test('a batch is closed before it exceeds the token limit, and a large item goes
       '[[providers.models]]\nid = "m"\ncapabilities = ["embed"]\n',
   )
   const sizes = [5000, 5000, 5000, 20_000, 1]
-  gateway.upstream.always((request) => vectors(itemsOf(request).map(() => [1]))(request))
+  gateway.upstream.always((request) => vectors(readItems(request).map(() => [1]))(request))
   await embed(gateway, { input: sizes.map((tokens) => 'abcd'.repeat(tokens)) })
-  expect(gateway.upstream.requests.map((request) => itemsOf(request).length)).toEqual([2, 1, 1, 1])
+  expect(gateway.upstream.requests.map((request) => readItems(request).length)).toEqual([
+    2, 1, 1, 1,
+  ])
 })
 
 describe('a part that fails', () => {
@@ -90,7 +102,9 @@ describe('a part that fails', () => {
       failures++ === 0 ? json({}, { status: 500 })(request) : numbered(request)
     gateway.upstream.always(except('t96', fails))
     const response = await afterRetries(gateway, embed(gateway, { input: texts(200) }))
-    expect((await bodyOf(response)).data.map(({ embedding }) => embedding)).toEqual(numbers(200))
+    expect((await readOkBody(response)).data.map(({ embedding }) => embedding)).toEqual(
+      numbers(200),
+    )
     expect(calls(gateway)).toEqual({ first: 4, second: 0 })
   })
 
@@ -103,17 +117,17 @@ describe('a part that fails', () => {
     )
     const response = await afterRetries(gateway, embed(gateway, { input: texts(200) }))
     expect(response.headers.get('x-gateway-model-used')).toBe('other')
-    const { data, model } = await bodyOf(response)
+    const { data, model } = await readOkBody(response)
     expect(model).toBe('other')
     expect(data.map(({ embedding }) => embedding)).toEqual(numbers(200))
     expect(calls(gateway)).toEqual({ first: 4, second: 1 })
-    expect(itemsOf(gateway.upstream.requests[4] ?? never())).toEqual(texts(200))
+    expect(readItems(gateway.upstream.requests[4] ?? never())).toEqual(texts(200))
   })
 
   test('a client error in one part ends the others at once, without a fallback', async () => {
     const gateway = await watchedGateway(twoLinks)
     gateway.upstream.always((request) =>
-      itemsOf(request).includes('t0')
+      readItems(request).includes('t0')
         ? json({ message: 'too long' }, { status: 400 })(request)
         : silent()(request),
     )
@@ -153,7 +167,7 @@ test('the first part alone probes a half-open circuit; the others follow', async
   await gateway.clock.advance(30_000)
   const response = await embed(gateway, { input: texts(300) })
   expect(response.headers.get('x-gateway-model-used')).toBe('m')
-  expect((await bodyOf(response)).data.map(({ embedding }) => embedding)).toEqual(numbers(300))
+  expect((await readOkBody(response)).data.map(({ embedding }) => embedding)).toEqual(numbers(300))
   expect(calls(gateway)).toEqual({ first: 5, second: 1 })
 })
 

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
-import { bodyOf, embed, texts, twoLinks, vectors } from '../support/embed.ts'
+import { embed, readOkBody, texts, twoLinks, vectors } from '../support/embed.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { json, whole } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -111,7 +111,7 @@ test('null counts as absent', async () => {
   gateway.upstream.next(vectors([[1]], 1))
   const nothing = { encoding_format: null, dimensions: null, input_type: null }
   const response = await embed(gateway, { input: ['x'], ...nothing })
-  expect((await bodyOf(response)).data[0]?.embedding).toEqual([1])
+  expect((await readOkBody(response)).data[0]?.embedding).toEqual([1])
   expect(gateway.upstream.body()).toEqual({ model: 'upstream-m', input: ['x'] })
 })
 
@@ -125,7 +125,7 @@ test.each([
   const items = typeof input === 'string' || typeof input[0] === 'number' ? 1 : input.length
   gateway.upstream.next(vectors(Array.from({ length: items }, () => [1])))
   const response = await embed(gateway, { input })
-  expect((await bodyOf(response)).data).toHaveLength(items)
+  expect((await readOkBody(response)).data).toHaveLength(items)
   expect(gateway.upstream.body()).toEqual({ model: 'upstream-m', input })
 })
 
@@ -196,14 +196,14 @@ describe('an upstream that does not count gets an estimate', () => {
     const gateway = await watchedGateway(config)
     const items = typeof input[0] === 'number' ? 1 : input.length
     gateway.upstream.next(vectors(Array.from({ length: items }, () => [1])))
-    const { usage } = await bodyOf(await embed(gateway, { input }))
+    const { usage } = await readOkBody(await embed(gateway, { input }))
     expect(usage).toEqual({ prompt_tokens: tokens, total_tokens: tokens, estimated: true })
   })
 
   test.each([0, -1, 1.5, '3', null])('a count of %j is ignored', async (count) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(json({ data: [{ embedding: [1] }], usage: { prompt_tokens: count } }))
-    const { usage } = await bodyOf(await embed(gateway, { input: 'four' }))
+    const { usage } = await readOkBody(await embed(gateway, { input: 'four' }))
     expect(usage).toMatchObject({ prompt_tokens: 1, estimated: true })
   })
 })
@@ -212,8 +212,8 @@ test('the demo kind embeds without a network, and similar texts get similar vect
   const demo = '[[providers]]\nname = "demo"\nkind = "demo"\n[[providers.models]]\nid = "m"\n'
   const gateway = await watchedGateway(`${demo}capabilities = ["embed"]\n`)
   const input = ['the red fox', 'a fox so red', 'tax law']
-  const first = await bodyOf(await embed(gateway, { input, dimensions: 64 }))
-  const again = await bodyOf(await embed(gateway, { input, dimensions: 64 }))
+  const first = await readOkBody(await embed(gateway, { input, dimensions: 64 }))
+  const again = await readOkBody(await embed(gateway, { input, dimensions: 64 }))
   expect(again).toEqual(first)
   const [fox, redFox, law] = first.data.map(({ embedding }) => embedding)
   expect(fox).toHaveLength(64)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completion, hello, role } from '../support/answers.ts'
-import { byProvider, chainOf } from '../support/chain.ts'
+import { byProvider, makeChain } from '../support/chain.ts'
 import { type ClientKey, clientKey, keyedGateway, prompt } from '../support/keyed-gateway.ts'
 import { broken, json, stream } from '../support/scripted-upstream.ts'
 import { settlement, streamed } from '../support/stream-client.ts'
@@ -13,7 +13,7 @@ const quota = { error: { message: 'canary says', code: 'insufficient_quota' } }
 
 describe('log lines of failures', () => {
   test('each failed attempt has one warn line, and the request’s line lists the failed links', async () => {
-    const gateway = await watchedGateway(chainOf([{}, { kind: 'cohere' }, {}, {}], once))
+    const gateway = await watchedGateway(makeChain([{}, { kind: 'cohere' }, {}, {}], once))
     byProvider(gateway.upstream, {
       p: broken({ kind: 'network', reason: 'ECONNREFUSED' }),
       p3: json(quota, { status: 429 }),
@@ -76,7 +76,7 @@ describe('log lines of failures', () => {
   })
 
   test('the upstream’s own message is logged at debug only', async () => {
-    const gateway = await watchedGateway(chainOf([{}], once))
+    const gateway = await watchedGateway(makeChain([{}], once))
     gateway.upstream.always(json(quota, { status: 429 }))
     await gateway.chat(request)
     const quoting = gateway.log.filter((line) => JSON.stringify(line).includes('canary'))
@@ -84,7 +84,7 @@ describe('log lines of failures', () => {
   })
 
   test('a failed request names the provider called last, else the provider of its model', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}], once))
+    const gateway = await watchedGateway(makeChain([{}, {}], once))
     gateway.upstream.always(json({}, { status: 500 }))
     await gateway.chat(request)
     expect(settlement(gateway.log.splice(0))).toMatchObject({ provider: 'p2', status: 503 })
@@ -96,7 +96,7 @@ describe('log lines of failures', () => {
       path: '/v1/projects/p1/locations/global',
       keyVariable: 'FILE',
     }
-    const gateway = await watchedGateway(chainOf([{ keyVariable: 'NOT_SET' }, vertex]), {
+    const gateway = await watchedGateway(makeChain([{ keyVariable: 'NOT_SET' }, vertex]), {
       env: { FILE: '/run/canary.json' },
       readFile: async () => {
         throw Object.assign(new Error('canary'), { code: 'EACCES' })
@@ -137,7 +137,7 @@ describe('log lines of failures', () => {
   })
 
   test('a stream that dies after its start is a failed attempt', async () => {
-    const gateway = await watchedGateway(chainOf([{}], once))
+    const gateway = await watchedGateway(makeChain([{}], once))
     gateway.upstream.always(stream([role + hello]))
     await (await gateway.chat(streamed(), { headers })).text()
     expect(gateway.log.filter(({ message }) => message === 'attempt failed')).toMatchObject([
@@ -149,7 +149,7 @@ describe('log lines of failures', () => {
   })
 
   test('a request served at the first attempt has only its own line', async () => {
-    const gateway = await watchedGateway(chainOf([{}]))
+    const gateway = await watchedGateway(makeChain([{}]))
     gateway.upstream.always(json(completion()))
     await gateway.chat(request)
     expect(gateway.log).toHaveLength(1)
@@ -163,7 +163,7 @@ describe('x-gateway-attempts', () => {
     ['an unknown model', { ...request, model: 'x' }, '0'],
     ['failed', request, '3'],
   ])('%s carries x-gateway-attempts', async (_, body, attempts) => {
-    const gateway = await watchedGateway(chainOf([{}]))
+    const gateway = await watchedGateway(makeChain([{}]))
     gateway.upstream.always(json({}, { status: 500 }))
     const pending = gateway.chat(body)
     await gateway.clock.advance(10_000)
@@ -188,7 +188,7 @@ describe('x-gateway-attempts', () => {
     ['POST', '/v1/chat'],
     ['GET', '/health'],
   ])('%s %s does not carry it', async (method, path) => {
-    const { get } = await watchedGateway(chainOf([{}]))
+    const { get } = await watchedGateway(makeChain([{}]))
     expect((await get(path, { method })).headers.has('x-gateway-attempts')).toBe(false)
   })
 })

@@ -12,7 +12,7 @@ import {
   masterKey,
   pricedProvider,
   prompt,
-  spentOf,
+  readSpend,
   used,
 } from '../support/keyed-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
@@ -161,7 +161,7 @@ describe('a key', () => {
     const answer = await ask(after, hello)
     expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('7')
     expect(record).toMatchObject({ id: before.id, budget_max: 1, budget_spent: 0.000016 })
-    expect(await spentOf(gateway, before.id)).toBe(0.000032)
+    expect(await readSpend(gateway, before.id)).toBe(0.000032)
     expect(JSON.stringify([...store.keys.values()], withBigints)).not.toMatch(/sk-gw-/)
   })
 
@@ -227,7 +227,7 @@ describe('a key', () => {
     const answer = deferredAnswer(gateway, held)
     await gateway.admin('DELETE', `/admin/keys/${held.id}`)
     expect((await answer()).status).toBe(200)
-    expect(await spentOf(gateway, held.id)).toBe(0.000016)
+    expect(await readSpend(gateway, held.id)).toBe(0.000016)
   })
 })
 
@@ -393,7 +393,7 @@ describe('a reload of the configuration', () => {
     await gateway.gateway.reload()
     expect((await ask(clientKey('b', secret), hello)).status).toBe(200)
     expect((await gateway.admin('GET', '/admin/keys')).body['keys']).toHaveLength(2)
-    expect(await spentOf(gateway, held.id)).toBe(0.000016)
+    expect(await readSpend(gateway, held.id)).toBe(0.000016)
     expect((await ask(held, hello)).headers.get('x-ratelimit-remaining-requests')).toBe('0')
     await clock.advance(10_000)
     expect([...store.keys.values()].map(({ budgetSpent }) => budgetSpent)).toEqual([

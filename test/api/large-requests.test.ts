@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completion } from '../support/answers.ts'
-import { errorOf } from '../support/gateway.ts'
+import { readError } from '../support/gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
@@ -51,7 +51,7 @@ describe.each(requests)('a request that is too large to translate: %s', (_, fiel
     const { chat, upstream } = await watchedGateway(config)
     const response = await chat({ model: 'translated', ...fields })
     expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-1001', param })
+    expect(await readError(response)).toMatchObject({ code: 'LM-1001', param })
     expect(upstream.requests).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completion, data, done, hello, role, wholeStream } from '../support/answers.ts'
-import { chainOf } from '../support/chain.ts'
+import { makeChain } from '../support/chain.ts'
 import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
 import { keyedGateway } from '../support/keyed-gateway.ts'
 import { broken, json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
@@ -18,7 +18,7 @@ async function run(gateway: TestGateway, body: unknown = request, init?: Request
 
 describe('the request line', () => {
   test('a served request is logged with ids, counts and codes', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     gateway.upstream.next(json({}, { status: 500 }), json({}, { status: 401 }), json(completion()))
     await run(gateway, request, {
       headers: { 'x-request-id': 'r1', 'x-gateway-metadata': '{"team":"a"}' },
@@ -258,7 +258,7 @@ describe('provider keys and client texts stay out of the log, the metrics and th
   })
 
   test('in a chain error that lists every link', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     gateway.upstream.always(json({ error: { message: echoed } }, { status: 401 }))
     const { text } = await run(gateway, body())
     expect(text).toContain('LM-3004')

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { completion, hello, role, wholeStream } from '../support/answers.ts'
-import { chainOf } from '../support/chain.ts'
+import { makeChain } from '../support/chain.ts'
 import { expectCommonHeaders } from '../support/contract.ts'
 import { samples, series } from '../support/exposition.ts'
-import { errorOf, oneProvider, type TestGateway } from '../support/gateway.ts'
+import { oneProvider, readError, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { json, LiveUpstream, silent, stream } from '../support/scripted-upstream.ts'
 import { streamed } from '../support/stream-client.ts'
@@ -51,7 +51,7 @@ test('a host without metrics has no /metrics route, and the error says why', asy
   await run(gateway)
   const response = await gateway.get('/metrics')
   expect(response.status).toBe(404)
-  expect(await errorOf(response)).toMatchObject({
+  expect(await readError(response)).toMatchObject({
     code: 'LM-1003',
     message: 'this host has no metrics; pass the option `metrics` to createGateway',
   })
@@ -96,7 +96,7 @@ describe('gateway_tokens_total', () => {
   })
 
   test('tokens are counted for the link that served', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     gateway.upstream.next(json({}, { status: 401 }), json(completion()))
     await run(gateway)
     expect(series(await scrape(gateway), 'gateway_tokens_total')).toMatchObject([
@@ -111,7 +111,7 @@ describe('gateway_request_duration_seconds', () => {
     series(await scrape(gateway), 'gateway_request_duration_seconds_count')
 
   test('the status is the final one, also for streams', async () => {
-    const gateway = await watchedGateway(chainOf([{}], 'circuit_failure_threshold = 1000'))
+    const gateway = await watchedGateway(makeChain([{}], 'circuit_failure_threshold = 1000'))
     gateway.upstream.next(
       json(completion()),
       stream([wholeStream]),
@@ -131,7 +131,7 @@ describe('gateway_request_duration_seconds', () => {
   })
 
   test('a request that no link served has the requested model and its primary provider', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     gateway.upstream.always(json({}, { status: 500 }))
     await run(gateway)
     expect(await counts(gateway)).toMatchObject([
@@ -190,7 +190,7 @@ describe('gateway_request_duration_seconds', () => {
 })
 
 test('gateway_upstream_attempts_total counts every call by outcome', async () => {
-  const gateway = await watchedGateway(chainOf([{}, {}, { keyVariable: 'NOT_SET' }]))
+  const gateway = await watchedGateway(makeChain([{}, {}, { keyVariable: 'NOT_SET' }]))
   const { upstream } = gateway
   upstream.next(json({}, { status: 500 }), json({}, { status: 401 }), json(completion()))
   await run(gateway)
@@ -292,7 +292,7 @@ describe('metadata labels', () => {
 
   test('there are never more series than max_series, whatever the models and answers are', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}, {}, {}], '[telemetry]\nmetadata_labels = ["team"]\nmax_series = 5'),
+      makeChain([{}, {}, {}], '[telemetry]\nmetadata_labels = ["team"]\nmax_series = 5'),
     )
     for (const model of ['m', 'm2', 'm3'])
       for (const team of ['a', 'b', 'c', 'd']) {

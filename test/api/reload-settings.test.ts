@@ -3,7 +3,7 @@ import type { ImageFetchPort } from '../../src/index.ts'
 import type { NewUsageRow } from '../../src/store/index.ts'
 import { done, hello } from '../support/answers.ts'
 import { series } from '../support/exposition.ts'
-import { errorIn, pricedProvider, prompt, spentOf, used } from '../support/keyed-gateway.ts'
+import { errorIn, pricedProvider, prompt, readSpend, used } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { reloadingGateway } from '../support/reloading-gateway.ts'
 import { broken, json, LiveUpstream, silent } from '../support/scripted-upstream.ts'
@@ -37,7 +37,7 @@ describe('a reload changes', () => {
     await ask({ id, ...client }, prompt())
     await change(pricedProvider.replace('input = 1', 'input = 3'))
     await ask({ id, ...client }, prompt())
-    expect(await spentOf(gateway, id)).toBe(0.0004)
+    expect(await readSpend(gateway, id)).toBe(0.0004)
   })
 
   test('fallbacks, retries and the threshold and cooldown of circuits', async () => {

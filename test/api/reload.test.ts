@@ -10,7 +10,7 @@ import {
   masterKey,
   pricedProvider,
   prompt,
-  spentOf,
+  readSpend,
   used,
 } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -243,13 +243,13 @@ describe('what has happened outlives a reload:', () => {
     expect(store.keys.get(client.id)?.budgetSpent).toBe(0n)
 
     await change(`${pricedProvider}\n[tokenizer]\nmode = "heuristic"`)
-    expect(await spentOf(gateway, client.id)).toBe(0.00004)
-    expect(await spentOf(gateway, pool, 'groups')).toBe(0.00004)
+    expect(await readSpend(gateway, client.id)).toBe(0.00004)
+    expect(await readSpend(gateway, pool, 'groups')).toBe(0.00004)
     const error = errorIn(await ask(client, prompt(60, { max_tokens: 1 })))
     expect(error).toMatchObject({ code: 'LM-4001', budget_spent: 0.00004, reserved: 0.00001 })
     release()
     expect((await running).status).toBe(200)
-    expect(await spentOf(gateway, client.id)).toBe(0.000049)
+    expect(await readSpend(gateway, client.id)).toBe(0.000049)
   })
 
   test('what is known of the providers’ health', async () => {
@@ -288,7 +288,7 @@ describe('keys that were made offline', () => {
     await change(pricedProvider)
     upstream.next(used(9))
     expect((await ask(client, prompt())).status).toBe(200)
-    expect(await spentOf(gateway, id)).toBe(0.000009)
+    expect(await readSpend(gateway, id)).toBe(0.000009)
   })
 })
 

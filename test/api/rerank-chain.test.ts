@@ -5,7 +5,7 @@ import { afterRetries } from '../support/embed-kinds.ts'
 import { series } from '../support/exposition.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
-import { bodyOf, otters, rerank, rerankConfig, scores } from '../support/rerank.ts'
+import { otters, readOkBody, rerank, rerankConfig, scores } from '../support/rerank.ts'
 import { broken, json, type Responder, silent } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
@@ -73,7 +73,7 @@ describe('a request is split for a server that takes few documents', () => {
     gateway.upstream.always(numbered)
     const documents = numbers(70)
     const fields = { query: 'q', documents, top_n: 40, return_documents: true }
-    const { results, usage } = await bodyOf(await rerank(gateway, fields))
+    const { results, usage } = await readOkBody(await rerank(gateway, fields))
     const best = numbers(70).map((_, index) => 69 - index)
     expect(results).toEqual(
       best.slice(0, 40).map((index) => ({
@@ -128,7 +128,7 @@ describe('a request is split for a server that takes few documents', () => {
       waiting.pop()?.()
       await settled()
     }
-    const { results } = await bodyOf(await answer)
+    const { results } = await readOkBody(await answer)
     expect(results.map(({ index }) => index)).toEqual([...numbers(320).keys()].reverse())
   })
 
@@ -136,7 +136,7 @@ describe('a request is split for a server that takes few documents', () => {
     const gateway = await watchedGateway(alone)
     gateway.upstream.next(numbered, json({ error: 'busy' }, { status: 429 })).always(numbered)
     const answer = rerank(gateway, { query: 'q', documents: numbers(40) })
-    const { results } = await bodyOf(await afterRetries(gateway, answer))
+    const { results } = await readOkBody(await afterRetries(gateway, answer))
     expect(results).toHaveLength(40)
     const sizes = gateway.upstream.requests.map((request) => documentsOf(request).length)
     expect(sizes).toEqual([32, 8, 8])
@@ -152,7 +152,7 @@ describe('a request is split for a server that takes few documents', () => {
     const response = await afterRetries(gateway, answer)
     expect(response.headers.get('x-gateway-model-used')).toBe('other')
     expect(response.headers.get('x-gateway-provider')).toBe('second')
-    const body = await bodyOf(response)
+    const body = await readOkBody(response)
     expect(body.model).toBe('other')
     expect(body.results).toHaveLength(40)
     expect(documentsOf(gateway.upstream.requests.at(-1) ?? {})).toEqual(numbers(40))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectErrorShape } from '../support/contract.ts'
-import { bodyOf, otters, rerank, rerankConfig, scores } from '../support/rerank.ts'
+import { otters, readOkBody, rerank, rerankConfig, scores } from '../support/rerank.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const config = rerankConfig({ kind: 'cohere', model: { upstream_id: 'rerank-v3.5' } })
@@ -43,7 +43,7 @@ describe('documents are reduced to text', () => {
     )
     const fields = { query: 'q', rank_fields: ['x', 'y'], return_documents: true }
     const documents = [{ x: 'one', y: 2 }, 'plain']
-    const { results } = await bodyOf(await rerank(gateway, { ...fields, documents }))
+    const { results } = await readOkBody(await rerank(gateway, { ...fields, documents }))
     expect(results.map(({ document }) => document)).toEqual([{ text: 'plain' }, { text: 'one\n2' }])
   })
 })
@@ -122,7 +122,7 @@ describe('the number of results', () => {
         [2, 0.3],
       ]),
     )
-    const { results } = await bodyOf(await rerank(gateway, { ...otters, ...fields }))
+    const { results } = await readOkBody(await rerank(gateway, { ...otters, ...fields }))
     expect(results.map(({ index }) => index)).toEqual([2, 1, 0].slice(0, topN))
     expect(gateway.upstream.body()).toEqual({ model: 'rerank-v3.5', ...otters, top_n: topN })
   })

@@ -3,10 +3,10 @@ import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
 import { afterRetries } from '../support/embed-kinds.ts'
 import { series } from '../support/exposition.ts'
 import {
-  bodyOf,
   otters,
   otterTokens,
   type RerankBody,
+  readOkBody,
   rerank,
   rerankConfig,
   scores,
@@ -65,7 +65,7 @@ test('documents with equal scores keep the order of the request', async () => {
       [0, 0.5],
     ]),
   )
-  const { results } = await bodyOf(await rerank(gateway, otters))
+  const { results } = await readOkBody(await rerank(gateway, otters))
   expect(results.map(({ index }) => index)).toEqual([0, 2, 1])
 })
 
@@ -73,7 +73,7 @@ test('scores keep every digit, whatever their range', async () => {
   const gateway = await watchedGateway(config)
   const exact = [12.25, 0.1234567890123456, 1e-9, -7.5]
   gateway.upstream.next(scores(exact.map((score, index) => [index, score])))
-  const { results } = await bodyOf(await rerank(gateway, { query: 'q', documents: texts(4) }))
+  const { results } = await readOkBody(await rerank(gateway, { query: 'q', documents: texts(4) }))
   expect(results.map(({ relevance_score: score }) => score)).toEqual(exact)
 })
 
@@ -82,7 +82,7 @@ test('a text outside ASCII is echoed unchanged and counted in bytes', async () =
   gateway.upstream.next(scores([[0, 0.5]]))
   const documents = ['Öttér 🦦']
   const fields = { query: '水獭', documents, return_documents: true }
-  const { results, usage } = await bodyOf(await rerank(gateway, fields))
+  const { results, usage } = await readOkBody(await rerank(gateway, fields))
   expect(results[0]?.document).toEqual({ text: 'Öttér 🦦' })
   // 6 and 12 bytes.
   expect(usage).toMatchObject({ total_tokens: 2 + 3 })
@@ -92,7 +92,7 @@ test('an estimate counts the query once per document', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(scores([[0, 0.5]]))
   const fields = { query: 'ten bytes!', documents: texts(250).map(() => 'six by') }
-  const { usage } = await bodyOf(await rerank(gateway, fields))
+  const { usage } = await readOkBody(await rerank(gateway, fields))
   expect(usage).toMatchObject({ total_tokens: 250 * (3 + 2), tokens_estimated: true })
 })
 
@@ -108,7 +108,7 @@ describe('search units', () => {
       const gateway = await watchedGateway(config)
       gateway.upstream.next(scores([[0, 0.5]]))
       const fields = { query: 'q', documents: texts(count) }
-      const { usage } = await bodyOf(await rerank(gateway, fields))
+      const { usage } = await readOkBody(await rerank(gateway, fields))
       expect(usage).toMatchObject({ search_units: units, estimated: true })
     },
   )
@@ -116,14 +116,14 @@ describe('search units', () => {
   test('the upstream’s count wins, however many documents there are', async () => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(scores([[0, 0.5]], billed(7)))
-    const { usage } = await bodyOf(await rerank(gateway, otters))
+    const { usage } = await readOkBody(await rerank(gateway, otters))
     expect(usage).toEqual({ search_units: 7, total_tokens: otterTokens, tokens_estimated: true })
   })
 
   test.each([-1, '1', null, 1e300])('%j is not a valid count', async (units) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(scores([[0, 0.5]], billed(units)))
-    const { usage } = await bodyOf(await rerank(gateway, otters))
+    const { usage } = await readOkBody(await rerank(gateway, otters))
     expect(usage).toMatchObject({ search_units: 1, estimated: true })
   })
 })
@@ -200,7 +200,7 @@ describe('an answer that is not a ranking is retried, and then LM-3002', () => {
 test('a ranking that leaves documents out is accepted and logged', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(scores([[1, 0.5]]), scores([[1, 0.5]]))
-  const { results } = await bodyOf(await rerank(gateway, otters))
+  const { results } = await readOkBody(await rerank(gateway, otters))
   expect(results).toEqual([{ index: 1, relevance_score: 0.5 }])
   await rerank(gateway, { ...otters, top_n: 1 })
   const notes = gateway.log.filter(({ message }) => message === 'fewer results than requested')
@@ -219,7 +219,7 @@ describe('the demo provider', () => {
     const documents = ['tax law', 'what otters eat: fish', 'Otters!', 'OTTERS eat']
     const fields = { query: 'otters eat', documents, return_documents: true }
     const response = await rerank(gateway, fields)
-    const { results, usage }: RerankBody = await bodyOf(response)
+    const { results, usage }: RerankBody = await readOkBody(response)
     expect(results.map(({ index }) => index)).toEqual([3, 1, 2, 0])
     expect(results[0]).toEqual({
       index: 3,
@@ -232,7 +232,7 @@ describe('the demo provider', () => {
 
   test('the demo provider returns the requested number of results', async () => {
     const gateway = await watchedGateway(demo)
-    const { results } = await bodyOf(await rerank(gateway, { ...otters, top_n: 1 }))
+    const { results } = await readOkBody(await rerank(gateway, { ...otters, top_n: 1 }))
     expect(results.map(({ index }) => index)).toEqual([0])
   })
 })

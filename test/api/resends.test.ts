@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { UpstreamRequest } from '../../src/index.ts'
 import { completion } from '../support/answers.ts'
-import { chainOf } from '../support/chain.ts'
+import { makeChain } from '../support/chain.ts'
 import { series } from '../support/exposition.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { broken, json, type Responder } from '../support/scripted-upstream.ts'
@@ -29,7 +29,7 @@ async function outcomesIn({ get }: TestGateway) {
 
 describe('a request resent on a new connection', () => {
   test('a resend uses up no attempt, and counts as a call in the log and in the metrics', async () => {
-    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+    const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 1'))
     gateway.upstream.next(lostAtOnce(json(completion())))
     expect((await gateway.chat(request)).status).toBe(200)
     expect(attemptsIn(gateway)).toEqual([2])
@@ -41,7 +41,7 @@ describe('a request resent on a new connection', () => {
   })
 
   test('a resend that fails counts as well', async () => {
-    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+    const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 1'))
     gateway.upstream.next(lostAtOnce(lost))
     expect((await gateway.chat(request)).status).toBe(502)
     expect(attemptsIn(gateway)).toEqual([2])
@@ -53,7 +53,7 @@ describe('a request resent on a new connection', () => {
 
   test('a later attempt is not resent', async () => {
     const asked: unknown[] = []
-    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 3'))
+    const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 3'))
     gateway.upstream.always(lostAtOnce(lost, asked))
     const pending = gateway.chat(request)
     await gateway.clock.advance(10_000)
@@ -64,7 +64,7 @@ describe('a request resent on a new connection', () => {
 
   test('the next provider of the chain may resend again', async () => {
     const asked: unknown[] = []
-    const gateway = await watchedGateway(chainOf([{}, {}], 'retry_max_attempts = 1'))
+    const gateway = await watchedGateway(makeChain([{}, {}], 'retry_max_attempts = 1'))
     gateway.upstream.next(lostAtOnce(lost, asked), lostAtOnce(json(completion()), asked))
     expect((await gateway.chat(request)).status).toBe(200)
     expect(asked).toEqual([true, true])

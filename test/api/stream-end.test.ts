@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
-import { chunk, chunkOf, data, done, hello, role, stop, wholeStream } from '../support/answers.ts'
+import { chunk, data, done, hello, makeChunk, role, stop, wholeStream } from '../support/answers.ts'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
 import { series } from '../support/exposition.ts'
 import { oneProvider, providerKey, type TestGateway } from '../support/gateway.ts'
@@ -27,7 +27,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const reset: UpstreamFailure = { kind: 'network', reason: 'ECONNRESET' }
 const endedEarly = terminal('the stream of provider p ended before it was complete')
-const estimate = chunkOf({
+const estimate = makeChunk({
   choices: [{ index: 0, delta: {}, finish_reason: null }],
   usage: { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true },
 })
@@ -103,7 +103,7 @@ describe('the terminator', () => {
 
   test('perplexity: an end while a started choice is unfinished is a failure', async () => {
     const gateway = await watchedGateway(perplexity)
-    const second = (fields: object) => chunkOf({ choices: [{ index: 1, ...fields }] })
+    const second = (fields: object) => makeChunk({ choices: [{ index: 1, ...fields }] })
     const word = second({ delta: { content: 'Hello' }, finish_reason: null })
     const end = second({ delta: {}, finish_reason: 'stop' })
     gateway.upstream.next(
@@ -149,7 +149,7 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
     ['that has died', role + hello],
     [
       'of which one choice has finished',
-      `${role}${hello}${chunkOf({ choices: [{ index: 1, delta: { content: 'a' } }] })}${stop}${done}`,
+      `${role}${hello}${makeChunk({ choices: [{ index: 1, delta: { content: 'a' } }] })}${stop}${done}`,
     ],
   ])('a stream %s is not such a stream', async (_, sent) => {
     const gateway = await watchedGateway()
@@ -201,7 +201,7 @@ describe('the first content commits a stream', () => {
       { index: 0, delta: {} },
       { index: 1, delta: { content: 'x' } },
     ]
-    expect(await opening(chunkOf({ choices }))).toBe(true)
+    expect(await opening(makeChunk({ choices }))).toBe(true)
   })
 
   test.each([
@@ -210,11 +210,11 @@ describe('the first content commits a stream', () => {
     ['null content', chunk({ role: 'assistant', content: null, refusal: null, tool_calls: null })],
     ['an empty array of parts', chunk({ content: [] })],
     ['empty tool calls', chunk({ content: '', tool_calls: [] })],
-    ['no choices', chunkOf({ choices: [] })],
-    ['a choice without a delta', chunkOf({ choices: [{ index: 0, finish_reason: null }] })],
-    ['null as a choice', chunkOf({ choices: [null] })],
-    ['usage', chunkOf({ choices: [], usage: { prompt_tokens: 1, total_tokens: 1 } })],
-    ['a filter report', chunkOf({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] })],
+    ['no choices', makeChunk({ choices: [] })],
+    ['a choice without a delta', makeChunk({ choices: [{ index: 0, finish_reason: null }] })],
+    ['null as a choice', makeChunk({ choices: [null] })],
+    ['usage', makeChunk({ choices: [], usage: { prompt_tokens: 1, total_tokens: 1 } })],
+    ['a filter report', makeChunk({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] })],
     ['comments', ': ping\n\n: OPENROUTER PROCESSING\n\n:\n\n'],
     ['data that is no JSON', 'data: hello\n\n'],
     ['data that is no object', 'data: "text"\n\ndata: 7\n\ndata: null\n\n'],
@@ -230,8 +230,11 @@ describe('before the commit', () => {
     ['a role and a reset', stream([role], { failure: reset })],
     ['comments and the end', stream([': ping\n\n: ping\n\n'])],
     ['a terminator and nothing else', stream([done])],
-    ['a role, usage and a terminator', stream([role + chunkOf({ choices: [], usage: {} }) + done])],
-    ['a filter report and a terminator', stream([chunkOf({ choices: [] }) + done])],
+    [
+      'a role, usage and a terminator',
+      stream([role + makeChunk({ choices: [], usage: {} }) + done]),
+    ],
+    ['a filter report and a terminator', stream([makeChunk({ choices: [] }) + done])],
     ['half a content frame', stream([role + hello.slice(0, 40)])],
     [
       'an error frame',

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/providers/index.ts'
 import {
   chunk,
-  chunkOf,
   done,
   hello,
+  makeChunk,
   role,
   stop,
   usage,
@@ -22,8 +22,8 @@ const withoutUsage = role + hello + stop
 
 /** "Hi" as a prompt is 8 tokens by the heuristic, "Hello" is 2. */
 const estimate = { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true }
-const estimateAsked = chunkOf({ choices: [], usage: estimate })
-const estimateUnasked = chunkOf({
+const estimateAsked = makeChunk({ choices: [], usage: estimate })
+const estimateUnasked = makeChunk({
   choices: [{ index: 0, delta: {}, finish_reason: null }],
   usage: estimate,
 })
@@ -137,7 +137,7 @@ describe('a stream that reports usage gets no estimate', () => {
     ],
     [
       'and then null',
-      role + hello + chunk({}, { usage }, 'stop') + chunkOf({ choices: [], usage: null }) + done,
+      role + hello + chunk({}, { usage }, 'stop') + makeChunk({ choices: [], usage: null }) + done,
       { tokens_in: 9, tokens_out: 2 },
     ],
     [
@@ -145,7 +145,7 @@ describe('a stream that reports usage gets no estimate', () => {
       role +
         hello +
         chunk({}, { usage }, 'stop') +
-        chunkOf({ choices: [], usage: { prompt_tokens: -1 } }) +
+        makeChunk({ choices: [], usage: { prompt_tokens: -1 } }) +
         done,
       { tokens_in: 9, tokens_out: 2 },
     ],
@@ -268,14 +268,14 @@ describe('stream_usage = true', () => {
 
   test('an extra chunk with invalid usage is hidden too, and an estimate replaces it', async () => {
     const gateway = await watchedGateway(config)
-    const hostile = chunkOf({ choices: [], usage: { prompt_tokens: -1, total_tokens: 1 } })
+    const hostile = makeChunk({ choices: [], usage: { prompt_tokens: -1, total_tokens: 1 } })
     gateway.upstream.next(stream([withoutUsage + hostile + done]))
     expect(await readStream(gateway)).toBe(withoutUsage + estimateUnasked + done)
   })
 
   test('a chunk without choices and without usage is shown', async () => {
     const gateway = await watchedGateway(config)
-    const filter = chunkOf({ choices: [], prompt_filter_results: [] })
+    const filter = makeChunk({ choices: [], prompt_filter_results: [] })
     gateway.upstream.next(stream([filter + wholeStream]))
     expect(await readStream(gateway)).toBe(filter + role + hello + stop + done)
   })
@@ -339,7 +339,7 @@ describe('stream_usage = "auto", the default', () => {
   }
 
   const extra = { ...usage, prompt_tokens_details: { audio_tokens: 3 }, cost: 0.5 }
-  const extraChunk = (choices: readonly object[]) => chunkOf({ choices, usage: extra, note: 1 })
+  const extraChunk = (choices: readonly object[]) => makeChunk({ choices, usage: extra, note: 1 })
   const empty = [{ index: 0, delta: {}, finish_reason: null }]
 
   test.each([
@@ -363,7 +363,7 @@ describe('stream_usage = "auto", the default', () => {
   })
 
   test('a chunk without usage stays unchanged, even with empty choices', async () => {
-    const filter = chunkOf({ choices: [], prompt_filter_results: [] })
+    const filter = makeChunk({ choices: [], prompt_filter_results: [] })
     const sent = filter + withoutUsage + extraChunk([]) + done
     const { text } = await streamWithKey(sent)
     expect(text).toBe(filter + withoutUsage + extraChunk(empty) + done)
@@ -376,7 +376,7 @@ describe('stream_usage = "auto", the default', () => {
 
   test('usage that cannot be true is followed by the estimate', async () => {
     const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-    const zeroChunk = (choices: readonly object[]) => chunkOf({ choices, usage: zeros })
+    const zeroChunk = (choices: readonly object[]) => makeChunk({ choices, usage: zeros })
     const { text } = await streamWithKey(withoutUsage + zeroChunk([]) + done)
     expect(text).toBe(withoutUsage + zeroChunk(empty) + estimateUnasked + done)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chunk, data, hello, role } from '../support/answers.ts'
 import { awsEvent, awsException } from '../support/aws-event-stream.ts'
-import { byProvider, called, chainOf, type LinkSettings } from '../support/chain.ts'
+import { byProvider, called, type LinkSettings, makeChain } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { providerKey } from '../support/gateway.ts'
 import {
@@ -23,7 +23,7 @@ async function errorFrom(
   links: readonly Responder[],
   settings: readonly LinkSettings[] = [{}, {}],
 ) {
-  const gateway = await watchedGateway(chainOf(settings.slice(0, links.length), once))
+  const gateway = await watchedGateway(makeChain(settings.slice(0, links.length), once))
   byProvider(
     gateway.upstream,
     Object.fromEntries(links.map((link, at) => [at === 0 ? 'p' : `p${at + 1}`, link])),
@@ -210,7 +210,7 @@ describe('an error includes the vendor’s own error', () => {
       { status: 413, code: 'INVALID_ARGUMENT', message: 'no' },
     ],
   ])('%s', async (_, kind, capability, path, fields, body, upstream) => {
-    const config = chainOf([{ kind, model: `capabilities = ["${capability}"]` }])
+    const config = makeChain([{ kind, model: `capabilities = ["${capability}"]` }])
     const gateway = await watchedGateway(config)
     gateway.upstream.always(json(body, { status: 413 }))
     const asked = { method: 'POST', body: JSON.stringify({ model: 'm', ...fields }) }
@@ -304,7 +304,7 @@ describe('an error frame after the start of a stream includes it too', () => {
       { code: 'ERROR', message: 'no' },
     ],
   ])('%s', async (_, kind, responder, upstream) => {
-    const gateway = await watchedGateway(chainOf([{ kind }], once))
+    const gateway = await watchedGateway(makeChain([{ kind }], once))
     gateway.upstream.always(responder)
     const frames = (await readStream(gateway)).split('\n\n')
     const { error } = JSON.parse(frames.at(-2)?.replace('data: ', '') ?? '')
@@ -324,7 +324,7 @@ describe('what is shown of a vendor’s error', () => {
         metadata: { [providerKey]: [{ deep: `Bearer ${providerKey}` }], half },
       },
     }
-    const gateway = await watchedGateway(chainOf([{}, {}], once))
+    const gateway = await watchedGateway(makeChain([{}, {}], once))
     gateway.upstream.always(json(body, { status: 500 }))
     const text = await (await gateway.chat(request)).text()
     for (const secret of [providerKey, half, btoa(providerKey)]) expect(text).not.toContain(secret)
@@ -391,7 +391,7 @@ describe('a wait that the vendor requests', () => {
     ['above a setting of its own is not', 'retry_after_max_ms = 2000', '3', 1],
     ['is never kept with 0', 'retry_after_max_ms = 0', '1', 1],
   ])('%s', async (_, resilience, wait, calls) => {
-    const gateway = await watchedGateway(chainOf([{}], resilience))
+    const gateway = await watchedGateway(makeChain([{}], resilience))
     gateway.upstream.always(busy(wait))
     const pending = gateway.chat(request)
     await gateway.clock.advance(100_000)
@@ -401,7 +401,7 @@ describe('a wait that the vendor requests', () => {
   })
 
   test('a wait that is too long moves the request to the next link at once', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     byProvider(gateway.upstream, { p: busy('16', 503), p2: stream([role + chunk({}, {}, 'stop')]) })
     const response = await gateway.chat(streamed())
     expect(response.headers.get('x-gateway-provider')).toBe('p2')
@@ -430,7 +430,7 @@ describe('a spent quota', () => {
     ['by its type', { message: 'pay', type: 'insufficient_quota', code: null }],
   ])('a spent quota is not retried, and the next link serves: %s', async (_, error) => {
     for (const responder of [json({ error }, { status: 429 }), stream([role + data({ error })])]) {
-      const gateway = await watchedGateway(chainOf([{}, {}]))
+      const gateway = await watchedGateway(makeChain([{}, {}]))
       byProvider(gateway.upstream, {
         p: responder,
         p2: stream([role + hello + chunk({}, {}, 'stop')]),
@@ -439,7 +439,7 @@ describe('a spent quota', () => {
       expect(called(gateway.upstream)).toEqual(['p', 'p2'])
       await response.body?.cancel()
     }
-    const alone = await watchedGateway(chainOf([{}]))
+    const alone = await watchedGateway(makeChain([{}]))
     alone.upstream.always(json({ error }, { status: 429 }))
     expect(await expectErrorShape(await alone.chat(request))).toMatchObject({ code: 'LM-3001' })
     expect(settlement(alone.log)).toMatchObject({ attempts: 1 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Tokenizer } from '../../src/index.ts'
-import { chunk, chunkOf, completion, data, done, hello, role, stop } from '../support/answers.ts'
+import { chunk, completion, data, done, hello, makeChunk, role, stop } from '../support/answers.ts'
 import { vectors } from '../support/embed.ts'
-import { keyedGateway, pricedProvider, prompt, spentOf } from '../support/keyed-gateway.ts'
+import { keyedGateway, pricedProvider, prompt, readSpend } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
 import { json, LiveUpstream, stream } from '../support/scripted-upstream.ts'
 import { StreamReader, streamed } from '../support/stream-client.ts'
@@ -96,7 +96,7 @@ describe('each count of usage is judged by itself', () => {
     gateway.upstream.next(stream([sent + done]))
     const response = await gateway.chat({ ...prompt(), stream: true }, { headers: key.headers })
     const choices = [{ index: 0, delta: {}, finish_reason: null }]
-    expect(await response.text()).toBe(sent + chunkOf({ choices, usage: expected }) + done)
+    expect(await response.text()).toBe(sent + makeChunk({ choices, usage: expected }) + done)
     const counts = expected as Record<string, number>
     expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: costOf(counts) }])
   })
@@ -122,7 +122,7 @@ describe('each count of usage is judged by itself', () => {
     const usage = { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 }
     gateway.upstream.next(json(completion('x'.repeat(5_000), { usage })))
     await gateway.ask(key, prompt())
-    expect(await spentOf(gateway, key.id)).toBe(0.002507)
+    expect(await readSpend(gateway, key.id)).toBe(0.002507)
   })
 
   test('a prompt count of 0 for embeddings is replaced by an estimate', async () => {
@@ -228,7 +228,7 @@ describe('exact counts', () => {
     const gateway = await keyedGateway(counting, { tokenizer })
     const key = await gateway.key({ budget_max: 1 })
     const usage = { prompt_tokens: 7, completion_tokens: 3, estimated: true }
-    gateway.upstream.next(stream([role + hello + stop + chunkOf({ choices: [], usage }) + done]))
+    gateway.upstream.next(stream([role + hello + stop + makeChunk({ choices: [], usage }) + done]))
     await (await gateway.chat(streamed(), { headers: key.headers })).text()
     await settled()
     expect(await gateway.rows()).toMatchObject([{ tokensIn: 7, tokensOut: 3, estimated: true }])

@@ -7,7 +7,7 @@ import {
   keyedGateway,
   pricedProvider,
   prompt,
-  spentOf,
+  readSpend,
   used,
 } from '../support/keyed-gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -201,7 +201,7 @@ describe('exact counts', () => {
     const held = await gateway.key({ budget_max: 1, group_id: pool })
     gateway.upstream.next(json(completion('Hello', {})))
     await gateway.ask(held, prompt())
-    expect(await spentOf(gateway, held.id)).toBe(0.000012)
+    expect(await readSpend(gateway, held.id)).toBe(0.000012)
     expect(await gateway.rows()).toEqual([])
     count()
     await settled()
@@ -209,8 +209,8 @@ describe('exact counts', () => {
     expect(await gateway.rows()).toMatchObject([
       { tokensIn: 26, tokensOut: 10, estimated: true, cost: 46_000n },
     ])
-    expect(await spentOf(gateway, held.id)).toBe(0.000046)
-    expect(await spentOf(gateway, pool, 'groups')).toBe(0.000046)
+    expect(await readSpend(gateway, held.id)).toBe(0.000046)
+    expect(await readSpend(gateway, pool, 'groups')).toBe(0.000046)
   })
 
   test('a lower exact count refunds the difference', async () => {
@@ -222,7 +222,7 @@ describe('exact counts', () => {
     await gateway.ask(held, prompt())
     await settled()
     expect(await gateway.rows()).toMatchObject([{ cost: 6_000n }])
-    expect(await spentOf(gateway, held.id)).toBe(0.000006)
+    expect(await readSpend(gateway, held.id)).toBe(0.000006)
   })
 })
 
@@ -306,7 +306,7 @@ describe('the usage log', () => {
     gateway.store.trouble = 'none'
     expect(await gateway.rows()).toHaveLength(3)
     // What was dropped is charged all the same.
-    expect(await spentOf(gateway, held.id)).toBe(0.00008)
+    expect(await readSpend(gateway, held.id)).toBe(0.00008)
   })
 
   test('a full batch is written at once', async () => {
@@ -334,7 +334,7 @@ describe('the usage log', () => {
     expect(await gateway.rows()).toHaveLength(2)
     await gateway.clock.advance(day + 3_600_000)
     expect(gateway.store.usage).toHaveLength(kept)
-    expect(await spentOf(gateway, held.id)).toBe(0.000032)
+    expect(await readSpend(gateway, held.id)).toBe(0.000032)
   })
 
   test('rows are summed by key, group, status and the other groupings', async () => {

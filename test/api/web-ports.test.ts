@@ -4,7 +4,7 @@ import { createGateway, type GatewayOptions } from '../../src/index.ts'
 import { httpServer } from '../node/support/servers.ts'
 import { completion } from '../support/answers.ts'
 import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
-import { errorOf } from '../support/gateway.ts'
+import { readError } from '../support/gateway.ts'
 import { ScriptedUpstream } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
@@ -63,7 +63,7 @@ describe('the default ports', () => {
   test('an upstream error keeps its status', async () => {
     const { response } = await ask('status 422')
     expect(response.status).toBe(422)
-    expect((await errorOf(response))['code']).toBe('LM-3003')
+    expect((await readError(response))['code']).toBe('LM-3003')
   })
 
   test('a client that leaves ends the upstream call', async () => {
@@ -103,7 +103,7 @@ describe('encoded answers', () => {
       response.writeHead(200, { 'content-encoding': 'snappy' }).end('bytes'),
     )
     const { response } = await ask('hello', {}, server.url)
-    expect(await errorOf(response)).toMatchObject({
+    expect(await readError(response)).toMatchObject({
       code: 'LM-3002',
       message: 'provider p sent a malformed answer: unsupported content-encoding "snappy"',
     })
@@ -152,7 +152,7 @@ describe('a request whose body was already read', () => {
       expect(response.status).toBe(500)
       expect(response.headers.get('x-should-retry')).toBe('false')
       const message = expect.stringContaining('mount the gateway ahead of body parsers')
-      expect(await errorOf(response)).toMatchObject({ code: 'LM-1001', message })
+      expect(await readError(response)).toMatchObject({ code: 'LM-1001', message })
       expect(log).toMatchObject([{ level: 'error', message }])
     },
   )

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { oneAhead, type StageController, type Transformer } from '../../src/core/streams.ts'
 import { settled } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
-import { collected, everyKind, FedStream, streamOf } from '../support/streams.ts'
+import { collected, createStream, everyKind, FedStream } from '../support/streams.ts'
 
 /*
  * What chains rely on. It is tested with the platform's streams too, which say what is right.
@@ -27,7 +27,7 @@ describe.each(everyKind)('%s', (_, streams) => {
       transform: (chunk, out) => out.enqueue(chunk + 1),
       flush: (out) => out.enqueue(99),
     }
-    const stream = streamOf(streams, [1, 2, 3])
+    const stream = createStream(streams, [1, 2, 3])
       .pipeThrough(new TransformStream(tenfold))
       .pipeThrough(new TransformStream(next))
     expect(await collected(stream)).toEqual([11, 21, 31, 99])
@@ -39,7 +39,7 @@ describe.each(everyKind)('%s', (_, streams) => {
         for (let count = 0; count < chunk; count++) out.enqueue(chunk)
       },
     }
-    const stream = streamOf(streams, [2, 0, 0, 1]).pipeThrough(new TransformStream(repeat))
+    const stream = createStream(streams, [2, 0, 0, 1]).pipeThrough(new TransformStream(repeat))
     expect(await collected(stream)).toEqual([2, 2, 1])
   })
 
@@ -89,7 +89,7 @@ describe.each(everyKind)('%s', (_, streams) => {
         if (chunk > 2) out.enqueue(chunk)
       },
     }
-    const chunks = streamOf(streams, [1, 2, 3, 4, 5])
+    const chunks = createStream(streams, [1, 2, 3, 4, 5])
     const stream = chunks.pipeThrough(new TransformStream(gate, undefined, oneAhead))
     await settled()
     expect(seen).toEqual([1, 2, 3])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
-import { assemble, type Outcome, outcomeOf, readStream } from '../support/chunks.ts'
-import { errorOf, providerKey, type TestGateway } from '../support/gateway.ts'
+import { assemble, type Outcome, readStream, toOutcome } from '../support/chunks.ts'
+import { providerKey, readError, type TestGateway } from '../support/gateway.ts'
 import { pieces, singly } from '../support/pieces.ts'
 import { json, type Responder, stream } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -319,7 +319,7 @@ function testImages(kindCase: ChatContractCase): void {
     const { chat, upstream } = await open(kindCase)
     const response = await chat({ model: 'm', ...looking('https://example.com/a.png') })
     expect(response.status).toBe(400)
-    expect((await errorOf(response))['code']).toBe('LM-2004')
+    expect((await readError(response))['code']).toBe('LM-2004')
     expect(upstream.requests).toEqual([])
   })
 
@@ -330,7 +330,7 @@ function testImages(kindCase: ChatContractCase): void {
       ...looking(`data:image/png;base64,${pixel}`),
     })
     expect(response.status).toBe(400)
-    expect((await errorOf(response))['code']).toBe('LM-2003')
+    expect((await readError(response))['code']).toBe('LM-2003')
     expect(upstream.requests).toEqual([])
   })
 }
@@ -359,7 +359,7 @@ function testStrictness(kindCase: ChatContractCase): void {
     const { chat, upstream } = await open(kindCase, { strict: true })
     const response = await chat({ model: 'm', messages: [question], [field]: value })
     expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-1001', param: field })
+    expect(await readError(response)).toMatchObject({ code: 'LM-1001', param: field })
     expect(upstream.requests).toEqual([])
   })
 
@@ -394,7 +394,7 @@ function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mo
     gateway.upstream.next(refused(400, 'this field is odd'))
     const response = await send(gateway, mode)
     expect(response.status).toBe(400)
-    const { code, message } = await errorOf(response)
+    const { code, message } = await readError(response)
     expect(code).toBe('LM-3003')
     expect(message).toContain('this field is odd')
     expect(gateway.upstream.requests).toHaveLength(1)
@@ -406,7 +406,7 @@ function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mo
     gateway.upstream.next(refused(status, `key ${secret} is wrong`))
     const response = await send(gateway, mode)
     expect(response.status).toBe(502)
-    const { code, message } = await errorOf(response)
+    const { code, message } = await readError(response)
     expect(code).toBe('LM-3003')
     expect(message).not.toContain(secret)
     expect(gateway.upstream.requests).toHaveLength(1)
@@ -417,7 +417,7 @@ function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mo
     gateway.upstream.always(refused(429))
     const response = await send(gateway, mode)
     expect(response.status).toBe(429)
-    expect((await errorOf(response))['code']).toBe('LM-3001')
+    expect((await readError(response))['code']).toBe('LM-3001')
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
@@ -435,7 +435,7 @@ function testFailures(kindCase: ChatContractCase, script: VendorScript, mode: Mo
     gateway.upstream.always(json('<html>busy</html>'))
     const response = await send(gateway, mode)
     expect(response.status).toBe(502)
-    const { code, message } = await errorOf(response)
+    const { code, message } = await readError(response)
     expect(code).toBe('LM-3002')
     expect(message).not.toContain('busy')
     expect(gateway.upstream.requests).toHaveLength(2)
@@ -506,7 +506,7 @@ function testStreams(kindCase: ChatContractCase, script: VendorScript): void {
     gateway.upstream.always(stream(opening, head))
     const response = await send(gateway, 'streamed')
     expect(response.status).toBe(502)
-    expect((await errorOf(response))['code']).toBe('LM-3010')
+    expect((await readError(response))['code']).toBe('LM-3010')
   })
 
   test.each([
@@ -599,7 +599,7 @@ async function send(
 
 async function read(response: Response, mode: Mode): Promise<Outcome> {
   expect(response.status, response.status === 200 ? '' : await response.text()).toBe(200)
-  if (mode === 'whole') return outcomeOf(await response.json())
+  if (mode === 'whole') return toOutcome(await response.json())
   const { chunks, done } = await readStream(response)
   expect(done, 'the stream ends with [DONE]').toBe(true)
   return assemble(chunks)

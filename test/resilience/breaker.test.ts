@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
 import { Breaker, type Permit } from '../../src/resilience/breaker.ts'
 import { completion, done, hello, role, wholeStream } from '../support/answers.ts'
-import { byProvider, called, chainOf } from '../support/chain.ts'
+import { byProvider, called, makeChain } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -23,7 +23,7 @@ const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const answer = json(completion())
 const status = (code: number): Responder => json({}, { status: code })
 const once = 'retry_max_attempts = 1'
-const config = chainOf([{}], `${once}\ncircuit_failure_threshold = 3`)
+const config = makeChain([{}], `${once}\ncircuit_failure_threshold = 3`)
 
 /** The circuit of `m` as /metrics shows it: 0 closed, 1 open, 2 half-open. */
 async function gauge({ get }: TestGateway, model = 'm'): Promise<number | undefined> {
@@ -131,7 +131,7 @@ describe('a closed circuit', () => {
 
   test('does not count a missing credential', async () => {
     const gateway = await watchedGateway(
-      chainOf([{ keyVariable: 'NOT_SET' }], `${once}\ncircuit_failure_threshold = 1`),
+      makeChain([{ keyVariable: 'NOT_SET' }], `${once}\ncircuit_failure_threshold = 1`),
     )
     for (let turn = 0; turn < 3; turn++) {
       const error = await expectErrorShape(await gateway.chat(request))
@@ -141,7 +141,10 @@ describe('a closed circuit', () => {
 
   test('does not count the total timeout, which is the gateway’s own limit', async () => {
     const gateway = await watchedGateway(
-      chainOf([{ settings: 'total_timeout_ms = 1000' }], `${once}\ncircuit_failure_threshold = 1`),
+      makeChain(
+        [{ settings: 'total_timeout_ms = 1000' }],
+        `${once}\ncircuit_failure_threshold = 1`,
+      ),
     )
     gateway.upstream.next(silent())
     const pending = gateway.chat(request)
@@ -152,7 +155,7 @@ describe('a closed circuit', () => {
 
   test('counts every attempt: one that opens during a request ends its retries', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}], 'retry_max_attempts = 10\ncircuit_failure_threshold = 3'),
+      makeChain([{}], 'retry_max_attempts = 10\ncircuit_failure_threshold = 3'),
     )
     gateway.upstream.always(status(500))
     const pending = gateway.chat(request)
@@ -163,7 +166,10 @@ describe('a closed circuit', () => {
 
   test('that another request opens during the wait for a retry ends it too', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}], 'retry_max_attempts = 3\ncircuit_failure_threshold = 3\nretry_base_ms = 1000'),
+      makeChain(
+        [{}],
+        'retry_max_attempts = 3\ncircuit_failure_threshold = 3\nretry_base_ms = 1000',
+      ),
     )
     gateway.upstream.always(status(500))
     const pending = [gateway.chat(request), gateway.chat(request), gateway.chat(request)]
@@ -194,7 +200,7 @@ describe('a closed circuit', () => {
 
   test('that is open sends the request to the next link without a call', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}, {}], `${once}\ncircuit_failure_threshold = 1`),
+      makeChain([{}, {}], `${once}\ncircuit_failure_threshold = 1`),
     )
     byProvider(gateway.upstream, { p: status(500), p2: answer })
     await gateway.chat(request)
@@ -235,7 +241,7 @@ describe('after the cooldown a circuit is half-open', () => {
   })
 
   test('a probe is one call even if retries are allowed', async () => {
-    const gateway = await watchedGateway(chainOf([{}], 'circuit_failure_threshold = 3'))
+    const gateway = await watchedGateway(makeChain([{}], 'circuit_failure_threshold = 3'))
     gateway.upstream.always(status(500))
     const first = gateway.chat(request)
     await gateway.clock.advance(1000)
@@ -292,7 +298,10 @@ describe('after the cooldown a circuit is half-open', () => {
 
   test('a probe that runs into the total timeout frees its place, without a verdict', async () => {
     const gateway = await watchedGateway(
-      chainOf([{ settings: 'total_timeout_ms = 1000' }], `${once}\ncircuit_failure_threshold = 1`),
+      makeChain(
+        [{ settings: 'total_timeout_ms = 1000' }],
+        `${once}\ncircuit_failure_threshold = 1`,
+      ),
     )
     await fail(gateway, 1)
     await gateway.clock.advance(30_000)
@@ -359,7 +368,7 @@ describe('a stream that dies after its commit', () => {
   })
 
   test('does not count when the client left, or read too slowly, or the time was over', async () => {
-    const gateway = await watchedGateway(chainOf([{}], `${once}\ncircuit_failure_threshold = 1`))
+    const gateway = await watchedGateway(makeChain([{}], `${once}\ncircuit_failure_threshold = 1`))
     const opened = async () => {
       const live = new LiveUpstream()
       gateway.upstream.next(live.responder)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completion, wholeStream } from '../support/answers.ts'
-import { byProvider, called, chainOf, type LinkSettings } from '../support/chain.ts'
+import { byProvider, called, type LinkSettings, makeChain } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { keyedGateway } from '../support/keyed-gateway.ts'
 import { json, type Responder, silent, stream } from '../support/scripted-upstream.ts'
@@ -235,7 +235,7 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
 
   test('is passed over after a link that failed, and the next link serves', async () => {
     const gateway = await watchedGateway(
-      chainOf([link('openai'), link(kind), link('openai')], once),
+      makeChain([link('openai'), link(kind), link('openai')], once),
     )
     byProvider(gateway.upstream, { p: failing, p3: answering(streamed) })
     // The second request opens the circuit of the first link, the third finds it open.
@@ -250,7 +250,7 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
   })
 
   test.each(['', 'strict = true'])('is passed over as the first link too: %j', async (settings) => {
-    const gateway = await watchedGateway(chainOf([link(kind, settings), link('openai')], once))
+    const gateway = await watchedGateway(makeChain([link(kind, settings), link('openai')], once))
     byProvider(gateway.upstream, { p2: answering(streamed) })
     const response = await gateway.chat(request)
     expect(response.status).toBe(200)
@@ -261,7 +261,7 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
   })
 
   test('is LM-1001 when no link can express it, before any call and unaccounted', async () => {
-    const gateway = await keyedGateway(chainOf([link(kind), link(kind)]))
+    const gateway = await keyedGateway(makeChain([link(kind), link(kind)]))
     const key = await gateway.key({ rpm_limit: 1 })
     for (let round = 0; round < 2; round++) {
       const { status, body: answer } = await gateway.ask(key, request)
@@ -274,7 +274,7 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
   })
 
   test('leaves the last word to the links that failed, and is accounted', async () => {
-    const gateway = await keyedGateway(chainOf([link('openai'), link(kind)], once))
+    const gateway = await keyedGateway(makeChain([link('openai'), link(kind)], once))
     const key = await gateway.key({ rpm_limit: 1 })
     byProvider(gateway.upstream, { p: failing })
     const { status, body: answer } = await gateway.ask(key, request)
@@ -296,7 +296,7 @@ describe('a link that cannot express the request is as though it were not there'
   const able = answering(false)
 
   test('for the rate limit of the others', async () => {
-    const gateway = await watchedGateway(chainOf([link('openai'), link('cohere')], once))
+    const gateway = await watchedGateway(makeChain([link('openai'), link('cohere')], once))
     byProvider(gateway.upstream, { p: json({}, { status: 429, headers: { 'retry-after': '9' } }) })
     const response = await gateway.chat(audio)
     expect(response.status).toBe(429)
@@ -304,7 +304,7 @@ describe('a link that cannot express the request is as though it were not there'
   })
 
   test('for an open circuit', async () => {
-    const gateway = await watchedGateway(chainOf([link('openai'), link('cohere')], once))
+    const gateway = await watchedGateway(makeChain([link('openai'), link('cohere')], once))
     byProvider(gateway.upstream, { p: failing })
     await gateway.chat(audio)
     await gateway.chat(audio)
@@ -315,7 +315,7 @@ describe('a link that cannot express the request is as though it were not there'
 
   test('for a half-open circuit: its probe is left for the next request', async () => {
     const gateway = await watchedGateway(
-      chainOf([link('cohere'), link('openai')], once.replace('= 2', '= 1')),
+      makeChain([link('cohere'), link('openai')], once.replace('= 2', '= 1')),
     )
     const answer = {
       message: { content: [{ type: 'text', text: 'Hi' }] },
@@ -331,7 +331,7 @@ describe('a link that cannot express the request is as though it were not there'
 
   test('for the total timeout', async () => {
     const cut = 'total_timeout_ms = 1000'
-    const gateway = await watchedGateway(chainOf([link('openai', cut), link('cohere')], once))
+    const gateway = await watchedGateway(makeChain([link('openai', cut), link('cohere')], once))
     byProvider(gateway.upstream, { p: silent() })
     const pending = gateway.chat(audio)
     await gateway.clock.advance(1000)
@@ -342,7 +342,7 @@ describe('a link that cannot express the request is as though it were not there'
 describe('a reference into the store of one vendor', () => {
   test('passes over the fallbacks of others', async () => {
     for (const kind of ['google', 'bedrock', 'cohere', 'openai']) {
-      const gateway = await watchedGateway(chainOf([link('anthropic'), link(kind)], once))
+      const gateway = await watchedGateway(makeChain([link('anthropic'), link(kind)], once))
       byProvider(gateway.upstream, { p: failing })
       const request = body({ messages: user(image('anthropic-file:f1')) }, false)
       const error = await expectErrorShape(await gateway.chat(request))
@@ -360,7 +360,7 @@ describe('strict', () => {
 
   test('a first link that would have to drop a field refuses at once', async () => {
     const gateway = await watchedGateway(
-      chainOf([link('anthropic', 'strict = true'), link('openai')]),
+      makeChain([link('anthropic', 'strict = true'), link('openai')]),
     )
     const error = await expectErrorShape(await gateway.chat(seeded))
     expect(error).toMatchObject({
@@ -373,7 +373,7 @@ describe('strict', () => {
 
   test('a fallback that would have to is passed over, and does not matter while others serve', async () => {
     const gateway = await watchedGateway(
-      chainOf([link('openai'), link('anthropic', 'strict = true'), link('openai')], once),
+      makeChain([link('openai'), link('anthropic', 'strict = true'), link('openai')], once),
     )
     byProvider(gateway.upstream, { p: answering(false) })
     expect((await gateway.chat(seeded)).status).toBe(200)
@@ -387,7 +387,7 @@ describe('strict', () => {
   })
 
   test('a fallback that is not strict drops the field, and a debug line names it', async () => {
-    const gateway = await watchedGateway(chainOf([link('openai'), link('anthropic')], once))
+    const gateway = await watchedGateway(makeChain([link('openai'), link('anthropic')], once))
     const said = { content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' }
     byProvider(gateway.upstream, { p: answering(false) })
     await gateway.chat(seeded)
@@ -410,13 +410,16 @@ describe('strict', () => {
     const asked = { method: 'POST', body: '{"model":"m","input":"x","dimensions":8}' }
     const vectors = json({ data: [{ index: 0, embedding: [1, 0] }], usage: { prompt_tokens: 1 } })
     const gateway = await watchedGateway(
-      chainOf([embedder('openai'), embedder('ollama', 'strict = true'), embedder('openai')], once),
+      makeChain(
+        [embedder('openai'), embedder('ollama', 'strict = true'), embedder('openai')],
+        once,
+      ),
     )
     byProvider(gateway.upstream, { p: failing, p3: vectors })
     const served = await gateway.get('/v1/embeddings', asked)
     expect(served.headers.get('x-gateway-model-used')).toBe('m3')
     const refusing = await watchedGateway(
-      chainOf([embedder('ollama', 'strict = true'), embedder('openai')]),
+      makeChain([embedder('ollama', 'strict = true'), embedder('openai')]),
     )
     const error = await expectErrorShape(await refusing.get('/v1/embeddings', asked))
     expect(error).toMatchObject({ code: 'LM-1001', param: 'dimensions' })
@@ -438,7 +441,7 @@ describe('a value of a known field that is newer than the gateway', () => {
   )
 
   test.each(table)('$fields is dropped by $kind', async ({ field, fields, kind }) => {
-    const gateway = await watchedGateway(chainOf([link(kind)], once))
+    const gateway = await watchedGateway(makeChain([link(kind)], once))
     byProvider(gateway.upstream, { p: failing })
     await gateway.chat(body(fields, false))
     expect(called(gateway.upstream)).toEqual(['p'])
@@ -451,7 +454,7 @@ describe('a value of a known field that is newer than the gateway', () => {
   })
 
   test.each(table)('$fields is LM-1001 for a strict $kind', async ({ field, fields, kind }) => {
-    const gateway = await watchedGateway(chainOf([link(kind, 'strict = true')]))
+    const gateway = await watchedGateway(makeChain([link(kind, 'strict = true')]))
     const error = await expectErrorShape(await gateway.chat(body(fields, false)))
     expect(error).toMatchObject({ code: 'LM-1001', param: field })
     expect(gateway.upstream.requests).toEqual([])
@@ -459,7 +462,7 @@ describe('a value of a known field that is newer than the gateway', () => {
 })
 
 test('a request of another type than its neighbours’ leaves one line, as any other does', async () => {
-  const gateway = await watchedGateway(chainOf([link('cohere')]))
+  const gateway = await watchedGateway(makeChain([link('cohere')]))
   await gateway.chat(body({ messages: user(wav) }, false))
   expect(settlement(gateway.log)).toMatchObject({ status: 400, error_code: 'LM-1001', attempts: 0 })
 })

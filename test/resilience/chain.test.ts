@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
 import { completion, done, role, wholeStream } from '../support/answers.ts'
-import { byProvider, called, chainOf, type LinkSettings } from '../support/chain.ts'
+import { byProvider, called, type LinkSettings, makeChain } from '../support/chain.ts'
 import { expectCommonHeaders, expectErrorShape } from '../support/contract.ts'
 import { providerKey, type TestGateway } from '../support/gateway.ts'
 import { isPending } from '../support/pending.ts'
@@ -326,7 +326,7 @@ const moreLinks: readonly Row[] = [
 
 async function expectRow(row: Row): Promise<void> {
   const settings = row.links.map((_, at) => row.settings?.[at] ?? {})
-  const gateway = await watchedGateway(chainOf(settings, 'circuit_failure_threshold = 1000'))
+  const gateway = await watchedGateway(makeChain(settings, 'circuit_failure_threshold = 1000'))
   byProvider(
     gateway.upstream,
     Object.fromEntries(row.links.map((link, at) => [at === 0 ? 'p' : `p${at + 1}`, link])),
@@ -359,7 +359,7 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
 
   test('the message lists every link with its attempts', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}, { keyVariable: 'NOT_SET' }, {}], 'circuit_failure_threshold = 1000'),
+      makeChain([{}, { keyVariable: 'NOT_SET' }, {}], 'circuit_failure_threshold = 1000'),
     )
     byProvider(gateway.upstream, { p: status(500), p3: status(401) })
     const error = await expectErrorShape(await answerOf(gateway))
@@ -373,7 +373,7 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
 
   test('open circuits all over: LM-3020 with the shortest remainder', async () => {
     const gateway = await watchedGateway(
-      chainOf(
+      makeChain(
         [{}, {}],
         'circuit_failure_threshold = 1\nretry_max_attempts = 1\ncircuit_cooldown_ms = 30000',
       ),
@@ -394,7 +394,7 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
 
   test('an open circuit and a server error: LM-3004', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}, {}], 'circuit_failure_threshold = 2\nretry_max_attempts = 1'),
+      makeChain([{}, {}], 'circuit_failure_threshold = 2\nretry_max_attempts = 1'),
     )
     byProvider(gateway.upstream, { p: status(500), p2: answer })
     await gateway.chat(request)
@@ -411,7 +411,7 @@ describe('a call that the gateway has no file descriptor for', () => {
     'fails with %s and a log line, and opens no circuit',
     async (reason) => {
       const gateway = await watchedGateway(
-        chainOf([{}], 'circuit_failure_threshold = 1\nretry_max_attempts = 2\nretry_base_ms = 0'),
+        makeChain([{}], 'circuit_failure_threshold = 1\nretry_max_attempts = 2\nretry_base_ms = 0'),
       )
       gateway.upstream.always(broken({ kind: 'network', reason, phase: 'connecting' }))
       for (let round = 0; round < 2; round++) {
@@ -445,7 +445,7 @@ describe('a link that fails gives way to the next', () => {
   ]
 
   test.each(failures)('%s', async (_, failure, settings, attempts) => {
-    const gateway = await watchedGateway(chainOf([settings, {}]))
+    const gateway = await watchedGateway(makeChain([settings, {}]))
     byProvider(gateway.upstream, { p: failure, p2: answer })
     const response = await answerOf(gateway)
     expect(response.status).toBe(200)
@@ -462,7 +462,7 @@ describe('a link that fails gives way to the next', () => {
   })
 
   test.each(failures)('%s, for a stream', async (_, failure, settings, attempts) => {
-    const gateway = await watchedGateway(chainOf([settings, {}]))
+    const gateway = await watchedGateway(makeChain([settings, {}]))
     byProvider(gateway.upstream, { p: failure, p2: stream([wholeStream]) })
     const response = await answerOf(gateway, streamed())
     expect(response.headers.get('x-gateway-provider')).toBe('p2')
@@ -473,7 +473,7 @@ describe('a link that fails gives way to the next', () => {
   test.each([400, 404, 409, 413, 415, 422, 418])(
     'but status %i of the first link surfaces at once: the next would say the same',
     async (code) => {
-      const gateway = await watchedGateway(chainOf([{}, {}]))
+      const gateway = await watchedGateway(makeChain([{}, {}]))
       byProvider(gateway.upstream, { p: status(code), p2: answer })
       const response = await answerOf(gateway)
       expect(response.status).toBe(code)
@@ -483,7 +483,7 @@ describe('a link that fails gives way to the next', () => {
   )
 
   test('and a 4xx of the second link surfaces too, in its own words', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}, {}]))
     byProvider(gateway.upstream, { p: status(500), p2: status(422), p3: answer })
     const response = await answerOf(gateway)
     expect(response.status).toBe(422)
@@ -492,14 +492,14 @@ describe('a link that fails gives way to the next', () => {
   })
 
   test('each link has retries of its own', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}], 'retry_max_attempts = 2'))
+    const gateway = await watchedGateway(makeChain([{}, {}], 'retry_max_attempts = 2'))
     byProvider(gateway.upstream, { p: status(500), p2: status(500) })
     await answerOf(gateway)
     expect(called(gateway.upstream)).toEqual(['p', 'p', 'p2', 'p2'])
   })
 
   test('there is no wait between two links', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}], 'retry_max_attempts = 1'))
+    const gateway = await watchedGateway(makeChain([{}, {}], 'retry_max_attempts = 1'))
     byProvider(gateway.upstream, { p: status(503, { 'retry-after': '60' }), p2: answer })
     expect((await gateway.chat(request)).status).toBe(200)
     expect(gateway.clock.elapsed()).toBe(0)
@@ -545,7 +545,7 @@ describe('a link that fails gives way to the next', () => {
 describe('the clocks', () => {
   test('the first-token clock of a link runs over all its attempts and waits', async () => {
     const gateway = await watchedGateway(
-      chainOf([{ settings: 'first_token_timeout_ms = 1000' }], 'retry_base_ms = 800'),
+      makeChain([{ settings: 'first_token_timeout_ms = 1000' }], 'retry_base_ms = 800'),
     )
     gateway.upstream.next(status(500), silent())
     const pending = gateway.chat(request)
@@ -557,7 +557,7 @@ describe('the clocks', () => {
   })
 
   test('the next link starts a first-token clock of its own', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     byProvider(gateway.upstream, { p: silent(), p2: silent() })
     const pending = gateway.chat(streamed())
     await gateway.clock.advance(120_000)
@@ -570,7 +570,7 @@ describe('the clocks', () => {
 
   test('the total clock runs from the arrival over all links, each with a limit of its own', async () => {
     const gateway = await watchedGateway(
-      chainOf([
+      makeChain([
         { settings: 'first_token_timeout_ms = 4000' },
         { settings: 'total_timeout_ms = 10000' },
       ]),
@@ -585,7 +585,7 @@ describe('the clocks', () => {
   })
 
   test('an answer that stalls in its body is a first-token timeout when it is not streamed', async () => {
-    const gateway = await watchedGateway(chainOf([{}]))
+    const gateway = await watchedGateway(makeChain([{}]))
     gateway.upstream.next(async ({ signal }) => ({
       status: 200,
       header: () => 'application/json',
@@ -603,7 +603,7 @@ describe('the clocks', () => {
   })
 
   test('a total timeout of one link leaves the next its own time', async () => {
-    const gateway = await watchedGateway(chainOf([cut, {}]))
+    const gateway = await watchedGateway(makeChain([cut, {}]))
     byProvider(gateway.upstream, { p: silent(), p2: answer })
     const pending = gateway.chat(request)
     await gateway.clock.advance(5000)
@@ -612,7 +612,7 @@ describe('the clocks', () => {
 
   test('each provider has the connect timeout that is set for it, and a client of its own then', async () => {
     const gateway = await watchedGateway(
-      chainOf([{}, { settings: 'connect_timeout_ms = 70' }], 'connect_timeout_ms = 900'),
+      makeChain([{}, { settings: 'connect_timeout_ms = 70' }], 'connect_timeout_ms = 900'),
     )
     byProvider(gateway.upstream, { p: status(401), p2: answer })
     await answerOf(gateway)
@@ -625,7 +625,7 @@ describe('the clocks', () => {
 
 describe('what a refusal says', () => {
   test('the upstream’s words are cut to 300 characters, the key in them masked before that', async () => {
-    const gateway = await watchedGateway(chainOf([{}]))
+    const gateway = await watchedGateway(makeChain([{}]))
     // The key stands across the cut, so that cutting first would leave half of it.
     const message = `${'x'.repeat(290)} ${providerKey} ${'y'.repeat(300)}`
     gateway.upstream.next(json({ error: { message } }, { status: 400 }))
@@ -636,7 +636,7 @@ describe('what a refusal says', () => {
 
   test('a key without any known shape is masked across the cut too', async () => {
     const secret = '0123456789abcdef0123456789abcdef'
-    const gateway = await watchedGateway(chainOf([{}]), { env: { P_KEY: secret } })
+    const gateway = await watchedGateway(makeChain([{}]), { env: { P_KEY: secret } })
     gateway.upstream.next(
       json({ error: { message: `${'x'.repeat(280)} ${secret}` } }, { status: 400 }),
     )
@@ -645,7 +645,7 @@ describe('what a refusal says', () => {
   })
 
   test('no markup of a proxy’s page', async () => {
-    const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+    const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 1'))
     gateway.upstream.next(
       whole('<!DOCTYPE html><h1>502 Bad Gateway</h1>', {
         status: 502,
@@ -662,7 +662,7 @@ describe('what a refusal says', () => {
   ])(
     'a refusal %i whose body never ends is judged by its status after a moment',
     async (code, shown) => {
-      const gateway = await watchedGateway(chainOf([{}], 'retry_max_attempts = 1'))
+      const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 1'))
       const queue = new BoundedQueue(1000)
       queue.push(new TextEncoder().encode('no, because'))
       gateway.upstream.next(async () => ({ status: code, header: () => undefined, body: queue }))
@@ -675,7 +675,7 @@ describe('what a refusal says', () => {
   )
 
   test('a refusal whose body breaks off is judged by its status and by what came of it', async () => {
-    const gateway = await watchedGateway(chainOf([{}, {}]))
+    const gateway = await watchedGateway(makeChain([{}, {}]))
     gateway.upstream.next(async () => {
       const pieces = [new TextEncoder().encode('bad request, because')]
       return {

@@ -2,16 +2,16 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { UpstreamFault } from '../../src/core/failure.ts'
 import {
-  chunkOf,
   completion,
   done,
   hello,
+  makeChunk,
   role,
   stop,
   usageChunk,
   wholeStream,
 } from '../support/answers.ts'
-import { chainOf } from '../support/chain.ts'
+import { makeChain } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { json, type Responder, stream, whole } from '../support/scripted-upstream.ts'
@@ -19,12 +19,12 @@ import { readStream, settlement, streamed, terminal } from '../support/stream-cl
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 /** A bench with an upstream that misbehaves once and then answers. */
-const config = chainOf(
+const config = makeChain(
   [{}],
   'retry_base_ms = 0\nretry_max_attempts = 2\ncircuit_failure_threshold = 100000',
 )
 /** The same with a second link instead of a second attempt, which needs no time to pass. */
-const twoLinks = chainOf([{}, {}], 'retry_max_attempts = 1\ncircuit_failure_threshold = 100000')
+const twoLinks = makeChain([{}, {}], 'retry_max_attempts = 1\ncircuit_failure_threshold = 100000')
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const answerText = JSON.stringify(completion())
 const answer = whole(answerText)
@@ -282,7 +282,7 @@ describe('a stream', () => {
     ['choices that are no array', 'data: {"choices":{"0":{"delta":{"content":"x"}}}}\n\n'],
     [
       'deltas that are no objects',
-      chunkOf({ choices: [{ delta: 'x' }, { delta: ['x'] }, 'x', null, 7] }),
+      makeChunk({ choices: [{ delta: 'x' }, { delta: ['x'] }, 'x', null, 7] }),
     ],
     ['a terminator in every other form', 'data: DONE\n\ndata: "[DONE]"\n\n[DONE]\n\n'],
   ])('of %s has no content, and is asked for again', async (_, noise) => {
@@ -307,11 +307,11 @@ describe('a stream', () => {
 
   test('whose frames hold what no vendor sends is passed on as it is', async () => {
     const odd = [
-      chunkOf({
+      makeChunk({
         choices: [{ index: 'x', delta: { content: 7, tool_calls: [null, 7, { function: 7 }] } }],
       }),
-      chunkOf({ id: 7, created: 'x', model: null, choices: [] }),
-      chunkOf({ choices: [{ delta: { constructor: 1, content: '\ud800' } }] }),
+      makeChunk({ id: 7, created: 'x', model: null, choices: [] }),
+      makeChunk({ choices: [{ delta: { constructor: 1, content: '\ud800' } }] }),
       'data: {"__proto__":{"choices":[]},"choices":[]}\n\n',
     ].join('')
     const gateway = await watchedGateway(config)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { UpstreamFailure } from '../../src/core/failure.ts'
 import { backoff } from '../../src/resilience/retry.ts'
 import { completion } from '../support/answers.ts'
-import { called, chainOf, timed } from '../support/chain.ts'
+import { called, makeChain, timed } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { isPending } from '../support/pending.ts'
 import { broken, json, type Responder, whole } from '../support/scripted-upstream.ts'
@@ -22,7 +22,7 @@ interface Run {
 }
 
 /** When the calls of one request were made, and how it ended. */
-async function callsOf({ config = chainOf([{}]), random = 0, script }: Run) {
+async function callsOf({ config = makeChain([{}]), random = 0, script }: Run) {
   const times: number[] = []
   const { chat, upstream, clock, log } = await watchedGateway(config, { random: () => random })
   upstream.next(...script.map((responder) => timed(clock, times, responder)))
@@ -68,7 +68,7 @@ describe('attempts on one link', () => {
 
   test.each([1, 2, 7])('are exactly retry_max_attempts: %i', async (attempts) => {
     const { times } = await callsOf({
-      config: chainOf([{}], `retry_max_attempts = ${attempts}\ncircuit_failure_threshold = 100`),
+      config: makeChain([{}], `retry_max_attempts = ${attempts}\ncircuit_failure_threshold = 100`),
       script: Array<Responder>(attempts + 1).fill(busy()),
     })
     expect(times).toHaveLength(attempts)
@@ -107,7 +107,7 @@ describe('the wait before a retry', () => {
     ['the other half is chance', 0.5, [0, 150, 450, 1050, 2250, 4650, 8400, 12_150]],
   ])('doubles up to retry_max_ms: %s', async (_, random, expected) => {
     const { times } = await callsOf({
-      config: chainOf([{}], 'retry_max_attempts = 8\ncircuit_failure_threshold = 100'),
+      config: makeChain([{}], 'retry_max_attempts = 8\ncircuit_failure_threshold = 100'),
       random,
       script: Array<Responder>(8).fill(busy()),
     })
@@ -134,7 +134,7 @@ describe('the wait before a retry', () => {
 
   test('may be none at all', async () => {
     const { times } = await callsOf({
-      config: chainOf([{}], 'retry_base_ms = 0'),
+      config: makeChain([{}], 'retry_base_ms = 0'),
       script: [busy(), busy(), answer],
     })
     expect(times).toEqual([0, 0, 0])
@@ -184,7 +184,7 @@ describe('Retry-After is a floor for the wait', () => {
     ['past every deadline', '999999999999'],
     ['a date next year', 'Tue, 24 Nov 2026 16:00:00 GMT'],
   ])('that is %s is not waited for: the error comes now, and passes it on', async (_, value) => {
-    const { chat, upstream } = await watchedGateway(chainOf([{}]))
+    const { chat, upstream } = await watchedGateway(makeChain([{}]))
     upstream.next(busy({ 'retry-after': value }, 429))
     const response = await chat(request)
     expect(response.status).toBe(429)
@@ -195,7 +195,7 @@ describe('Retry-After is a floor for the wait', () => {
   })
 
   test('that is past the deadline sends the request to the next link at once', async () => {
-    const { chat, upstream } = await watchedGateway(chainOf([{}, {}]))
+    const { chat, upstream } = await watchedGateway(makeChain([{}, {}]))
     upstream.next(busy({ 'retry-after': '601' }, 429), answer)
     const response = await chat(request)
     expect(response.status).toBe(200)
@@ -203,7 +203,7 @@ describe('Retry-After is a floor for the wait', () => {
   })
 
   test('just before the deadline it is waited for', async () => {
-    const config = chainOf([{ settings: 'total_timeout_ms = 10000' }])
+    const config = makeChain([{ settings: 'total_timeout_ms = 10000' }])
     const { times } = await callsOf({
       config,
       script: [busy({ 'retry-after-ms': '9999' }), answer],
@@ -213,7 +213,7 @@ describe('Retry-After is a floor for the wait', () => {
 })
 
 test('the client’s request is sent again as it was', async () => {
-  const { chat, upstream, clock } = await watchedGateway(chainOf([{}]))
+  const { chat, upstream, clock } = await watchedGateway(makeChain([{}]))
   upstream.next(busy(), busy(), answer)
   const body = '{ "model" : "m","messages":[{"role":"user"}],"seed":1e400}'
   const pending = chat(body)
@@ -223,7 +223,7 @@ test('the client’s request is sent again as it was', async () => {
 })
 
 test('a retry is not made before its time', async () => {
-  const { chat, upstream, clock } = await watchedGateway(chainOf([{}]))
+  const { chat, upstream, clock } = await watchedGateway(makeChain([{}]))
   upstream.next(busy(), answer)
   const pending = chat(request)
   await clock.advance(99)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../adapters/node/ports/system.ts'
 import type { Timer } from '../../src/index.ts'
-import { called, chainOf } from '../support/chain.ts'
+import { called, makeChain } from '../support/chain.ts'
 import { expectErrorShape } from '../support/contract.ts'
 import { testGateway } from '../support/gateway.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -23,7 +23,7 @@ function fiveLinks(unit: number): string {
   const link = {
     settings: `first_token_timeout_ms = ${400 * unit}\ntotal_timeout_ms = ${1000 * unit}`,
   }
-  return chainOf([link, link, link, link, link])
+  return makeChain([link, link, link, link, link])
 }
 
 test.each<[string, () => ManualClock]>([
@@ -56,7 +56,7 @@ test('nor with real timers, however many requests run at once', async () => {
 test('when a link’s own time and the total time end together, the total time ends the request', async () => {
   for (const clock of [new ManualClock(), new EarlyClock()]) {
     const link = { settings: 'first_token_timeout_ms = 500\ntotal_timeout_ms = 1000' }
-    const gateway = await watchedGateway(chainOf([link, link]), { clock })
+    const gateway = await watchedGateway(makeChain([link, link]), { clock })
     gateway.upstream.always(silent())
     const pending = gateway.chat(request)
     await clock.advance(2000)
@@ -68,7 +68,7 @@ test('when a link’s own time and the total time end together, the total time e
 test('a retry whose wait would use up the total time is not made', async () => {
   for (const clock of [new ManualClock(), new EarlyClock(), new LateClock()]) {
     const gateway = await watchedGateway(
-      chainOf([{ settings: 'total_timeout_ms = 100' }], 'retry_base_ms = 199'),
+      makeChain([{ settings: 'total_timeout_ms = 100' }], 'retry_base_ms = 199'),
       { clock },
     )
     gateway.upstream.always(json({}, { status: 500 }))

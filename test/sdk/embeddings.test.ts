@@ -5,7 +5,7 @@ import { CohereClientV2 } from 'cohere-ai'
 import { Ollama } from 'ollama'
 import { describe, expect, test } from 'vitest'
 import { VoyageAIClient } from 'voyageai'
-import { bodyOf, embed, vectors } from '../support/embed.ts'
+import { embed, readOkBody, vectors } from '../support/embed.ts'
 import { embedConfig } from '../support/embed-kinds.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
@@ -139,7 +139,7 @@ describe('the gateway sends what the vendor’s own client sends, and reads the 
     expect(read).toEqual(found)
     const gateway = await watchedGateway(embedConfig({ kind, model: { upstream_id: model } }))
     gateway.upstream.next(json(answer))
-    const got = await bodyOf(await embed(gateway, { input: texts, dimensions: 256 }))
+    const got = await readOkBody(await embed(gateway, { input: texts, dimensions: 256 }))
     expect(got.data.map(({ embedding }) => embedding)).toEqual(found)
     expect(got.usage).toEqual(usage)
     const [{ path, body }] = sent as [(typeof sent)[number]]

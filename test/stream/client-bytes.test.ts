@@ -4,7 +4,7 @@ import { oneAhead } from '../../src/core/streams.ts'
 import { createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
 import { ClientBytes } from '../../src/stream/client-bytes.ts'
 import { settled } from '../support/manual-clock.ts'
-import { content, everyKind, FedStream, passed, quiet, textOf } from '../support/streams.ts'
+import { content, decodeText, everyKind, FedStream, passed, quiet } from '../support/streams.ts'
 
 describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
   function ending() {
@@ -20,14 +20,14 @@ describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
 
   test('are those of a chunk as one piece', async () => {
     const { pieces } = await sent([content('a'), quiet(''), quiet('b')], [quiet('c')], [quiet('')])
-    expect(pieces.map(textOf)).toEqual(['ab', 'c'])
+    expect(pieces.map(decodeText)).toEqual(['ab', 'c'])
   })
 
   test('are not copied where they stand side by side', async () => {
     const all = new TextEncoder().encode('abcd')
     const [a, b] = [all.subarray(0, 2), all.subarray(2)]
     const { pieces } = await sent([quiet('', { bytes: a }), quiet('', { bytes: b })])
-    expect(pieces.map(textOf)).toEqual(['abcd'])
+    expect(pieces.map(decodeText)).toEqual(['abcd'])
     expect(pieces[0]?.buffer).toBe(all.buffer)
   })
 

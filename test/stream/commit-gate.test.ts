@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts'
 import type { Frame } from '../../src/core/frame.ts'
 import { createFailedFrame } from '../../src/stream/chunk-writer.ts'
 import { CommitGate } from '../../src/stream/commit-gate.ts'
-import { content, everyKind, openAccount, passed, quiet, textsOf } from '../support/streams.ts'
+import { content, decodeFrames, everyKind, openAccount, passed, quiet } from '../support/streams.ts'
 
 const usage = (promptTokens: number) => ({
   promptTokens,
@@ -40,7 +40,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
       [quiet('d'), content('hello'), quiet('e')],
       [quiet('f')],
     ])
-    expect(textsOf(frames)).toEqual([['abcd', 'hello', 'e'], ['f']])
+    expect(decodeFrames(frames)).toEqual([['abcd', 'hello', 'e'], ['f']])
     expect(failure).toBeUndefined()
   })
 

@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { type UpstreamFailure, UpstreamFault } from '../../src/core/failure.ts'
 import type { Frame, FrameDecoder } from '../../src/core/frame.ts'
 import { FrameReader } from '../../src/stream/frame-reader.ts'
-import { everyKind, openAccount, passed, quiet, textOf, textsOf } from '../support/streams.ts'
+import {
+  decodeFrames,
+  decodeText,
+  everyKind,
+  openAccount,
+  passed,
+  quiet,
+} from '../support/streams.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const malformed: UpstreamFailure = { kind: 'malformed', detail: 'not a line' }
@@ -13,7 +20,7 @@ class LineDecoder implements FrameDecoder {
   #rest = ''
 
   push(chunk: Uint8Array): Frame[] {
-    const lines = (this.#rest + textOf(chunk)).split('\n')
+    const lines = (this.#rest + decodeText(chunk)).split('\n')
     this.#rest = lines.pop() ?? ''
     if (lines.includes('!')) throw new UpstreamFault(malformed)
     return lines.map((line) => quiet(line))
@@ -42,7 +49,11 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
   const endOf = (frames: Frame[][]) => frames.flat().at(-1)
 
   test('gives the frames of one chunk together, and nothing for a chunk without one', async () => {
-    expect(textsOf(await read('a\nb\nc', 'd', 'e\n', 'f'))).toEqual([['a', 'b'], ['cde'], ['f']])
+    expect(decodeFrames(await read('a\nb\nc', 'd', 'e\n', 'f'))).toEqual([
+      ['a', 'b'],
+      ['cde'],
+      ['f'],
+    ])
   })
 
   test('counts what the decoder keeps', async () => {
@@ -57,7 +68,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
 
   test('ends with an error frame when the body breaks off', async () => {
     const frames = await read('a\n', network)
-    expect(textsOf(frames)).toEqual([['a'], ['broken off', '']])
+    expect(decodeFrames(frames)).toEqual([['a'], ['broken off', '']])
     expect(endOf(frames)).toMatchObject({ kind: 'error', failure: network })
   })
 
@@ -66,7 +77,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
     ['at its end', ['a\n', '!']],
   ])('ends with an error frame when the body cannot be understood %s', async (__, chunks) => {
     const frames = await read(...chunks)
-    expect(textsOf(frames)).toEqual([['a'], ['broken off', '']])
+    expect(decodeFrames(frames)).toEqual([['a'], ['broken off', '']])
     expect(endOf(frames)).toMatchObject({ kind: 'error', failure: malformed })
   })
 })

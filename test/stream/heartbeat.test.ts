@@ -4,7 +4,7 @@ import { oneAhead } from '../../src/core/streams.ts'
 import { Heartbeat } from '../../src/stream/heartbeat.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { isPending } from '../support/pending.ts'
-import { everyKind, FedStream, quiet, textsOf } from '../support/streams.ts'
+import { decodeFrames, everyKind, FedStream, quiet } from '../support/streams.ts'
 
 const ping = [[': ping\n']]
 
@@ -15,7 +15,7 @@ describe.each(everyKind)('the heartbeat in %s', (_, streams) => {
     const heartbeat = new Heartbeat(clock, interval)
     const stage = new streams.TransformStream(heartbeat, undefined, oneAhead)
     const reader = fed.stream.pipeThrough(stage).getReader()
-    const next = async () => textsOf([(await reader.read()).value ?? []])
+    const next = async () => decodeFrames([(await reader.read()).value ?? []])
     return { clock, fed, heartbeat, next }
   }
 

@@ -8,11 +8,11 @@ import { settled } from '../support/manual-clock.ts'
 import {
   collected,
   content,
+  decodeFrames,
   everyKind,
   FedStream,
   passed,
   quiet,
-  textsOf,
 } from '../support/streams.ts'
 
 const done = 'data: [DONE]\n\n'
@@ -31,7 +31,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
 
   async function terminated(chunks: Frame[][], doneOptional = false) {
     const { stage, drained } = terminator(doneOptional)
-    const texts = textsOf(await passed(streams, stage, chunks))
+    const texts = decodeFrames(await passed(streams, stage, chunks))
     return { texts, outcome: stage.outcome, drained: drained.length }
   }
 
@@ -62,7 +62,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     const failed = createFailedFrame({ kind: 'error-frame', message: 'overloaded' }, usage)
     const { stage, drained } = terminator()
     const frames = await passed(streams, stage, [[content('a'), failed, content('b')]])
-    expect(textsOf(frames)).toEqual([['a', 'failed: error-frame']])
+    expect(decodeFrames(frames)).toEqual([['a', 'failed: error-frame']])
     expect(frames[0]?.[1]).toMatchObject({ kind: 'error', usage })
     expect(stage.outcome).toEqual({ complete: false, failure: failed.failure })
     expect(drained).toEqual([])
@@ -87,7 +87,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     const { stage, fed, frames } = running()
     stage.fail(shutdown)
     stage.fail({ kind: 'slow-client' })
-    expect(textsOf(await frames)).toEqual([['failed: shutdown']])
+    expect(decodeFrames(await frames)).toEqual([['failed: shutdown']])
     await settled()
     expect(fed.isCancelled).toBe(true)
     expect(stage.outcome).toEqual({ complete: false, failure: shutdown })

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts'
 import { unbuffered } from '../../src/core/streams.ts'
 import { UpstreamBody } from '../../src/stream/upstream-body.ts'
 import { BoundedQueue } from '../../src/wire/bounded-queue.ts'
-import { collected, everyKind, textOf } from '../support/streams.ts'
+import { collected, decodeText, everyKind } from '../support/streams.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -22,7 +22,7 @@ describe.each(everyKind)('the body of an upstream in %s', (_, { ReadableStream }
     await Promise.resolve()
     queue.push(bytes('b'))
     queue.end()
-    const texts = (await chunks).map((chunk) => chunk instanceof Uint8Array && textOf(chunk))
+    const texts = (await chunks).map((chunk) => chunk instanceof Uint8Array && decodeText(chunk))
     expect(texts.join('')).toBe('ab')
   })
 

@@ -3,7 +3,7 @@ import type { Frame } from '../../src/core/frame.ts'
 import type { ReportedUsage } from '../../src/core/usage.ts'
 import { doneFrame } from '../../src/stream/chunk-writer.ts'
 import { UsageTap } from '../../src/stream/usage-tap.ts'
-import { content, everyKind, passed, quiet, textsOf } from '../support/streams.ts'
+import { content, decodeFrames, everyKind, passed, quiet } from '../support/streams.ts'
 
 const reported = (completionTokens: number): ReportedUsage => ({
   promptTokens: 5,
@@ -29,7 +29,7 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
       }),
       ...more,
     })
-    return { tap, texts: textsOf(await passed(streams, tap, chunks)) }
+    return { tap, texts: decodeFrames(await passed(streams, tap, chunks)) }
   }
 
   test('passes everything on, and counts by the last report', async () => {

@@ -29,11 +29,11 @@ export function data(payload: unknown): string {
 
 /** A chunk with one choice that has this delta. */
 export function chunk(delta: object, more: object = {}, finish: string | null = null): string {
-  return chunkOf({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })
+  return makeChunk({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })
 }
 
 /** A chunk with these fields and the identity that all chunks share. */
-export function chunkOf(fields: object): string {
+export function makeChunk(fields: object): string {
   return data({
     id: 'chatcmpl-a1',
     object: 'chat.completion.chunk',
@@ -46,7 +46,7 @@ export function chunkOf(fields: object): string {
 export const role: string = chunk({ role: 'assistant', content: '' })
 export const hello: string = chunk({ content: 'Hello' })
 export const stop: string = chunk({}, {}, 'stop')
-export const usageChunk: string = chunkOf({ choices: [], usage })
+export const usageChunk: string = makeChunk({ choices: [], usage })
 export const done: string = data('[DONE]')
 
 /** A complete stream that reports its usage. */

@@ -19,7 +19,7 @@ export interface LinkSettings {
  * A configuration with a chain of links: models `m`, `m2`, … of providers `p`, `p2`, …, each at
  * `https://p.test`, `https://p2.test`, … Model `m` falls back to all others.
  */
-export function chainOf(links: readonly LinkSettings[], resilience = ''): string {
+export function makeChain(links: readonly LinkSettings[], resilience = ''): string {
   const nameOf = (letter: string, at: number) => (at === 0 ? letter : `${letter}${at + 1}`)
   const others = links.slice(1).map((_, at) => nameOf('m', at + 1))
   const providers = links.map((link, at) => {
@@ -44,7 +44,7 @@ export function byProvider(
   responders: Readonly<Record<string, Responder>>,
 ): void {
   upstream.always((request) => {
-    const name = providerOf(request)
+    const name = readProvider(request)
     const responder = responders[name]
     if (!responder) throw new Error(`nothing is scripted for provider ${name}`)
     return responder(request)
@@ -53,10 +53,10 @@ export function byProvider(
 
 /** The names of the providers that were called, in order. */
 export function called({ requests }: ScriptedUpstream): string[] {
-  return requests.map(providerOf)
+  return requests.map(readProvider)
 }
 
-function providerOf({ url }: UpstreamRequest): string {
+function readProvider({ url }: UpstreamRequest): string {
   return new URL(url).hostname.split('.')[0] ?? ''
 }
 

@@ -69,7 +69,7 @@ export interface ReadStream {
 }
 
 /** Returns the payloads of an event stream. Fails on anything but complete `data:` frames and comments. */
-export async function payloadsOf(response: Response): Promise<unknown[]> {
+export async function parsePayloads(response: Response): Promise<unknown[]> {
   const frames = (await response.text()).split('\n\n')
   expect(frames.pop(), 'the stream ends with a blank line').toBe('')
   return frames.map((frame) => {
@@ -82,7 +82,7 @@ export async function payloadsOf(response: Response): Promise<unknown[]> {
 /** Reads a stream to its end. Fails if anything follows a terminator. */
 export async function readStream(response: Response): Promise<ReadStream> {
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-  const payloads = await payloadsOf(response)
+  const payloads = await parsePayloads(response)
   const last = payloads.at(-1)
   const done = last === '[DONE]'
   const error = isErrorFrame(last) ? last.error : undefined
@@ -172,7 +172,7 @@ function addCall(
 }
 
 /** Returns the same for a response that was not streamed. */
-export function outcomeOf(answer: unknown): Outcome {
+export function toOutcome(answer: unknown): Outcome {
   // A member of another type fails the comparison in the test.
   const { choices, usage } = answer as Completion
   const { message, finish_reason } = choices[0]

@@ -44,14 +44,14 @@ export function vectors(list: readonly unknown[], tokens?: number): Responder {
 }
 
 /** The items of an OpenAI-shaped or Cohere-shaped request. */
-export function itemsOf({ body }: UpstreamRequest): string[] {
+export function readItems({ body }: UpstreamRequest): string[] {
   const sent = JSON.parse(new TextDecoder().decode(body)) as { input?: string[]; texts?: string[] }
   return sent.input ?? sent.texts ?? []
 }
 
 /** Answers like the vendor: each text `tN` gets the vector `[N, 0.5]` and counts as one token. */
 export const numbered: Responder = (request) => {
-  const items = itemsOf(request)
+  const items = readItems(request)
   const found = items.map((item) => [Number(item.slice(1)), 0.5])
   const answer = request.url.endsWith('/v2/embed')
     ? json({ embeddings: { float: found }, meta: { billed_units: { input_tokens: items.length } } })
@@ -72,6 +72,6 @@ export interface EmbedBody {
 }
 
 /** Returns the body of a successful response. */
-export async function bodyOf(response: Response): Promise<EmbedBody> {
+export async function readOkBody(response: Response): Promise<EmbedBody> {
   return (await response.json()) as EmbedBody
 }

@@ -81,7 +81,7 @@ function arrayLog(lines: LogLine[]): Log {
 }
 
 /** Returns the error object of a response. */
-export async function errorOf(response: Response): Promise<Record<string, unknown>> {
+export async function readError(response: Response): Promise<Record<string, unknown>> {
   const body = (await response.json()) as { error: Record<string, unknown> }
   return body.error
 }

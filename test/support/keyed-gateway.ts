@@ -70,7 +70,7 @@ export async function keyedGateway(
     store,
   })
   const admin: KeyedGateway['admin'] = async (method, path, body) =>
-    answerOf(
+    toAnswer(
       await test.get(path, {
         method,
         headers: { authorization: `Bearer ${masterKey}` },
@@ -92,7 +92,7 @@ export async function keyedGateway(
       return String(body['id'])
     },
     ask: async ({ headers }, body, path = '/v1/chat/completions') =>
-      answerOf(await test.get(path, { method: 'POST', headers, body: JSON.stringify(body) })),
+      toAnswer(await test.get(path, { method: 'POST', headers, body: JSON.stringify(body) })),
     async rows() {
       await test.clock.advance(2_000)
       return store.usage
@@ -137,7 +137,7 @@ export function used(promptTokens: number, completionTokens = 0, details: object
 }
 
 /** Returns the spend of a key or a group as the admin API shows it. */
-export async function spentOf(
+export async function readSpend(
   { admin }: KeyedGateway,
   id: string,
   kind: 'keys' | 'groups' = 'keys',
@@ -150,7 +150,7 @@ export function errorIn({ body }: Answer): Record<string, unknown> {
   return body['error'] as Record<string, unknown>
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function toAnswer(response: Response): Promise<Answer> {
   const text = await response.text()
   const isJson = response.headers.get('content-type') === 'application/json'
   return {

@@ -67,6 +67,6 @@ export interface RerankBody {
 }
 
 /** Returns the body of a successful response. */
-export async function bodyOf(response: Response): Promise<RerankBody> {
+export async function readOkBody(response: Response): Promise<RerankBody> {
   return (await response.json()) as RerankBody
 }

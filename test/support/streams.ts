@@ -28,11 +28,11 @@ export function content(text: string, more: Partial<Frame> = {}): Frame {
   return { ...quiet(text, more), kind: 'content', output: text, outputBytes: text.length }
 }
 
-export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
+export const decodeText = (bytes: Uint8Array): string => decoder.decode(bytes)
 
 /** Returns the text of the frames that a client would read, by chunk. */
-export function textsOf(chunks: readonly (readonly Frame[])[]): string[][] {
-  return chunks.map((frames) => frames.map(({ bytes }) => textOf(bytes)))
+export function decodeFrames(chunks: readonly (readonly Frame[])[]): string[][] {
+  return chunks.map((frames) => frames.map(({ bytes }) => decodeText(bytes)))
 }
 
 /** A buffer account without a limit. */
@@ -70,7 +70,7 @@ export class FedStream<Chunk> {
 }
 
 /** A stream that returns one of `chunks` per pull, then ends. */
-export function streamOf<Chunk>(
+export function createStream<Chunk>(
   { ReadableStream }: StreamClasses,
   chunks: readonly Chunk[],
 ): Readable<Chunk> {
@@ -101,5 +101,5 @@ export function passed<In, Out>(
 ): Promise<Out[]> {
   const { TransformStream } = streams
   const through = new TransformStream(stage, undefined, oneAhead)
-  return collected(streamOf(streams, chunks).pipeThrough(through))
+  return collected(createStream(streams, chunks).pipeThrough(through))
 }

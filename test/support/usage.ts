@@ -46,7 +46,7 @@ export async function addRows(
 }
 
 /** The response of a usage route. */
-export async function answerOf(path: string, desk: UsageRouteDeps): Promise<Reply> {
+export async function readAnswer(path: string, desk: UsageRouteDeps): Promise<Reply> {
   const url = new URL(path, 'http://gateway.test')
   const handler = usageRoutes(desk)[url.pathname]?.['GET']
   if (!handler) throw new Error(`no such route: ${url.pathname}`)
@@ -55,7 +55,7 @@ export async function answerOf(path: string, desk: UsageRouteDeps): Promise<Repl
 
 /** Returns the body of such a response, which must be successful. */
 export async function getUsage(path: string, desk: UsageRouteDeps) {
-  const { status, body } = await answerOf(path, desk)
+  const { status, body } = await readAnswer(path, desk)
   if (status !== 200) throw new Error(`it answers with status ${status}`)
   return JSON.parse(new TextDecoder().decode(body as Uint8Array))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TokenEncoding, Tokenizer } from '../../src/index.ts'
 import { chunk, completion, done, hello, role, stop, wholeStream } from '../support/answers.ts'
-import { bodyOf, embed, vectors } from '../support/embed.ts'
+import { embed, readOkBody, vectors } from '../support/embed.ts'
 import { series } from '../support/exposition.ts'
 import { oneProvider, type TestGateway } from '../support/gateway.ts'
 import { settled } from '../support/manual-clock.ts'
@@ -143,7 +143,7 @@ describe('embeddings that the upstream has not counted', () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer, embeds)
     gateway.upstream.next(vectors(Array.isArray(input) ? input.map(() => [1]) : [[1]]))
-    const { usage } = await bodyOf(await embed(gateway, { input }))
+    const { usage } = await readOkBody(await embed(gateway, { input }))
     expect(usage).toMatchObject({ estimated: true })
     expect(tokenizer.asked).toMatchObject([{ encoding: 'cl100k_base', texts: asked }])
     for (const { texts, resolve } of tokenizer.asked)

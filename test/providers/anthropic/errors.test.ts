@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json, whole } from '../../support/scripted-upstream.ts'
 import { anthropicGateway, asking, waitForAnswer } from './support.ts'
 
@@ -14,7 +14,7 @@ describe('an invalid answer with status 200', () => {
     gateway.upstream.always(whole(body))
     const response = await waitForAnswer(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
-    expect((await errorOf(response))['code']).toBe('LM-3002')
+    expect((await readError(response))['code']).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)
   })
 
@@ -30,7 +30,7 @@ describe('an invalid answer with status 200', () => {
       gateway.upstream.always(json({ type: 'error', error: { type, message: 'because' } }))
       const response = await waitForAnswer(gateway, gateway.chat(asking()))
       expect(response.status).toBe(status)
-      const error = await errorOf(response)
+      const error = await readError(response)
       expect(error['code']).toBe(code)
       expect(error['message']).toContain(reason)
       expect(gateway.upstream.requests).toHaveLength(calls)
@@ -59,7 +59,7 @@ describe('an error status', () => {
       gateway.upstream.always(json(body, { status: upstreamStatus }))
       const response = await waitForAnswer(gateway, gateway.chat(asking()))
       expect(response.status).toBe(status)
-      const error = await errorOf(response)
+      const error = await readError(response)
       expect(error['code']).toBe(code)
       expect(error['message']).toContain('because')
       expect(gateway.upstream.requests).toHaveLength(calls)

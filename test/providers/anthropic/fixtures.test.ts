@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { payloadsOf } from '../../support/chunks.ts'
-import { errorOf } from '../../support/gateway.ts'
+import { parsePayloads } from '../../support/chunks.ts'
+import { readError } from '../../support/gateway.ts'
 import { cutsOf, pieces, singly } from '../../support/pieces.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { anthropicGateway, asking, message, waitForAnswer } from './support.ts'
@@ -55,7 +55,7 @@ describe('requests', () => {
       const response = await waitForAnswer(gateway, gateway.chat(request))
       if (error) {
         expect(response.status).toBe(400)
-        expect(await errorOf(response)).toMatchObject(error)
+        expect(await readError(response)).toMatchObject(error)
         expect(upstream.requests).toEqual([])
         return
       }
@@ -96,7 +96,7 @@ describe('streams', () => {
       upstream.always(stream(chunks))
       const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
       if (error) await expectFailure(response, upstream.requests.length, error)
-      else expect(await payloadsOf(response)).toEqual(frames?.map(asExpected))
+      else expect(await parsePayloads(response)).toEqual(frames?.map(asExpected))
     },
   )
 
@@ -131,7 +131,7 @@ function asExpected(frame: unknown): unknown {
 
 async function expectFailure(response: Response, calls: number, failure: Failure): Promise<void> {
   expect(response.status).toBe(failure.status)
-  expect((await errorOf(response))['code']).toBe(failure.code)
+  expect((await readError(response))['code']).toBe(failure.code)
   expect(calls).toBe(failure.calls)
 }
 

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, test } from 'vitest'
-import { assemble, type Outcome, outcomeOf, readStream } from '../../support/chunks.ts'
+import { assemble, type Outcome, readStream, toOutcome } from '../../support/chunks.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { anthropic } from '../cases/anthropic.ts'
 import type { ScriptedAnswer, VendorScript } from '../contract.ts'
@@ -208,7 +208,7 @@ describe('answers', () => {
     const theirs = await sdk(async () => Response.json(body)).messages.create(question)
     const { chat, upstream } = await anthropicGateway()
     upstream.next(json(body))
-    expectSame(outcomeOf(await (await chat(asking())).json()), theirs)
+    expectSame(toOutcome(await (await chat(asking())).json()), theirs)
   })
 
   test.each(answers)('the stream is read as by the official SDK: $name', async ({ said }) => {

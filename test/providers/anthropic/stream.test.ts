@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { assemble, readStream } from '../../support/chunks.ts'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json, LiveUpstream, stream } from '../../support/scripted-upstream.ts'
 import { anthropicGateway, asking, event, waitForAnswer } from './support.ts'
 
@@ -84,7 +84,7 @@ test('a stream that breaks off inside an event before its content has ended earl
   const gateway = await anthropicGateway()
   gateway.upstream.always(stream([start, say('abc').slice(0, -9)]))
   const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
-  expect((await errorOf(response))['code']).toBe('LM-3010')
+  expect((await readError(response))['code']).toBe('LM-3010')
 })
 
 describe('blocks', () => {
@@ -328,7 +328,7 @@ describe('failures', () => {
       gateway.upstream.always(stream([start, fail(type)]))
       const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
       expect(response.status).toBe(status)
-      const error = await errorOf(response)
+      const error = await readError(response)
       expect(error['code']).toBe(code)
       expect(error['message']).toContain('because')
       expect(gateway.upstream.requests).toHaveLength(calls)
@@ -357,6 +357,6 @@ describe('failures', () => {
     const gateway = await anthropicGateway()
     gateway.upstream.always(json({ type: 'error', error: { type: 'api_error' } }))
     const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
-    expect((await errorOf(response))['code']).toBe('LM-3002')
+    expect((await readError(response))['code']).toBe('LM-3002')
   })
 })

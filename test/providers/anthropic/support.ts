@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { outcomeOf } from '../../support/chunks.ts'
-import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { toOutcome } from '../../support/chunks.ts'
+import { readError, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 
 export { event } from '../cases/anthropic.ts'
@@ -61,13 +61,13 @@ export function message(content: readonly object[], more: object = {}): object {
 export async function readOutcome(
   body: object,
   fields: object = {},
-): Promise<{ answer: unknown } & ReturnType<typeof outcomeOf>> {
+): Promise<{ answer: unknown } & ReturnType<typeof toOutcome>> {
   const { chat, upstream } = await anthropicGateway()
   upstream.next(json(body))
   const response = await chat(asking(fields))
   expect(response.status).toBe(200)
   const answer: unknown = await response.json()
-  return { answer, ...outcomeOf(answer) }
+  return { answer, ...toOutcome(answer) }
 }
 
 /** Advances the clock past all retries and returns the answer. */
@@ -95,7 +95,7 @@ export async function refused(fields: object, setup: Setup = {}): Promise<Record
   const response = await chat(asking(fields))
   expect(response.status).toBe(400)
   expect(upstream.requests).toEqual([])
-  return errorOf(response)
+  return readError(response)
 }
 
 /** A provider with `strict = true`. */

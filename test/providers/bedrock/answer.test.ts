@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import {
   answered,
@@ -65,7 +65,7 @@ describe('an answer', () => {
     const gateway = await bedrockGateway()
     gateway.upstream.always(json(body))
     const response = await waitForAnswer(gateway, gateway.chat(asking()))
-    expect((await errorOf(response))['code']).toBe('LM-3002')
+    expect((await readError(response))['code']).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)
   })
 })

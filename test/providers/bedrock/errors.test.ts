@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { apiKey, asking, bedrockGateway, waitForAnswer } from './support.ts'
 
@@ -19,7 +19,7 @@ async function refusal(
   const named = type === undefined ? {} : { 'x-amzn-errortype': type }
   gateway.upstream.always(json({ message, ...body }, { status, headers: { ...named, ...headers } }))
   const response = await waitForAnswer(gateway, gateway.chat(asking()))
-  const { code, message: text } = await errorOf(response)
+  const { code, message: text } = await readError(response)
   return { status: response.status, code, text, calls: gateway.upstream.requests.length }
 }
 

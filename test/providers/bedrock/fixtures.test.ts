@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { payloadsOf } from '../../support/chunks.ts'
-import { errorOf } from '../../support/gateway.ts'
+import { parsePayloads } from '../../support/chunks.ts'
+import { readError } from '../../support/gateway.ts'
 import { singly } from '../../support/pieces.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { answered, apiKey, asking, bedrockGateway, streamed, waitForAnswer } from './support.ts'
@@ -80,7 +80,7 @@ describe('requests', () => {
       })
       const response = await chat(request)
       expect(response.status).toBe(400)
-      expect(await errorOf(response)).toMatchObject(error)
+      expect(await readError(response)).toMatchObject(error)
       expect(upstream.requests).toEqual([])
     },
   )
@@ -106,7 +106,7 @@ describe('answers', () => {
       gateway.upstream.always(json(body, { status, headers }))
       const response = await waitForAnswer(gateway, gateway.chat(asking()))
       expect(response.status).toBe(error.status)
-      expect((await errorOf(response))['code']).toBe(error.code)
+      expect((await readError(response))['code']).toBe(error.code)
       expect(gateway.upstream.requests).toHaveLength(error.calls)
     },
   )
@@ -119,7 +119,7 @@ describe('streams', () => {
     for (const cut of cuts(chunks)) {
       const { chat, upstream } = await bedrockGateway()
       upstream.next(streamed(cut))
-      const received = await payloadsOf(await chat(asking({ stream: true })))
+      const received = await parsePayloads(await chat(asking({ stream: true })))
       expect(received.map(briefly)).toEqual(frames)
     }
   })
@@ -130,7 +130,7 @@ describe('streams', () => {
       gateway.upstream.always(streamed(cut))
       const response = await waitForAnswer(gateway, gateway.chat(asking({ stream: true })))
       expect(response.status).toBe(error.status)
-      expect((await errorOf(response))['code']).toBe(error.code)
+      expect((await readError(response))['code']).toBe(error.code)
       expect(gateway.upstream.requests).toHaveLength(error.calls)
     }
   })

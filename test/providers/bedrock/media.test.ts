@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { answered, bedrockGateway, sonnet } from './support.ts'
 
@@ -31,7 +31,7 @@ async function refused(messages: readonly object[], strict = false): Promise<unk
   const response = await chat({ model: 'm', messages })
   expect(response.status).toBe(400)
   expect(upstream.requests).toEqual([])
-  const { code, param } = await errorOf(response)
+  const { code, param } = await readError(response)
   return { code, param }
 }
 

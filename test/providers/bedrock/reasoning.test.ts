@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
 
@@ -41,7 +41,7 @@ async function refused(upstreamId: string, fields: object): Promise<unknown> {
   if (response.status === 200) return undefined
   expect(response.status).toBe(400)
   expect(upstream.requests).toEqual([])
-  const { code, param } = await errorOf(response)
+  const { code, param } = await readError(response)
   expect(code).toBe('LM-1001')
   return param
 }
@@ -111,7 +111,7 @@ describe('reasoning', () => {
     expect(body.inferenceConfig).toEqual({ maxTokens: 3000 })
     expect((await sent(llama, { thinking })).additionalModelRequestFields).toBeUndefined()
     const { chat } = await bedrockGateway()
-    expect(await errorOf(await chat(asking({ thinking: true })))).toMatchObject({
+    expect(await readError(await chat(asking({ thinking: true })))).toMatchObject({
       code: 'LM-1001',
       param: 'thinking',
     })

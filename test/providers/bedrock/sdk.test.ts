@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-bedrock-runtime'
 import { describe, expect, test } from 'vitest'
 import { awsEvent } from '../../support/aws-event-stream.ts'
-import { assemble, outcomeOf, readStream } from '../../support/chunks.ts'
+import { assemble, readStream, toOutcome } from '../../support/chunks.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import {
   answered,
@@ -220,7 +220,7 @@ test('a JSON answer is read as by the official client', async () => {
   const [thought, said, asked] = theirs.output?.message?.content ?? []
   const { chat, upstream } = await bedrockGateway()
   upstream.next(json(answer))
-  const ours = outcomeOf(await (await chat(asking())).json())
+  const ours = toOutcome(await (await chat(asking())).json())
   const [call] = ours.calls
   expect(ours.reasoning).toBe(thought?.reasoningContent?.reasoningText?.text)
   expect(ours.content).toBe(said?.text)

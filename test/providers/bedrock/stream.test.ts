@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { awsEvent, awsException, awsMessage } from '../../support/aws-event-stream.ts'
 import { assemble, readStream } from '../../support/chunks.ts'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import {
   argue,
@@ -31,7 +31,7 @@ async function failed(messages: readonly Uint8Array[]) {
   const gateway = await bedrockGateway()
   gateway.upstream.always(streamed(messages))
   const response = await waitForAnswer(gateway, gateway.chat(streaming))
-  const { code, message } = await errorOf(response)
+  const { code, message } = await readError(response)
   const calls = gateway.upstream.requests.length
   return { status: response.status, code, message, calls }
 }
@@ -234,5 +234,5 @@ test.each([
   const gateway = await bedrockGateway()
   gateway.upstream.always(answer)
   const response = await waitForAnswer(gateway, gateway.chat(streaming))
-  expect((await errorOf(response))['code']).toBe('LM-3002')
+  expect((await readError(response))['code']).toBe('LM-3002')
 })

@@ -1,7 +1,7 @@
 import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { bedrock } from '../../../src/providers/bedrock/kind.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
-import { outcomeOf } from '../../support/chunks.ts'
+import { toOutcome } from '../../support/chunks.ts'
 import { type TestGateway, testGateway } from '../../support/gateway.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { json, type Responder, ScriptedUpstream, stream } from '../../support/scripted-upstream.ts'
@@ -69,10 +69,10 @@ export async function readOutcome(
   content: readonly object[],
   more: object = {},
   fields: object = {},
-): Promise<ReturnType<typeof outcomeOf>> {
+): Promise<ReturnType<typeof toOutcome>> {
   const { chat, upstream } = await bedrockGateway()
   upstream.next(json(answered(content, more)))
-  return outcomeOf(await (await chat(asking(fields))).json())
+  return toOutcome(await (await chat(asking(fields))).json())
 }
 
 export const requestId = { 'x-amzn-requestid': 'rid-1' }

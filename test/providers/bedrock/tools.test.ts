@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
 
@@ -38,7 +38,7 @@ async function refused(upstreamId: string, fields: object): Promise<unknown> {
   if (response.status === 200) return undefined
   expect(response.status).toBe(400)
   expect(upstream.requests).toEqual([])
-  const { code, param } = await errorOf(response)
+  const { code, param } = await readError(response)
   expect(code).toBe('LM-1001')
   return param
 }
@@ -216,7 +216,7 @@ describe('tools', () => {
     'a function whose name Converse rejects is refused: %j',
     async (name) => {
       const { chat, upstream } = await bedrockGateway()
-      expect(await errorOf(await chat(asking({ tools: [tool(name)] })))).toMatchObject({
+      expect(await readError(await chat(asking({ tools: [tool(name)] })))).toMatchObject({
         code: 'LM-1001',
         param: 'tools.0.function.name',
       })

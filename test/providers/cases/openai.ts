@@ -1,4 +1,4 @@
-import { chunk, chunkOf, completion, data, done } from '../../support/answers.ts'
+import { chunk, completion, data, done, makeChunk } from '../../support/answers.ts'
 import type { ChatContractCase, ScriptedAnswer, StreamScript } from '../contract.ts'
 
 export const openai: ChatContractCase = {
@@ -49,7 +49,7 @@ function events({
     ],
     end: [
       chunk({}, {}, finish),
-      ...(asked && usage ? [chunkOf({ choices: [], usage: toUsage(usage) })] : []),
+      ...(asked && usage ? [makeChunk({ choices: [], usage: toUsage(usage) })] : []),
       done,
     ],
   }

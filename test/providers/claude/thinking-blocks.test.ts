@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../support/chunks.ts'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { type Merge, type MergedMessage, merges } from '../../support/merged-deltas.ts'
 import { type AnswerBlock, families, type Setup } from './support.ts'
 
@@ -48,7 +48,7 @@ describe.each(families)('$name', (family) => {
       upstream.next(family.whole([text('Done.')]))
       const messages = [...asking.messages, answer, ...results]
       const response = await chat({ ...asking, ...fields, messages })
-      if (response.status !== 200) return { error: await errorOf(response) }
+      if (response.status !== 200) return { error: await readError(response) }
       const body = upstream.body()
       return { turn: family.assistantTurns(body)[0], thinking: family.thinking(body) }
     }
@@ -148,7 +148,7 @@ describe.each(families)('$name', (family) => {
 
       const strict = await family.gateway({ strict: true })
       const refused = await strict.chat({ ...asking, ...fields, messages })
-      expect(await errorOf(refused)).toMatchObject({ code: 'LM-1001', param: field })
+      expect(await readError(refused)).toMatchObject({ code: 'LM-1001', param: field })
       expect(strict.upstream.requests).toEqual([])
     })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { whole } from '../../support/scripted-upstream.ts'
 import { answered, asking, cohereGateway, patiently, readCompletion } from './support.ts'
 
@@ -126,7 +126,7 @@ describe('malformed answers', () => {
     gateway.upstream.always(whole(body))
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
-    expect((await errorOf(response))['code']).toBe('LM-3002')
+    expect((await readError(response))['code']).toBe('LM-3002')
     expect(gateway.upstream.requests).toHaveLength(3)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf, testGateway } from '../../support/gateway.ts'
+import { readError, testGateway } from '../../support/gateway.ts'
 import { json, whole } from '../../support/scripted-upstream.ts'
 import { answered, asking, cohereGateway, patiently } from './support.ts'
 
@@ -27,7 +27,7 @@ describe('a status of the vendor', () => {
     gateway.upstream.always(json({ id: 'e-1', message: 'why it is so' }, { status }))
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(expected)
-    const error = await errorOf(response)
+    const error = await readError(response)
     expect(error).toMatchObject({ code, message: expect.stringContaining('why it is so') })
     expect(gateway.upstream.requests).toHaveLength(calls)
   })
@@ -38,7 +38,7 @@ describe('a status of the vendor', () => {
       const gateway = await cohereGateway()
       gateway.upstream.always(whole(body, { status: 502 }))
       const response = await patiently(gateway, gateway.chat(asking()))
-      expect((await errorOf(response))['message']).toBe(
+      expect((await readError(response))['message']).toBe(
         'provider p refused the request with status 502',
       )
     },
@@ -49,7 +49,7 @@ describe('a status of the vendor', () => {
     upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
     upstream.next(json({ message: 'method not allowed' }, { status: 405 }))
     const response = await chat(asking())
-    expect((await errorOf(response))['message']).toContain('check base_url')
+    expect((await readError(response))['message']).toContain('check base_url')
     expect(upstream.requests.map(({ url }) => new URL(url).host)).toEqual(['a.test', 'b.test'])
   })
 
@@ -108,5 +108,5 @@ async function wait(headers: Readonly<Record<string, string>>): Promise<unknown>
   const gateway = await cohereGateway()
   gateway.upstream.always(json({ message: 'slow down' }, { status: 429, headers }))
   const response = await patiently(gateway, gateway.chat(asking()))
-  return (await errorOf(response))['retry_after']
+  return (await readError(response))['retry_after']
 }

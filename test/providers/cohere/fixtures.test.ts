@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { payloadsOf } from '../../support/chunks.ts'
-import { errorOf, providerKey } from '../../support/gateway.ts'
+import { parsePayloads } from '../../support/chunks.ts'
+import { providerKey, readError } from '../../support/gateway.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { answered, asking, cohereGateway, patiently } from './support.ts'
 
@@ -71,7 +71,7 @@ describe('requests', () => {
     const { chat, upstream } = await cohereGateway(provider?.strict ? 'strict = true' : '')
     const response = await chat(request)
     expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject(error)
+    expect(await readError(response)).toMatchObject(error)
     expect(upstream.requests).toEqual([])
   })
 })
@@ -91,7 +91,7 @@ describe('answers', () => {
     gateway.upstream.always(json(body, { status, headers }))
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(error.status)
-    expect((await errorOf(response))['code']).toBe(error.code)
+    expect((await readError(response))['code']).toBe(error.code)
     expect(gateway.upstream.requests).toHaveLength(error.calls)
   })
 })
@@ -104,7 +104,7 @@ describe('streams', () => {
     for (const cut of cuts(chunks)) {
       const { chat, upstream } = await cohereGateway()
       upstream.next(stream(cut))
-      const received = await payloadsOf(await chat(request))
+      const received = await parsePayloads(await chat(request))
       expect(received.map(briefly)).toEqual(frames)
     }
   })
@@ -115,7 +115,7 @@ describe('streams', () => {
       gateway.upstream.always(stream(cut))
       const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
       expect(response.status).toBe(error.status)
-      expect((await errorOf(response))['code']).toBe(error.code)
+      expect((await readError(response))['code']).toBe(error.code)
       expect(gateway.upstream.requests).toHaveLength(error.calls)
     }
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { asking, cohereGateway, parameters, sent, tool } from './support.ts'
 
 async function sentMessage(message: object): Promise<unknown> {
@@ -129,7 +129,7 @@ describe('messages', () => {
     const response = await chat(asking({ messages: [message] }))
     expect(response.status).toBe(400)
     const { content } = message
-    expect(await errorOf(response)).toMatchObject({
+    expect(await readError(response)).toMatchObject({
       code: 'LM-1001',
       param: `messages.0.content.${content.length - 1}`,
     })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { answered, asking, cohereGateway, refused, sent, tool } from './support.ts'
 
@@ -61,7 +61,7 @@ describe('sampling', () => {
       const response = await chat(
         asking({ [field]: 7.5, ...(field === 'temperature' && { [field]: 'hot' }) }),
       )
-      expect(await errorOf(response)).toMatchObject({ code: 'LM-1001', param: field })
+      expect(await readError(response)).toMatchObject({ code: 'LM-1001', param: field })
       expect(upstream.requests).toEqual([])
     },
   )

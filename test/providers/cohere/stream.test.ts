@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Chunk, payloadsOf, readStream } from '../../support/chunks.ts'
-import { errorOf } from '../../support/gateway.ts'
+import { type Chunk, parsePayloads, readStream } from '../../support/chunks.ts'
+import { readError } from '../../support/gateway.ts'
 import { LiveUpstream, stream } from '../../support/scripted-upstream.ts'
 import {
   asking,
@@ -268,7 +268,7 @@ describe('the end of a stream', () => {
   test('message-end may lack its delta', async () => {
     const { chat, upstream } = await cohereGateway()
     upstream.next(stream([start, say('abcdefgh'), event('message-end')]))
-    const payloads = await payloadsOf(await chat(streamed))
+    const payloads = await parsePayloads(await chat(streamed))
     expect(payloads.slice(-3)).toMatchObject([
       { choices: [{ finish_reason: 'stop' }] },
       { usage: { completion_tokens: 2, estimated: true } },
@@ -325,7 +325,7 @@ describe('failures before any content', () => {
       delta: { finish_reason: 'ERROR', error: 'engine 7 broke' },
     })
     gateway.upstream.always(stream([start, failed]))
-    const error = await errorOf(await patiently(gateway, gateway.chat(streamed)))
+    const error = await readError(await patiently(gateway, gateway.chat(streamed)))
     expect(error).toMatchObject({ code: 'LM-3010', message: expect.stringContaining('engine 7') })
   })
 
@@ -336,7 +336,7 @@ describe('failures before any content', () => {
   ])('%s in every attempt gives the client its own code', async (_, tail, code) => {
     const gateway = await cohereGateway()
     gateway.upstream.always(stream([start, tail]))
-    const error = await errorOf(await patiently(gateway, gateway.chat(streamed)))
+    const error = await readError(await patiently(gateway, gateway.chat(streamed)))
     expect(error).toMatchObject({ code })
   })
 
@@ -344,7 +344,7 @@ describe('failures before any content', () => {
     const gateway = await cohereGateway()
     gateway.upstream.always(stream(['{}'], { headers: { 'content-type': 'application/json' } }))
     const response = await patiently(gateway, gateway.chat(streamed))
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-3002' })
+    expect(await readError(response)).toMatchObject({ code: 'LM-3002' })
   })
 })
 

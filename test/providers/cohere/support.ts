@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { assemble, type Outcome, readStream } from '../../support/chunks.ts'
-import { errorOf, type TestGateway } from '../../support/gateway.ts'
+import { readError, type TestGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
 import { event, piece } from '../cases/cohere.ts'
@@ -83,7 +83,7 @@ export async function refused(fields: object): Promise<unknown> {
   const response = await chat(asking(fields))
   expect(response.status).toBe(400)
   expect(upstream.requests).toEqual([])
-  const { code, param } = await errorOf(response)
+  const { code, param } = await readError(response)
   expect(code).toBe('LM-1001')
   return param
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import {
   answered,
@@ -149,6 +149,6 @@ describe('malformed answers', () => {
     upstream.next(json({ error: { code: 400, message: 'bad field', status: 'INVALID_ARGUMENT' } }))
     const response = await chat(asking())
     expect(response.status).toBe(400)
-    expect((await errorOf(response))['message']).toContain('bad field')
+    expect((await readError(response))['message']).toContain('bad field')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json, whole } from '../../support/scripted-upstream.ts'
 import { asking, failing, googleGateway, patiently, saying } from './support.ts'
 
@@ -25,7 +25,7 @@ describe('an error status', () => {
     gateway.upstream.always(json(failing(code, name), { status: code }))
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(status)
-    const error = await errorOf(response)
+    const error = await readError(response)
     expect(error['code']).toBe('LM-3003')
     expect(error['message']).toContain(`the vendor said ${name}`)
     expect(gateway.upstream.requests).toHaveLength(calls)
@@ -48,7 +48,7 @@ upstream_id = "gemini-2.5-pro"`
     upstream.next(json([failing(400, 'INVALID_ARGUMENT', [wrongKey])], { status: 400 }))
     const response = await chat(asking())
     expect(response.status).toBe(502)
-    expect((await errorOf(response))['message']).toContain('the vendor said INVALID_ARGUMENT')
+    expect((await readError(response))['message']).toContain('the vendor said INVALID_ARGUMENT')
   })
 
   test.each(['<html>Not Found</html>', '', '{"error":"gone"}', '{"error":{"details":7}}'])(
@@ -58,7 +58,7 @@ upstream_id = "gemini-2.5-pro"`
       upstream.next(whole(body, { status: 404 }))
       const response = await chat(asking())
       expect(response.status).toBe(404)
-      expect(JSON.stringify(await errorOf(response))).not.toContain('html')
+      expect(JSON.stringify(await readError(response))).not.toContain('html')
     },
   )
 })

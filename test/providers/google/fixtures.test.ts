@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { errorOf, providerKey, type TestGateway } from '../../support/gateway.ts'
+import { providerKey, readError, type TestGateway } from '../../support/gateway.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { asking, end, googleGateway, patiently, payloads, saying } from './support.ts'
 
@@ -55,7 +55,7 @@ describe('requests', () => {
     const response = await chat(request)
     if (error) {
       expect(response.status).toBe(400)
-      expect(await errorOf(response)).toMatchObject(error)
+      expect(await readError(response)).toMatchObject(error)
       expect(upstream.requests).toEqual([])
       return
     }
@@ -105,7 +105,7 @@ async function expectFailure(gateway: TestGateway, answer: Promise<Response>, fa
   const { code, status, calls } = failure
   const response = await patiently(gateway, answer)
   expect(response.status).toBe(status)
-  expect((await errorOf(response))['code']).toBe(code)
+  expect((await readError(response))['code']).toBe(code)
   expect(upstream.requests).toHaveLength(calls)
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json, type Responder, stream } from '../../support/scripted-upstream.ts'
 import {
   answered,
@@ -370,7 +370,7 @@ describe('errors of a stream', () => {
     gateway.upstream.always(stream([event(error)]))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
     expect(response.status).toBe(status)
-    expect((await errorOf(response))['code']).toBe(code)
+    expect((await readError(response))['code']).toBe(code)
     expect(gateway.upstream.requests).toHaveLength(calls)
   })
 
@@ -398,7 +398,7 @@ describe('errors of a stream', () => {
     const gateway = await googleGateway()
     gateway.upstream.always(json([answered([{ text: 'A' }], stop)]))
     const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
-    expect((await errorOf(response))['code']).toBe('LM-3002')
+    expect((await readError(response))['code']).toBe('LM-3002')
   })
 })
 

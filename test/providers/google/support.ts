@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { errorOf, providerKey, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { providerKey, readError, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 
 export interface Setup {
@@ -111,7 +111,7 @@ export async function refused(request: object, setup?: Setup): Promise<Record<st
   const response = await chat(request)
   expect(response.status).toBe(400)
   expect(upstream.requests).toEqual([])
-  return errorOf(response)
+  return readError(response)
 }
 
 /** A question, the model's calls, and their results. */

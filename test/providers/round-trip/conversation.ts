@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { assemble, type Outcome, outcomeOf, readStream } from '../../support/chunks.ts'
+import { assemble, type Outcome, readStream, toOutcome } from '../../support/chunks.ts'
 import type { TestGateway } from '../../support/gateway.ts'
 import { type MergedMessage, merges } from '../../support/merged-deltas.ts'
 import { pieces } from '../../support/pieces.ts'
@@ -46,7 +46,7 @@ export class Conversation {
     this.#gateway.upstream.next(whole(answer.whole))
     const response = await this.#gateway.chat(this.#request())
     await expectOk(response)
-    const outcome = outcomeOf(await response.json())
+    const outcome = toOutcome(await response.json())
     expectShown(outcome, answer)
     // The client sends the message back as it received it.
     return outcome.message as MergedMessage

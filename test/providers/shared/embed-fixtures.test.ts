@@ -6,7 +6,7 @@ import {
   embedConfig,
   postEmbeddings,
 } from '../../support/embed-kinds.ts'
-import { errorOf, providerKey } from '../../support/gateway.ts'
+import { providerKey, readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
 
@@ -53,7 +53,7 @@ describe('requests', () => {
     if (fixture.error) {
       const { code, param } = fixture.error
       expect(response.status).toBe(400)
-      const error = await errorOf(response)
+      const error = await readError(response)
       expect(error['code']).toBe(code)
       expect(String(error['param']).split('.')[0]).toBe(param)
       expect(upstream.requests).toEqual([])
@@ -85,7 +85,7 @@ describe('answers', () => {
     const response = await afterRetries(gateway, postEmbeddings(gateway, fixture.request))
     expect(response.status).toBe(fixture.status)
     if (fixture.error) {
-      const error = await errorOf(response)
+      const error = await readError(response)
       expect(error['code']).toBe(fixture.error.code)
       expect(error['message']).toContain(fixture.error.says ?? '')
       return

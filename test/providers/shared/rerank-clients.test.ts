@@ -3,7 +3,7 @@ import { Pinecone } from '@pinecone-database/pinecone'
 import { CohereClient, CohereClientV2 } from 'cohere-ai'
 import { describe, expect, test } from 'vitest'
 import { VoyageAIClient } from 'voyageai'
-import { bodyOf, otters, rerank, rerankConfig, scores } from '../../support/rerank.ts'
+import { otters, readOkBody, rerank, rerankConfig, scores } from '../../support/rerank.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
 
@@ -103,7 +103,7 @@ describe('the gateway sends the same request as the vendor’s own client and re
     expect(read).toEqual(best)
     const gateway = await watchedGateway(rerankConfig({ kind, model: { upstream_id: model } }))
     gateway.upstream.next(json(answer))
-    const got = await bodyOf(await rerank(gateway, { ...otters, top_n: 2 }))
+    const got = await readOkBody(await rerank(gateway, { ...otters, top_n: 2 }))
     expect(got.results).toEqual(relevance)
     const [{ url, body }] = sent as [(typeof sent)[number]]
     expect(gateway.upstream.requests[0]?.url).toBe(url)

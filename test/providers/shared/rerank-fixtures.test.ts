@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { afterRetries } from '../../support/embed-kinds.ts'
-import { errorOf, providerKey } from '../../support/gateway.ts'
+import { providerKey, readError } from '../../support/gateway.ts'
 import { type RerankSetup, rerank, rerankConfig } from '../../support/rerank.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { watchedGateway } from '../../support/watched-gateway.ts'
@@ -45,7 +45,7 @@ describe('requests', () => {
     const response = await rerank(gateway, fixture.request)
     if (fixture.error) {
       expect(response.status).toBe(400)
-      expect(await errorOf(response)).toMatchObject(fixture.error)
+      expect(await readError(response)).toMatchObject(fixture.error)
       expect(upstream.requests).toEqual([])
       return
     }
@@ -70,7 +70,7 @@ describe('answers', () => {
     const response = await afterRetries(gateway, rerank(gateway, fixture.request))
     expect(response.status).toBe(fixture.status)
     if (fixture.error) {
-      const error = await errorOf(response)
+      const error = await readError(response)
       expect(error['code']).toBe(fixture.error.code)
       expect(error['message']).toContain(fixture.error.says ?? '')
       return

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type ApiFamily, type TranslationOutcome } from '../../../src/providers/translation/cell.ts'
 import type { Condition } from '../../../src/providers/translation/conditions.ts'
 import { type Feature, table } from '../../../src/providers/translation/table.ts'
-import { errorOf, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { readError, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
 import { examples } from './examples.ts'
 import { exceptional, type Link, usual } from './links.ts'
@@ -135,7 +135,7 @@ async function readDropped(link: Asked): Promise<unknown> {
 async function expectRefusal(link: Asked, fields: object, error: object): Promise<void> {
   const { chat, upstream } = await createGateway(link)
   upstream.requests.length = 0
-  expect(await errorOf(await chat({ ...question, ...fields }))).toMatchObject(error)
+  expect(await readError(await chat({ ...question, ...fields }))).toMatchObject(error)
   expect(upstream.requests).toEqual([])
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { buildAzureUrl } from '../../../src/providers/vendors/azure.ts'
 import {
-  chunkOf,
   completion,
   done,
   hello,
+  makeChunk,
   role,
   stop,
   usageChunk,
@@ -258,7 +258,7 @@ describe('streams', () => {
     object: '',
     prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
   })}\n\n`
-  const asyncFilter = chunkOf({
+  const asyncFilter = makeChunk({
     choices: [
       { index: 0, finish_reason: null, content_filter_results: {}, content_filter_offsets: {} },
     ],

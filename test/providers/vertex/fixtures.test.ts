@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../support/gateway.ts'
+import { readError } from '../../support/gateway.ts'
 import { json, stream } from '../../support/scripted-upstream.ts'
 import { asking, event, payloads, saying, serviceAccount, token, vertexGateway } from './support.ts'
 
@@ -67,7 +67,7 @@ describe('requests', () => {
     const { chat, upstream } = await gatewayFor(fixture)
     const response = await chat(fixture.request)
     expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject({ ...fixture.error })
+    expect(await readError(response)).toMatchObject({ ...fixture.error })
     expect(upstream.requests).toEqual([])
   })
 })

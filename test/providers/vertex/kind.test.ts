@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf, type TestGateway } from '../../support/gateway.ts'
+import { readError, type TestGateway } from '../../support/gateway.ts'
 import { broken, json, type Responder, stream, whole } from '../../support/scripted-upstream.ts'
 import {
   asking,
@@ -90,7 +90,7 @@ describe('a token endpoint', () => {
     gateway.upstream.next(refusal)
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({
+    expect(await readError(response)).toMatchObject({
       code: 'LM-3003',
       message:
         'provider p refused the request with status 401: token endpoint, status 400, invalid_grant: Account.',
@@ -119,7 +119,7 @@ describe('a token endpoint', () => {
     gateway.upstream.always(broken())
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-3003' })
+    expect(await readError(response)).toMatchObject({ code: 'LM-3003' })
     expect(callsOf(gateway)).toEqual(['token', 'token', 'token'])
   })
 })
@@ -149,7 +149,7 @@ describe('a credentials file', () => {
     const gateway = await vertexGateway({ secret: '/run/user.json', baseUrl: 'global', readFile })
     const response = await gateway.chat(asking())
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({
+    expect(await readError(response)).toMatchObject({
       code: 'LM-3006',
       message: expect.stringMatching(
         /its credentials have no project; set base_url to the full address/,
@@ -177,7 +177,7 @@ describe('an unusable provider fails only its own requests', () => {
     const gateway = await vertexGateway(setup)
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({
+    expect(await readError(response)).toMatchObject({
       code: 'LM-3006',
       message: expect.stringMatching(message),
     })
@@ -208,7 +208,7 @@ describe('error statuses of the service', () => {
     const response = await patiently(gateway, gateway.chat(asking()))
     expect(response.status).toBe(surfaced)
     const message = `provider p refused the request with status ${code}: Told so.`
-    expect(await errorOf(response)).toMatchObject({ code: 'LM-3003', message })
+    expect(await readError(response)).toMatchObject({ code: 'LM-3003', message })
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
@@ -224,7 +224,7 @@ describe('error statuses of the service', () => {
       gateway.upstream.always(json([failing(code, status)], { status: code }))
       const response = await patiently(gateway, gateway.chat(asking({ stream: true })))
       expect(response.status).toBe(surfaced)
-      const { code: received, message } = await errorOf(response)
+      const { code: received, message } = await readError(response)
       expect(received).toBe(error)
       expect(message).toContain('Told so.')
       expect(gateway.upstream.requests).toHaveLength(3)
@@ -236,7 +236,7 @@ describe('error statuses of the service', () => {
     gateway.upstream.next(whole('<html>404</html>', { status: 404 }))
     const response = await gateway.chat(asking())
     expect(response.status).toBe(404)
-    expect((await errorOf(response))['message']).not.toContain('<')
+    expect((await readError(response))['message']).not.toContain('<')
   })
 })
 

@@ -3,7 +3,7 @@ import {
   readAmbientSecret,
   readAwsSecret,
 } from '../../../../src/providers/bedrock/auth/credential.ts'
-import { errorOf, testGateway } from '../../../support/gateway.ts'
+import { readError, testGateway } from '../../../support/gateway.ts'
 import { json } from '../../../support/scripted-upstream.ts'
 import { answered, asking, bedrockGateway, waitForAnswer } from '../support.ts'
 
@@ -86,7 +86,7 @@ describe('an unusable credential', () => {
     const gateway = await bedrockGateway({ secret })
     const response = await waitForAnswer(gateway, gateway.chat(asking()))
     expect(response.status).toBe(502)
-    const { code, message } = await errorOf(response)
+    const { code, message } = await readError(response)
     expect(code).toBe('LM-3006')
     expect(message).toMatch(why)
     expect(message).not.toContain(secret)

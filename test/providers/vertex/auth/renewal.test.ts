@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../../../support/gateway.ts'
+import { readError } from '../../../support/gateway.ts'
 import { json, type Responder, silent, stream } from '../../../support/scripted-upstream.ts'
 import {
   asking,
@@ -44,7 +44,7 @@ describe('a token that the upstream refuses before it expires', () => {
     upstream.next(token('t1'), expired, token('t2'), expired)
     const response = await chat(asking())
     expect(response.status).toBe(502)
-    expect(await errorOf(response)).toMatchObject({
+    expect(await readError(response)).toMatchObject({
       code: 'LM-3003',
       message: 'provider p refused the request with status 401: Expired.',
     })
@@ -82,5 +82,5 @@ test('waiting for a token counts against the first-token timeout', async () => {
   await gateway.clock.advance(3000)
   const response = await answer
   expect(response.status).toBe(504)
-  expect(await errorOf(response)).toMatchObject({ code: 'LM-3011' })
+  expect(await readError(response)).toMatchObject({ code: 'LM-3011' })
 })
