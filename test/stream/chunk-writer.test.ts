@@ -6,14 +6,14 @@ import {
   createUsageChunk,
   doneFrame,
 } from '../../src/stream/chunk-writer.ts'
-import { textOf } from '../support/streams.ts'
+import { decodeText } from '../support/streams.ts'
 
 const identity = { id: 'c1', created: 7, model: 'm' }
 const usage = { promptTokens: 2, completionTokens: 3, totalTokens: 5, estimated: false }
 
 /** Parses the chunks in the bytes of a frame. */
 function chunksIn({ bytes }: Frame) {
-  const events = textOf(bytes).split('\n\n').slice(0, -1)
+  const events = decodeText(bytes).split('\n\n').slice(0, -1)
   return events.map((event) => JSON.parse(event.replace(/^data: /, '')))
 }
 
