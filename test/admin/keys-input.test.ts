@@ -191,7 +191,7 @@ test('the name of an unknown field comes back no longer than 100 characters', as
   expect(error.message.length).toBeLessThan(200)
 })
 
-describe('what is unusual and yet right is taken:', () => {
+describe('unusual but valid bodies', () => {
   test.each([
     ['a name of one character', { name: 'x' }, { name: 'x' }],
     ['a name of 256 characters', { name: '🔑'.repeat(256) }, { name: '🔑'.repeat(256) }],
@@ -267,7 +267,7 @@ describe('a body over the limit is LM-1002', () => {
       },
     })
 
-  test.each(everyRoute)('for %s', async (route) => {
+  test.each(everyRoute)('a body over the limit is LM-1002 for %s', async (route) => {
     const declared = await send(route, tooLong, { 'content-length': String(tooLong.length) })
     expect(refusal(declared)).toEqual([413, 'LM-1002', null])
     expect(refusal(await send(route, pieces()))).toEqual([413, 'LM-1002', null])
@@ -275,7 +275,7 @@ describe('a body over the limit is LM-1002', () => {
 })
 
 describe('a client that leaves', () => {
-  test('while its body is read ends the wait, and nothing is written', async () => {
+  test('a client that leaves while its body is read ends the wait, and nothing is written', async () => {
     const before = admin.store.calls.length
     const signal = new LightAbortController()
     const body = new ReadableStream<Uint8Array>({ start: (out) => out.enqueue(utf8('{"na')) })
@@ -288,7 +288,7 @@ describe('a client that leaves', () => {
     expect(admin.clock.pending).toBe(0)
   })
 
-  test('before its body is read is not waited for', async () => {
+  test('a client that left before its body is read is not waited for', async () => {
     const signal = new LightAbortController()
     signal.abort()
     const body = new ReadableStream<Uint8Array>()

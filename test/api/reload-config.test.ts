@@ -23,7 +23,7 @@ function put(
 }
 
 describe('GET /admin/config', () => {
-  test('shows the exact bytes of the file, not what overrides make of it, and their hash', async () => {
+  test('GET shows the exact bytes of the file, without overrides, and their hash', async () => {
     const gateway = await reloadingGateway(`# käse ☕\r\n\t${pricedProvider}`, {
       env: { GATEWAY_MASTER_KEY: masterKey, GATEWAY_SERVER__BODY_LIMIT: '5000' },
     })
@@ -34,14 +34,14 @@ describe('GET /admin/config', () => {
     expect(hashOf(gateway)).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('shows the file as it is by now, also when that cannot serve', async () => {
+  test('GET shows the current file, even when it is invalid', async () => {
     const gateway = await reloadingGateway()
     gateway.file.write('providers = [')
     const { body } = await gateway.admin('GET', '/admin/config')
     expect(body).toEqual({ config: 'providers = [', hash: hashOf(gateway) })
   })
 
-  test('of a file that cannot be read is LM-5001 without a path', async () => {
+  test('GET of an unreadable file is LM-5001 without a path', async () => {
     const gateway = await reloadingGateway()
     gateway.file.isReadable = false
     const error = await expectErrorShape(await gateway.get('/admin/config', { headers: master }))
@@ -52,7 +52,7 @@ describe('GET /admin/config', () => {
 })
 
 describe('PUT /admin/config', () => {
-  test('serves the new configuration before the 204, and keeps the file before', async () => {
+  test('the new configuration serves before the 204, and the previous file is kept', async () => {
     const gateway = await reloadingGateway()
     const { file, upstream, ask, key, count } = gateway
     const [client, before] = [await key(), file.bytes]
@@ -65,27 +65,27 @@ describe('PUT /admin/config', () => {
     expect(await count('gateway_config_reloads_total')).toBe(1)
   })
 
-  test('has nothing left to do for the look at the file that follows', async () => {
+  test('the file watch finds nothing new after a PUT', async () => {
     const gateway = await reloadingGateway()
     await put(gateway, successor, { 'if-match': hashOf(gateway) })
     await gateway.gateway.refresh()
     expect(await gateway.count('gateway_config_reloads_total')).toBe(1)
   })
 
-  test('takes the hash in quotes too, and any content type', async () => {
+  test('the hash may be in quotes, and any content type is accepted', async () => {
     const gateway = await reloadingGateway()
     const headers = { 'if-match': `"${hashOf(gateway)}"`, 'content-type': 'application/json' }
     expect((await put(gateway, successor, headers)).status).toBe(204)
   })
 
-  test('replaces a file that cannot serve', async () => {
+  test('a PUT replaces an invalid file', async () => {
     const gateway = await reloadingGateway()
     gateway.file.write('providers = [')
     const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
     expect([answer.status, gateway.file.text]).toEqual([204, successor])
   })
 
-  test('takes restart-only settings in silence, and the log names them', async () => {
+  test('a PUT accepts restart-only settings, and the log names them', async () => {
     const gateway = await reloadingGateway()
     const body = `[server]\nport = 9999\n${successor}\nusage_flush_ms = 7`
     gateway.said()
@@ -99,7 +99,7 @@ describe('PUT /admin/config', () => {
     ['any hash', { 'if-match': '*' }, 'LM-1001', /must be the hash of the file: \*/],
     ['a weak tag', { 'if-match': 'W/"0"' }, 'LM-1001', /a weak tag is not accepted/],
     ['another hash', { 'if-match': '0'.repeat(64) }, 'LM-1004', /GET it again/],
-  ])('with %s is refused and changes nothing', async (_, headers, code, message) => {
+  ])('a PUT with %s is refused and changes nothing', async (_, headers, code, message) => {
     const gateway = await reloadingGateway()
     const before = gateway.file.bytes
     const answer = await put(gateway, successor, headers as Record<string, string>)
@@ -123,19 +123,22 @@ describe('PUT /admin/config', () => {
       /signing_key_env: .*NONE/,
       'webhooks.signing_key_env',
     ],
-  ])('of what cannot serve is LM-1001 that names the setting: %j', async (body, message, param) => {
-    const gateway = await reloadingGateway()
-    const before = gateway.file.bytes
-    const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
-    const error = await expectErrorShape(answer)
-    expect(error).toMatchObject({ code: 'LM-1001', message: expect.stringMatching(message) })
-    if (param !== null) expect(error.param).toBe(param)
-    expect(error.message).not.toMatch(/staged|config\.toml/)
-    expect([gateway.file.bytes, gateway.file.backup]).toEqual([before, undefined])
-    expect(await gateway.count('gateway_config_reload_failures_total')).toBe(0)
-  })
+  ])(
+    'a PUT of an invalid configuration is LM-1001 with the setting: %j',
+    async (body, message, param) => {
+      const gateway = await reloadingGateway()
+      const before = gateway.file.bytes
+      const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
+      const error = await expectErrorShape(answer)
+      expect(error).toMatchObject({ code: 'LM-1001', message: expect.stringMatching(message) })
+      if (param !== null) expect(error.param).toBe(param)
+      expect(error.message).not.toMatch(/staged|config\.toml/)
+      expect([gateway.file.bytes, gateway.file.backup]).toEqual([before, undefined])
+      expect(await gateway.count('gateway_config_reload_failures_total')).toBe(0)
+    },
+  )
 
-  test('over the body limit is LM-1002', async () => {
+  test('a PUT over the body limit is LM-1002', async () => {
     const gateway = await reloadingGateway(`[server]\nbody_limit = 500\n${pricedProvider}`)
     const body = `${successor}\n${'#'.repeat(500)}`
     const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
@@ -143,7 +146,7 @@ describe('PUT /admin/config', () => {
     expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-1002' })
   })
 
-  test('into a folder that is read-only is LM-5001, with the staged path nowhere', async () => {
+  test('a PUT into a read-only folder is LM-5001 without the staged path', async () => {
     const gateway = await reloadingGateway()
     const before = gateway.file.bytes
     gateway.file.isWritable = false
@@ -158,7 +161,7 @@ describe('PUT /admin/config', () => {
     expect(gateway.file.bytes).toBe(before)
   })
 
-  test('while the database is out leaves the file as it was', async () => {
+  test('a PUT while the database is unavailable leaves the file unchanged', async () => {
     const gateway = await reloadingGateway()
     const before = gateway.file.bytes
     gateway.store.trouble = 'refuse'
@@ -167,7 +170,7 @@ describe('PUT /admin/config', () => {
     expect([answer.status, gateway.file.bytes]).toEqual([503, before])
   })
 
-  test('that an editor was faster than is refused, and what the editor wrote stays', async () => {
+  test('a PUT is refused when an editor changed the file first, and the editor’s text stays', async () => {
     const gateway = await reloadingGateway()
     const release = gateway.store.hold()
     const pending = put(gateway, successor, { 'if-match': hashOf(gateway) })
@@ -179,7 +182,7 @@ describe('PUT /admin/config', () => {
   })
 
   test.each([undefined, 'Bearer wrong', 'Basic eDp5'])(
-    'needs the master key (%s)',
+    'a PUT needs the master key (%s)',
     async (shown) => {
       const gateway = await reloadingGateway()
       const headers = { authorization: shown ?? '', 'if-match': hashOf(gateway) }
@@ -189,7 +192,7 @@ describe('PUT /admin/config', () => {
     },
   )
 
-  test('of a hundred that race exactly one wins a round, and what it wrote serves', async () => {
+  test('of a hundred concurrent PUTs exactly one wins each round, and its configuration serves', async () => {
     const gateway = await reloadingGateway()
     const client = await gateway.key()
     for (let round = 0; round < 5; round++) {
@@ -209,7 +212,7 @@ describe('PUT /admin/config', () => {
     }
   })
 
-  test('beside reloads and refreshes always ends with the file serving', async () => {
+  test('after concurrent PUTs, reloads and refreshes the file is what serves', async () => {
     const gateway = await reloadingGateway()
     const client = await gateway.key()
     for (let round = 0; round < 20; round++) {
@@ -223,7 +226,7 @@ describe('PUT /admin/config', () => {
   })
 })
 
-test('without auth there is no such route', async () => {
+test('without auth the route does not exist', async () => {
   const { get } = await watchedGateway()
   for (const method of ['GET', 'PUT']) {
     const answer = await get('/admin/config', { method, headers: master })
@@ -231,7 +234,7 @@ test('without auth there is no such route', async () => {
   }
 })
 
-test('a gateway that was given its configuration as text shows it, and cannot replace it', async () => {
+test('a gateway created from text shows its configuration and cannot replace it', async () => {
   const gateway = await reloadingGateway(pricedProvider, { configFile: undefined })
   const { config, hash } = (await gateway.admin('GET', '/admin/config')).body
   expect(config).toBe(withAuth(pricedProvider))

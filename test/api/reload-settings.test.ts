@@ -28,8 +28,8 @@ const nowhere: ImageFetchPort = {
 const second = 1_000
 const day = 86_400
 
-describe('a reload changes', () => {
-  test('prices', async () => {
+describe('settings that a reload changes', () => {
+  test('a reload changes prices', async () => {
     const gateway = await reloadingGateway()
     const { key, upstream, ask, change } = gateway
     const { id, ...client } = await key()
@@ -40,7 +40,7 @@ describe('a reload changes', () => {
     expect(await readSpend(gateway, id)).toBe(0.0004)
   })
 
-  test('fallbacks, retries and the threshold and cooldown of circuits', async () => {
+  test('a reload changes fallbacks, retries, and the threshold and cooldown of circuits', async () => {
     const other = '[[providers.models]]\nid = "n"'
     const { key, upstream, ask, change, clock } = await reloadingGateway(
       withSettings('[resilience]\nretry_max_attempts = 1'),
@@ -81,7 +81,7 @@ describe('a reload changes', () => {
       'LM-3011',
     ],
     ['a provider’s total_timeout_ms', withProvider('total_timeout_ms = 3000'), 'LM-3013'],
-  ])('%s', async (_, config, code) => {
+  ])('a reload changes %s', async (_, config, code) => {
     const { key, upstream, ask, change, clock } = await reloadingGateway()
     const client = await key()
     await change(config)
@@ -91,7 +91,7 @@ describe('a reload changes', () => {
     expect(errorIn(await pending)).toMatchObject({ code })
   })
 
-  test('connect timeouts, and whose they are', async () => {
+  test('a reload changes connect timeouts, each for its provider', async () => {
     const { key, upstream, ask, change } = await reloadingGateway()
     const client = await key()
     upstream.always(used(9))
@@ -107,7 +107,7 @@ describe('a reload changes', () => {
     expect(await timeouts()).toEqual([80, true])
   })
 
-  test('server.body_limit, on both planes and for the host', async () => {
+  test('a reload changes server.body_limit, on both planes and for the host', async () => {
     const { key, ask, admin, change, gateway } = await reloadingGateway()
     const client = await key()
     await change(withSettings('[server]\nbody_limit = 100'))
@@ -118,7 +118,7 @@ describe('a reload changes', () => {
     await change(pricedProvider)
   })
 
-  test('server.sse_heartbeat_ms, for streams that begin after it', async () => {
+  test('a reload changes server.sse_heartbeat_ms for streams that begin after it', async () => {
     const { key, upstream, get, change, clock } = await reloadingGateway()
     const { headers } = await key()
     await change(withSettings('[server]\nsse_heartbeat_ms = 2000'))
@@ -137,7 +137,7 @@ describe('a reload changes', () => {
     await reader.rest()
   })
 
-  test('tokenizer.mode', async () => {
+  test('a reload changes tokenizer.mode', async () => {
     const counted: string[] = []
     const { key, upstream, ask, change } = await reloadingGateway(
       pricedProvider.replace('upstream-m', 'gpt-4o'),
@@ -161,7 +161,7 @@ describe('a reload changes', () => {
     expect(counted).not.toEqual([])
   })
 
-  test('image_fetch', async () => {
+  test('a reload changes image_fetch', async () => {
     const embeds = withModel('capabilities = ["embed"]\nmodalities = ["text", "image"]').replace(
       '"openai"',
       '"voyage"',
@@ -176,7 +176,7 @@ describe('a reload changes', () => {
     expect([before, await code()]).toEqual(['LM-2005', 'LM-2006'])
   })
 
-  test('health checks: on, more often, of another provider, and off, at once', async () => {
+  test('a reload starts, changes and stops health checks at once', async () => {
     const own = withProvider('base_url = "https://one.test"')
     const checked = (interval: number, more = '') =>
       `[resilience]\nhealth_check_enabled = true\nhealth_check_interval_ms = ${interval}\n${own}${more}`
@@ -206,7 +206,7 @@ describe('a reload changes', () => {
     expect(await health()).toEqual([expect.stringContaining('unknown')])
   })
 
-  test('auth.flush_interval_ms, at once', async () => {
+  test('a reload changes auth.flush_interval_ms at once', async () => {
     const { key, upstream, ask, change, clock, store } = await reloadingGateway()
     const client = await key()
     upstream.next(used(9))
@@ -219,7 +219,7 @@ describe('a reload changes', () => {
     expect(store.keys.get(client.id)?.budgetSpent).toBe(9_000n)
   })
 
-  test('auth.retention_days, at once', async () => {
+  test('a reload changes auth.retention_days at once', async () => {
     const { change, clock, store } = await reloadingGateway(pricedProvider, {
       auth: 'retention_days = 0',
     })
@@ -238,7 +238,7 @@ describe('a reload changes', () => {
     store.usage.length = 0
   })
 
-  test('auth.reserve_output_tokens', async () => {
+  test('a reload changes auth.reserve_output_tokens', async () => {
     const { key, ask, change, upstream } = await reloadingGateway()
     const client = await key({ budget_max: 0.0001 })
     expect(errorIn(await ask(client, prompt()))).toMatchObject({ code: 'LM-4001' })
@@ -248,7 +248,7 @@ describe('a reload changes', () => {
   })
 })
 
-describe('a restart is waited for by', () => {
+describe('settings that need a restart', () => {
   const changed = 'id = "changed"'
   const others = pricedProvider.replace('id = "m"', changed)
 
@@ -263,7 +263,7 @@ describe('a restart is waited for by', () => {
     ['telemetry.metadata_labels', `[telemetry]\nmetadata_labels = ["team"]\n${others}`],
     ['telemetry.max_series', `[telemetry]\nmax_series = 1\n${others}`],
   ])(
-    '%s, which the log names, while the rest of the file serves',
+    '%s needs a restart, and the log names it, while the rest of the file serves',
     async (setting, config, auth = '') => {
       const { change, said, get, key, gateway, count } = await reloadingGateway()
       const { settings } = gateway
@@ -281,7 +281,7 @@ describe('a restart is waited for by', () => {
     },
   )
 
-  test('auth.enabled, turned off: keys are still needed, and the admin API is there', async () => {
+  test('turning auth.enabled off needs a restart: keys and the admin API stay', async () => {
     const { file, gateway, said, get, admin } = await reloadingGateway()
     said()
     file.write(pricedProvider)
@@ -291,7 +291,7 @@ describe('a restart is waited for by', () => {
     expect((await admin('GET', '/admin/config')).body['config']).toBe(pricedProvider)
   })
 
-  test('auth.usage_flush_ms, which keeps its old value', async () => {
+  test('auth.usage_flush_ms keeps its value until a restart', async () => {
     const { change, key, ask, upstream, clock, store } = await reloadingGateway()
     await change(pricedProvider, 'usage_flush_ms = 100')
     upstream.next(used(9))
@@ -302,7 +302,7 @@ describe('a restart is waited for by', () => {
     expect(store.usage).toHaveLength(1)
   })
 
-  test('telemetry.metadata_labels, which keep their series', async () => {
+  test('telemetry.metadata_labels keep their series until a restart', async () => {
     const labelled = '[telemetry]\nmetadata_labels = ["team"]\n'
     const { change, key, upstream, get } = await reloadingGateway(labelled + pricedProvider)
     await change(`[telemetry]\nmetadata_labels = ["user"]\n${pricedProvider}`)

@@ -66,7 +66,7 @@ async function modelsOf({ get }: ReloadingGateway, headers: HeadersInit): Promis
 }
 
 describe('a new configuration', () => {
-  test('serves the next request, as a whole, and the log says so', async () => {
+  test('the next request gets the new configuration as a whole, and the log says so', async () => {
     const gateway = await reloadingGateway(provider(model('old')))
     const { ask, key, upstream, change, said, count } = gateway
     const client = await key()
@@ -84,7 +84,7 @@ describe('a new configuration', () => {
     })
   })
 
-  test('is a file and the environment over it', async () => {
+  test('the environment overrides the new file', async () => {
     const { change, ask, key, upstream } = await reloadingGateway(provider(model('m')), {
       env: { GATEWAY_MASTER_KEY: masterKey, GATEWAY_RESILIENCE__RETRY_MAX_ATTEMPTS: '1' },
     })
@@ -94,7 +94,7 @@ describe('a new configuration', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('needs no auth, no database and no admin API', async () => {
+  test('a reload needs no auth, no database and no admin API', async () => {
     const { file } = await reloadingGateway(provider(model('old')))
     const { gateway, chat, upstream, get } = await watchedGateway(provider(model('old')), {
       configFile: file,
@@ -106,7 +106,7 @@ describe('a new configuration', () => {
     expect((await get('/admin/config')).status).toBe(404)
   })
 
-  test('is looked for in vain where the file has not changed', async () => {
+  test('a refresh does nothing when the file has not changed', async () => {
     const { gateway, file, count } = await reloadingGateway()
     await gateway.refresh()
     expect(await count(reloads)).toBe(0)
@@ -118,7 +118,7 @@ describe('a new configuration', () => {
     expect(await count(reloads)).toBe(2)
   })
 
-  test('leaves the creation time of a model that it does not change', async () => {
+  test('an unchanged model keeps its creation time', async () => {
     const { clock, change, get, key } = await reloadingGateway(provider(model('a') + model('b')))
     const { headers } = await key()
     await clock.advance(5_000)
@@ -130,8 +130,8 @@ describe('a new configuration', () => {
   })
 })
 
-describe('a request that runs while the configuration is replaced', () => {
-  test('as a stream ends on the snapshot that it began with, and at its prices', async () => {
+describe('a request that runs during a reload', () => {
+  test('a stream ends on the snapshot that it began with, and at its prices', async () => {
     const { key, upstream, get, change, rows, ask } = await reloadingGateway(
       provider(model('m', priced)),
     )
@@ -155,7 +155,7 @@ describe('a request that runs while the configuration is replaced', () => {
     expect(await rows()).toMatchObject([{ model: 'm', provider: 'p', cost: 13_000n, status: 200 }])
   })
 
-  test('not yet answered goes on to the retries and fallbacks of the old one', async () => {
+  test('an unanswered request continues with the retries and fallbacks of the old configuration', async () => {
     const config = `[resilience]\nretry_max_attempts = 2\nretry_base_ms = 1000\n${provider(
       model('m', 'fallbacks = ["n"]'),
     )}${provider(model('n'), { name: 'q', at: 'https://two.test/v1' })}`
@@ -175,7 +175,7 @@ describe('a request that runs while the configuration is replaced', () => {
     ])
   })
 
-  test('shows the provider the key it began with', async () => {
+  test('a request continues with the provider key that it began with', async () => {
     const config = provider(model('m', 'fallbacks = ["n"]') + model('n'))
     const { key, upstream, ask, admin } = await reloadingGateway(onceOnly + config)
     await admin('PUT', '/admin/provider-keys/p', { key: 'first' })
@@ -196,8 +196,8 @@ describe('a request that runs while the configuration is replaced', () => {
   })
 })
 
-describe('what has happened outlives a reload:', () => {
-  test('open circuits, with the time that is left, and not those of models that are gone', async () => {
+describe('state that survives a reload', () => {
+  test('open circuits survive with their remaining time, except for removed models', async () => {
     const resilience = '[resilience]\nretry_max_attempts = 1\ncircuit_failure_threshold = 1\n'
     const two = provider(model('m') + model('n'))
     const { key, upstream, ask, change, clock, get } = await reloadingGateway(resilience + two)
@@ -215,7 +215,7 @@ describe('what has happened outlives a reload:', () => {
     ])
   })
 
-  test('the requests and tokens of this minute', async () => {
+  test('the requests and tokens of the current minute survive', async () => {
     const { key, upstream, ask, change, clock } = await reloadingGateway()
     const [slow, small] = [await key({ rpm_limit: 1 }), await key({ tpm_limit: 20 })]
     upstream.always(used(15))
@@ -229,7 +229,7 @@ describe('what has happened outlives a reload:', () => {
     expect((await ask(small, prompt(15))).status).toBe(200)
   })
 
-  test('spend that the database does not know of yet, and reservations', async () => {
+  test('unsaved spend and reservations survive', async () => {
     const gateway = await reloadingGateway()
     const { key, group, upstream, ask, change, store } = gateway
     const pool = await group({ budget_max: 0.0001 })
@@ -252,7 +252,7 @@ describe('what has happened outlives a reload:', () => {
     expect(await readSpend(gateway, client.id)).toBe(0.000049)
   })
 
-  test('what is known of the providers’ health', async () => {
+  test('the health of providers survives', async () => {
     const probed = '[resilience]\nhealth_check_enabled = true\n'
     const { change, get, clock } = await reloadingGateway(probed + provider(model('m')), {
       upstream: json({}),
@@ -265,8 +265,8 @@ describe('what has happened outlives a reload:', () => {
   })
 })
 
-describe('keys that were made offline', () => {
-  test('join at the next reload, and not before', async () => {
+describe('keys created offline', () => {
+  test('a key created offline is valid from the next reload on', async () => {
     const gateway = await reloadingGateway()
     const { store, upstream, ask, change } = gateway
     const { plaintext, digest } = mintKey()
@@ -292,7 +292,7 @@ describe('keys that were made offline', () => {
   })
 })
 
-describe('a configuration that cannot serve', () => {
+describe('an invalid configuration', () => {
   const signed = '[webhooks]\nurl = "https://hooks.test"\nsigning_key_env = "NO_SUCH"'
   test.each([
     ['no TOML', 'providers = [', /line 2, column 2: not TOML/],
@@ -301,22 +301,25 @@ describe('a configuration that cannot serve', () => {
     ['a fallback that is missing', provider(model('m', 'fallbacks = ["x"]')), /fallbacks\[0\]/],
     ['a value out of range', `${pricedProvider}\n[server]\nport = 0`, /server\.port/],
     ['a signing key that is nowhere', `${pricedProvider}\n${signed}`, /signing_key_env.*NO_SUCH/],
-  ])('changes nothing, and the log says why: %s', async (_, config, why) => {
-    const { change, said, count, ask, key, upstream } = await reloadingGateway()
-    const client = await key()
-    said()
-    await change(config)
-    expect(said()).toEqual([expect.stringMatching(why)])
-    expect([await count(failures), await count(reloads)]).toEqual([1, 0])
-    upstream.next(used(9))
-    expect((await ask(client, prompt())).status).toBe(200)
-  })
+  ])(
+    'an invalid configuration changes nothing, and the log says why: %s',
+    async (_, config, why) => {
+      const { change, said, count, ask, key, upstream } = await reloadingGateway()
+      const client = await key()
+      said()
+      await change(config)
+      expect(said()).toEqual([expect.stringMatching(why)])
+      expect([await count(failures), await count(reloads)]).toEqual([1, 0])
+      upstream.next(used(9))
+      expect((await ask(client, prompt())).status).toBe(200)
+    },
+  )
 
   test.each([
     ['is empty', new Uint8Array(0)],
     ['is empty', new TextEncoder().encode(' \n')],
     ['is not valid UTF-8', Uint8Array.of(0x23, 0xff, 0x0a)],
-  ])('because the file %s', async (problem, bytes) => {
+  ])('a configuration is refused because the file %s', async (problem, bytes) => {
     const { gateway, file, said, count } = await reloadingGateway()
     said()
     file.bytes = bytes
@@ -326,7 +329,7 @@ describe('a configuration that cannot serve', () => {
     expect(await count(failures)).toBe(1)
   })
 
-  test('because the file cannot be read, and its path stays out of the log', async () => {
+  test('an unreadable file is refused, and its path stays out of the log', async () => {
     const { gateway, file, said, count } = await reloadingGateway()
     said()
     file.isReadable = false
@@ -338,7 +341,7 @@ describe('a configuration that cannot serve', () => {
     expect(await count(failures)).toBe(1)
   })
 
-  test('because the database is out, is tried again at the next reload', async () => {
+  test('a reload that fails because the database is unavailable is repeated at the next reload', async () => {
     const { gateway, file, store, said, count, ask, key, upstream } = await reloadingGateway()
     const client = await key()
     file.write(withAuth(provider(model('new'))))
@@ -355,7 +358,7 @@ describe('a configuration that cannot serve', () => {
     expect([await count(failures), await count(reloads)]).toEqual([1, 1])
   })
 
-  test('is reported once for each version of the file, and once for each SIGHUP', async () => {
+  test('a refusal is reported once for each version of the file and once for each SIGHUP', async () => {
     const { gateway, file, count } = await reloadingGateway()
     file.write('providers = [')
     for (let looks = 0; looks < 3; looks++) await gateway.refresh()
@@ -367,7 +370,7 @@ describe('a configuration that cannot serve', () => {
     expect(await count(failures)).toBe(3)
   })
 
-  test('shows no secret', async () => {
+  test('a refusal shows no secret', async () => {
     const { change, log } = await reloadingGateway(pricedProvider)
     await change(`${pricedProvider}\nbase_url = "https://user:hunter2@host"\nkey = "hunter2"`)
     expect(JSON.stringify(log)).not.toContain('hunter2')

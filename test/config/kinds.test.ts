@@ -50,7 +50,7 @@ describe('base_url', () => {
     ['bedrock', 'us-gov-west-1'],
     ['vertex_ai', 'europe-west4'],
     ['vertex_ai', 'global'],
-  ])('may be a bare region of %s: %s', async (kind, region) => {
+  ])('base_url may be a bare region of %s: %s', async (kind, region) => {
     const { providers } = await loadValid(provider(kind, `base_url = "${region}"`))
     expect(providers[0]?.base_url).toBe(region)
   })

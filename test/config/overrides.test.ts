@@ -33,7 +33,7 @@ describe('a variable overrides the setting that it names', () => {
     ['true', true],
     ['TRUE', true],
     ['False', false],
-  ])('with %s as a boolean', async (text, value) => {
+  ])('a boolean may be written as %s', async (text, value) => {
     const { auth } = await loadValid('', { GATEWAY_AUTH__ENABLED: text })
     expect(auth.enabled).toBe(value)
   })
@@ -43,7 +43,7 @@ describe('a variable overrides the setting that it names', () => {
     ['team, user,', ['team', 'user']],
     ['["team","user"]', ['team', 'user']],
     ['[]', []],
-  ])('with %s as a list of texts', async (text, value) => {
+  ])('a list of texts may be written as %s', async (text, value) => {
     const { telemetry } = await loadValid('telemetry.metadata_labels = ["old"]', {
       GATEWAY_TELEMETRY__METADATA_LABELS: text,
     })

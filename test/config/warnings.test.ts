@@ -19,7 +19,7 @@ describe('a model without a price', () => {
     'cost_per_1m_cache_write',
     'cost_per_1m_cache_write_1h',
     'cost_per_1k_searches',
-  ])('does not include one that says %s = 0', async (price) => {
+  ])('a model with %s = 0 causes no warning', async (price) => {
     expect(await listWarnings(authOn + fileWithModels({ a: `${price} = 0` }))).toEqual([])
   })
 
@@ -43,7 +43,7 @@ describe('image_fetch without limits', () => {
     'enabled = false',
     'enabled = true\nallowed_hosts = ["example.com"]',
     'enabled = true\nallowed_url_prefixes = ["https://example.com/"]',
-  ])('is not warned about with %j', async (lines) => {
+  ])('image_fetch with %j causes no warning', async (lines) => {
     expect(await listWarnings(fetching(lines))).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('in Express', () => {
+describe('Express', () => {
   test('the gateway and routes behind a body parser both work', async () => {
     const { app } = await example('express')
     const url = await listening(createServer(app as RequestListener))
@@ -33,7 +33,7 @@ describe('in Express', () => {
   })
 })
 
-describe('in Next.js', () => {
+describe('Next.js', () => {
   test('the route handler answers GET and streams the answer to POST', async () => {
     const { GET, POST, runtime } = await example('next')
     expect(runtime).toBe('nodejs')
@@ -75,7 +75,7 @@ describe('a request with an Upgrade header', () => {
   const canChoose = major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21)
 
   test.skipIf(!canChoose)(
-    'with a listener for WebSockets, reaches the gateway if shouldUpgradeCallback declines it',
+    'with a listener for WebSockets, a handshake reaches the gateway if shouldUpgradeCallback declines it',
     async () => {
       const { server } = await example('upgrade')
       // The example exports a server of node:http.

@@ -21,8 +21,8 @@ function answering(body: Uint8Array, headers: Readonly<Record<string, string>>, 
   return httpServer((_, response) => response.writeHead(status, headers).end(body))
 }
 
-describe('a body that arrives encoded', () => {
-  test.each(codings)('is decoded: %s', async (coding, encode) => {
+describe('an encoded body', () => {
+  test.each(codings)('an encoded body is decoded: %s', async (coding, encode) => {
     const body = encode(said)
     const { url } = await answering(body, {
       'content-encoding': coding,
@@ -36,7 +36,7 @@ describe('a body that arrives encoded', () => {
     expect(response.header('x-other')).toBe('kept')
   })
 
-  test.skipIf(!('createZstdDecompress' in zlib))('is decoded: zstd', async () => {
+  test.skipIf(!('createZstdDecompress' in zlib))('an encoded body is decoded: zstd', async () => {
     const encode = Reflect.get(zlib, 'zstdCompressSync') as (text: string) => Buffer
     const { url } = await answering(encode(said), { 'content-encoding': 'zstd' })
     expect(await whole(await call(upstream(), { url }))).toBe(said)
@@ -108,17 +108,20 @@ describe('a body that arrives encoded', () => {
     })
   })
 
-  test.each(codings)('that ends too early has broken off: %s', async (coding, encode) => {
-    const body = encode(said)
-    const { url } = await answering(body.subarray(0, body.length - 9), {
-      'content-encoding': coding,
-    })
-    expect(await failure(whole(await call(upstream(), { url })))).toEqual({
-      kind: 'network',
-      reason: 'Z_BUF_ERROR',
-      phase: 'answering',
-    })
-  })
+  test.each(codings)(
+    'an encoded body that ends too early has broken off: %s',
+    async (coding, encode) => {
+      const body = encode(said)
+      const { url } = await answering(body.subarray(0, body.length - 9), {
+        'content-encoding': coding,
+      })
+      expect(await failure(whole(await call(upstream(), { url })))).toEqual({
+        kind: 'network',
+        reason: 'Z_BUF_ERROR',
+        phase: 'answering',
+      })
+    },
+  )
 
   test('an encoded body that breaks off returns the decoded part, then a network failure', async () => {
     const encoder = zlib.createGzip({ flush: zlib.constants.Z_SYNC_FLUSH })

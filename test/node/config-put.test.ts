@@ -80,7 +80,7 @@ function read(path: string): string {
 }
 
 describe('PUT /admin/config', () => {
-  test('replaces the file, keeps a backup and the permissions, and serves the change before it responds', async () => {
+  test('a PUT replaces the file, keeps a backup and the permissions, and serves the change before it responds', async () => {
     const { path, names } = setting()
     chmodSync(path, 0o640)
     if (isRoot) chownSync(path, 1234, 5678)
@@ -97,7 +97,7 @@ describe('PUT /admin/config', () => {
     expect(names()).toEqual(['config.toml', 'config.toml.bak'])
   })
 
-  test('replaces a symbolic link by a file and keeps watching the path', async () => {
+  test('a PUT replaces a symbolic link by a file, and the path is still watched', async () => {
     const { home, path } = setting()
     const link = join(home, 'link.toml')
     symlinkSync('config.toml', link)
@@ -122,7 +122,7 @@ describe('PUT /admin/config', () => {
   })
 
   test.runIf(isRoot && process.platform === 'linux')(
-    'in a read-only folder is LM-5001, and no message holds a path',
+    'a PUT in a read-only folder is LM-5001, and no message holds a path',
     async () => {
       const { home, path } = setting()
       chmodSync(home, 0o555)

@@ -34,7 +34,7 @@ afterEach(() => {
 })
 
 describe('keys create', () => {
-  test('prints the record and the secret, and stores only the digest of the secret', async () => {
+  test('keys create prints the record and the secret, and stores only the digest of the secret', async () => {
     const { stdout } = await keys('create', '--name', 'batch')
     const { key, ...record } = JSON.parse(stdout)
     expect(key).toMatch(/^sk-gw-[0-9a-f]{64}$/)
@@ -56,7 +56,7 @@ describe('keys create', () => {
     expect(row && opens(key, row)).toBe(true)
   })
 
-  test('takes a budget, limits, an expiry and a group', async () => {
+  test('keys create accepts a budget, limits, an expiry and a group', async () => {
     await addGroup()
     const limits = '--rpm-limit 0 --tpm-limit 90000 --expires-at 1764000000'
     const { stdout } = await keys(
@@ -90,7 +90,7 @@ describe('keys create', () => {
     expect(opened).toEqual([])
   })
 
-  test('requires a name', () => expectFailure(2, /--name.*not specified/, 'create'))
+  test('keys create requires a name', () => expectFailure(2, /--name.*not specified/, 'create'))
 
   test.each([groupId, 'nobody'])('the unknown group %s is bad usage', async (id) => {
     const message = new RegExp(`^--group-id: no group has the id "${id}"`)
@@ -100,7 +100,7 @@ describe('keys create', () => {
 })
 
 describe('keys list', () => {
-  test('prints the records in the order of their creation, without digest or secret', async () => {
+  test('keys list prints the records in the order of their creation, without digest or secret', async () => {
     await keys('create', '--name', 'first')
     await keys('create', '--name', 'second')
     const { stdout } = await keys('list')
@@ -109,12 +109,12 @@ describe('keys list', () => {
     for (const { digest } of store.keys.values()) expect(stdout).not.toContain(digest)
   })
 
-  test('shows the spend that the database has', async () => {
+  test('keys list shows the spend in the database', async () => {
     await addKey({ budgetSpent: 1_500_000_001n as NanoUsd })
     expect(await listed()).toMatchObject([{ budget_spent: 1.500000001 }])
   })
 
-  test('leaves out deleted keys', async () => {
+  test('keys list leaves out deleted keys', async () => {
     await addKey({ deletedAt: 5 })
     expect(await listed()).toEqual([])
   })
@@ -191,7 +191,7 @@ describe('the command line', () => {
     config = written('config.toml', `[auth]\nenabled = true\ndb_path = ${path}\n`)
   })
 
-  test('creates and lists keys while other processes have the database open', async () => {
+  test('the commands work while other processes have the database open', async () => {
     const server = await openNodeStore({ path: join(folder, 'keys.db'), token: undefined })
     try {
       const created = await gateway('keys', 'create', '--name', 'beside')
@@ -206,7 +206,7 @@ describe('the command line', () => {
     }
   })
 
-  test('ends with 2 for a bad value and for an unknown group', async () => {
+  test('a bad value and an unknown group end with 2', async () => {
     const bad = await gateway('keys', 'create', '--name', 'batch', '--rpm-limit', 'many')
     expect(bad).toMatchObject({ code: 2, stdout: '' })
     const unknown = await gateway('keys', 'create', '--name', 'batch', '--group-id', groupId)
@@ -217,7 +217,7 @@ describe('the command line', () => {
     })
   })
 
-  test('ends with 1 for a database that cannot be used', async () => {
+  test('an unusable database ends with 1', async () => {
     writeFileSync(join(folder, 'keys.db'), 'this is no database'.repeat(500))
     const { code, stdout, stderr } = await gateway('keys', 'list')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

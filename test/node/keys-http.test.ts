@@ -74,7 +74,7 @@ function counts(answers: readonly HostAnswer[]): Record<number, number> {
 }
 
 describe('64 connections of one key', () => {
-  test('spend a tight budget completely and never exceed it', async () => {
+  test('64 connections spend a tight budget completely and never exceed it', async () => {
     const { host, path } = await world(await upstream())
     // Each request reserves and costs 20,000 nano-dollars: 100 of them, and not one more.
     const { id, key } = await host.key({ budget_max: 0.002 })
@@ -91,7 +91,7 @@ describe('64 connections of one key', () => {
     expect(await valueOf(path, 'select count(*) from usage_log where status = 402')).toBe(540)
   })
 
-  test('reuse the reservations of failed and cheaper requests, and the spend is the sum of the rows', async () => {
+  test('64 connections reuse the reservations of failed and cheaper requests, and the spend is the sum of the rows', async () => {
     const { host, path } = await world(await upstream((call) => [-1, 3, 10, 7][call % 4] ?? 0))
     const group = await host.admin('POST', '/admin/groups', { name: 'g', budget_max: 0.003 })
     const pool = String(group.body['id'])
@@ -123,7 +123,7 @@ describe('64 connections of one key', () => {
     expect(total).toBeLessThanOrEqual(3_000_000)
   })
 
-  test('get exactly as many requests a minute as the limit', async () => {
+  test('64 connections get exactly as many requests a minute as the limit', async () => {
     const { host } = await world(await upstream())
     let answers: HostAnswer[]
     let minute: number
@@ -215,7 +215,7 @@ describe('the official openai package', () => {
     return error as APIError
   }
 
-  test('throws its AuthenticationError for an invalid key', async () => {
+  test('the SDK throws its AuthenticationError for an invalid key', async () => {
     const { host } = await world(await upstream())
     const stranger = client(host, `sk-gw-${'0'.repeat(64)}`)
     for (const ask of [
@@ -229,7 +229,7 @@ describe('the official openai package', () => {
     }
   })
 
-  test('throws one error with status 402 for an exhausted budget, with its figures', async () => {
+  test('the SDK throws one error with status 402 for an exhausted budget, with its figures', async () => {
     const vendor = await upstream()
     const { host } = await world(vendor)
     const { key } = await host.key({ budget_max: 0 })
@@ -248,7 +248,7 @@ describe('the official openai package', () => {
     expect(body['groups']).toMatchObject([{ requests: 1 }])
   })
 
-  test('throws its RateLimitError, with the time to wait', async () => {
+  test('the SDK throws its RateLimitError, with the time to wait', async () => {
     const { host } = await world(await upstream())
     await awayFromMinuteEnd(3_000)
     const { key } = await host.key({ rpm_limit: 1 })
@@ -261,7 +261,7 @@ describe('the official openai package', () => {
     expect(error.headers?.get('x-ratelimit-remaining-requests')).toBe('0')
   })
 
-  test('does not retry an error that waiting cannot solve', async () => {
+  test('the SDK does not retry an error that waiting cannot solve', async () => {
     const { host } = await world(await upstream())
     const { key } = await host.key({ tpm_limit: 3 })
     const error = await failure(client(host, key, 3).chat.completions.create(request))
@@ -271,7 +271,7 @@ describe('the official openai package', () => {
     expect(body['groups']).toMatchObject([{ requests: 1 }])
   })
 
-  test('reads a stream with a key, and the rate limit headers', async () => {
+  test('the SDK reads a stream with a key, and the rate limit headers', async () => {
     const vendor = await httpServer((request_, response) => {
       request_.resume()
       response.setHeader('content-type', 'text/event-stream')

@@ -150,7 +150,7 @@ describe('a proxy that fails', () => {
   const secret = 'proxy-secret-canary'
 
   test.each([407, 403, 502])(
-    'by status %i to a tunnel is named, and its secret is not',
+    'status %i to a tunnel request names the proxy, and hides its secret',
     async (status) => {
       const proxy = await testProxy({ refusal: status })
       const url = `http://user:${secret}@127.0.0.1:${proxy.port}`
@@ -166,7 +166,7 @@ describe('a proxy that fails', () => {
     },
   )
 
-  test('by status 407 to a whole address is named as well; other statuses may be the upstream’s', async () => {
+  test('status 407 to an absolute URL names the proxy; other statuses may be the upstream’s', async () => {
     const [refusing, failing] = [
       await testProxy({ refusal: 407 }),
       await testProxy({ refusal: 502 }),
@@ -265,7 +265,7 @@ describe('an abort closes the connections to the upstream and the proxy', () => 
     await expect.poll(() => port.openSockets).toBe(0)
   })
 
-  test('in the middle of a stream', async () => {
+  test('an abort in the middle of a stream closes the connection', async () => {
     const proxy = await testProxy()
     const server = await httpsServer((_, response) => response.write('first'))
     const abort = new AbortController()

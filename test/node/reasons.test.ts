@@ -47,11 +47,14 @@ describe('a provider that cannot be reached', () => {
       'is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE); see NODE_EXTRA_CA_CERTS and ca_file',
     ],
     ['has expired', 'expired', 'has expired (CERT_HAS_EXPIRED)'],
-  ] as const)('since its certificate %s: the message says so', async (_, certificate, problem) => {
-    const { url } = await httpsServer((__, response) => response.end(), certificate)
-    const detail = `could not be reached: its certificate ${problem}`
-    expect(await reasonsOf(url)).toEqual({ message: `provider local ${detail}`, detail })
-  })
+  ] as const)(
+    'a provider whose certificate %s: the message says so',
+    async (_, certificate, problem) => {
+      const { url } = await httpsServer((__, response) => response.end(), certificate)
+      const detail = `could not be reached: its certificate ${problem}`
+      expect(await reasonsOf(url)).toEqual({ message: `provider local ${detail}`, detail })
+    },
+  )
 })
 
 describe('a provider that closes the connection', () => {
@@ -73,7 +76,7 @@ describe('a provider that closes the connection', () => {
     )
   })
 
-  test('in the middle of a stream', async () => {
+  test('a close in the middle of a stream is named in the message', async () => {
     const { url } = await httpServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(role + hello, () => setTimeout(() => response.socket?.resetAndDestroy(), 20))

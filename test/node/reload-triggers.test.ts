@@ -79,8 +79,8 @@ async function watched(path: string, refreshed = () => {}) {
   }
 }
 
-describe('a change of the file is noticed', () => {
-  test('that is written in place, again and again', async () => {
+describe('a change of the file triggers a reload', () => {
+  test('the file may be written in place, repeatedly', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
     const { noticed } = await watched(path)
@@ -92,7 +92,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('that is written in place under another name, as through a mount of the file alone', async () => {
+  test('the file may be written in place under another name, as through a mount of the file alone', async () => {
     const [path, other] = [join(folder(), 'config.toml'), join(folder(), 'other.toml')]
     writeFileSync(path, 'a')
     linkSync(path, other)
@@ -103,7 +103,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('that is put in its place by a rename, again and again', async () => {
+  test('the file may be replaced by a rename, repeatedly', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
     const { noticed } = await watched(path)
@@ -116,7 +116,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('that is deleted and created again', async () => {
+  test('the file may be deleted and created again', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
     const { noticed } = await watched(path)
@@ -128,7 +128,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('that is mounted by Kubernetes, which exchanges a link of the folder', async () => {
+  test('the file may be mounted by Kubernetes, which swaps a link of the folder', async () => {
     const home = folder()
     const version = (name: string, text: string) => {
       mkdirSync(join(home, name))
@@ -148,7 +148,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('that a link leads to, in another folder, and a change of the link', async () => {
+  test('the file may be the target of a link in another folder, and the link may change', async () => {
     const [home, other] = [folder(), folder()]
     const path = join(home, 'config.toml')
     writeFileSync(join(other, 'real.toml'), 'a')
@@ -164,7 +164,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('whose folder vanishes, comes back, and is exchanged', async () => {
+  test('the folder may vanish, return, and be replaced', async () => {
     const home = join(folder(), 'etc')
     const path = join(home, 'config.toml')
     mkdirSync(home)
@@ -184,7 +184,7 @@ describe('a change of the file is noticed', () => {
     await noticed()
   })
 
-  test('after a folder was in its place, as Docker makes one for a file that is missing', async () => {
+  test('a folder may have had the name of the file, as Docker creates one for a missing file', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
     const { noticed } = await watched(path)
@@ -200,7 +200,7 @@ describe('a change of the file is noticed', () => {
     }
   })
 
-  test('in a circle of links is waited for, and nothing breaks', async () => {
+  test('a cycle of links is waited out without an error', async () => {
     const home = folder()
     symlinkSync('b', join(home, 'a'))
     symlinkSync('a', join(home, 'b'))

@@ -73,7 +73,7 @@ describe('a request passes', () => {
       'an offer of HTTP/2',
       'GET /v1/models HTTP/1.1\r\nhost: a\r\nupgrade: h2c\r\nconnection: upgrade\r\n',
     ],
-  ])('with %s', async (_, head) => {
+  ])('a request with %s passes', async (_, head) => {
     const gateway = stubGateway(() => text('answer'))
     const { port } = await served(gateway)
     const answer = parsed(await rawAnswer(port, `${head}connection: close\r\n\r\n`))
@@ -86,7 +86,7 @@ describe('a request passes', () => {
     ['http://elsewhere?a=b', 'GET /?a=b'],
     ['http://[::1]:80/a%2Fb?c=http://d/', 'GET /a%2Fb?c=http://d/'],
     ['//elsewhere/v1', 'GET //elsewhere/v1'],
-  ])('with the target %s, as %s', async (target, seen) => {
+  ])('a request with the target %s passes, as %s', async (target, seen) => {
     const gateway = stubGateway(({ method, url }) =>
       text(`${method} ${url.replace('http://gateway', '')}`),
     )
@@ -95,7 +95,7 @@ describe('a request passes', () => {
     expect(parsed(await rawAnswer(port, head))).toMatchObject({ status: 200, body: seen })
   })
 
-  test('with a body and an offer of HTTP/2', async () => {
+  test('a request with a body and an offer of HTTP/2 passes', async () => {
     const gateway = stubGateway(async (request) => text(`got ${await request.text()}`))
     const { port } = await served(gateway)
     const head = 'POST / HTTP/1.1\r\nhost: a\r\nupgrade: h2c\r\nconnection: upgrade, close\r\n'

@@ -74,7 +74,7 @@ function answerTo(question: Buffer, type: number, records: Records | 'unknown'):
 const v6 = '2001:db8:0:0:0:0:0:1'
 
 describe('resolving a name', () => {
-  test('returns all IPv4 and IPv6 addresses of the name server', async () => {
+  test('all IPv4 and IPv6 addresses of the name server are returned', async () => {
     const server = await nameServer({
       'both.test': { v4: '192.0.2.1', v6 },
       'old.test': { v4: '192.0.2.2' },
@@ -87,7 +87,7 @@ describe('resolving a name', () => {
     expect(await resolve('new.test', signal)).toEqual(['2001:db8::1'])
   })
 
-  test('returns the addresses of the hosts file if it lists the name', async () => {
+  test('the addresses of the hosts file are returned if it lists the name', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-hosts-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const hosts = join(folder, 'hosts')

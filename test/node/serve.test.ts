@@ -68,7 +68,7 @@ describe('a response', () => {
   })
 
   test.each(['a\r\nx-injected: b', 'naïve ☃'])(
-    'with the illegal header %j is 500',
+    'a response with the illegal header %j is 500',
     async (value) => {
       const { address } = await served(
         stubGateway(() => text('body', { headers: { 'x-own': value } })),
@@ -136,7 +136,7 @@ describe('malformed requests get errors in the format of the gateway', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'invalid_request' } })
   })
 
-  test('a slow body', async () => {
+  test('a slow body gets an error', async () => {
     const gateway = stubGateway(async (request) => text(await request.text()))
     const { port } = await served(gateway, { limits: quick })
     expect(parsed(await rawAnswer(port, `${post(10)}part`)).status).toBe(408)

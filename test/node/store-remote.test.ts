@@ -22,7 +22,7 @@ function opened(url: string, token?: string): Promise<Store> {
 const everything = { since: 0, until: 1e9 }
 
 describe('a libSQL server', () => {
-  test('is shown the token, and gets the tables once', async () => {
+  test('the server gets the token, and creates the tables once', async () => {
     const server = await libsqlServer()
     await (await opened(server.url, 'secret-token')).close()
     const store = await opened(server.url, 'secret-token')
@@ -30,7 +30,7 @@ describe('a libSQL server', () => {
     expect([...server.tokens]).toEqual(['Bearer secret-token'])
   })
 
-  test('holds what a file holds', async () => {
+  test('the server stores what a file stores', async () => {
     const { url } = await libsqlServer()
     const store = await opened(url)
     await store.createGroup(newGroup('g'))
@@ -62,7 +62,7 @@ describe('a libSQL server', () => {
     expect(await store.readWebhookSettings()).toMatchObject({ enabled: true })
   })
 
-  test('is sent each change as one writing transaction', async () => {
+  test('each change is sent as one write transaction', async () => {
     const server = await libsqlServer()
     const store = await opened(server.url)
     server.frames.clear()
@@ -71,7 +71,7 @@ describe('a libSQL server', () => {
     expect([...server.frames]).toEqual(['BEGIN IMMEDIATE; COMMIT; ROLLBACK'])
   })
 
-  test('that is cut off after a write gets it again, and writes it once', async () => {
+  test('a write whose connection was cut is sent again, and written once', async () => {
     const server = await libsqlServer()
     const store = await opened(server.url)
     const batch = usageBatch('1', [usageRow()])
@@ -81,7 +81,7 @@ describe('a libSQL server', () => {
     expect(await store.listUsage({ ...everything, cursor: 0, limit: 10 })).toHaveLength(1)
   })
 
-  test('that cannot be reached is told by its host alone', async () => {
+  test('an unreachable server is named by its host only', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -95,7 +95,7 @@ describe('a libSQL server', () => {
     })
   })
 
-  test('that does not answer is given up when the calls are abandoned', async () => {
+  test('calls to a silent server end when they are abandoned', async () => {
     const server = await libsqlServer()
     const store = await opened(server.url)
     server.hold()

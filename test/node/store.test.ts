@@ -24,21 +24,21 @@ function opened(path = join(folder(), 'gateway.db')): Promise<Store> {
 
 const everything = { since: 0, until: 1e9, cursor: 0 }
 
-describe('a database in a file', () => {
-  test('is opened by the program in the source as well', async () => {
+describe('a database file', () => {
+  test('the program can open it when it runs from the source as well', async () => {
     const store = await openNodeStore({ path: join(folder(), 'gateway.db'), token: undefined })
     expect(await store.createKey(newKey('a'))).toMatchObject({ id: 'a', budgetSpent: 0n })
     await store.close()
   })
 
-  test('is private, and so is what SQLite puts beside it', async () => {
+  test('the file and the files of SQLite beside it are private', async () => {
     const path = join(folder(), 'gateway.db')
     await opened(path)
     const modes = ['', '-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777)
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  test('may be named by an address, and keeps what was written', async () => {
+  test('the file may be named by a URL, and keeps its rows', async () => {
     const directory = folder()
     const path = join(directory, 'with blank#?%.db')
     const first = await opened(new URL(`file://${directory}/with%20blank%23%3F%25.db`).href)
@@ -49,7 +49,7 @@ describe('a database in a file', () => {
     expect(statSync(path).size).toBeGreaterThan(0)
   })
 
-  test('commits durably, with a write-ahead log', async () => {
+  test('the file commits durably, with a write-ahead log', async () => {
     const path = join(folder(), 'gateway.db')
     await opened(path)
     expect(await valueOf(path, 'pragma journal_mode')).toBe('wal')
@@ -57,7 +57,7 @@ describe('a database in a file', () => {
 })
 
 describe('calls', () => {
-  test('are carried out in the order they are made', async () => {
+  test('calls run in the order in which they are made', async () => {
     const store = await opened()
     const names = Array.from({ length: 50 }, (_, at) => `name ${at}`)
     const [, ...updates] = await Promise.all([
@@ -67,7 +67,7 @@ describe('calls', () => {
     expect(updates).toEqual(names.map((name) => expect.objectContaining({ name })))
   })
 
-  test('bring long lists whole and in order', async () => {
+  test('long lists arrive whole and in order', async () => {
     const store = await opened()
     await store.addUsage(
       usageBatch(
@@ -82,7 +82,7 @@ describe('calls', () => {
     expect((await store.readAccounts()).keys.map(({ id }) => id)).toEqual(ids)
   })
 
-  test('are finished before the database is closed, and refused afterwards', async () => {
+  test('calls finish before the database closes, and are refused afterwards', async () => {
     const path = join(folder(), 'gateway.db')
     const store = await opened(path)
     const writes = ['1', '2', '3'].map((id) => store.addUsage(usageBatch(id, [usageRow()])))
@@ -92,7 +92,7 @@ describe('calls', () => {
     expect(await valueOf(path, 'select count(*) from usage_log')).toBe(3)
   })
 
-  test('keep the process alive; a store that is open does not', async () => {
+  test('running calls keep the process alive; an open store does not', async () => {
     const script = join(folder(), 'script.mjs')
     await build({
       stdin: {
@@ -113,7 +113,7 @@ describe('calls', () => {
   })
 })
 
-describe('the thread', () => {
+describe('the database thread', () => {
   /** A thread whose program is this. */
   function program(text: string): URL {
     return new URL(`data:text/javascript,${encodeURIComponent(text)}`)
@@ -135,7 +135,7 @@ describe('the thread', () => {
   const crash = (store: Store) => store.deleteSealed('canary', 'x')
   const ended = new StoreFault('the database thread ended during the call')
 
-  test('that crashes costs the call it crashes in; the next one starts another', async () => {
+  test('a crash fails only the current call, and the next one starts another thread', async () => {
     const reports: unknown[] = []
     const store = await echoing((...told) => reports.push(told))
     const calls = [
@@ -157,7 +157,7 @@ describe('the thread', () => {
     ])
   })
 
-  test('that does nothing but crash is left alone for a while', async () => {
+  test('a thread that keeps crashing is not started again for a while', async () => {
     const store = await echoing()
     const calls = await Promise.allSettled(Array.from({ length: 6 }, () => crash(store)))
     expect(calls.map((call) => call.status === 'rejected' && call.reason.message)).toEqual([
@@ -171,13 +171,13 @@ describe('the thread', () => {
     expect(await store.readSealed('canary')).toBe('canary')
   })
 
-  test('that has nothing to run refuses to open', async () => {
+  test('a store refuses to open without a thread program', async () => {
     const entry = program('throw new Error("secret")')
     await expect(openStore('', { entry })).rejects.toThrow(ended)
   })
 })
 
-test('the event loop is not held up by five thousand rows a second, nor by a long page', async () => {
+test('the event loop is not blocked by five thousand rows a second, nor by a long page', async () => {
   const store = await opened()
   const rows = Array.from({ length: 500 }, () => usageRow({ metadata: { team: 'search' } }))
   const gaps: number[] = []

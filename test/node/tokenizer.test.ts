@@ -42,7 +42,7 @@ describe('the thread counts', () => {
     ['o200k_base', '你好,世界', 3],
     ['cl100k_base', '你好,世界', 6],
     ['o200k_base', '\ud800', 1],
-  ] as const)('in %s %j as %i', async (encoding, text, tokens) => {
+  ] as const)('a text in %s, %j, counts as %i', async (encoding, text, tokens) => {
     expect(await shared.count(encoding, [text])).toEqual([tokens])
   })
 

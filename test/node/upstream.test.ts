@@ -5,7 +5,7 @@ import { type Call, call, failure, text, upstream, whole } from './support/upstr
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
 describe('an upstream request', () => {
-  test('sends method, path, headers and body as given, and returns status, headers and body', async () => {
+  test('method, path, headers and body are sent as given, and status, headers and body are returned', async () => {
     const seen: string[] = []
     const { url } = await httpServer(async (request, response) => {
       let body = ''
@@ -26,7 +26,7 @@ describe('an upstream request', () => {
     expect(await whole(response)).toBe('made')
   })
 
-  test('reuses the connection of the previous request', async () => {
+  test('the connection of the previous request is reused', async () => {
     const server = await httpServer((_, response) => response.end('ok'))
     const port = upstream()
     for (let round = 0; round < 3; round++) {
@@ -52,14 +52,14 @@ describe('an upstream request', () => {
     expect(server.sockets).toHaveLength(5)
   })
 
-  test('follows no redirect', async () => {
+  test('redirects are not followed', async () => {
     const { url } = await httpServer((_, response) =>
       response.writeHead(307, { location: 'http://127.0.0.1:1/elsewhere' }).end(),
     )
     expect((await call(upstream(), { url })).status).toBe(307)
   })
 
-  test('skips informational responses', async () => {
+  test('informational responses are skipped', async () => {
     const { url } = await tcpServer((socket) =>
       socket.once('data', () =>
         socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${ok}`),

@@ -48,7 +48,7 @@ const provider = (name: string, lines = '') =>
 const model = (id: string, lines = '') => `[[providers.models]]\nid = "${id}"\n${lines}\n`
 
 describe('a reload', () => {
-  test('takes prices, policies and timeouts from the new configuration', async () => {
+  test('prices, policies and timeouts come from the new configuration', async () => {
     const { snapshot, reload } = await running(provider('p') + model('m', 'cost_per_1m_input = 1'))
     await reload(
       '[server]\nbody_limit = 7\nfirst_token_timeout_ms = 8\n' +
@@ -67,7 +67,7 @@ describe('a reload', () => {
 describe('the credential of a provider', () => {
   const named = provider('p', 'api_key_env = "P_KEY"')
 
-  test('is read from the variable, even when a key is stored', async () => {
+  test('the variable overrides the stored key', async () => {
     const { snapshot } = await running(named, { env: { P_KEY: 'a' }, storedKeys: { p: 'b' } })
     expect(await headers(snapshot)).toEqual({ authorization: 'Bearer a' })
   })
@@ -77,12 +77,12 @@ describe('the credential of a provider', () => {
     ['empty', named, { P_KEY: '' }],
     ['not named', provider('p'), {}],
     ['not named and the provider has a base_url', provider('p', 'base_url = "http://p.test"'), {}],
-  ])('is the stored key when the variable is %s', async (_, text, env) => {
+  ])('the stored key is used when the variable is %s', async (_, text, env) => {
     const { snapshot } = await running(text, { env, storedKeys: { p: 'b' } })
     expect(await headers(snapshot)).toEqual({ authorization: 'Bearer b' })
   })
 
-  test('is the stored key rather than the variable of the vendor’s own tools', async () => {
+  test('the stored key overrides the variable of the vendor’s own tools', async () => {
     const { snapshot } = await running('[[providers]]\nname = "p"\nkind = "bedrock"\n', {
       env: { AWS_BEARER_TOKEN_BEDROCK: 'of a tool' },
       storedKeys: { p: 'stored' },
@@ -91,14 +91,14 @@ describe('the credential of a provider', () => {
   })
 
   test.each([{}, { other: 'b' }, { p: '' }])(
-    'is missing when neither the variable nor the stored key is there: %j',
+    'a credential is missing without a variable and a stored key: %j',
     async (storedKeys) => {
       const { snapshot } = await running(named, { storedKeys })
       expect(snapshot().providers[0]?.credential.kind).toBe('missing')
     },
   )
 
-  test('follows a key that is stored, replaced and deleted', async () => {
+  test('the credential follows a key that is stored, replaced and deleted', async () => {
     const { snapshot, reload } = await running(named)
     await reload(named, { p: 'a' })
     expect(await headers(snapshot)).toEqual({ authorization: 'Bearer a' })
@@ -115,7 +115,7 @@ describe('an access token', () => {
     `api_key_env = "V"\n${lines}\n`
   const account = JSON.stringify(authorizedUser)
 
-  test('stays in use while its provider is unchanged', async () => {
+  test('a token stays in use while its provider is unchanged', async () => {
     const start = vertex() + model('m')
     const { snapshot, reload, upstream } = await running(start, { env: { V: account } })
     upstream.next(token('first'))
@@ -128,7 +128,7 @@ describe('an access token', () => {
     expect(snapshot().providers[1]?.totalTimeout).toBe(5)
   })
 
-  test('is fetched again when a setting of its provider changes', async () => {
+  test('a token is fetched again when a setting of its provider changes', async () => {
     const { snapshot, reload, upstream } = await running(vertex(), { env: { V: account } })
     upstream.next(token('first'), token('second'))
     await headers(snapshot)
@@ -136,7 +136,7 @@ describe('an access token', () => {
     expect(await headers(snapshot)).toMatchObject({ authorization: 'Bearer second' })
   })
 
-  test('is fetched again when the credential changes', async () => {
+  test('a token is fetched again when the credential changes', async () => {
     const unset = vertex().replace('"V"', '"UNSET"')
     const { snapshot, reload, upstream } = await running(unset, { storedKeys: { v: account } })
     upstream.next(token('first'), token('second'))
@@ -145,7 +145,7 @@ describe('an access token', () => {
     expect(await headers(snapshot)).toMatchObject({ authorization: 'Bearer second' })
   })
 
-  test('is fetched again when the credential comes from a file, which may have changed', async () => {
+  test('a token is fetched again when the credential comes from a file, which may have changed', async () => {
     let content = account
     const { snapshot, reload, upstream } = await running(vertex(), {
       env: { V: '/run/secrets/account.json' },
@@ -165,7 +165,7 @@ describe('an access token', () => {
 describe('the creation time of a model', () => {
   const boot = 1_764_000_000
 
-  test('stays for an unchanged entry, and is the time of the reload for a new or changed one', async () => {
+  test('an unchanged entry keeps its time, and a new or changed one has the time of the reload', async () => {
     const { snapshot, reload, clock } = await running(
       provider('p') + model('same') + model('dearer') + provider('q') + model('moved'),
     )
@@ -184,7 +184,7 @@ describe('the creation time of a model', () => {
     expect(Object.fromEntries(created)).toEqual({ new: 60, same: 0, dearer: 60, moved: 60 })
   })
 
-  test('survives many reloads', async () => {
+  test('the time survives many reloads', async () => {
     const text = provider('p') + model('m')
     const { snapshot, reload, clock } = await running(text)
     for (let round = 0; round < 3; round++) {
@@ -194,7 +194,7 @@ describe('the creation time of a model', () => {
     expect(snapshot().model('m').created).toBe(boot)
   })
 
-  test('stays when only the key of the provider changes', async () => {
+  test('the time stays when only the key of the provider changes', async () => {
     const text = provider('p') + model('m')
     const { snapshot, reload, clock } = await running(text, { storedKeys: { p: 'a' } })
     await clock.advance(60_000)
@@ -202,7 +202,7 @@ describe('the creation time of a model', () => {
     expect(snapshot().model('m').created).toBe(boot)
   })
 
-  test('changes when a setting of the provider changes', async () => {
+  test('the time changes when a setting of the provider changes', async () => {
     const { snapshot, reload, clock } = await running(provider('p') + model('m'))
     await clock.advance(60_000)
     await reload(provider('p', 'base_url = "http://p.test"') + model('m'))

@@ -246,7 +246,7 @@ describe('sums', () => {
     ['group_id', ['', 'g']],
     ['status', ['200', '429']],
     ['total', ['total']],
-  ] as const)('by %s', async (groupBy, groups) => {
+  ] as const)('sums are grouped by %s', async (groupBy, groups) => {
     const store = await storeWith([
       { model: 'a', modelUsed: 'a', provider: 'p', keyId: 'k', groupId: 'g' },
       { model: 'b', modelUsed: null, provider: 'q', keyId: 'l', capability: 'embed', status: 429 },

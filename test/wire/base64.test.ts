@@ -27,7 +27,7 @@ describe.each([
     )
   })
 
-  test('writes into an array at an index, also from a view', () => {
+  test('bytes are written into an array at an index, also from a view', () => {
     const bytes = Uint8Array.from([9, 1, 2, 3, 4, 9]).subarray(1, 5)
     const target = new Uint8Array(12).subarray(1)
     expect(writeBase64(bytes, target, 1)).toBe(9)
@@ -39,7 +39,7 @@ describe.each([
   })
 
   test.each(['*', 'A', 'AAAA=A', 'ä', 'A-_A', 'AAA\u0141', 'AAA='.repeat(2)])(
-    '%j is none',
+    '%j is not valid base64',
     (text) => {
       expect(decodeBase64(text)).toBeUndefined()
     },

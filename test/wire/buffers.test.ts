@@ -5,7 +5,7 @@ import { Buffers } from '../../src/wire/buffers.ts'
 const turn = () => Promise.resolve()
 
 describe('the sum of bytes', () => {
-  test('is the sum of all accounts, and shrinks when an account closes', () => {
+  test('the sum covers all accounts, and shrinks when an account closes', () => {
     const buffers = new Buffers(() => 1000)
     const [first, second] = [buffers.openAccount(() => {}), buffers.openAccount(() => {})]
     first.addUnread(100)
@@ -20,7 +20,7 @@ describe('the sum of bytes', () => {
     expect(buffers.bytes).toBe(0)
   })
 
-  test('is reduced only once per account, whatever follows its close', () => {
+  test('the sum is reduced once per account, whatever follows its close', () => {
     const buffers = new Buffers(() => 1000)
     const share = buffers.openAccount(() => {})
     const hold = share.openCounter()

@@ -9,7 +9,7 @@ describe('BLAKE3', () => {
   test.each([
     ['', 'af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262'],
     ['abc', '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85'],
-  ])('of "%s" is the published value', (text, digest) => {
+  ])('BLAKE3 of "%s" is the published value', (text, digest) => {
     expect(blake3Hex(text)).toBe(digest)
     expect(blake3Hex(bytes(text))).toBe(digest)
   })
@@ -19,7 +19,7 @@ describe('BLAKE3', () => {
   })
 
   test.each([0, 1, 63, 64, 65, 128, 129, 1_024, 1_025, 5_000])(
-    'of %i characters owes nothing to what was hashed before',
+    'BLAKE3 of %i characters does not depend on earlier hashes',
     (length) => {
       for (const text of ['x'.repeat(length), 'é'.repeat(length)]) {
         blake3Hex('y'.repeat(3_000))

@@ -51,7 +51,7 @@ const document = fc.letrec<{ value: string; object: string }>((tie) => ({
 })).object
 
 describe('parsing in steps', () => {
-  test('gives the same value as parsing the whole text', async () => {
+  test('parsing in steps gives the same value as parsing the whole text', async () => {
     await fc.assert(
       fc.asyncProperty(document, fc.integer({ min: 1, max: 12 }), async (text, step) => {
         // As text, which shows the order of members and own ones called `__proto__`.
@@ -61,7 +61,7 @@ describe('parsing in steps', () => {
     )
   })
 
-  test('rejects what parsing the whole text rejects', async () => {
+  test('parsing in steps rejects what parsing the whole text rejects', async () => {
     const broken = fc
       .tuple(document, fc.nat(), fc.constantFrom('', ',', ']', '}', '[', '{', '"', ':', '1', ',,'))
       .map(([text, place, patch]) => {

@@ -9,7 +9,7 @@ const secret = 'sk-canary-schlüssel-🔑'
 
 describe('a sealed text', () => {
   test.each(['', 'x', secret, 'line\nline\0', '\ufeffmarked', 'x'.repeat(100_000)])(
-    'opens to what it was (%#)',
+    'a sealed text opens to the plaintext (%#)',
     async (text) => {
       expect(await sealer.open(label, await sealer.seal(label, text))).toBe(text)
     },

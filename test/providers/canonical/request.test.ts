@@ -29,7 +29,7 @@ function findParam(fields: object): string | undefined {
 }
 
 describe('a request', () => {
-  test('with only a question reads as defaults', () => {
+  test('a request with only a question reads as defaults', () => {
     expect(read({})).toMatchObject({
       messages: [{ role: 'user', content: 'Hi', path: 'messages.0' }],
       tools: [],
@@ -51,7 +51,7 @@ describe('a request', () => {
     expect(fromNulls).toEqual(fromNothing)
   })
 
-  test('is read once and never modified', () => {
+  test('a request is read once and never modified', () => {
     const once = call({ tools: [{ type: 'function', function: { name: 'f' } }] })
     const before = structuredClone(once.request)
     expect(readRequest(once)).toBe(readRequest(once))

@@ -140,7 +140,7 @@ describe.each(families)('$name', (family) => {
     test.each([
       ['reasoning_effort', { reasoning_effort: 'low' }],
       ['thinking', { thinking: { type: 'enabled', budget_tokens: 2000 } }],
-    ])('drops a budget from %s, which the vendor would refuse', async (field, fields) => {
+    ])('a budget is dropped from %s, which the vendor would refuse', async (field, fields) => {
       const { chat, upstream } = await family.gateway({})
       upstream.next(family.whole([text('Done.')]))
       expect((await chat({ ...asking, ...fields, messages })).status).toBe(200)
@@ -152,7 +152,7 @@ describe.each(families)('$name', (family) => {
       expect(strict.upstream.requests).toEqual([])
     })
 
-    test('does not change an adaptive model', async () => {
+    test('an adaptive model is unchanged', async () => {
       const { chat, upstream } = await family.gateway({ model: 'claude-opus-4-8', strict: true })
       upstream.next(family.whole([text('Done.')]))
       const thinking = { type: 'adaptive' }
