@@ -20,47 +20,47 @@ function usage(counts: Partial<Usage>): Usage {
 }
 
 describe('the cost of an answer', () => {
-  test('is its tokens at the prices of a million', () => {
+  test('tokens are charged at prices per million', () => {
     const counts = usage({ promptTokens: 1_000, completionTokens: 500 })
     expect(calculateCost(prices, counts, undefined)).toBe(usd(0.002 + 0.004))
   })
 
-  test('takes cached tokens and cache writes out of the prompt', () => {
+  test('cached tokens and cache writes are subtracted from the prompt', () => {
     const counts = usage({ promptTokens: 1_000, cachedTokens: 600, cacheWriteTokens: 300 })
     expect(calculateCost(prices, counts, undefined)).toBe(usd(0.0002 + 0.0003 + 0.00075))
   })
 
-  test('has a price of its own for what is written for an hour', () => {
+  test('tokens written for an hour have their own price', () => {
     const counts = usage({ promptTokens: 1_000, cacheWriteTokens: 300, cacheWrite1hTokens: 200 })
     expect(calculateCost(prices, counts, undefined)).toBe(usd(0.0014 + 0.00025 + 0.0008))
     const more = usage({ promptTokens: 1_000, cacheWriteTokens: 300, cacheWrite1hTokens: 900 })
     expect(calculateCost(prices, more, undefined)).toBe(usd(0.0014 + 0.0012))
   })
 
-  test('takes away no more than the whole prompt', () => {
+  test('no more than the whole prompt is subtracted', () => {
     const counts = usage({ promptTokens: 10, cachedTokens: 600, cacheWriteTokens: 300 })
     expect(calculateCost(prices, counts, undefined)).toBe(usd(0.0003 + 0.00075))
   })
 
-  test('adds search units at the price of a thousand', () => {
+  test('search units are charged at a price per thousand', () => {
     expect(calculateCost(prices, usage({ promptTokens: 1_000 }), 4)).toBe(usd(0.002 + 0.012))
   })
 
-  test('rounds half up, once, at the end', () => {
+  test('the sum is rounded once, half up', () => {
     const half = { ...freeOfCharge, input: nano(250_000), output: nano(250_000) }
     const one = usage({ promptTokens: 1, completionTokens: 1 })
     expect(calculateCost(half, one, undefined)).toBe(1n)
     expect(calculateCost({ ...half, output: nano(249_999) }, one, undefined)).toBe(0n)
   })
 
-  test('is exact for the largest counts and prices', () => {
+  test('the cost is exact for the largest counts and prices', () => {
     const most = usage({ promptTokens: Number.MAX_SAFE_INTEGER })
     expect(calculateCost({ ...freeOfCharge, input: usd(1e6) }, most, undefined)).toBe(
       9_007_199_254_740_991n * 1_000_000_000n,
     )
   })
 
-  test('is the exact sum, within half a nano-dollar', () => {
+  test('the cost is the exact sum, within half a nano-dollar', () => {
     const count = fc.nat(10_000_000)
     const price = fc.bigInt(0n, 10n ** 15n).map(nano)
     fc.assert(
@@ -99,21 +99,21 @@ describe('a reservation', () => {
     output: () => writing(maxTokens, choices),
   })
 
-  test("takes the request's own bound of the output, for every choice", () => {
+  test('the request’s own output bound counts once per choice', () => {
     const bounded = link(prices, { maxOutputTokens: 7 })
     expect(estimateMaxCost([bounded], chat(100, 3), 256)).toBe(usd(0.002 + 0.0024))
   })
 
-  test("takes the model's bound where the request sets none", () => {
+  test('the model’s bound applies when the request sets none', () => {
     const bounded = link(prices, { maxOutputTokens: 500 })
     expect(estimateMaxCost([bounded], chat(undefined, 2), 256)).toBe(usd(0.002 + 0.008))
   })
 
-  test('takes the configured bound where nothing else bounds the output', () => {
+  test('the configured bound applies when nothing else bounds the output', () => {
     expect(estimateMaxCost([link(prices)], chat(undefined), 256)).toBe(usd(0.002 + 0.002048))
   })
 
-  test('is priced by the dearest link for this very request', () => {
+  test('the link that is dearest for this request sets the price', () => {
     const dearInput = link({ input: usd(9), output: usd(1) })
     const dearOutput = link({ input: usd(1), output: usd(9) })
     const chain = [dearInput, dearOutput] as const
@@ -121,13 +121,13 @@ describe('a reservation', () => {
     expect(estimateMaxCost(chain, chat(5_000), 256)).toBe(usd(0.001 + 0.045))
   })
 
-  test('bounds the output of each link by itself', () => {
+  test('the output of each link has its own bound', () => {
     const short = link({ output: usd(9) }, { maxOutputTokens: 10 })
     const long = link({ output: usd(1) }, { maxOutputTokens: 1_000 })
     expect(estimateMaxCost([short, long], chat(undefined), 256)).toBe(usd(0.001))
   })
 
-  test('takes of each link what that link may write', () => {
+  test('each link counts what it may write', () => {
     const demand: UsageEstimate = {
       promptTokens: 0,
       output: ({ id }) => (id === 'long' ? writing(1_000) : writing(10, 3)),
@@ -139,7 +139,7 @@ describe('a reservation', () => {
     expect(estimateMaxTokens([short, long], demand)).toBe(1_000)
   })
 
-  test('of a request whose bound is not sent is no less than that bound', () => {
+  test('a bound that is not sent is still reserved', () => {
     const demand = (maxTokens: number): UsageEstimate => ({
       promptTokens: 0,
       output: () => ({ maxTokens, isBounded: false, choices: 1 }),
@@ -149,16 +149,16 @@ describe('a reservation', () => {
     expect(estimateMaxCost([dollar], demand(500), 256)).toBe(usd(0.0005))
   })
 
-  test('of what generates nothing is its input', () => {
+  test('a request that generates nothing reserves its input', () => {
     expect(estimateMaxCost([link(prices)], { promptTokens: 1_000 }, 256)).toBe(usd(0.002))
   })
 
-  test('counts search units', () => {
+  test('search units are reserved', () => {
     const searching = link({ searches: usd(2) })
     expect(estimateMaxCost([searching], { promptTokens: 50, searchUnits: 3 }, 256)).toBe(usd(0.006))
   })
 
-  test('is rounded up', () => {
+  test('a reservation is rounded up', () => {
     const cheap = link({ input: nano(1) })
     expect(estimateMaxCost([cheap], { promptTokens: 1 }, 256)).toBe(1n)
   })

@@ -59,7 +59,7 @@ async function expectOpen({ chat, upstream }: TestGateway, retryAfter: number) {
 }
 
 describe('a closed circuit', () => {
-  test('opens at the threshold, and then no call is made for the cooldown', async () => {
+  test('a circuit opens at the threshold, and no call is made during the cooldown', async () => {
     const gateway = await watchedGateway(config)
     await fail(gateway, 2)
     expect(await gauge(gateway)).toBe(0)
@@ -71,7 +71,7 @@ describe('a closed circuit', () => {
     expect(await gauge(gateway)).toBe(1)
   })
 
-  test('counts consecutive faults only: a success in between starts anew', async () => {
+  test('only consecutive faults count: a success resets the count', async () => {
     const gateway = await watchedGateway(config)
     for (let turn = 0; turn < 4; turn++) {
       await fail(gateway, 2)
@@ -93,13 +93,13 @@ describe('a closed circuit', () => {
     ['a connect timeout', broken({ kind: 'timeout', limit: 'connect' })],
     ['a malformed answer', whole('no')],
   ]
-  test.each(faults)('counts %s', async (_, fault) => {
+  test.each(faults)('%s counts as a fault', async (_, fault) => {
     const gateway = await watchedGateway(config)
     await fail(gateway, 3, fault)
     await expectOpen(gateway, 30)
   })
 
-  test('counts a first-token timeout', async () => {
+  test('a first-token timeout counts as a fault', async () => {
     const gateway = await watchedGateway(config)
     await fail(gateway, 2)
     gateway.upstream.next(silent())
@@ -110,7 +110,7 @@ describe('a closed circuit', () => {
   })
 
   test.each([400, 404, 409, 413, 415, 422])(
-    'does not count status %i, which is the client’s own, and it is no success either',
+    'status %i, the client’s own error, neither counts nor resets the count',
     async (code) => {
       const gateway = await watchedGateway(config)
       await fail(gateway, 2)
@@ -121,7 +121,7 @@ describe('a closed circuit', () => {
     },
   )
 
-  test('does not count what the gateway refuses by itself', async () => {
+  test('a refusal by the gateway itself does not count', async () => {
     const gateway = await watchedGateway(config)
     await fail(gateway, 2)
     await gateway.chat({ model: 'm', messages: [] })
@@ -129,7 +129,7 @@ describe('a closed circuit', () => {
     expect(await gauge(gateway)).toBe(0)
   })
 
-  test('does not count a missing credential', async () => {
+  test('a missing credential does not count', async () => {
     const gateway = await watchedGateway(
       makeChain([{ keyVariable: 'NOT_SET' }], `${once}\ncircuit_failure_threshold = 1`),
     )
@@ -139,7 +139,7 @@ describe('a closed circuit', () => {
     }
   })
 
-  test('does not count the total timeout, which is the gateway’s own limit', async () => {
+  test('the total timeout, which is the gateway’s own limit, does not count', async () => {
     const gateway = await watchedGateway(
       makeChain(
         [{ settings: 'total_timeout_ms = 1000' }],
@@ -153,7 +153,7 @@ describe('a closed circuit', () => {
     await succeed(gateway)
   })
 
-  test('counts every attempt: one that opens during a request ends its retries', async () => {
+  test('every attempt counts: a circuit that opens during a request ends its retries', async () => {
     const gateway = await watchedGateway(
       makeChain([{}], 'retry_max_attempts = 10\ncircuit_failure_threshold = 3'),
     )
@@ -164,7 +164,7 @@ describe('a closed circuit', () => {
     expect(gateway.upstream.requests).toHaveLength(3)
   })
 
-  test('that another request opens during the wait for a retry ends it too', async () => {
+  test('a circuit that another request opens ends the wait for a retry', async () => {
     const gateway = await watchedGateway(
       makeChain(
         [{}],
@@ -180,7 +180,7 @@ describe('a closed circuit', () => {
     expect(gateway.upstream.requests).toHaveLength(3)
   })
 
-  test('is one for each provider and model', async () => {
+  test('each provider and model has its own circuit', async () => {
     const gateway = await watchedGateway(`
       [resilience]
       ${once}
@@ -198,7 +198,7 @@ describe('a closed circuit', () => {
     expect([await gauge(gateway, 'm'), await gauge(gateway, 'n')]).toEqual([1, 0])
   })
 
-  test('that is open sends the request to the next link without a call', async () => {
+  test('an open circuit sends the request to the next link without a call', async () => {
     const gateway = await watchedGateway(
       makeChain([{}, {}], `${once}\ncircuit_failure_threshold = 1`),
     )
@@ -219,10 +219,11 @@ const halfOpen = async () => {
   return gateway
 }
 
-describe('after the cooldown a circuit is half-open', () => {
-  test('and says so', async () => expect(await gauge(await halfOpen())).toBe(2))
+describe('a half-open circuit', () => {
+  test('a circuit is half-open after the cooldown, and the metrics show it', async () =>
+    expect(await gauge(await halfOpen())).toBe(2))
 
-  test('one success closes it, with its count at zero', async () => {
+  test('one success closes the circuit and resets the count', async () => {
     const gateway = await halfOpen()
     await succeed(gateway)
     expect(await gauge(gateway)).toBe(0)
@@ -230,7 +231,7 @@ describe('after the cooldown a circuit is half-open', () => {
     expect(await gauge(gateway)).toBe(0)
   })
 
-  test('one failure opens it again for a whole cooldown', async () => {
+  test('one failure opens the circuit again for a whole cooldown', async () => {
     const gateway = await halfOpen()
     await fail(gateway, 1)
     await expectOpen(gateway, 30)
@@ -252,7 +253,7 @@ describe('after the cooldown a circuit is half-open', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('of many requests at once exactly one probes; all others find it open', async () => {
+  test('of concurrent requests exactly one probes; all others find the circuit open', async () => {
     const gateway = await halfOpen()
     const live = new LiveUpstream()
     gateway.upstream.next(live.responder)
@@ -272,7 +273,7 @@ describe('after the cooldown a circuit is half-open', () => {
     await succeed(gateway)
   })
 
-  test('a probe whose client leaves frees its place, without a verdict', async () => {
+  test('a probe whose client leaves frees its place without an outcome', async () => {
     const gateway = await halfOpen()
     gateway.upstream.next(silent())
     const controller = new AbortController()
@@ -289,14 +290,14 @@ describe('after the cooldown a circuit is half-open', () => {
   test.each([
     ['a client’s own mistake', status(400)],
     ['a request that cannot be found', status(404)],
-  ])('%s frees the place of its probe, without a verdict', async (_, mistake) => {
+  ])('%s frees the place of the probe without an outcome', async (_, mistake) => {
     const gateway = await halfOpen()
     await fail(gateway, 1, mistake)
     expect(await gauge(gateway)).toBe(2)
     await succeed(gateway)
   })
 
-  test('a probe that runs into the total timeout frees its place, without a verdict', async () => {
+  test('a probe that reaches the total timeout frees its place without an outcome', async () => {
     const gateway = await watchedGateway(
       makeChain(
         [{ settings: 'total_timeout_ms = 1000' }],
@@ -312,7 +313,7 @@ describe('after the cooldown a circuit is half-open', () => {
     await succeed(gateway)
   })
 
-  test('a stream closes it with its first content, so that others need not wait for its end', async () => {
+  test('a stream closes the circuit with its first content, not with its end', async () => {
     const gateway = await halfOpen()
     const live = new LiveUpstream()
     gateway.upstream.next(live.responder)
@@ -325,7 +326,7 @@ describe('after the cooldown a circuit is half-open', () => {
     expect(await gauge(gateway)).toBe(0)
   })
 
-  test('a stream that dies after its first content opens it again', async () => {
+  test('a stream that fails after its first content opens the circuit again', async () => {
     const gateway = await halfOpen()
     gateway.upstream.next(stream([role + hello]))
     await (await gateway.chat(streamed())).text()
@@ -333,14 +334,14 @@ describe('after the cooldown a circuit is half-open', () => {
   })
 })
 
-describe('a stream that dies after its commit', () => {
+describe('a stream that fails after its commit', () => {
   const deaths: readonly (readonly [string, Responder])[] = [
     ['a clean end without terminator', stream([role + hello])],
     ['a reset', stream([role + hello], { failure: { kind: 'network', reason: 'ECONNRESET' } })],
     ['an error frame', stream([`${role}${hello}data: {"error":"boom"}\n\n`])],
   ]
 
-  test.each(deaths)('by %s counts as a failure', async (_, death) => {
+  test.each(deaths)('a stream that fails by %s counts as a failure', async (_, death) => {
     const gateway = await watchedGateway(config)
     for (let turn = 0; turn < 3; turn++) {
       gateway.upstream.next(death)
@@ -349,7 +350,7 @@ describe('a stream that dies after its commit', () => {
     await expectOpen(gateway, 30)
   })
 
-  test('counts together with other failures', async () => {
+  test('failed streams count together with other failures', async () => {
     const gateway = await watchedGateway(config)
     await fail(gateway, 2)
     gateway.upstream.next(stream([role + hello]))
@@ -357,7 +358,7 @@ describe('a stream that dies after its commit', () => {
     await expectOpen(gateway, 30)
   })
 
-  test('is forgotten with the next stream that is complete', async () => {
+  test('the next complete stream resets the count', async () => {
     const gateway = await watchedGateway(config)
     for (let turn = 0; turn < 6; turn++) {
       gateway.upstream.next(stream([role + hello]), stream([wholeStream]))
@@ -367,7 +368,7 @@ describe('a stream that dies after its commit', () => {
     expect(await gauge(gateway)).toBe(0)
   })
 
-  test('does not count when the client left, or read too slowly, or the time was over', async () => {
+  test('a client that left or read too slowly and a total timeout do not count', async () => {
     const gateway = await watchedGateway(makeChain([{}], `${once}\ncircuit_failure_threshold = 1`))
     const opened = async () => {
       const live = new LiveUpstream()
@@ -416,7 +417,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-test('any order of calls, ends and time leaves a breaker in the state that a simple model says', async () => {
+test('after any order of calls, ends and waits a breaker has the state of a simple model', async () => {
   const policy = { threshold: 3, cooldown: 10 }
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -489,7 +490,7 @@ function end(model: Model, { how, probe, now, threshold, cooldown }: End): void 
   }
 }
 
-test('failures of kinds that nobody has thought of do not open a circuit for ever', async () => {
+test('failures of unknown kinds do not open a circuit forever', async () => {
   const gateway = await watchedGateway(config)
   const odd = { kind: 'network', reason: 'ERR_ASSERTION' } satisfies UpstreamFailure
   await fail(gateway, 3, broken(odd))

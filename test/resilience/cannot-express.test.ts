@@ -233,7 +233,7 @@ const once = 'retry_max_attempts = 1\ncircuit_failure_threshold = 2\ncircuit_coo
 describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param }) => {
   const request = body(fields, streamed)
 
-  test('is passed over after a link that failed, and the next link serves', async () => {
+  test('the link is skipped after a link that failed, and the next link serves', async () => {
     const gateway = await watchedGateway(
       makeChain([link('openai'), link(kind), link('openai')], once),
     )
@@ -249,18 +249,21 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
     }
   })
 
-  test.each(['', 'strict = true'])('is passed over as the first link too: %j', async (settings) => {
-    const gateway = await watchedGateway(makeChain([link(kind, settings), link('openai')], once))
-    byProvider(gateway.upstream, { p2: answering(streamed) })
-    const response = await gateway.chat(request)
-    expect(response.status).toBe(200)
-    expect(response.headers.get('x-gateway-provider')).toBe('p2')
-    await response.text()
-    const metrics = await (await gateway.get('/metrics')).text()
-    expect(metrics).not.toMatch(/gateway_circuit_state\{provider="p",model="m"\} [12]/)
-  })
+  test.each(['', 'strict = true'])(
+    'the link is skipped as the first link too: %j',
+    async (settings) => {
+      const gateway = await watchedGateway(makeChain([link(kind, settings), link('openai')], once))
+      byProvider(gateway.upstream, { p2: answering(streamed) })
+      const response = await gateway.chat(request)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-gateway-provider')).toBe('p2')
+      await response.text()
+      const metrics = await (await gateway.get('/metrics')).text()
+      expect(metrics).not.toMatch(/gateway_circuit_state\{provider="p",model="m"\} [12]/)
+    },
+  )
 
-  test('is LM-1001 when no link can express it, before any call and unaccounted', async () => {
+  test('when no link can express the request it is LM-1001, before any call and unaccounted', async () => {
     const gateway = await keyedGateway(makeChain([link(kind), link(kind)]))
     const key = await gateway.key({ rpm_limit: 1 })
     for (let round = 0; round < 2; round++) {
@@ -273,7 +276,7 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
     expect(await gateway.rows()).toEqual([])
   })
 
-  test('leaves the last word to the links that failed, and is accounted', async () => {
+  test('when other links failed, their error is returned and the request is accounted', async () => {
     const gateway = await keyedGateway(makeChain([link('openai'), link(kind)], once))
     const key = await gateway.key({ rpm_limit: 1 })
     byProvider(gateway.upstream, { p: failing })
@@ -291,11 +294,11 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
   })
 })
 
-describe('a link that cannot express the request is as though it were not there', () => {
+describe('a skipped link has no effect on the outcome of the others', () => {
   const audio = body({ messages: user(wav) }, false)
   const able = answering(false)
 
-  test('for the rate limit of the others', async () => {
+  test('a skipped link does not change the rate limit error of the others', async () => {
     const gateway = await watchedGateway(makeChain([link('openai'), link('cohere')], once))
     byProvider(gateway.upstream, { p: json({}, { status: 429, headers: { 'retry-after': '9' } }) })
     const response = await gateway.chat(audio)
@@ -303,7 +306,7 @@ describe('a link that cannot express the request is as though it were not there'
     expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3001', retry_after: 9 })
   })
 
-  test('for an open circuit', async () => {
+  test('a skipped link does not change the open circuit error of the others', async () => {
     const gateway = await watchedGateway(makeChain([link('openai'), link('cohere')], once))
     byProvider(gateway.upstream, { p: failing })
     await gateway.chat(audio)
@@ -313,7 +316,7 @@ describe('a link that cannot express the request is as though it were not there'
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('for a half-open circuit: its probe is left for the next request', async () => {
+  test('a skipped link leaves the probe of a half-open circuit to the next request', async () => {
     const gateway = await watchedGateway(
       makeChain([link('cohere'), link('openai')], once.replace('= 2', '= 1')),
     )
@@ -329,7 +332,7 @@ describe('a link that cannot express the request is as though it were not there'
     expect((await gateway.chat(body({}, false))).headers.get('x-gateway-provider')).toBe('p')
   })
 
-  test('for the total timeout', async () => {
+  test('a skipped link does not change the total timeout', async () => {
     const cut = 'total_timeout_ms = 1000'
     const gateway = await watchedGateway(makeChain([link('openai', cut), link('cohere')], once))
     byProvider(gateway.upstream, { p: silent() })
@@ -339,8 +342,8 @@ describe('a link that cannot express the request is as though it were not there'
   })
 })
 
-describe('a reference into the store of one vendor', () => {
-  test('passes over the fallbacks of others', async () => {
+describe('a reference to the file store of one vendor', () => {
+  test('fallbacks of other vendors are skipped', async () => {
     for (const kind of ['google', 'bedrock', 'cohere', 'openai']) {
       const gateway = await watchedGateway(makeChain([link('anthropic'), link(kind)], once))
       byProvider(gateway.upstream, { p: failing })
@@ -358,7 +361,7 @@ describe('a reference into the store of one vendor', () => {
 describe('strict', () => {
   const seeded = body({ seed: 7 }, false)
 
-  test('a first link that would have to drop a field refuses at once', async () => {
+  test('a strict first link that would have to drop a field refuses at once', async () => {
     const gateway = await watchedGateway(
       makeChain([link('anthropic', 'strict = true'), link('openai')]),
     )
@@ -371,7 +374,7 @@ describe('strict', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('a fallback that would have to is passed over, and does not matter while others serve', async () => {
+  test('a strict fallback that would have to drop a field is skipped while others serve', async () => {
     const gateway = await watchedGateway(
       makeChain([link('openai'), link('anthropic', 'strict = true'), link('openai')], once),
     )
@@ -427,7 +430,7 @@ describe('strict', () => {
   })
 })
 
-describe('a value of a known field that is newer than the gateway', () => {
+describe('a new value of a known field', () => {
   const values: readonly (readonly [string, object])[] = [
     ['reasoning_effort', { reasoning_effort: 'ultra' }],
     ['tool_choice', { tool_choice: { type: 'mcp' } }],
@@ -461,7 +464,7 @@ describe('a value of a known field that is newer than the gateway', () => {
   })
 })
 
-test('a request of another type than its neighbours’ leaves one line, as any other does', async () => {
+test('a request that no link can express leaves the usual request line', async () => {
   const gateway = await watchedGateway(makeChain([link('cohere')]))
   await gateway.chat(body({ messages: user(wav) }, false))
   expect(settlement(gateway.log)).toMatchObject({ status: 400, error_code: 'LM-1001', attempts: 0 })

@@ -354,7 +354,7 @@ describe('a chain of one link ends in that link’s own error', () => {
   test.for(oneLink)('$name: $status $code', expectRow)
 })
 
-describe('a chain of two or more links ends in LM-3004, but for what all of them share', () => {
+describe('a chain of several links ends in LM-3004 unless all links share an error', () => {
   test.for(moreLinks)('$name: $status $code', expectRow)
 
   test('the message lists every link with its attempts', async () => {
@@ -371,7 +371,7 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
     )
   })
 
-  test('open circuits all over: LM-3020 with the shortest remainder', async () => {
+  test('a chain of open circuits is LM-3020 with the shortest remaining time', async () => {
     const gateway = await watchedGateway(
       makeChain(
         [{}, {}],
@@ -392,7 +392,7 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('an open circuit and a server error: LM-3004', async () => {
+  test('an open circuit and a server error are LM-3004', async () => {
     const gateway = await watchedGateway(
       makeChain([{}, {}], 'circuit_failure_threshold = 2\nretry_max_attempts = 1'),
     )
@@ -406,9 +406,9 @@ describe('a chain of two or more links ends in LM-3004, but for what all of them
   })
 })
 
-describe('a call that the gateway has no file descriptor for', () => {
+describe('a call without a free file descriptor', () => {
   test.each(['EMFILE', 'ENFILE'])(
-    'fails with %s and a log line, and opens no circuit',
+    'a call without a file descriptor fails with %s and a log line, and opens no circuit',
     async (reason) => {
       const gateway = await watchedGateway(
         makeChain([{}], 'circuit_failure_threshold = 1\nretry_max_attempts = 2\nretry_base_ms = 0'),
@@ -429,7 +429,7 @@ describe('a call that the gateway has no file descriptor for', () => {
   )
 })
 
-describe('a link that fails gives way to the next', () => {
+describe('fallbacks', () => {
   const failures: readonly (readonly [string, Responder, LinkSettings, number])[] = [
     ['a refused connection, after its retries', broken(), {}, 4],
     ['a server error, after its retries', status(500), {}, 4],
@@ -471,7 +471,7 @@ describe('a link that fails gives way to the next', () => {
   })
 
   test.each([400, 404, 409, 413, 415, 422, 418])(
-    'but status %i of the first link surfaces at once: the next would say the same',
+    'status %i of the first link is returned at once, since the next link would return the same',
     async (code) => {
       const gateway = await watchedGateway(makeChain([{}, {}]))
       byProvider(gateway.upstream, { p: status(code), p2: answer })
@@ -482,7 +482,7 @@ describe('a link that fails gives way to the next', () => {
     },
   )
 
-  test('and a 4xx of the second link surfaces too, in its own words', async () => {
+  test('a 4xx of the second link is returned with its own message', async () => {
     const gateway = await watchedGateway(makeChain([{}, {}, {}]))
     byProvider(gateway.upstream, { p: status(500), p2: status(422), p3: answer })
     const response = await answerOf(gateway)
@@ -491,7 +491,7 @@ describe('a link that fails gives way to the next', () => {
     expect(called(gateway.upstream)).toEqual(['p', 'p', 'p', 'p2'])
   })
 
-  test('each link has retries of its own', async () => {
+  test('each link has its own retries', async () => {
     const gateway = await watchedGateway(makeChain([{}, {}], 'retry_max_attempts = 2'))
     byProvider(gateway.upstream, { p: status(500), p2: status(500) })
     await answerOf(gateway)
@@ -542,8 +542,8 @@ describe('a link that fails gives way to the next', () => {
   })
 })
 
-describe('the clocks', () => {
-  test('the first-token clock of a link runs over all its attempts and waits', async () => {
+describe('timeouts', () => {
+  test('the first-token timeout of a link covers all its attempts and waits', async () => {
     const gateway = await watchedGateway(
       makeChain([{ settings: 'first_token_timeout_ms = 1000' }], 'retry_base_ms = 800'),
     )
@@ -556,7 +556,7 @@ describe('the clocks', () => {
     expect(await expectErrorShape(await pending)).toMatchObject({ code: 'LM-3011' })
   })
 
-  test('the next link starts a first-token clock of its own', async () => {
+  test('the next link starts its own first-token timeout', async () => {
     const gateway = await watchedGateway(makeChain([{}, {}]))
     byProvider(gateway.upstream, { p: silent(), p2: silent() })
     const pending = gateway.chat(streamed())
@@ -568,7 +568,7 @@ describe('the clocks', () => {
     expect((await pending).status).toBe(504)
   })
 
-  test('the total clock runs from the arrival over all links, each with a limit of its own', async () => {
+  test('the total timeout runs from the arrival over all links, each with its own limit', async () => {
     const gateway = await watchedGateway(
       makeChain([
         { settings: 'first_token_timeout_ms = 4000' },
@@ -584,7 +584,7 @@ describe('the clocks', () => {
     expect(settlement(gateway.log)).toMatchObject({ latency_ms: 10_000, attempts: 2 })
   })
 
-  test('an answer that stalls in its body is a first-token timeout when it is not streamed', async () => {
+  test('a whole answer that stalls is a first-token timeout', async () => {
     const gateway = await watchedGateway(makeChain([{}]))
     gateway.upstream.next(async ({ signal }) => ({
       status: 200,
@@ -602,7 +602,7 @@ describe('the clocks', () => {
     expect(error.code).toBe('LM-3011')
   })
 
-  test('a total timeout of one link leaves the next its own time', async () => {
+  test('a total timeout of one link leaves the next link its own time', async () => {
     const gateway = await watchedGateway(makeChain([cut, {}]))
     byProvider(gateway.upstream, { p: silent(), p2: answer })
     const pending = gateway.chat(request)
@@ -610,7 +610,7 @@ describe('the clocks', () => {
     expect((await pending).headers.get('x-gateway-provider')).toBe('p2')
   })
 
-  test('each provider has the connect timeout that is set for it, and a client of its own then', async () => {
+  test('each provider has its own connect timeout, and a dedicated pool when it is set', async () => {
     const gateway = await watchedGateway(
       makeChain([{}, { settings: 'connect_timeout_ms = 70' }], 'connect_timeout_ms = 900'),
     )
@@ -623,8 +623,8 @@ describe('the clocks', () => {
   })
 })
 
-describe('what a refusal says', () => {
-  test('the upstream’s words are cut to 300 characters, the key in them masked before that', async () => {
+describe('messages of upstream errors', () => {
+  test('the upstream’s message is cut to 300 characters after the key in it was masked', async () => {
     const gateway = await watchedGateway(makeChain([{}]))
     // The key stands across the cut, so that cutting first would leave half of it.
     const message = `${'x'.repeat(290)} ${providerKey} ${'y'.repeat(300)}`
@@ -644,7 +644,7 @@ describe('what a refusal says', () => {
     expect(error.message).not.toContain(secret.slice(0, 6))
   })
 
-  test('no markup of a proxy’s page', async () => {
+  test('the markup of a proxy’s page is left out', async () => {
     const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 1'))
     gateway.upstream.next(
       whole('<!DOCTYPE html><h1>502 Bad Gateway</h1>', {
@@ -660,7 +660,7 @@ describe('what a refusal says', () => {
     [400, 400],
     [500, 502],
   ])(
-    'a refusal %i whose body never ends is judged by its status after a moment',
+    'an error %i whose body never ends is handled by its status after a moment',
     async (code, shown) => {
       const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 1'))
       const queue = new BoundedQueue(1000)
@@ -674,7 +674,7 @@ describe('what a refusal says', () => {
     },
   )
 
-  test('a refusal whose body breaks off is judged by its status and by what came of it', async () => {
+  test('an error whose body breaks off is handled by its status and by the part that arrived', async () => {
     const gateway = await watchedGateway(makeChain([{}, {}]))
     gateway.upstream.next(async () => {
       const pieces = [new TextEncoder().encode('bad request, because')]

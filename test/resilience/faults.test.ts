@@ -61,8 +61,8 @@ async function streamOf(gateway: TestGateway): Promise<string> {
   return pending
 }
 
-describe('an answer that is not streamed', () => {
-  test('and is reset after any number of bytes is asked for again', async () => {
+describe('a whole answer', () => {
+  test('an answer reset after any number of bytes is requested again', async () => {
     const gateway = await watchedGateway(twoLinks)
     const sent = utf8(answerText)
     for (let at = 0; at <= sent.length; at++) {
@@ -73,7 +73,7 @@ describe('an answer that is not streamed', () => {
     }
   })
 
-  test('and ends cleanly before its end is asked for again', async () => {
+  test('an answer that ends cleanly before its end is requested again', async () => {
     const gateway = await watchedGateway(twoLinks)
     for (let at = 0; at < answerText.length; at++) {
       gateway.upstream.next(whole(answerText.slice(0, at)), answer)
@@ -109,7 +109,7 @@ describe('an answer that is not streamed', () => {
     ['the answer of an unknown route', json({ error: 'Unexpected endpoint or method. (POST /)' })],
     ['deep nesting', whole('['.repeat(200_000))],
   ]
-  test.each(broken)('and is %s with status 200 is asked for again', async (_, first) => {
+  test.each(broken)('an answer that is %s with status 200 is requested again', async (_, first) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(first, answer)
     const response = await answerOf(gateway, request)
@@ -117,7 +117,7 @@ describe('an answer that is not streamed', () => {
   })
 
   test.each(broken)(
-    'and is %s every time ends as 502, without a word of markup',
+    'an answer that is %s every time ends as 502, without markup',
     async (_, every) => {
       const gateway = await watchedGateway(config)
       gateway.upstream.always(every)
@@ -129,7 +129,7 @@ describe('an answer that is not streamed', () => {
     },
   )
 
-  test('may be shaped oddly and still be one', async () => {
+  test('an answer of an odd shape may still be valid', async () => {
     const odd = [
       '{"choices":[]}',
       '{"choices":[{}],"error":null}',
@@ -144,7 +144,7 @@ describe('an answer that is not streamed', () => {
     }
   })
 
-  test('and is longer than 64 MiB is not collected', async () => {
+  test('an answer over 64 MiB is not buffered', async () => {
     const gateway = await watchedGateway(config)
     let pulled = 0
     gateway.upstream.always(async () => {
@@ -176,7 +176,7 @@ describe('every status', () => {
   const isClients = (status: number) =>
     status >= 400 && status < 500 && ![401, 402, 403, 407, 408, 429].includes(status)
 
-  test('means what the contract says', async () => {
+  test('every status means what the documentation says', async () => {
     const gateway = await watchedGateway(config)
     for (const status of sent) {
       if (status >= 200 && status < 300) continue
@@ -206,7 +206,7 @@ describe('every status', () => {
     ['a megabyte', 'x'.repeat(2 ** 20)],
     ['null', 'null'],
     ['gzip', gzipSync('{"error":{"message":"boom"}}')],
-  ])('with %s as its body is an error like any other', async (_, body) => {
+  ])('a status with %s as its body is an ordinary error', async (_, body) => {
     const gateway = await watchedGateway(config)
     for (const status of [400, 500]) {
       gateway.upstream.always(whole(body, { status }))
@@ -234,7 +234,7 @@ describe('a stream', () => {
   /** The frames that are whole within the first `length` bytes. */
   const framesWithin = (length: number) => text.slice(0, ends.findLast((end) => end <= length) ?? 0)
 
-  test('that is reset after k bytes: a second attempt before its content, a terminal frame after it', async () => {
+  test('a stream reset after k bytes is requested again before its content, and ends with a terminal frame after it', async () => {
     const gateway = await watchedGateway(twoLinks)
     const sent = utf8(text)
     for (let at = 0; at <= sent.length; at++) {
@@ -255,7 +255,7 @@ describe('a stream', () => {
     }
   })
 
-  test('that ends after k bytes: the same, and a last frame counts without its blank line', async () => {
+  test('a stream that ends after k bytes does the same, and a last frame counts without its blank line', async () => {
     const gateway = await watchedGateway(twoLinks)
     for (let at = 0; at <= text.length; at++) {
       // A frame is whole when only its line ends are missing.
@@ -285,13 +285,13 @@ describe('a stream', () => {
       makeChunk({ choices: [{ delta: 'x' }, { delta: ['x'] }, 'x', null, 7] }),
     ],
     ['a terminator in every other form', 'data: DONE\n\ndata: "[DONE]"\n\n[DONE]\n\n'],
-  ])('of %s has no content, and is asked for again', async (_, noise) => {
+  ])('a stream of %s has no content, and is requested again', async (_, noise) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([noise]), stream([wholeStream]))
     expect(await streamOf(gateway)).toBe(wholeStream)
   })
 
-  test('of noise is asked for again, whatever the noise', async () => {
+  test('a stream of noise is requested again, whatever the noise', async () => {
     const gateway = await watchedGateway(twoLinks)
     let seed = 1
     const noise = (length: number) =>
@@ -305,7 +305,7 @@ describe('a stream', () => {
     }
   })
 
-  test('whose frames hold what no vendor sends is passed on as it is', async () => {
+  test('a stream whose frames hold what no vendor sends passes unchanged', async () => {
     const odd = [
       makeChunk({
         choices: [{ index: 'x', delta: { content: 7, tool_calls: [null, 7, { function: 7 }] } }],
@@ -320,7 +320,7 @@ describe('a stream', () => {
   })
 })
 
-test('after all of it the next request is served', async () => {
+test('after all faults the next request is served', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(stream(['\0']), stream(['\0']), answer)
   await (await answerOf(gateway, streamed())).text()

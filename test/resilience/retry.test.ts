@@ -66,7 +66,7 @@ describe('attempts on one link', () => {
     expect(line['status']).toBeGreaterThanOrEqual(429)
   })
 
-  test.each([1, 2, 7])('are exactly retry_max_attempts: %i', async (attempts) => {
+  test.each([1, 2, 7])('a link gets exactly retry_max_attempts attempts: %i', async (attempts) => {
     const { times } = await callsOf({
       config: makeChain([{}], `retry_max_attempts = ${attempts}\ncircuit_failure_threshold = 100`),
       script: Array<Responder>(attempts + 1).fill(busy()),
@@ -75,7 +75,7 @@ describe('attempts on one link', () => {
   })
 
   test.each([400, 404, 405, 409, 410, 413, 415, 418, 422, 451, 499])(
-    'status %i is the client’s own mistake and is not repeated',
+    'status %i is the client’s own error and is not retried',
     async (status) => {
       const { times, ...run } = await callsOf({ script: [busy({}, status)] })
       expect(times).toHaveLength(1)
@@ -84,16 +84,13 @@ describe('attempts on one link', () => {
     },
   )
 
-  test.each([401, 402, 403])(
-    'status %i would meet the same wall and is not repeated',
-    async (status) => {
-      const { times, ...run } = await callsOf({ script: [busy({}, status)] })
-      expect(times).toHaveLength(1)
-      expect(run.status).toBe(502)
-    },
-  )
+  test.each([401, 402, 403])('status %i would recur and is not retried', async (status) => {
+    const { times, ...run } = await callsOf({ script: [busy({}, status)] })
+    expect(times).toHaveLength(1)
+    expect(run.status).toBe(502)
+  })
 
-  test('a request that came through is not repeated', async () => {
+  test('a request that succeeded is not repeated', async () => {
     const { times } = await callsOf({ script: [answer, answer] })
     expect(times).toEqual([0])
   })
@@ -105,7 +102,7 @@ describe('the wait before a retry', () => {
   test.each([
     ['half of it is fixed', 0, [0, 100, 300, 700, 1500, 3100, 5600, 8100]],
     ['the other half is chance', 0.5, [0, 150, 450, 1050, 2250, 4650, 8400, 12_150]],
-  ])('doubles up to retry_max_ms: %s', async (_, random, expected) => {
+  ])('the wait doubles up to retry_max_ms: %s', async (_, random, expected) => {
     const { times } = await callsOf({
       config: makeChain([{}], 'retry_max_attempts = 8\ncircuit_failure_threshold = 100'),
       random,
@@ -114,7 +111,7 @@ describe('the wait before a retry', () => {
     expect(times).toEqual(expected)
   })
 
-  test('is at least half and less than the whole of its ceiling, whatever the policy', () => {
+  test('the wait is at least half and less than the whole of its ceiling, whatever the policy', () => {
     fc.assert(
       fc.property(
         fc.nat(60_000),
@@ -132,7 +129,7 @@ describe('the wait before a retry', () => {
     )
   })
 
-  test('may be none at all', async () => {
+  test('the wait may be zero', async () => {
     const { times } = await callsOf({
       config: makeChain([{}], 'retry_base_ms = 0'),
       script: [busy(), busy(), answer],
@@ -141,7 +138,7 @@ describe('the wait before a retry', () => {
   })
 })
 
-describe('Retry-After is a floor for the wait', () => {
+describe('Retry-After is the minimum wait', () => {
   // The test clock starts at 2025-11-24T16:00:00Z.
   test.each([
     ['seconds', { 'retry-after': '2' }, 2000],
@@ -158,14 +155,14 @@ describe('Retry-After is a floor for the wait', () => {
     ['no number and no date', { 'retry-after': 'soon' }, 100],
     ['nothing', { 'retry-after': '' }, 100],
     ['Infinity', { 'retry-after': 'Infinity' }, 100],
-  ])('as %s', async (_, headers, wait) => {
+  ])('Retry-After is read as %s', async (_, headers, wait) => {
     for (const status of [429, 503]) {
       const { times } = await callsOf({ script: [busy(headers, status), answer] })
       expect(times).toEqual([0, wait])
     }
   })
 
-  test('chance does not shorten it, and lengthens only what is below it', async () => {
+  test('jitter does not shorten Retry-After, and lengthens only shorter waits', async () => {
     const { times } = await callsOf({
       random: 0.999,
       script: [busy({ 'retry-after': '2' }), answer],
@@ -173,7 +170,7 @@ describe('Retry-After is a floor for the wait', () => {
     expect(times).toEqual([0, 2000])
   })
 
-  test('a 4xx that surfaces is not repeated, even if it names a wait', async () => {
+  test('a 4xx that is returned is not retried, even if it names a wait', async () => {
     const { times } = await callsOf({ script: [busy({ 'retry-after': '2' }, 400), answer] })
     expect(times).toEqual([0])
   })
@@ -183,18 +180,21 @@ describe('Retry-After is a floor for the wait', () => {
     ['at the deadline', '600'],
     ['past every deadline', '999999999999'],
     ['a date next year', 'Tue, 24 Nov 2026 16:00:00 GMT'],
-  ])('that is %s is not waited for: the error comes now, and passes it on', async (_, value) => {
-    const { chat, upstream } = await watchedGateway(makeChain([{}]))
-    upstream.next(busy({ 'retry-after': value }, 429))
-    const response = await chat(request)
-    expect(response.status).toBe(429)
-    const error = await expectErrorShape(response)
-    expect(error).toMatchObject({ code: 'LM-3001', type: 'upstream_error' })
-    expect(error.retry_after).toBeGreaterThanOrEqual(600)
-    expect(response.headers.get('x-should-retry')).toBeNull()
-  })
+  ])(
+    'a wait that is %s is not waited for: the error is returned now, with the wait',
+    async (_, value) => {
+      const { chat, upstream } = await watchedGateway(makeChain([{}]))
+      upstream.next(busy({ 'retry-after': value }, 429))
+      const response = await chat(request)
+      expect(response.status).toBe(429)
+      const error = await expectErrorShape(response)
+      expect(error).toMatchObject({ code: 'LM-3001', type: 'upstream_error' })
+      expect(error.retry_after).toBeGreaterThanOrEqual(600)
+      expect(response.headers.get('x-should-retry')).toBeNull()
+    },
+  )
 
-  test('that is past the deadline sends the request to the next link at once', async () => {
+  test('a wait past the deadline sends the request to the next link at once', async () => {
     const { chat, upstream } = await watchedGateway(makeChain([{}, {}]))
     upstream.next(busy({ 'retry-after': '601' }, 429), answer)
     const response = await chat(request)
@@ -202,7 +202,7 @@ describe('Retry-After is a floor for the wait', () => {
     expect(called(upstream)).toEqual(['p', 'p2'])
   })
 
-  test('just before the deadline it is waited for', async () => {
+  test('a wait just before the deadline is waited for', async () => {
     const config = makeChain([{ settings: 'total_timeout_ms = 10000' }])
     const { times } = await callsOf({
       config,
@@ -212,7 +212,7 @@ describe('Retry-After is a floor for the wait', () => {
   })
 })
 
-test('the client’s request is sent again as it was', async () => {
+test('a retry sends the client’s request unchanged', async () => {
   const { chat, upstream, clock } = await watchedGateway(makeChain([{}]))
   upstream.next(busy(), busy(), answer)
   const body = '{ "model" : "m","messages":[{"role":"user"}],"seed":1e400}'
@@ -222,7 +222,7 @@ test('the client’s request is sent again as it was', async () => {
   expect([upstream.text(0), upstream.text(1), upstream.text(2)]).toEqual([body, body, body])
 })
 
-test('a retry is not made before its time', async () => {
+test('a retry is not made early', async () => {
   const { chat, upstream, clock } = await watchedGateway(makeChain([{}]))
   upstream.next(busy(), answer)
   const pending = chat(request)
@@ -233,7 +233,7 @@ test('a retry is not made before its time', async () => {
   expect((await pending).status).toBe(200)
 })
 
-test('the last failure of a link is the one that is told', async () => {
+test('the last failure of a link is the one that is reported', async () => {
   const timeout: UpstreamFailure = { kind: 'timeout', limit: 'connect' }
   const { response } = await callsOf({ script: [broken(), busy(), broken(timeout)] })
   expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3012' })

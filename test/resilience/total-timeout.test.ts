@@ -29,7 +29,7 @@ function fiveLinks(unit: number): string {
 test.each<[string, () => ManualClock]>([
   ['on time', () => new ManualClock()],
   ['a fraction of a millisecond early', () => new EarlyClock()],
-])('no link is called when the total time is over: timers %s', async (_, makeClock) => {
+])('no link is called when the total timeout is over: timers %s', async (_, makeClock) => {
   const clock = makeClock()
   const gateway = await watchedGateway(fiveLinks(1), { clock })
   gateway.upstream.always(silent())
@@ -42,7 +42,7 @@ test.each<[string, () => ManualClock]>([
   expect(settlement(gateway.log)).toMatchObject({ attempts: 3 })
 })
 
-test('nor with real timers, however many requests run at once', async () => {
+test('no link is called with real timers either, however many requests run at once', async () => {
   const gateway = await testGateway(fiveLinks(0.1), { clock: systemClock })
   gateway.upstream.always(silent())
   const responses = await Promise.all(Array.from({ length: 50 }, () => gateway.chat(request)))
@@ -53,7 +53,7 @@ test('nor with real timers, however many requests run at once', async () => {
   await gateway.gateway.close()
 })
 
-test('when a link’s own time and the total time end together, the total time ends the request', async () => {
+test('when a link’s own timeout and the total timeout end together, the total timeout ends the request', async () => {
   for (const clock of [new ManualClock(), new EarlyClock()]) {
     const link = { settings: 'first_token_timeout_ms = 500\ntotal_timeout_ms = 1000' }
     const gateway = await watchedGateway(makeChain([link, link]), { clock })
@@ -65,7 +65,7 @@ test('when a link’s own time and the total time end together, the total time e
   }
 })
 
-test('a retry whose wait would use up the total time is not made', async () => {
+test('a retry whose wait would use up the total timeout is not made', async () => {
   for (const clock of [new ManualClock(), new EarlyClock(), new LateClock()]) {
     const gateway = await watchedGateway(
       makeChain([{ settings: 'total_timeout_ms = 100' }], 'retry_base_ms = 199'),

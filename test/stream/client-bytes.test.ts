@@ -6,7 +6,7 @@ import { ClientBytes } from '../../src/stream/client-bytes.ts'
 import { settled } from '../support/manual-clock.ts'
 import { content, decodeText, everyKind, FedStream, passed, quiet } from '../support/streams.ts'
 
-describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
+describe.each(everyKind)('client bytes in %s', (_, streams) => {
   function ending() {
     const ends: string[] = []
     const end = { onSent: () => ends.push('sent'), onCancel: () => ends.push('left') }
@@ -18,12 +18,12 @@ describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
     return { pieces: await passed(streams, stage, chunks), ends }
   }
 
-  test('are those of a chunk as one piece', async () => {
+  test('the frames of one chunk become one piece', async () => {
     const { pieces } = await sent([content('a'), quiet(''), quiet('b')], [quiet('c')], [quiet('')])
     expect(pieces.map(decodeText)).toEqual(['ab', 'c'])
   })
 
-  test('are not copied where they stand side by side', async () => {
+  test('adjacent frames are not copied', async () => {
     const all = new TextEncoder().encode('abcd')
     const [a, b] = [all.subarray(0, 2), all.subarray(2)]
     const { pieces } = await sent([quiet('', { bytes: a }), quiet('', { bytes: b })])
@@ -34,12 +34,12 @@ describe.each(everyKind)('the bytes for the client in %s', (_, streams) => {
   test.each([
     ['done', doneFrame],
     ['error', createFailedFrame({ kind: 'shutdown' })],
-  ])('have all been sent with a frame of kind %s', async (__, last) => {
+  ])('the chain reports the end with a frame of kind %s', async (__, last) => {
     expect((await sent([content('a')])).ends).toEqual([])
     expect((await sent([content('a')], [last])).ends).toEqual(['sent'])
   })
 
-  test('are not wanted any more when the reader leaves', async () => {
+  test('the chain reports a reader that leaves', async () => {
     const { stage, ends } = ending()
     const fed = new FedStream<Frame[]>(streams)
     const through = new streams.TransformStream(stage, undefined, oneAhead)

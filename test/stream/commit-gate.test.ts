@@ -33,7 +33,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
     return failure
   }
 
-  test('holds quiet frames until there is content, and gives them out as one', async () => {
+  test('quiet frames are held until there is content, and then passed on as one', async () => {
     const { frames, failure } = await gated([
       [quiet('a'), quiet('b')],
       [quiet('c')],
@@ -44,7 +44,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
     expect(failure).toBeUndefined()
   })
 
-  test('keeps the latest that the quiet frames have reported', async () => {
+  test('the joined frame has the latest report of each quiet frame', async () => {
     const identity = (id: string) => ({ id, created: 1, model: 'm' })
     const first = await firstOf(
       [
@@ -57,7 +57,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
     expect(first).toMatchObject({ identity: identity('2'), usage: usage(2), finished: 'some' })
   })
 
-  test('keeps the word of the latest usage on whether the client has read it', async () => {
+  test('the joined frame says whether the client has read the latest usage', async () => {
     const owed = quiet('', { usage: usage(3), hasUnsentUsage: true })
     const read = quiet('u', { usage: usage(4) })
     expect(await firstOf([owed, quiet('a')], [content('hello')])).toMatchObject({
@@ -66,7 +66,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
     expect((await firstOf([owed, read], [content('hello')]))?.hasUnsentUsage).toBeUndefined()
   })
 
-  test('opens with the failure that comes in place of content', async () => {
+  test('the gate opens with the failure that comes in place of content', async () => {
     const failure: UpstreamFailure = { kind: 'error-frame', message: 'overloaded' }
     expect(await failureOf([quiet('a')], [createFailedFrame(failure), content('late')])).toEqual(
       failure,
@@ -80,7 +80,7 @@ describe.each(everyKind)('the commit gate in %s', (_, streams) => {
     expect(await failureOf([quiet('a')], last)).toEqual({ kind: 'closed-early' })
   })
 
-  test('a stream may be as long as the limit before its content', async () => {
+  test('a stream may reach the limit before its content', async () => {
     const failure = { kind: 'malformed', detail: 'the stream has no content' }
     const held = [[quiet('ab'), quiet('cd')]]
     expect(await gated([...held, [content('hello')]], 4)).toMatchObject({ failure: undefined })

@@ -48,7 +48,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
 
   const endOf = (frames: Frame[][]) => frames.flat().at(-1)
 
-  test('gives the frames of one chunk together, and nothing for a chunk without one', async () => {
+  test('the frames of one chunk are passed on together, and a chunk without one passes nothing', async () => {
     expect(decodeFrames(await read('a\nb\nc', 'd', 'e\n', 'f'))).toEqual([
       ['a', 'b'],
       ['cde'],
@@ -56,7 +56,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
     ])
   })
 
-  test('counts what the decoder keeps', async () => {
+  test('the bytes that the decoder keeps are counted', async () => {
     const share = openAccount()
     const reader = new FrameReader(new LineDecoder(), share.openCounter())
     const out = { desiredSize: 1, enqueue: () => {}, terminate: () => {} }
@@ -66,7 +66,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
     expect(share.unread).toBe(0)
   })
 
-  test('ends with an error frame when the body breaks off', async () => {
+  test('a body that breaks off ends with an error frame', async () => {
     const frames = await read('a\n', network)
     expect(decodeFrames(frames)).toEqual([['a'], ['broken off', '']])
     expect(endOf(frames)).toMatchObject({ kind: 'error', failure: network })
@@ -75,7 +75,7 @@ describe.each(everyKind)('the frame reader in %s', (_, streams) => {
   test.each([
     ['in its middle', ['a\n', '!\n', 'b\n']],
     ['at its end', ['a\n', '!']],
-  ])('ends with an error frame when the body cannot be understood %s', async (__, chunks) => {
+  ])('a body that cannot be decoded %s ends with an error frame', async (__, chunks) => {
     const frames = await read(...chunks)
     expect(decodeFrames(frames)).toEqual([['a'], ['broken off', '']])
     expect(endOf(frames)).toMatchObject({ kind: 'error', failure: malformed })

@@ -19,7 +19,7 @@ describe.each(everyKind)('the heartbeat in %s', (_, streams) => {
     return { clock, fed, heartbeat, next }
   }
 
-  test('passes frames on, and a ping when none has come for the interval', async () => {
+  test('frames pass, and a ping follows an interval without any', async () => {
     const { clock, fed, next } = beating()
     const first = next()
     fed.push([quiet('a'), quiet('b')])
@@ -31,7 +31,7 @@ describe.each(everyKind)('the heartbeat in %s', (_, streams) => {
     expect(await second).toEqual(ping)
   })
 
-  test('counts from the last frame that has bytes', async () => {
+  test('the interval runs from the last frame with bytes', async () => {
     const { clock, fed, next } = beating()
     await clock.advance(60)
     const first = next()
@@ -48,7 +48,7 @@ describe.each(everyKind)('the heartbeat in %s', (_, streams) => {
     expect(await third).toEqual(ping)
   })
 
-  test('sends at most one ping to a reader that does not read', async () => {
+  test('a reader that does not read gets at most one ping', async () => {
     const { clock, fed, next } = beating()
     await clock.advance(1_000)
     fed.push([quiet('a')])
@@ -57,11 +57,11 @@ describe.each(everyKind)('the heartbeat in %s', (_, streams) => {
     expect(texts).toMatch(/^(?:: ping\n)?a$/)
   })
 
-  test('never beats with an interval of 0', () => {
+  test('an interval of 0 sends no pings', () => {
     expect(beating(0).clock.pending).toBe(0)
   })
 
-  test('ends with its stream, or when it is stopped', async () => {
+  test('the heartbeat ends with its stream, or when it is stopped', async () => {
     const whole = beating()
     const end = whole.next()
     whole.fed.end()

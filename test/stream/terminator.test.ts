@@ -43,7 +43,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     return { stage, fed, frames: collected(fed.stream.pipeThrough(through)) }
   }
 
-  test('ends at [DONE], and passes nothing behind it', async () => {
+  test('the stream ends at [DONE], and nothing after it passes', async () => {
     const chunks = [[content('a')], [quiet('b', { finished: 'all' }), doneFrame, content('c')]]
     expect(await terminated([...chunks, [content('d')]])).toEqual({
       texts: [['a'], ['b', done]],
@@ -52,12 +52,12 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     })
   })
 
-  test('says when no choice has given its finish reason', async () => {
+  test('the end says when no choice has given its finish reason', async () => {
     const { outcome } = await terminated([[content('a'), doneFrame]])
     expect(outcome).toEqual({ complete: true, finished: false })
   })
 
-  test('ends at a failure with the terminal frame, which keeps the usage of what failed', async () => {
+  test('a failure ends the stream with the terminal frame, which keeps the usage of the failed frame', async () => {
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, estimated: false }
     const failed = createFailedFrame({ kind: 'error-frame', message: 'overloaded' }, usage)
     const { stage, drained } = terminator()
@@ -68,7 +68,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     expect(drained).toEqual([])
   })
 
-  test('takes a body that ends without [DONE] for one that ended too early', async () => {
+  test('a body without [DONE] has ended too early', async () => {
     expect(await terminated([[content('a', { finished: 'all' })]])).toEqual({
       texts: [['a'], ['failed: closed-early']],
       outcome: { complete: false, failure: { kind: 'closed-early' } },
@@ -76,14 +76,14 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     })
   })
 
-  test('writes the [DONE] of an upstream that has none, once every choice has finished', async () => {
+  test('[DONE] is added for an upstream without one, once every choice has finished', async () => {
     const whole = await terminated([[content('a', { finished: 'all' })]], true)
     expect(whole).toMatchObject({ texts: [['a'], [done]], outcome: { complete: true } })
     const half = await terminated([[content('a', { finished: 'some' })]], true)
     expect(half.texts).toEqual([['a'], ['failed: closed-early']])
   })
 
-  test('ends at once when it is told to, and cancels what comes before it', async () => {
+  test('a failure from outside ends the stream at once and cancels what precedes it', async () => {
     const { stage, fed, frames } = running()
     stage.fail(shutdown)
     stage.fail({ kind: 'slow-client' })
@@ -93,7 +93,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     expect(stage.outcome).toEqual({ complete: false, failure: shutdown })
   })
 
-  test('writes no frame for a client that has left', async () => {
+  test('a client that has left gets no frame', async () => {
     const { stage, frames } = running()
     stage.fail({ kind: 'client-cancelled' })
     expect(await frames).toEqual([])

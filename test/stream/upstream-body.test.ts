@@ -15,7 +15,7 @@ describe.each(everyKind)('the body of an upstream in %s', (_, { ReadableStream }
     return { queue, stream, released }
   }
 
-  test('gives the bytes in order, to their end', async () => {
+  test('the bytes come in order, to their end', async () => {
     const { queue, stream } = opened()
     const chunks = collected(stream)
     queue.push(bytes('a'))
@@ -26,7 +26,7 @@ describe.each(everyKind)('the body of an upstream in %s', (_, { ReadableStream }
     expect(texts.join('')).toBe('ab')
   })
 
-  test('gives a failure as its last chunk, behind the bytes that came before', async () => {
+  test('a failure is the last chunk, after the bytes that came before', async () => {
     const { queue, stream } = opened()
     const failure: UpstreamFailure = { kind: 'network', reason: 'ECONNRESET' }
     queue.push(bytes('a'))
@@ -34,7 +34,7 @@ describe.each(everyKind)('the body of an upstream in %s', (_, { ReadableStream }
     expect(await collected(stream)).toEqual([bytes('a'), failure])
   })
 
-  test('is released when its reader leaves, in the middle of a read too', async () => {
+  test('the body is released when its reader leaves, even during a read', async () => {
     const { stream, released } = opened()
     const reader = stream.getReader()
     const read = reader.read()

@@ -32,14 +32,14 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
     return { tap, texts: decodeFrames(await passed(streams, tap, chunks)) }
   }
 
-  test('passes everything on, and counts by the last report', async () => {
+  test('everything passes, and the last report counts', async () => {
     const chunks = [[content('a', { usage: reported(1) })], [quiet('b', { usage: reported(7) })]]
     const { tap, texts } = await tapped([...chunks, [doneFrame]])
     expect(texts).toEqual([['a'], ['b'], ['data: [DONE]\n\n']])
     expect(tap.usage).toMatchObject({ promptTokens: 5, completionTokens: 7 })
   })
 
-  test('writes a chunk ahead of [DONE] for a client that has not read what was reported', async () => {
+  test('a client that has not read the reported usage gets a chunk before [DONE]', async () => {
     const owed = quiet('', { usage: reported(7), hasUnsentUsage: true, identity })
     const { texts } = await tapped([[content('a')], [owed, doneFrame]], { wantsUsageChunk: true })
     const chunk = JSON.parse((texts[1]?.[1] ?? '').replace(/^data: /, ''))
@@ -47,7 +47,7 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
     expect(texts[1]?.[2]).toBe('data: [DONE]\n\n')
   })
 
-  test('writes an estimate where nothing was reported', async () => {
+  test('a stream without reported usage gets an estimate', async () => {
     const { tap, texts } = await tapped([[content('hello'), doneFrame]])
     const chunk = JSON.parse((texts[0]?.[1] ?? '').replace(/^data: /, ''))
     expect(chunk).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
     expect(tap.usage).toMatchObject({ completionTokens: 5, estimated: true })
   })
 
-  test('keeps the text where it is to be counted exactly', async () => {
+  test('the text is kept when it is to be counted exactly', async () => {
     const chunks = [[content('a')], [content('b'), doneFrame]]
     expect((await tapped(chunks, { shouldKeepOutput: true })).tap.output).toBe('ab')
     expect((await tapped(chunks)).tap.output).toBeUndefined()

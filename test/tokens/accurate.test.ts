@@ -51,7 +51,7 @@ function settlements({ log }: TestGateway): number {
 }
 
 describe('an upstream that reports no usage', () => {
-  test('the answer has the estimate at once, metrics and log have the count, once', async () => {
+  test('the answer has the estimate at once; metrics and log have the exact count, once', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     gateway.upstream.next(json(completion('Hello', {})))
@@ -74,7 +74,7 @@ describe('an upstream that reports no usage', () => {
     expect(series(text, 'gateway_tokens_total').map(({ value }) => value)).toEqual([26, 10])
   })
 
-  test("a stream's text is counted as one, calls and reasoning included", async () => {
+  test('a stream’s text is counted as one, calls and reasoning included', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     const called = { tool_calls: [{ index: 0, function: { name: 'sum', arguments: '{}' } }] }
@@ -86,7 +86,7 @@ describe('an upstream that reports no usage', () => {
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 26, tokens_out: 10 })
   })
 
-  test('what a client that left has been sent is counted', async () => {
+  test('the part sent to a client that left is counted', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     const live = new LiveUpstream()
@@ -100,7 +100,7 @@ describe('an upstream that reports no usage', () => {
     expect(settlement(gateway.log)).toMatchObject({ status: 499, tokens_out: 10 })
   })
 
-  test('several choices of a whole answer are counted, those of a stream by bytes', async () => {
+  test('several choices of a whole answer are counted exactly, those of a stream by bytes', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     gateway.upstream.next(stream([role, hello, stop, done]))
@@ -129,7 +129,7 @@ describe('an upstream that reports no usage', () => {
   })
 })
 
-describe('embeddings that the upstream has not counted', () => {
+describe('embeddings without reported usage', () => {
   const embeds = accurate('text-embedding-3-small').replace(
     'id = "m"',
     'id = "m"\ncapabilities = ["embed"]\nmodalities = ["text", "image"]',
@@ -139,24 +139,27 @@ describe('embeddings that the upstream has not counted', () => {
     ['a text', 'Hi', ['Hi', ''], 10],
     ['texts', ['Hi', [{ type: 'text', text: 'you' }]], ['Hi', 'you', ''], 20],
     ['token ids, one each', [[1, 2, 3], [4]], [''], 4],
-  ])('%s: the answer has the estimate, the record the count', async (_, input, asked, count) => {
-    const tokenizer = new HeldTokenizer()
-    const gateway = await gatewayWith(tokenizer, embeds)
-    gateway.upstream.next(vectors(Array.isArray(input) ? input.map(() => [1]) : [[1]]))
-    const { usage } = await readOkBody(await embed(gateway, { input }))
-    expect(usage).toMatchObject({ estimated: true })
-    expect(tokenizer.asked).toMatchObject([{ encoding: 'cl100k_base', texts: asked }])
-    for (const { texts, resolve } of tokenizer.asked)
-      resolve(texts.map((text) => (text === '' ? 0 : 10)))
-    await settled()
-    expect(settlement(gateway.log)).toMatchObject({
-      tokens_in: count,
-      tokens_out: 0,
-      estimated: true,
-    })
-  })
+  ])(
+    '%s: the answer has the estimate, the record the exact count',
+    async (_, input, asked, count) => {
+      const tokenizer = new HeldTokenizer()
+      const gateway = await gatewayWith(tokenizer, embeds)
+      gateway.upstream.next(vectors(Array.isArray(input) ? input.map(() => [1]) : [[1]]))
+      const { usage } = await readOkBody(await embed(gateway, { input }))
+      expect(usage).toMatchObject({ estimated: true })
+      expect(tokenizer.asked).toMatchObject([{ encoding: 'cl100k_base', texts: asked }])
+      for (const { texts, resolve } of tokenizer.asked)
+        resolve(texts.map((text) => (text === '' ? 0 : 10)))
+      await settled()
+      expect(settlement(gateway.log)).toMatchObject({
+        tokens_in: count,
+        tokens_out: 0,
+        estimated: true,
+      })
+    },
+  )
 
-  test('those that it has counted are not counted again', async () => {
+  test('embeddings with reported usage are not counted again', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer, embeds)
     gateway.upstream.next(vectors([[1]], 7))
@@ -166,7 +169,7 @@ describe('embeddings that the upstream has not counted', () => {
   })
 })
 
-describe('nothing is counted, and the record is written at once,', () => {
+describe('records that are written at once, without a count', () => {
   test.each([
     ['when the upstream has reported', accurate(), json(completion('Hi'))],
     ['for a model of another vendor', accurate('claude'), json(completion('Hi', {}))],
@@ -180,7 +183,7 @@ describe('nothing is counted, and the record is written at once,', () => {
     expect(settlements(gateway)).toBe(1)
   })
 
-  test('when a stream has reported', async () => {
+  test('a stream with reported usage is not counted', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     gateway.upstream.next(stream([wholeStream]))
@@ -190,7 +193,7 @@ describe('nothing is counted, and the record is written at once,', () => {
   })
 })
 
-describe('the estimate is recorded', () => {
+describe('records that keep the estimate', () => {
   test.each([
     ['does not count', async () => undefined],
     ['fails', () => Promise.reject(new Error('broken'))],
@@ -200,7 +203,7 @@ describe('the estimate is recorded', () => {
         throw new Error('broken')
       },
     ],
-  ])('when the tokenizer %s', async (_, count) => {
+  ])('the estimate stays when the tokenizer %s', async (_, count) => {
     const gateway = await gatewayWith({ count })
     gateway.upstream.next(json(completion('Hi', {})))
     await gateway.chat(request)
@@ -208,7 +211,7 @@ describe('the estimate is recorded', () => {
     expect(settlement(gateway.log)).toMatchObject(byBytes)
   })
 
-  test('where the host has no tokenizer, after one warning at boot', async () => {
+  test('the estimate stays on a host without a tokenizer, which warns once at boot', async () => {
     const gateway = await gatewayWith(undefined)
     gateway.upstream.always(json(completion('Hi', {})))
     await gateway.chat(request)
@@ -221,7 +224,7 @@ describe('the estimate is recorded', () => {
 })
 
 describe('the end of the gateway', () => {
-  test('waits for a count', async () => {
+  test('closing waits for a count', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     gateway.upstream.next(json(completion('Hi', {})))
@@ -232,7 +235,7 @@ describe('the end of the gateway', () => {
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 26 })
   })
 
-  test('does not wait for long, and a count that comes later changes nothing', async () => {
+  test('closing does not wait long, and a later count changes nothing', async () => {
     const tokenizer = new HeldTokenizer()
     const gateway = await gatewayWith(tokenizer)
     gateway.upstream.next(json(completion('Hi', {})))
@@ -247,7 +250,7 @@ describe('the end of the gateway', () => {
     expect(settlements(gateway)).toBe(1)
   })
 
-  test('waits for nothing when nothing is counted', async () => {
+  test('closing waits for nothing when nothing is being counted', async () => {
     const gateway = await gatewayWith(new HeldTokenizer())
     await gateway.gateway.close()
     expect(gateway.clock.pending).toBe(0)

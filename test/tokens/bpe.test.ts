@@ -120,20 +120,20 @@ describe('the examples of the OpenAI cookbook', () => {
   })
 })
 
-describe('what a prompt counts', () => {
-  test('3 a message and 3 for the reply, on top of role and text', async () => {
+describe('the count of a prompt', () => {
+  test('a message adds 3 tokens to its role and text, and the reply 3', async () => {
     expect(await promptTokens({ messages: [{ role: 'user', content: 'abcd' }] })).toBe(
       3 + 3 + 4 + 4,
     )
   })
 
-  test('a name, and 1 for it', async () => {
+  test('a name adds its own tokens and 1', async () => {
     expect(await promptTokens({ messages: [{ role: 'user', name: 'ann', content: '' }] })).toBe(
       3 + 3 + 4 + 3 + 1,
     )
   })
 
-  test.each(['{"a":1}', { a: 1 }])('the names and arguments of calls: %j', async (given) => {
+  test.each(['{"a":1}', { a: 1 }])('calls add their names and arguments: %j', async (given) => {
     const messages = [
       {
         role: 'tool',
@@ -144,7 +144,7 @@ describe('what a prompt counts', () => {
     expect(await promptTokens({ messages })).toBe(3 + 3 + 4 + 3 + 7)
   })
 
-  test('85 for an image of low detail, 765 for any other', async () => {
+  test('an image of low detail is 85 tokens, any other 765', async () => {
     const image = (detail?: string) => ({
       type: 'image_url',
       image_url: { url: 'data:image/png;base64,AAAA', detail },
@@ -155,7 +155,7 @@ describe('what a prompt counts', () => {
     )
   })
 
-  test('the parameters that stand inside of parameters', async () => {
+  test('nested parameters count', async () => {
     const parameters = {
       properties: { a: { type: 'array', items: { properties: { b: { type: 'object' } } } } },
     }
@@ -165,7 +165,7 @@ describe('what a prompt counts', () => {
     expect(await promptTokens({ messages, tools })).toBe(3 + 3 + 4 + 12 + 7 + 2 * (3 + 3) + texts)
   })
 
-  test('a tool that is no function, as it was written', async () => {
+  test('a tool that is not a function counts as written', async () => {
     const tool = { type: 'web_search' }
     const messages = [{ role: 'user', content: '' }]
     expect(await promptTokens({ messages, tools: [tool] })).toBe(
@@ -174,7 +174,7 @@ describe('what a prompt counts', () => {
   })
 })
 
-test('the answer counts its text, and the gateway is said to have counted', async () => {
+test('the answer counts its text, and the usage says that the gateway counted', async () => {
   const messages = [{ role: 'user', content: 'abcd' }]
   expect(await count({ messages, output: 'xyz' })).toEqual({
     promptTokens: 14,
