@@ -10,7 +10,7 @@ const encoder = new TextEncoder()
 
 export type MetadataResult =
   | { readonly state: 'absent' }
-  /** `reason` quotes nothing of the header. */
+  /** `reason` never quotes the header. */
   | { readonly state: 'rejected'; readonly reason: string }
   | { readonly state: 'accepted'; readonly metadata: Metadata }
 

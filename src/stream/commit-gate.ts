@@ -6,7 +6,7 @@ import { ByteList } from '../wire/byte-list.ts'
 
 /**
  * Holds the frames of a stream until the first content frame. Until then another attempt can replace
- * an upstream that fails, because the client has seen nothing of it. The gate reads ahead of its
+ * an upstream that fails, because the client has received no frame. The gate reads ahead of its
  * reader; otherwise it would never open.
  */
 export class CommitGate implements Transformer<Frame[], Frame[]> {
