@@ -51,7 +51,7 @@ describe('the embedding examples', () => {
 
 test('the test example passes', async () => {
   // The example contains its own assertions.
-  await run('plain', plain)
+  await expect(run('plain', plain)).resolves.toBeDefined()
 })
 
 test('the configuration example is valid', async () => {

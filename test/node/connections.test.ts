@@ -95,8 +95,8 @@ describe('when every connection has a request', () => {
     '%s still gets a response',
     async (path) => {
       const { port } = await full()
-      await kept(port, path)
-      await kept(port, path)
+      await expect(kept(port, path)).resolves.toBeDefined()
+      await expect(kept(port, path)).resolves.toBeDefined()
     },
   )
 

@@ -61,7 +61,7 @@ async function watched(path: string, refreshed = () => {}) {
     count,
     triggers,
     /** Waits for the system to report, then lets the stillness pass. */
-    async noticed() {
+    async expectNoticed() {
       await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5, timeout: 10_000 })
       await clock.advance(stillness)
       expect(count.refreshes).toBe(1)
@@ -72,7 +72,7 @@ async function watched(path: string, refreshed = () => {}) {
       count.refreshes = 0
     },
     /** Gives the system time to report what nobody is to notice. */
-    async unnoticed() {
+    async expectUnnoticed() {
       await wait(50)
       expect(clock.pending).toBe(0)
     },
@@ -83,49 +83,49 @@ describe('a change of the file triggers a reload', () => {
   test('the file may be written in place, repeatedly', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     for (const text of ['b', 'c', 'd']) {
       writeFileSync(path, text)
-      await noticed()
+      await expectNoticed()
     }
     appendFileSync(path, 'e')
-    await noticed()
+    await expectNoticed()
   })
 
   test('the file may be written in place under another name, as through a mount of the file alone', async () => {
     const [path, other] = [join(folder(), 'config.toml'), join(folder(), 'other.toml')]
     writeFileSync(path, 'a')
     linkSync(path, other)
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     writeFileSync(other, 'b')
-    await noticed()
+    await expectNoticed()
     writeFileSync(other, 'c')
-    await noticed()
+    await expectNoticed()
   })
 
   test('the file may be replaced by a rename, repeatedly', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     for (const text of ['b', 'c', 'd']) {
       writeFileSync(`${path}.swp`, text)
       renameSync(`${path}.swp`, path)
-      await noticed()
+      await expectNoticed()
     }
     writeFileSync(path, 'e')
-    await noticed()
+    await expectNoticed()
   })
 
   test('the file may be deleted and created again', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     unlinkSync(path)
-    await noticed()
+    await expectNoticed()
     writeFileSync(path, 'b')
-    await noticed()
+    await expectNoticed()
     writeFileSync(path, 'c')
-    await noticed()
+    await expectNoticed()
   })
 
   test('the file may be mounted by Kubernetes, which swaps a link of the folder', async () => {
@@ -138,14 +138,14 @@ describe('a change of the file triggers a reload', () => {
     }
     version('..2026_1', 'a')
     symlinkSync('..data/config.toml', join(home, 'config.toml'))
-    const { noticed } = await watched(join(home, 'config.toml'))
+    const { expectNoticed } = await watched(join(home, 'config.toml'))
     version('..2026_2', 'b')
-    await noticed()
+    await expectNoticed()
     rmSync(join(home, '..2026_1'), { recursive: true })
     version('..2026_3', 'c')
-    await noticed()
+    await expectNoticed()
     writeFileSync(join(home, '..2026_3', 'config.toml'), 'd')
-    await noticed()
+    await expectNoticed()
   })
 
   test('the file may be the target of a link in another folder, and the link may change', async () => {
@@ -154,14 +154,14 @@ describe('a change of the file triggers a reload', () => {
     writeFileSync(join(other, 'real.toml'), 'a')
     writeFileSync(join(other, 'next.toml'), 'b')
     symlinkSync(join(other, 'real.toml'), path)
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     writeFileSync(join(other, 'real.toml'), 'c')
-    await noticed()
+    await expectNoticed()
     symlinkSync(join(other, 'next.toml'), join(home, 'tmp'))
     renameSync(join(home, 'tmp'), path)
-    await noticed()
+    await expectNoticed()
     writeFileSync(join(other, 'next.toml'), 'd')
-    await noticed()
+    await expectNoticed()
   })
 
   test('the folder may vanish, return, and be replaced', async () => {
@@ -169,34 +169,34 @@ describe('a change of the file triggers a reload', () => {
     const path = join(home, 'config.toml')
     mkdirSync(home)
     writeFileSync(path, 'a')
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     rmSync(home, { recursive: true })
-    await noticed()
+    await expectNoticed()
     mkdirSync(home)
-    await noticed()
+    await expectNoticed()
     writeFileSync(path, 'b')
-    await noticed()
+    await expectNoticed()
     renameSync(home, `${home}.old`)
     mkdirSync(home)
     writeFileSync(path, 'c')
-    await noticed()
+    await expectNoticed()
     writeFileSync(path, 'd')
-    await noticed()
+    await expectNoticed()
   })
 
   test('a folder may have had the name of the file, as Docker creates one for a missing file', async () => {
     const path = join(folder(), 'config.toml')
     writeFileSync(path, 'a')
-    const { noticed } = await watched(path)
+    const { expectNoticed } = await watched(path)
     unlinkSync(path)
-    await noticed()
+    await expectNoticed()
     mkdirSync(path)
-    await noticed()
+    await expectNoticed()
     rmSync(path, { recursive: true })
-    await noticed()
+    await expectNoticed()
     for (const text of ['b', 'c']) {
       writeFileSync(path, text)
-      await noticed()
+      await expectNoticed()
     }
   })
 
@@ -204,10 +204,10 @@ describe('a change of the file triggers a reload', () => {
     const home = folder()
     symlinkSync('b', join(home, 'a'))
     symlinkSync('a', join(home, 'b'))
-    const { noticed } = await watched(join(home, 'a'))
+    const { expectNoticed } = await watched(join(home, 'a'))
     unlinkSync(join(home, 'b'))
     writeFileSync(join(home, 'b'), 'at last')
-    await noticed()
+    await expectNoticed()
   })
 })
 
@@ -215,10 +215,10 @@ test('other files of the folder, such as the database, do not trigger a reload',
   const home = folder()
   const path = join(home, 'config.toml')
   writeFileSync(path, 'a')
-  const { unnoticed } = await watched(path)
+  const { expectUnnoticed } = await watched(path)
   writeFileSync(join(home, 'gateway.db-wal'), 'x')
   writeFileSync(join(home, 'config.toml.bak'), 'x')
-  await unnoticed()
+  await expectUnnoticed()
 })
 
 test('several steps of one change trigger one reload', async () => {

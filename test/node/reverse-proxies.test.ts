@@ -119,7 +119,7 @@ describe.each(proxies)('behind %s', (name) => {
         if (stream) await response
         leave.abort()
         if (!stream) await expect(response).rejects.toThrow('aborted')
-        await closed(vendor.sockets[0])
+        await expect(closed(vendor.sockets[0])).resolves.toBeUndefined()
       },
     )
 

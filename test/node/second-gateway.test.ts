@@ -100,7 +100,7 @@ describe('a second process on a database file', () => {
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       const running = await serving(database)
       running.process.kill(signal)
-      await finished(running)
+      await expect(finished(running)).resolves.toBeDefined()
     }
   })
 
@@ -144,8 +144,8 @@ describe('a second gateway in one process', () => {
   test('a second gateway in one process is allowed with allowSecond or without auth', async () => {
     const path = join(folder(), 'gateway.db')
     await gateway(path)
-    await gateway(path, { allowSecond: true })
-    await gateway(path, { enabled: false })
+    await expect(gateway(path, { allowSecond: true })).resolves.toBeDefined()
+    await expect(gateway(path, { enabled: false })).resolves.toBeDefined()
   })
 })
 
@@ -215,7 +215,7 @@ describe('a second gateway on a database server', () => {
   test('a command does not block the start of a gateway', async () => {
     const { url } = await libsqlServer()
     await opened(url, { claim: undefined })
-    await opened(url)
-    await opened(url, { claim: undefined })
+    await expect(opened(url)).resolves.toBeDefined()
+    await expect(opened(url, { claim: undefined })).resolves.toBeDefined()
   })
 })

@@ -39,7 +39,7 @@ async function fail({ chat, upstream }: TestGateway, times: number, how = status
   }
 }
 
-async function succeed({ chat, upstream }: TestGateway) {
+async function expectSuccess({ chat, upstream }: TestGateway) {
   upstream.next(answer)
   expect((await chat(request)).status).toBe(200)
 }
@@ -75,7 +75,7 @@ describe('a closed circuit', () => {
     const gateway = await watchedGateway(config)
     for (let turn = 0; turn < 4; turn++) {
       await fail(gateway, 2)
-      await succeed(gateway)
+      await expectSuccess(gateway)
     }
     await fail(gateway, 2)
     expect(await gauge(gateway)).toBe(0)
@@ -150,7 +150,7 @@ describe('a closed circuit', () => {
     const pending = gateway.chat(request)
     await gateway.clock.advance(1000)
     await pending
-    await succeed(gateway)
+    await expectSuccess(gateway)
   })
 
   test('every attempt counts: a circuit that opens during a request ends its retries', async () => {
@@ -225,7 +225,7 @@ describe('a half-open circuit', () => {
 
   test('one success closes the circuit and resets the count', async () => {
     const gateway = await halfOpen()
-    await succeed(gateway)
+    await expectSuccess(gateway)
     expect(await gauge(gateway)).toBe(0)
     await fail(gateway, 2)
     expect(await gauge(gateway)).toBe(0)
@@ -238,7 +238,7 @@ describe('a half-open circuit', () => {
     await gateway.clock.advance(29_999)
     await expectOpen(gateway, 1)
     await gateway.clock.advance(1)
-    await succeed(gateway)
+    await expectSuccess(gateway)
   })
 
   test('a probe is one call even if retries are allowed', async () => {
@@ -270,7 +270,7 @@ describe('a half-open circuit', () => {
     )
     expect(statuses.filter((code) => code === 200)).toHaveLength(1)
     expect(statuses.filter((code) => code === 503)).toHaveLength(49)
-    await succeed(gateway)
+    await expectSuccess(gateway)
   })
 
   test('a probe whose client leaves frees its place without an outcome', async () => {
@@ -283,7 +283,7 @@ describe('a half-open circuit', () => {
     controller.abort()
     expect((await pending).status).toBe(499)
     expect(await gauge(gateway)).toBe(2)
-    await succeed(gateway)
+    await expectSuccess(gateway)
     expect(await gauge(gateway)).toBe(0)
   })
 
@@ -294,7 +294,7 @@ describe('a half-open circuit', () => {
     const gateway = await halfOpen()
     await fail(gateway, 1, mistake)
     expect(await gauge(gateway)).toBe(2)
-    await succeed(gateway)
+    await expectSuccess(gateway)
   })
 
   test('a probe that reaches the total timeout frees its place without an outcome', async () => {
@@ -310,7 +310,7 @@ describe('a half-open circuit', () => {
     const pending = gateway.chat(request)
     await gateway.clock.advance(1000)
     expect((await pending).status).toBe(504)
-    await succeed(gateway)
+    await expectSuccess(gateway)
   })
 
   test('a stream closes the circuit with its first content, not with its end', async () => {
@@ -320,7 +320,7 @@ describe('a half-open circuit', () => {
     live.push(role + hello)
     const response = await gateway.chat(streamed())
     expect(await gauge(gateway)).toBe(0)
-    await succeed(gateway)
+    await expectSuccess(gateway)
     live.push(done)
     await response.text()
     expect(await gauge(gateway)).toBe(0)
@@ -386,7 +386,7 @@ describe('a stream that fails after its commit', () => {
     const late = await opened()
     await gateway.clock.advance(600_000)
     await late.response.text()
-    await succeed(gateway)
+    await expectSuccess(gateway)
   })
 })
 
@@ -495,5 +495,5 @@ test('failures of unknown kinds do not open a circuit forever', async () => {
   const odd = { kind: 'network', reason: 'ERR_ASSERTION' } satisfies UpstreamFailure
   await fail(gateway, 3, broken(odd))
   await gateway.clock.advance(30_000)
-  await succeed(gateway)
+  await expectSuccess(gateway)
 })

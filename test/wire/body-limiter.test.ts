@@ -71,7 +71,7 @@ describe('large bodies', () => {
     const second = waiting(2 * MB)
     settings.mostLarge = 2
     intake.admitWaiting()
-    await second.entered
+    await expect(second.entered).resolves.toBeUndefined()
   })
 
   test('a body that turns out to be large waits for a slot like others', async () => {
@@ -113,7 +113,7 @@ describe('waiting for memory', () => {
     reader.addUnread(9 * MB)
     const small = waiting(MB / 2)
     reader.close()
-    await small.entered
+    await expect(small.entered).resolves.toBeUndefined()
   })
 
   test('a body that is the only one of its size class never waits for memory', () => {

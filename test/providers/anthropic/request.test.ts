@@ -55,7 +55,7 @@ describe('sampling', () => {
     [older, { temperature: 1, top_p: 1 }],
     [newer, { temperature: 1, top_p: 0.99 }],
   ])('a strict provider of %s accepts the defaults %j', async (upstreamId, fields) => {
-    await sent(fields, { ...strict, upstreamId })
+    expect(await sent(fields, { ...strict, upstreamId })).toMatchObject({ model: upstreamId })
   })
 })
 

@@ -24,7 +24,8 @@ export class Conversation {
     this.#ask()
   }
 
-  async play(turns: number): Promise<void> {
+  /** Plays some turns, and expects the vendor to get each of its answers back as it gave it. */
+  async expectRoundTrips(turns: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await this.#turn()
   }
 

@@ -24,7 +24,8 @@ describe.each([anthropic, bedrock, kimi, mistral, gemini2, gemini3, cohere])('$n
     for (const seed of seeds) {
       const chance = new Chance(seed)
       try {
-        await new Conversation(gateway, vendor, chance).play(2 + chance.below(5))
+        const conversation = new Conversation(gateway, vendor, chance)
+        await conversation.expectRoundTrips(2 + chance.below(5))
       } catch (error) {
         // The error itself, since it shows what differs.
         if (error instanceof Error) error.message = `ROUND_TRIP_SEED=${seed}: ${error.message}`
