@@ -47,9 +47,9 @@ export async function readBytes(
   { clock, bodyLimit, bodyLimiter }: BodyOptions,
 ): Promise<Uint8Array> {
   const scope = new CancelScope(clock)
-  // Only a response with a slow reader is ended to make room. This share holds a request body.
-  const share = bodyLimiter.buffers.openAccount(() => {})
-  const slot = bodyLimiter.openSlot(share)
+  // Only a response with a slow reader is ended to make room. This account holds a request body.
+  const bufferAccount = bodyLimiter.buffers.openAccount(() => {})
+  const slot = bodyLimiter.openSlot(bufferAccount)
   const onAbort = () => scope.end({ kind: 'client-cancelled' })
   signal.addEventListener('abort', onAbort)
   if (signal.aborted) onAbort()
@@ -60,7 +60,7 @@ export async function readBytes(
     signal.removeEventListener('abort', onAbort)
     scope.close()
     slot.release()
-    share.close()
+    bufferAccount.close()
   }
 }
 
@@ -72,8 +72,8 @@ export async function readJson<Shape extends z.ZodRawShape>(
 ): Promise<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
   const bytes = await readBytes(matched, options)
   const { clock } = options
-  const pace = new TimeSlice(clock, new CancelScope(clock))
-  const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], timeSlice: pace })
+  const slice = new TimeSlice(clock, new CancelScope(clock))
+  const { layout, value } = await readJsonBody(bytes, { names: [], unique: [], timeSlice: slice })
   if (layout.commas > maxItems) throw invalid(`the request body holds more than ${maxItems} items`)
   const fields = Object.keys(schema.shape)
   const unknown = Object.keys(value).find((field) => !fields.includes(field))

@@ -20,24 +20,24 @@ export async function exportUsage(
   const rows = await store.listUsage(query)
   // A full page may be the last one; the cursor then leads to an empty page.
   const next = rows.length < query.limit ? null : rows.at(-1)?.id
-  const pace = new TimeSlice(clock, new CancelScope(clock))
+  const slice = new TimeSlice(clock, new CancelScope(clock))
   const pieces = [
     encoder.encode(`{"since":${query.since},"until":${query.until},"rows":[`),
-    ...(await renderRows(rows, pace)),
+    ...(await renderRows(rows, slice)),
     encoder.encode(`],"next_cursor":${next}}`),
   ]
-  return jsonBytes(await joinPieces(pieces, pace))
+  return jsonBytes(await joinPieces(pieces, slice))
 }
 
 /** Rows rendered before other work gets its turn: a whole page would stall every running stream. */
 const portion = 250
 
-async function renderRows(rows: readonly UsageRow[], pace: TimeSlice): Promise<Uint8Array[]> {
+async function renderRows(rows: readonly UsageRow[], slice: TimeSlice): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = []
   for (let at = 0; at < rows.length; at += portion) {
     const texts = rows.slice(at, at + portion).map((row) => JSON.stringify(renderRow(row)))
     pieces.push(encoder.encode((at > 0 ? ',' : '') + texts.join(',')))
-    await pace.pause()
+    await slice.pause()
   }
   return pieces
 }
@@ -57,13 +57,13 @@ const blankJson = Object.fromEntries(
   ['id', ...usageFields.map(({ jsonName }) => jsonName)].map((name) => [name, null]),
 )
 
-async function joinPieces(pieces: readonly Uint8Array[], pace: TimeSlice): Promise<Uint8Array> {
+async function joinPieces(pieces: readonly Uint8Array[], slice: TimeSlice): Promise<Uint8Array> {
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of pieces) {
     whole.set(piece, at)
     at += piece.length
-    await pace.pause()
+    await slice.pause()
   }
   return whole
 }

@@ -21,7 +21,7 @@ export interface ChatCallDeps extends CallDeps {
 export function callChat(
   call: ParsedChat,
   { link, scope, mayResend }: Attempt,
-  { clock, share, streams }: ChatCallDeps,
+  { clock, bufferAccount, streams }: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
   // A route for chat has only links with a chat endpoint.
   const endpoint = link.chat as ChatEndpoint
@@ -30,7 +30,7 @@ export function callChat(
     scope,
     mayResend,
     clock,
-    share,
+    bufferAccount,
     streamed: call.stream,
     request() {
       const request = endpoint.buildRequest(call)
@@ -43,10 +43,10 @@ export function callChat(
         if (readMediaType(response) !== (endpoint.streamType ?? 'text/event-stream'))
           return notEventStream
         const decoder = endpoint.createDecoder(call, header)
-        return awaitContent(openStream(response.body, decoder, { streams, share }), scope)
+        return awaitContent(openStream(response.body, decoder, { streams, bufferAccount }), scope)
       }
       const result = endpoint.parseAnswer(
-        await readAnswer(response, { scope, share }),
+        await readAnswer(response, { scope, bufferAccount }),
         call,
         header,
       )

@@ -20,7 +20,7 @@ export interface EmbeddedBatch {
 export function callEmbed(
   batch: EmbedCall,
   { link, scope, mayResend }: Attempt,
-  { clock, share }: CallDeps,
+  { clock, bufferAccount }: CallDeps,
 ): Promise<CallResult<EmbeddedBatch>> {
   // A route for embeddings has only links with an embed endpoint.
   const endpoint = link.embed as EmbedEndpoint
@@ -30,13 +30,13 @@ export function callEmbed(
     scope,
     mayResend,
     clock,
-    share,
+    bufferAccount,
     streamed: false,
     maxAnswerBytes: maxEmbedAnswerBytes,
     request: () => endpoint.buildRequest(batch),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response, header) {
-      const held = share.openCounter()
+      const held = bufferAccount.openCounter()
       const reading = readBatch({ response, header, endpoint, batch, form, held, scope, clock })
       const result = await reading.catch((error: unknown) => {
         held.release()

@@ -42,7 +42,7 @@ export function splitDocuments(
 export function callRerank(
   { call, start }: RerankPart,
   { link, scope, mayResend }: Attempt,
-  { clock, share }: CallDeps,
+  { clock, bufferAccount }: CallDeps,
 ): Promise<CallResult<RankedPart>> {
   // A route for rerank has only links with a rerank endpoint.
   const endpoint = link.rerank as RerankEndpoint
@@ -51,13 +51,13 @@ export function callRerank(
     scope,
     mayResend,
     clock,
-    share,
+    bufferAccount,
     streamed: false,
     request: () => endpoint.buildRequest(call),
     parseError: (status, body, header) => endpoint.parseError(status, body, header),
     async read(response) {
       const answer = endpoint.parseAnswer(
-        tryParseJson(await readAnswer(response, { scope, share })),
+        tryParseJson(await readAnswer(response, { scope, bufferAccount })),
       )
       if (!answer.ok) return answer
       const { results, searchUnits, tokens } = answer

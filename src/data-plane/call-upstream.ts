@@ -20,7 +20,7 @@ import { redactFailure } from './redact-failure.ts'
 export interface CallDeps {
   readonly clock: Clock
   /** Counts the bytes that have arrived and are still unread. */
-  readonly share: BufferAccount
+  readonly bufferAccount: BufferAccount
 }
 
 /** One upstream call of any capability. */
@@ -90,9 +90,9 @@ class OneResend {
 /** Reads the whole body of an answer. */
 export async function readAnswer(
   response: UpstreamResponse,
-  { scope, share }: { readonly scope: CancelScope; readonly share: BufferAccount },
+  { scope, bufferAccount }: { readonly scope: CancelScope; readonly bufferAccount: BufferAccount },
 ): Promise<Uint8Array> {
-  const unread = share.openCounter()
+  const unread = bufferAccount.openCounter()
   try {
     return await scope.race(
       readUpstreamBody(response.body, { maxBytes: defaultMaxAnswerBytes, unread }),
@@ -156,7 +156,7 @@ function send<T>(
   call: UpstreamCall<T>,
   { request, credential, control: { signal, mayResend } }: AuthorizedRequest,
 ): Promise<UpstreamResponse> {
-  const { scope, share, streamed, maxAnswerBytes = defaultMaxAnswerBytes } = call
+  const { scope, bufferAccount, streamed, maxAnswerBytes = defaultMaxAnswerBytes } = call
   const { provider } = call.link
   const pending = provider.send({
     method: 'POST',
@@ -173,7 +173,7 @@ function send<T>(
     connectTimeout: provider.connectTimeout,
     dedicatedPool: provider.dedicatedPool,
     queueLimit: streamed ? streamQueueBytes : maxAnswerBytes,
-    unread: share.openCounter(),
+    unread: bufferAccount.openCounter(),
     mayResend,
     signal,
   })

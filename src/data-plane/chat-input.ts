@@ -20,8 +20,8 @@ const unique = [
 const names = [...unique, 'stream_options', 'tools'] as const
 
 /** Reads a chat completion request, or throws LM-1001 with the field at fault. */
-export async function readChat(bytes: Uint8Array, pace: TimeSlice): Promise<ParsedChat> {
-  const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: pace })
+export async function readChat(bytes: Uint8Array, slice: TimeSlice): Promise<ParsedChat> {
+  const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
   return new ParsedChat(bytes, layout, value)
 }
 

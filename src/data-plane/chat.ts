@@ -80,7 +80,7 @@ function replyWithJson(
 
 function replyWithStream(
   stream: PendingStream,
-  { link, scope, reportEnd: over }: Served<unknown>,
+  { link, scope, reportEnd }: Served<unknown>,
   { call, context, admitted }: ServedCall,
 ): Reply {
   admitted.markFirstToken()
@@ -90,7 +90,7 @@ function replyWithStream(
   const toInput = call.choices > 1 ? undefined : exactCounter(call, link, context)
   context.releaseBody()
   const tap = new UsageTap({
-    wantsUsageChunk: wantsUsageChunk,
+    wantsUsageChunk,
     identity: () => newIdentity(link, context),
     estimate: (outputBytes) => createEstimatedUsage(countPrompt(), outputBytes),
     shouldKeepOutput: toInput !== undefined,
@@ -106,7 +106,7 @@ function replyWithStream(
     onEnd(end) {
       scope.close()
       const failure = end.complete ? undefined : end.failure
-      over(failure)
+      reportEnd(failure)
       if (failure) admitted.addStreamFailure(link, redactFailure(failure, link.provider))
       if (end.complete && !end.finished) admitted.addUnfinishedStream(link)
       const error = failure && toTerminalError(failure, link)

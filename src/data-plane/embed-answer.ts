@@ -43,24 +43,24 @@ export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): R
 function renderInSteps(rendering: Rendering, context: RenderContext): Readable<Uint8Array> {
   const { buffers, streams } = context
   const slice = context.startTimeSlice()
-  let share: BufferAccount | undefined
+  let bufferAccount: BufferAccount | undefined
   const source: Source<Uint8Array> = {
     start(controller) {
-      share = buffers.openAccount(() =>
+      bufferAccount = buffers.openAccount(() =>
         controller.error(new UpstreamFault({ kind: 'slow-client' })),
       )
-      share.addUnread(rendering.length)
+      bufferAccount.addUnread(rendering.length)
     },
     async pull(controller) {
       await slice.pause()
       const bytes = rendering.next(stepBytes)
       controller.enqueue(bytes)
-      share?.addUnread(-bytes.length)
+      bufferAccount?.addUnread(-bytes.length)
       if (!rendering.isDone) return
       controller.close()
-      share?.close()
+      bufferAccount?.close()
     },
-    cancel: () => share?.close(),
+    cancel: () => bufferAccount?.close(),
   }
   return new streams.ReadableStream(source, unbuffered)
 }

@@ -16,17 +16,17 @@ const maxItems = 16_384
 const maxTokenId = 2 ** 31 - 1
 
 /** Reads an embeddings request, or throws LM-1001 with the field at fault. */
-export async function readEmbed(bytes: Uint8Array, pace: TimeSlice): Promise<EmbedCall> {
+export async function readEmbed(bytes: Uint8Array, slice: TimeSlice): Promise<EmbedCall> {
   const { value } = await readJsonBody(bytes, {
     names: ['model'],
     unique: ['model'],
-    timeSlice: pace,
+    timeSlice: slice,
   })
   const parsed = embedRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, input, encoding_format: encoding, dimensions, input_type: inputType } = parsed.data
   const items = readInput(input)
-  await pace.pause()
+  await slice.pause()
   return {
     model,
     input: items,

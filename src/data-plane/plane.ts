@@ -99,8 +99,8 @@ export class DataPlane {
     const leave = inFlight.add(scope)
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel)
-    const share = bodyLimiter.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
-    const place = bodyLimiter.openSlot(share)
+    const bufferAccount = bodyLimiter.buffers.openAccount(() => scope.end({ kind: 'slow-client' }))
+    const slot = bodyLimiter.openSlot(bufferAccount)
     const record = new RecordBuilder({
       id,
       capability,
@@ -110,8 +110,8 @@ export class DataPlane {
       events,
       release() {
         scope.close()
-        place.release()
-        share.close()
+        slot.release()
+        bufferAccount.close()
         signal.removeEventListener('abort', cancel)
         leave()
       },
@@ -126,8 +126,8 @@ export class DataPlane {
       scope,
       resilience: { retry: snapshot.retry, breaker: snapshot.breaker, breakers, random },
       buffers: bodyLimiter.buffers,
-      share,
-      place,
+      bufferAccount,
+      slot,
       record,
       canCount: this.#exactCounts !== undefined,
     })

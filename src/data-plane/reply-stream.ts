@@ -33,11 +33,11 @@ export interface PendingStream {
 export function openStream(
   upstream: ByteSource,
   decoder: FrameDecoder,
-  { streams: { ReadableStream, TransformStream }, share }: OpenStreamOptions,
+  { streams: { ReadableStream, TransformStream }, bufferAccount }: OpenStreamOptions,
 ): PendingStream {
-  const gate = new CommitGate(maxBytesBeforeContent, share.openCounter())
+  const gate = new CommitGate(maxBytesBeforeContent, bufferAccount.openCounter())
   const frames = new ReadableStream(new UpstreamBody(upstream), unbuffered)
-    .pipeThrough(new TransformStream(new FrameReader(decoder, share.openCounter())))
+    .pipeThrough(new TransformStream(new FrameReader(decoder, bufferAccount.openCounter())))
     .pipeThrough(new TransformStream(gate, undefined, oneAhead))
   return { upstream, frames, opened: gate.opened }
 }
@@ -45,7 +45,7 @@ export function openStream(
 export interface OpenStreamOptions {
   readonly streams: StreamClasses
   /** Counts the bytes that are held until a frame is complete, or until the first content. */
-  readonly share: BufferAccount
+  readonly bufferAccount: BufferAccount
 }
 
 export interface ReplyStreamOptions {

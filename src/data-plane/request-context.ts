@@ -34,8 +34,8 @@ export interface RequestContextOptions {
   readonly scope: CancelScope
   readonly resilience: Resilience
   readonly buffers: Buffers
-  readonly share: BufferAccount
-  readonly place: BodySlot
+  readonly bufferAccount: BufferAccount
+  readonly slot: BodySlot
   readonly record: RecordBuilder
   /** The host has a tokenizer. */
   readonly canCount: boolean
@@ -60,7 +60,7 @@ export class RequestContext {
   readonly resilience: Resilience
   readonly buffers: Buffers
   /** Counts the bytes that this request holds of `buffers`. */
-  readonly share: BufferAccount
+  readonly bufferAccount: BufferAccount
   /** On the clock that never jumps. */
   readonly arrived: Millis
   readonly #options: RequestContextOptions
@@ -76,7 +76,7 @@ export class RequestContext {
     this.imageFetch = ports.imageFetch
     this.resilience = options.resilience
     this.buffers = options.buffers
-    this.share = options.share
+    this.bufferAccount = options.bufferAccount
     this.arrived = record.arrived
     this.#options = options
   }
@@ -96,12 +96,12 @@ export class RequestContext {
 
   /** Lets the next large body be parsed: nothing holds the parsed form of this one any longer. */
   releaseParser(): void {
-    this.#options.place.endParsing()
+    this.#options.slot.endParsing()
   }
 
   /** Gives back the room of the body: nothing holds its bytes any longer. */
   releaseBody(): void {
-    this.#options.place.release()
+    this.#options.slot.release()
   }
 
   /** The encoding to count a link's tokens with; undefined where estimates are not replaced. */
@@ -128,12 +128,10 @@ class AuthenticatedRequest {
    * are parsed one at a time: the next one after `releaseParser`.
    */
   async readBody(request: Request): Promise<Uint8Array> {
-    const { place, snapshot, scope } = this.#options
+    const { slot, snapshot, scope } = this.#options
     const wait = (turn: Promise<void>) => this.#wait(turn)
-    const bytes = await scope.race(
-      readBody(request, { maxBytes: snapshot.bodyLimit, slot: place, wait }),
-    )
-    const turn = place.startParsing()
+    const bytes = await scope.race(readBody(request, { maxBytes: snapshot.bodyLimit, slot, wait }))
+    const turn = slot.startParsing()
     if (turn) await wait(turn)
     return bytes
   }

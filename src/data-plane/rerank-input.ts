@@ -10,18 +10,18 @@ const maxDocuments = 16_384
 const maxFields = 64
 
 /** Reads a rerank request: LM-2010 without documents, LM-1001 with the field at fault. */
-export async function readRerank(bytes: Uint8Array, pace: TimeSlice): Promise<RerankCall> {
+export async function readRerank(bytes: Uint8Array, slice: TimeSlice): Promise<RerankCall> {
   const { value } = await readJsonBody(bytes, {
     names: ['model'],
     unique: ['model'],
-    timeSlice: pace,
+    timeSlice: slice,
   })
   const parsed = rerankRequest.safeParse(value, schemaMessages)
   if (!parsed.success) throw invalidField(parsed.error)
   const { model, query, top_n: topN, top_k: topK, return_documents: returnDocuments } = parsed.data
   const documents = readDocuments(parsed.data.documents, readFields(parsed.data.rank_fields ?? []))
   const most = topN ?? topK ?? undefined
-  await pace.pause()
+  await slice.pause()
   return {
     model,
     query,

@@ -33,13 +33,13 @@ export interface UsageChunk {
 }
 
 /** Makes a usage chunk, for a stream whose upstream did not send one. */
-export function createUsageChunk({ identity, usage, isRequested: asked }: UsageChunk): Frame {
+export function createUsageChunk({ identity, usage, isRequested }: UsageChunk): Frame {
   const bytes = encodeDataEvent({
     id: identity.id,
     object: 'chat.completion.chunk',
     created: identity.created,
     model: identity.model,
-    choices: asked ? [] : unrequestedChoices,
+    choices: isRequested ? [] : unrequestedChoices,
     usage: renderUsage(usage),
   })
   return { bytes, kind: 'quiet', usage, outputBytes: 0 }

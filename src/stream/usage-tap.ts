@@ -34,7 +34,7 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
   #identity: ChunkIdentity = unknownIdentity
   #outputBytes = 0
   #output: string | undefined
-  #judged: Usage | undefined
+  #resolved: Usage | undefined
 
   constructor(options: UsageTapOptions) {
     this.#options = options
@@ -54,9 +54,9 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
     }
     const last = frames.at(-1)
     if (last?.kind !== 'done') return out.enqueue(frames)
-    this.#judged = this.usage
-    const isRead = this.#judged.estimatedSide === undefined && !this.#isOwed
-    out.enqueue(isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#judged), last])
+    this.#resolved = this.usage
+    const isRead = this.#resolved.estimatedSide === undefined && !this.#isOwed
+    out.enqueue(isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#resolved), last])
   }
 
   /** The text generated so far; undefined where it is not kept, or too long. */
@@ -68,15 +68,15 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
   get usage(): Usage {
     const outputBytes = this.#outputBytes
     const estimate = () => this.#options.estimate(outputBytes)
-    return this.#judged ?? resolveUsage(this.#reported, { outputBytes, estimate })
+    return this.#resolved ?? resolveUsage(this.#reported, { outputBytes, estimate })
   }
 
   #chunk(usage: Usage): Frame {
-    const { wantsUsageChunk: asked, identity: otherwise } = this.#options
+    const { wantsUsageChunk, identity: otherwise } = this.#options
     return createUsageChunk({
       identity: completeIdentity(this.#identity, otherwise),
       usage,
-      isRequested: asked,
+      isRequested: wantsUsageChunk,
     })
   }
 

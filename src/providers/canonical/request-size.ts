@@ -51,5 +51,5 @@ function getArgumentsText(given: CallArguments | null | undefined): string {
   return typeof given === 'string' ? given : ''
 }
 
-const limits = { maxDepth: Number.POSITIVE_INFINITY, maxValues: maxValues }
+const limits = { maxDepth: Number.POSITIVE_INFINITY, maxValues }
 const encoder = new TextEncoder()

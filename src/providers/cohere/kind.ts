@@ -49,7 +49,7 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
     estimateOutput: (call) =>
       estimateTranslatedOutput(call, {
         sentBound: clampBound(maxOutputTokens, readRequest(call).maxTokens),
-        maxOutputTokens: maxOutputTokens,
+        maxOutputTokens,
       }),
     parseAnswer: (body, call) => parseAnswer(body, toContext(call)),
     createDecoder: (call) => createCohereDecoder(toContext(call)),

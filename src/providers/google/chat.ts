@@ -42,7 +42,7 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
       const choices = geminiTarget.model.takesCandidateCount ? n : 1
       return estimateTranslatedOutput(call, {
         sentBound: clampBound(maxOutputTokens, maxTokens),
-        maxOutputTokens: maxOutputTokens,
+        maxOutputTokens,
         choices,
       })
     },

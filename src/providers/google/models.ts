@@ -34,11 +34,11 @@ export interface GeminiModel {
  */
 export function geminiModel(upstreamId: string): GeminiModel {
   const name = upstreamId.toLowerCase().split('/').at(-1) ?? ''
-  const modelGeneration = parseGeneration(name)
-  const isFrom = (major: number, minor = 0) => modelGeneration >= generation(major, minor)
+  const generation = parseGeneration(name)
+  const isFrom = (major: number, minor = 0) => generation >= toGeneration(major, minor)
   return Object.freeze({
     name,
-    generation: modelGeneration,
+    generation,
     takesSystemInstruction: !name.includes('gemma'),
     takesCallIds: isFrom(3),
     needsSignatures: isFrom(3),
@@ -53,13 +53,13 @@ export function geminiModel(upstreamId: string): GeminiModel {
 
 function parseGeneration(name: string): number {
   const [, major, minor = '0'] = /gemini-(\d+)(?:\.(\d+))?/.exec(name) ?? []
-  if (major !== undefined) return generation(Number(major), Number(minor))
-  if (name === 'gemini-pro' || name === 'gemini-pro-vision') return generation(1)
-  if (name.startsWith('gemini-robotics-er-')) return generation(2, 5)
-  return name.startsWith('gemini-') ? Number.POSITIVE_INFINITY : generation(2)
+  if (major !== undefined) return toGeneration(Number(major), Number(minor))
+  if (name === 'gemini-pro' || name === 'gemini-pro-vision') return toGeneration(1)
+  if (name.startsWith('gemini-robotics-er-')) return toGeneration(2, 5)
+  return name.startsWith('gemini-') ? Number.POSITIVE_INFINITY : toGeneration(2)
 }
 
 /** Makes a generation comparable. The minor version is a number: 3.10 follows 3.9. */
-export function generation(major: number, minor = 0): number {
+export function toGeneration(major: number, minor = 0): number {
   return major * 100 + minor
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { schemaMessages, untranslatableField } from '../../core/invalid-field.ts'
 import { isObject } from '../../wire/json.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { type GeminiModel, generation } from './models.ts'
+import { type GeminiModel, toGeneration } from './models.ts'
 
 /**
  * The `thinkingConfig` of a request. Gemini answers 400 to a budget together with a level.
@@ -42,8 +42,8 @@ function mapEffort(model: GeminiModel, effort: string): ThinkingConfig | undefin
   // Image models accept other levels, which Google does not document.
   if (model.name.includes('-image')) return undefined
   const budget = budgets.get(effort)
-  if (budget === undefined || model.generation < generation(2, 5)) return undefined
-  if (model.generation >= generation(3)) return { thinkingLevel: mapLevel(model, effort) }
+  if (budget === undefined || model.generation < toGeneration(2, 5)) return undefined
+  if (model.generation >= toGeneration(3)) return { thinkingLevel: mapLevel(model, effort) }
   // 2.5 Pro always thinks; its minimum budget is 128 tokens.
   const isPro = model.name.includes('2.5-pro')
   return { thinkingBudget: isPro ? Math.max(128, budget) : budget }
@@ -64,12 +64,12 @@ const budgets: ReadonlyMap<string, number> = new Map([
 ])
 
 /** Levels by model: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking */
-function mapLevel({ name, generation: modelGeneration }: GeminiModel, effort: string): string {
+function mapLevel({ name, generation }: GeminiModel, effort: string): string {
   switch (effort) {
     case 'none':
     case 'minimal': {
       const isSmall = name.includes('flash-lite')
-      const isOldFlash = name.includes('flash') && modelGeneration <= generation(3, 6)
+      const isOldFlash = name.includes('flash') && generation <= toGeneration(3, 6)
       // Pro models, and Flash models from 3.7 on, answer 400 to MINIMAL.
       return isSmall || isOldFlash ? 'MINIMAL' : 'LOW'
     }

@@ -54,7 +54,7 @@ export function toGeminiRequest(
 
 function geminiConditions(
   request: CanonicalRequest,
-  { model, dialect, forwardsMediaUrls: passesAddresses }: GeminiTarget,
+  { model, dialect, forwardsMediaUrls }: GeminiTarget,
 ): ConditionFlags<GeminiCondition> {
   return {
     ignoresSampling: !model.takesSampling,
@@ -65,7 +65,7 @@ function geminiConditions(
     oneAnswer: !model.takesCandidateCount,
     noTiers: !dialect.takesServiceTier,
     textResults: !model.takesMediaInToolResults,
-    fetchedByGoogle: passesAddresses,
+    fetchedByGoogle: forwardsMediaUrls,
   }
 }
 

@@ -38,7 +38,7 @@ function teiEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {
   const path = getBasePath(new URL(baseUrl))
   if (path.endsWith('/v1')) {
     const url = buildOperationUrl(baseUrl, '/v1', '/embeddings')
-    return openAiEmbed({ ...quirks, url, upstreamId, mapStatus: mapStatus })
+    return openAiEmbed({ ...quirks, url, upstreamId, mapStatus })
   }
   return {
     getLimits: () => quirks.limits,
