@@ -10,7 +10,7 @@ import { json } from '../support/scripted-upstream.ts'
 const client = '192.0.2.7'
 const secret = 'canary-0123456789'
 
-/** Sends a request to the admin API under the request id `r1`; resolves to the body of the answer. */
+/** Sends a request to the admin API under the request id `r1`; resolves to the response body. */
 async function change(
   { gateway, log }: KeyedGateway,
   method: string,

@@ -12,7 +12,7 @@ describe('a gateway mounted on /llm', () => {
     ['/llm/../admin/keys', 400],
   ])('%s is answered with %i', async (path, status) => {
     const { gateway } = await testGateway()
-    // A `Request` would resolve the dots by itself.
+    // `new Request` would resolve the dots itself.
     const request = new Request('http://gateway.test/')
     Object.defineProperty(request, 'url', { value: `http://gateway.test${path}` })
     expect(await gateway.fetch(request, { base: '/llm' })).toMatchObject({ status })

@@ -12,7 +12,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import { streamed } from '../support/stream-client.ts'
 
-/** A clock that starts so many milliseconds into a minute. */
+/** A clock that starts `millis` milliseconds into a minute. */
 const clockAt = (millis: number) => new ManualClock(1_764_000_000_000 + millis)
 
 function rateHeaders({ headers }: Pick<Answer, 'headers'>): Record<string, string> {
@@ -22,7 +22,7 @@ function rateHeaders({ headers }: Pick<Answer, 'headers'>): Record<string, strin
   )
 }
 
-/** A clock may be given to the gateway only by its options, and the test's own must be the same. */
+/** A gateway that shares its clock with the test, `millis` milliseconds into a minute. */
 async function gatewayAt(millis: number, config = pricedProvider) {
   const clock = clockAt(millis)
   return { ...(await keyedGateway(config, { clock })), clock }
@@ -101,7 +101,7 @@ describe('tokens per minute', () => {
     for (const bounds of [{}, { max_tokens: 50 }, { max_completion_tokens: 60, max_tokens: 50 }]) {
       left.push(rateHeaders(await ask(held, prompt(10, bounds)))['remaining-tokens'])
     }
-    // After each of them the debit becomes what was used: one token.
+    // After each request the debit is corrected to the usage: one token.
     expect(left).toEqual(['90', '39', '28'])
   })
 
@@ -145,7 +145,7 @@ describe('tokens per minute', () => {
       message: "the key's limit of 100 tokens per minute is reached: this request needs 30",
       retry_after: 59,
     })
-    // The request that was refused is not one of the nine.
+    // The refused request is not one of the nine.
     expect(rateHeaders(refused)).toMatchObject({
       'remaining-requests': '8',
       'remaining-tokens': '5',

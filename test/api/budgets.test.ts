@@ -16,13 +16,13 @@ import { settled } from '../support/manual-clock.ts'
 import { broken, json, LiveUpstream, type Responder, stream } from '../support/scripted-upstream.ts'
 import { StreamReader, streamed } from '../support/stream-client.ts'
 
-/** Nano-dollars, as the admin API says them. */
+/** Converts nano-dollars to the dollars of the admin API. */
 const usd = (nano: number) => nano / 1e9
 
-/** What `prompt()` reserves at `pricedProvider`: 8 tokens, and 256 that are assumed. */
+/** The reservation of `prompt()` at `pricedProvider`: 8 prompt and 256 assumed output tokens. */
 const assumed = usd(8 * 1000 + 256 * 2000)
 
-/** The refusal of a request that a key with this budget may not make; undefined when it may. */
+/** Returns the 402 of a request with a key of this budget; undefined when it is admitted. */
 async function refusalAt(
   gateway: KeyedGateway,
   budget_max: number,
@@ -34,7 +34,7 @@ async function refusalAt(
   return answer.status === 402 ? errorIn(answer) : undefined
 }
 
-/** A request with this reservation is admitted by a budget of just as much, and not by less. */
+/** Checks that exactly this budget admits the request, and one nano-dollar less does not. */
 async function expectReservation(
   gateway: KeyedGateway,
   nano: number,
@@ -115,7 +115,7 @@ describe('reservations', () => {
   test('a rerank request reserves its search units', async () => {
     const gateway = await keyedGateway(reranker)
     gateway.upstream.always(ranking)
-    // 150 documents are 2 units at 2 dollars a thousand.
+    // 150 documents are 2 units at 2 USD per thousand.
     await expectReservation(gateway, 2 * 2_000_000, rerankOf(150), '/v1/rerank')
   })
 
@@ -227,7 +227,7 @@ describe('charges', () => {
     const other = await ranker.key({ budget_max: 1 })
     ranker.upstream.always(ranking)
     const { body } = await ranker.ask(other, rerankOf(3), '/v1/rerank')
-    // Each of the four texts is one letter, and so one token; the query goes with each document.
+    // Each of the four texts is one letter, so one token; the query is sent with each document.
     const { total_tokens: tokens } = body['usage'] as { total_tokens: number }
     expect(await readSpend(ranker, other.id)).toBe(usd(2_000_000 + tokens * 1000))
     expect(await ranker.rows()).toMatchObject([
@@ -320,8 +320,8 @@ describe('budget refusals', () => {
 })
 
 describe('the order of the limits', () => {
-  /** A key that may do nothing at all, and its group likewise. */
-  async function poor(): Promise<{ gateway: KeyedGateway; key: ClientKey; pool: string }> {
+  /** A key whose limits are all 0, in a group with a budget of 0. */
+  async function exhaustedKey(): Promise<{ gateway: KeyedGateway; key: ClientKey; pool: string }> {
     const gateway = await keyedGateway()
     const pool = await gateway.group({ budget_max: 0 })
     const limits = { rpm_limit: 0, tpm_limit: 0, budget_max: 0 }
@@ -329,7 +329,7 @@ describe('the order of the limits', () => {
   }
 
   test('requests, tokens, the key’s budget and the group’s budget are checked in this order, and a refusal takes nothing', async () => {
-    const { gateway, key, pool } = await poor()
+    const { gateway, key, pool } = await exhaustedKey()
     gateway.upstream.next(used(8))
     const refusals: unknown[] = []
     for (const next of [{}, { rpm_limit: 1 }, { tpm_limit: 8 }, { budget_max: 1 }]) {
@@ -343,7 +343,7 @@ describe('the order of the limits', () => {
       ['LM-4001', 'key'],
       ['LM-4001', 'group'],
     ])
-    // Had a refusal kept the one request or the eight tokens, this would be another.
+    // If a refusal had used the one request or the eight tokens, this request would be refused too.
     await gateway.admin('PATCH', `/admin/groups/${pool}`, { budget_max: 1 })
     const answer = await gateway.ask(key, prompt())
     expect(answer.status).toBe(200)
@@ -371,7 +371,7 @@ describe('a request that fails after admission', () => {
       await gateway.clock.advance(1_000)
       expect(errorIn(await answer)).toMatchObject({ code })
       gateway.upstream.next(used(1))
-      // All of the budget is free again.
+      // The whole budget is available again.
       const next = await gateway.ask(key, prompt())
       expect(next.status).toBe(200)
       expect(next.headers.get('x-ratelimit-remaining-requests')).toBe('7')
@@ -399,15 +399,15 @@ describe('an invalid request leaves no trace in any account', () => {
       'LM-2002',
     ],
     [
-      'an image for a model of text',
+      'an image for a text-only model',
       pricedProvider,
       { model: 'm', messages: [{ role: 'user', content: [remote] }] },
       'LM-2003',
     ],
     ['a malformed field', pricedProvider, prompt(8, { n: 0 }), 'LM-1001'],
-    // Found only when the request is said in the vendor's words.
+    // Found only when the request is translated to the vendor's format.
     [
-      'a message that the vendor cannot be told',
+      'a message that the vendor’s format cannot express',
       strictVendor,
       { model: 'm', messages: [{ role: 'tool', content: 'x' }] },
       'LM-1001',
@@ -421,12 +421,12 @@ describe('an invalid request leaves no trace in any account', () => {
     expect(gateway.upstream.requests).toEqual([])
     expect(await gateway.rows()).toEqual([])
     expect(gateway.log.at(-1)?.fields).toMatchObject({ key_id: key.id, error_code: code })
-    expect(await minuteOf(gateway, key)).toEqual({ requests: '1', tokens: '1000' })
+    expect(await readRemaining(gateway, key)).toEqual({ requests: '1', tokens: '1000' })
     expect(await readSpend(gateway, key.id)).toBe(0)
   })
 
-  /** What is left of the minute, as a refusal tells it. */
-  async function minuteOf({ ask }: KeyedGateway, key: ClientKey) {
+  /** Reads the remaining requests and tokens of the minute from the headers of a refusal. */
+  async function readRemaining({ ask }: KeyedGateway, key: ClientKey) {
     const { headers } = await ask(key, prompt(2_000))
     return {
       requests: headers.get('x-ratelimit-remaining-requests'),
@@ -506,7 +506,7 @@ describe('concurrent requests', () => {
     const keys = await Promise.all(
       [1, 2, 3, 4].map(() => gateway.key({ group_id: pool, budget_max: 0.0004 })),
     )
-    // Each may cost 28,000 nano-dollars and costs 21,000; a third of them fails.
+    // Each request reserves 28,000 nano-dollars and costs 21,000; a third of them fail.
     let calls = 0
     gateway.upstream.always(async (request) => {
       await settled()

@@ -11,11 +11,11 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const limited = (bytes: number) => `[server]\nbuffer_limit = ${bytes}\n${oneProvider}`
 
-/** A frame of so many bytes. */
+/** A frame with a length of this many bytes. */
 const frame = (length: number) => data({ x: '' }).replace('""', `"${'x'.repeat(length - 16)}"`)
 const done = 'data: [DONE]\n\n'
 
-/** A stream that has begun, and that nobody reads on. */
+/** A stream that has begun and is no longer read. */
 async function stream({ chat, upstream }: TestGateway) {
   const live = new LiveUpstream()
   upstream.next(live.responder)

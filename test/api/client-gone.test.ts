@@ -8,7 +8,7 @@ import { broken, json, LiveUpstream, type Responder, silent } from '../support/s
 import { StreamReader, settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** One failure opens the circuit, so a request that is served afterwards shows that none was counted. */
+/** One failure opens the circuit: a request served afterwards proves that none was counted. */
 const config = `[resilience]\ncircuit_failure_threshold = 1\n${oneProvider}`
 const chain = `
 [[providers]]
@@ -19,7 +19,7 @@ models = [{ id = "m", fallbacks = ["n"] }, { id = "n" }]
 `
 const whole = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** An answer with this status whose body never comes. */
+/** A response with this status whose body never arrives. */
 const stalled =
   (status: number, type = 'application/json'): Responder =>
   async ({ signal }) => ({
@@ -40,7 +40,7 @@ interface Phase {
   readonly config?: string
   readonly stream: boolean
   readonly script: readonly Responder[]
-  /** How long the client waits before it leaves. */
+  /** The time that the client waits before it leaves, in milliseconds. */
   readonly patience?: number
   readonly attempts: number
 }
@@ -63,7 +63,7 @@ const phases: readonly Phase[] = [
   },
   {
     name: 'a retry is waited for',
-    // The failure before it is the provider's, and one is not enough for the circuit here.
+    // The failure before the retry is the provider's; here one failure does not open the circuit.
     config: config.replace('threshold = 1', 'threshold = 2'),
     stream: false,
     script: [broken()],
@@ -160,7 +160,7 @@ describe('a client that leaves before its answer', () => {
   })
 })
 
-/** A stream that has shown its first content. */
+/** A stream whose first content the client has read. */
 const committed = async (gateway: TestGateway) => {
   const live = new LiveUpstream()
   const controller = new AbortController()

@@ -18,12 +18,12 @@ const preflight = (origin: string, headers: Record<string, string> = {}) => ({
   headers: { origin, 'access-control-request-method': 'POST', ...headers },
 })
 
-/** The headers that browsers look at before a page gets to see an answer. */
+/** Returns the headers by which a browser decides whether a page may read the response. */
 function corsOf({ headers }: Response) {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
 }
 
-/** The names of the headers that a page may read. */
+/** Returns the names of the headers that a page may read. */
 function exposed({ headers }: Response): string[] {
   return headers.get('access-control-expose-headers')?.split(', ') ?? []
 }
@@ -33,14 +33,17 @@ describe('preflight requests', () => {
 
   test('a preflight of a listed origin is answered before authentication, with the headers that it asks for', async () => {
     const { get } = await keyedGateway(config(`["${app}"]`, pricedProvider))
-    const asked = 'authorization,content-type,x-stainless-os'
-    const response = await get(path, preflight(app, { 'access-control-request-headers': asked }))
+    const requestedHeaders = 'authorization,content-type,x-stainless-os'
+    const response = await get(
+      path,
+      preflight(app, { 'access-control-request-headers': requestedHeaders }),
+    )
     expect(response.status).toBe(204)
     expect(await response.text()).toBe('')
     expect(corsOf(response)).toMatchObject({
       'access-control-allow-origin': app,
       'access-control-allow-methods': 'GET, HEAD, POST',
-      'access-control-allow-headers': asked,
+      'access-control-allow-headers': requestedHeaders,
       'access-control-max-age': '7200',
     })
     expect(response.headers.get('vary')).toContain('origin')
@@ -49,7 +52,7 @@ describe('preflight requests', () => {
   test.each([
     ['an origin that is not listed', preflight('https://other.example.com')],
     ['a listed origin in another form', preflight(`${app}:8443`)],
-    ['OPTIONS that is no preflight', { method: 'OPTIONS', headers: { origin: app } }],
+    ['an OPTIONS request that is not a preflight', { method: 'OPTIONS', headers: { origin: app } }],
   ])('%s is not answered as a preflight', async (_, init) => {
     const { get } = await watchedGateway(listed)
     const response = await get(path, init)
@@ -120,7 +123,7 @@ describe('answers', () => {
 
 describe('the admin API', () => {
   test.each(['/admin/keys', '/admin/keys/1?x', '/admin', '/admin/unknown'])(
-    'the admin API is never exposed, not even by *: %s',
+    'the admin API is never exposed, not even with "*": %s',
     async (path) => {
       const { get } = await keyedGateway(config('["*"]', pricedProvider))
       for (const init of [preflight(app), { headers: { origin: app } }]) {

@@ -5,7 +5,7 @@ import { type Responder, stream, whole } from '../support/scripted-upstream.ts'
 import { readStream, streamed, terminal } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** A model of each kind that reads its answers in a way of its own. */
+/** A configuration with one model of a kind that has its own response parser. */
 const config = (kind: string) => `
 [resilience]
 retry_max_attempts = 2
@@ -20,9 +20,9 @@ id = "m"
 capabilities = ${kind === 'cohere' ? '["chat", "embed", "rerank"]' : '["chat"]'}
 `
 
+/** Parsing this would block the event loop for a second. */
 const deep = '['.repeat(1_500_000)
 
-/** An answer that would hold everybody up for a second, and the request that it answers. */
 const malformed = 'provider p sent a malformed answer: its JSON is nested too deeply'
 
 async function answered(kind: string, path: string, body: object, answer: Responder) {

@@ -8,7 +8,7 @@ import { broken, json } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 /*
- * The way out of a provider: what its settings make of the requests that the port gets.
+ * The egress settings of a provider (proxy and `ca_file`) in the requests that the port receives.
  */
 
 const pem = '-----BEGIN CERTIFICATE-----\nMIIBkTCCATagAwIBAgIBAjAK\n-----END CERTIFICATE-----\n'
@@ -134,7 +134,7 @@ describe('ca_file', () => {
 })
 
 describe('reload', () => {
-  /** The file of the certificate authority, which the test changes. */
+  /** A gateway whose `ca_file` the test can change through `authority`. */
   const reloading = async (settings: string) => {
     const file = { text: pem }
     const options = { readFile: async () => file.text }
@@ -162,7 +162,7 @@ describe('reload', () => {
     const gateway = await reloading('ca_file = "/etc/ca.pem"')
     gateway.authority.text = 'broken'
     await gateway.gateway.reload()
-    expect(gateway.said().filter((line) => line.startsWith('error'))).toEqual([
+    expect(gateway.takeLogLines().filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(
         /providers\[0\]\.ca_file .*: must be a file of certificates in PEM format$/,
       ),

@@ -22,15 +22,15 @@ function indexed(...entries: [index: number, embedding: number[]][]): Responder 
 
 describe('a 2xx that breaks the API’s contract is retried, and then LM-3002', () => {
   test.each<[string, Responder]>([
-    ['no JSON', whole('<html>')],
+    ['text that is not JSON', whole('<html>')],
     ['nothing', whole('')],
     ['JSON that breaks off', whole('{"data":[{"embedding":[1,2')],
     ['no data', json({ object: 'list' })],
-    ['data that is none', json({ data: 'none' })],
-    ['a vector too few', vectors([[1]])],
-    ['a vector too many', vectors([[1], [2], [3]])],
+    ['data that is not an array', json({ data: 'none' })],
+    ['one vector too few', vectors([[1]])],
+    ['one vector too many', vectors([[1], [2], [3]])],
     ['an empty vector', vectors([[], []])],
-    ['vectors of different length', vectors([[1], [1, 2]])],
+    ['vectors of different lengths', vectors([[1], [1, 2]])],
     ['a vector with a hole', whole('{"data":[{"embedding":[1,null]},{"embedding":[1,2]}]}')],
     ['NaN', whole('{"data":[{"embedding":[1,NaN]},{"embedding":[1,2]}]}')],
     ['a number too large', whole('{"data":[{"embedding":[1,1e999]},{"embedding":[1,2]}]}')],
@@ -43,7 +43,7 @@ describe('a 2xx that breaks the API’s contract is retried, and then LM-3002', 
         [[1], [2]],
       ]),
     ],
-    ['base64 of no floats', vectors(['AAAA', 'AAAA'])],
+    ['base64 that is not a sequence of floats', vectors(['AAAA', 'AAAA'])],
     ['an error in a 200', json({ error: { message: 'out of order', code: 500 } })],
   ])('%s', async (_, responder) => {
     for (const encoding_format of ['float', 'base64']) {

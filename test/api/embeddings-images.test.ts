@@ -42,7 +42,7 @@ fallbacks = ["blind"]
 `
 }
 
-/** A network of names, and what is said at each address. */
+/** A network in memory: the addresses of each host name, and the response at each URL. */
 class FakeWeb implements ImageFetchPort {
   readonly names: Record<string, readonly string[]> = {
     'img.test': ['93.184.215.14'],
@@ -53,7 +53,7 @@ class FakeWeb implements ImageFetchPort {
   }
   readonly pages: Record<string, Responder> = {}
   readonly requests: PinnedRequest[] = []
-  /** A proxy resolves every name. */
+  /** The requests go through a proxy, which resolves all names itself. */
   isProxied = false
 
   async resolve(host: string): Promise<readonly string[] | 'at-proxy'> {
@@ -91,12 +91,12 @@ describe('checks before any upstream call', () => {
   test.each([
     ['an image for a model without the modality', image(png, 'blind'), 'LM-2003'],
     ['an image for a text-only fallback', image(png, 'half'), 'LM-2003'],
-    ['no address', image('img.png'), 'LM-1001'],
+    ['a text that is not a URL', image('img.png'), 'LM-1001'],
     ['a file', image('file:///etc/passwd'), 'LM-1001'],
-    ['a data URI that is none', image('data:image/png,abc'), 'LM-1001'],
-    ['a data URI of something else', image('data:text/html;base64,aaaa'), 'LM-1001'],
-    ['a reference to a file of Google', image('gs://bucket/a.png'), 'LM-2008'],
-    ['a reference to a file of Anthropic', image('anthropic-file:file_1'), 'LM-2008'],
+    ['an invalid data URI', image('data:image/png,abc'), 'LM-1001'],
+    ['a data URI of another type', image('data:text/html;base64,aaaa'), 'LM-1001'],
+    ['a reference to a Google file', image('gs://bucket/a.png'), 'LM-2008'],
+    ['a reference to an Anthropic file', image('anthropic-file:file_1'), 'LM-2008'],
   ])('%s is refused', async (_, body, code) => {
     const gateway = await fetchingGateway()
     const response = await postEmbeddings(gateway, body)
@@ -260,14 +260,14 @@ describe('remote images', () => {
     ['a private address behind a name', 'https://inner.test/a.png', 'private address'],
     ['a private address among others', 'https://bad.test/a.png', 'private address'],
     ['a private address itself, although listed', 'https://127.0.0.1/a.png', 'private address'],
-    ['the same, written otherwise', 'https://0x7f.1/a.png', 'private address'],
+    ['a private address in another notation', 'https://0x7f.1/a.png', 'private address'],
     ['too many redirects', 'https://img.test/loop', 'redirects'],
     ['a redirect to a private address', 'https://img.test/in', 'private address'],
     ['a redirect to another scheme', 'https://img.test/down', 'scheme'],
-    ['a page', 'https://img.test/page', 'type'],
-    ['a picture of lines', 'https://img.test/svg', 'type'],
+    ['an HTML page', 'https://img.test/page', 'type'],
+    ['an SVG image', 'https://img.test/svg', 'type'],
     ['a declared length over the limit', 'https://img.test/declared', 'size'],
-    ['a length over the limit that nobody declared', 'https://img.test/streamed', 'size'],
+    ['an undeclared length over the limit', 'https://img.test/streamed', 'size'],
   ])('a fetch is LM-2006 for %s, and only the log has the reason', async (_, url, reason) => {
     const gateway = await fetchingGateway('max_bytes = 5')
     const type = { 'content-type': 'image/png' }

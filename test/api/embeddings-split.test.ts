@@ -16,16 +16,16 @@ import { json, type Responder, silent } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 /*
- * Cohere takes 96 texts a call.
+ * Cohere accepts 96 texts per call.
  */
 
-/** The calls that each provider got. */
+/** The calls that each provider received. */
 function calls({ upstream }: TestGateway): { first: number; second: number } {
   const first = upstream.requests.filter(({ url }) => url.startsWith('http://first.test')).length
   return { first, second: upstream.requests.length - first }
 }
 
-/** As `numbered`, but for the call that holds this text. */
+/** Answers like `numbered`, except for the call with this text. */
 function except(text: string, responder: Responder): Responder {
   return (request) => (readItems(request).includes(text) ? responder : numbered)(request)
 }
@@ -151,7 +151,7 @@ describe('a part that fails', () => {
     )
     const response = await embed(gateway, { input: texts(96 * 3) })
     expect(response.status).toBe(200)
-    // The third failure opens the circuit, so that nothing is tried again.
+    // The third failure opens the circuit, so no call is retried.
     expect(calls(gateway)).toEqual({ first: 3, second: 1 })
     const metrics = await (await gateway.get('/metrics')).text()
     expect(metrics).toContain('gateway_circuit_state{provider="first",model="m"} 1')
@@ -209,5 +209,5 @@ test('the total timeout covers all parts together', async () => {
 })
 
 function never(): never {
-  throw new Error('there is no such call')
+  throw new Error('no such call')
 }

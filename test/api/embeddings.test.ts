@@ -147,15 +147,15 @@ describe('invalid requests are refused before any upstream call', () => {
     ['a fraction', { input: [1.5] }, 'input.0'],
     ['a negative id', { input: [[-1]] }, 'input.0.0'],
     ['a huge id', { input: [2 ** 31] }, 'input.0'],
-    ['a part outside of an item', { input: [image] }, 'input.0'],
+    ['a part outside an item', { input: [image] }, 'input.0'],
     ['a part of an unknown type', { input: [[{ type: 'audio' }]] }, 'input.0.0.type'],
     ['a part without its text', { input: [[{ type: 'text' }]] }, 'input.0.0.text'],
     ['too many items', { input: texts(16_385) }, 'input'],
     ['an unknown encoding', { input: 'x', encoding_format: 'int8' }, 'encoding_format'],
-    ['no dimensions', { input: 'x', dimensions: 0 }, 'dimensions'],
+    ['zero dimensions', { input: 'x', dimensions: 0 }, 'dimensions'],
     ['half a dimension', { input: 'x', dimensions: 1.5 }, 'dimensions'],
     ['dimensions as text', { input: 'x', dimensions: '256' }, 'dimensions'],
-    ['a model that is no name', { model: 5, input: 'x' }, 'model'],
+    ['a model that is not a string', { model: 5, input: 'x' }, 'model'],
   ])('%s', async (_, fields, param) => {
     const gateway = await watchedGateway(config)
     const response = await embed(gateway, fields)
@@ -177,7 +177,7 @@ describe('invalid requests are refused before any upstream call', () => {
   })
 
   test.each([
-    ['an unknown model', 'nobody', 404, 'LM-2001'],
+    ['an unknown model', 'unknown-model', 404, 'LM-2001'],
     ['a model that does not embed', 'talker', 400, 'LM-2002'],
   ])('%s', async (_, model, status, code) => {
     const gateway = await watchedGateway(config)
@@ -190,8 +190,8 @@ describe('invalid requests are refused before any upstream call', () => {
 describe('an upstream that does not count gets an estimate', () => {
   test.each([
     ['texts by their bytes', ['four', 'fourfour', 'é'], 1 + 2 + 1],
-    ['token ids by their number', [[1, 2, 3], [4]], 4],
-    ['one list of them', [7, 8, 9], 3],
+    ['token ids by their count', [[1, 2, 3], [4]], 4],
+    ['one list of token ids', [7, 8, 9], 3],
   ])('%s', async (_, input, tokens) => {
     const gateway = await watchedGateway(config)
     const items = typeof input[0] === 'number' ? 1 : input.length

@@ -64,7 +64,7 @@ describe('HEAD', () => {
 
   test.each([
     ['/nowhere', 404, null],
-    ['/v1/models/nobody', 404, null],
+    ['/v1/models/unknown-model', 404, null],
     ['/v1/chat/completions', 405, 'POST'],
   ])('a HEAD error has no body either: %s', async (path, status, allow) => {
     const { get } = await watchedGateway()

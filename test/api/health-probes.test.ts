@@ -32,9 +32,9 @@ const config = (settings = '') => `
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
 interface Probed extends TestGateway {
-  /** What is known of the provider: `status checked_at latency_ms detail`, seconds from the start. */
+  /** Returns `status checked_at latency_ms detail`; `checked_at` in seconds from the start. */
   health(): Promise<string>
-  /** The addresses of the probes so far. */
+  /** Returns the URLs of the probes so far. */
   probes(): string[]
 }
 
@@ -46,7 +46,7 @@ interface Answers {
 
 const isProbe = ({ method }: UpstreamRequest) => method === 'GET'
 
-/** A gateway whose provider answers calls and probes in these ways. It has been probed once. */
+/** A gateway after its first probe; its provider answers calls and probes as given. */
 async function probed({ call = json(completion()), probe, settings }: Answers): Promise<Probed> {
   const upstream = new ScriptedUpstream()
   const answer = probe ?? json({})
@@ -166,10 +166,10 @@ describe('a provider that does not answer is probed in every interval', () => {
 })
 
 /**
- * A server that does one thing at a time: a request that comes while it is busy ends the answer that
- * it is giving, or is about to give. Its answers begin with their first content.
+ * A server that handles one request at a time: a request that arrives while it is busy ends the
+ * current answer. Its answers begin with their first content.
  */
-function oneAtATime() {
+function singleRequestServer() {
   let running: LiveUpstream | undefined
   let begin = () => {}
   let cuts = 0
@@ -204,11 +204,11 @@ function oneAtATime() {
 }
 
 test('a server that ends its answer early when probed never ends a gateway request', async () => {
-  const server = oneAtATime()
+  const server = singleRequestServer()
   const { chat, clock, probes } = await probed({ call: server.call, probe: server.probe })
   for (const thinking of [0, interval / 2, 3 * interval]) {
     const answer = chat(streamed())
-    // Nothing comes while the server reads the prompt.
+    // The server sends nothing while it processes the prompt.
     await clock.advance(thinking)
     server.say(role + hello)
     const reader = new StreamReader(await answer)

@@ -20,14 +20,14 @@ async function counts({ get }: Pick<TestGateway, 'get'>) {
   ])
 }
 
-test('every route has its own label, whatever its parameters are', async () => {
+test('every route has its own label, for all parameters', async () => {
   const gateway = await watchedGateway()
   const { get, chat, upstream } = gateway
   upstream.next(json(completion()))
   await chat({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
   await chat({ model: 'x', messages: [] })
   await get('/v1/models/m')
-  await get('/v1/models/nobody')
+  await get('/v1/models/unknown-model')
   await get('/v1/models?limit=1')
   await get('/v1/models', { method: 'HEAD' })
   await get('/health', { method: 'DELETE' })

@@ -113,7 +113,7 @@ const refused: readonly Row[] = [
     says: 'model gemini',
   },
   {
-    name: 'an image at an http address for a provider with remote_images',
+    name: 'an image at an http URL for a provider with remote_images',
     model: 'fetcher',
     url: 'http://images.test/cat.png',
     code: 'LM-2004',
@@ -162,7 +162,7 @@ const refused: readonly Row[] = [
     says: 'google',
   },
   {
-    name: 'a Google file by its address for OpenAI',
+    name: 'a Google file by its URL for OpenAI',
     model: 'seer',
     url: 'https://generativelanguage.googleapis.com/v1beta/files/abc-123',
     code: 'LM-2008',
@@ -211,9 +211,9 @@ describe('an image that every link can take is forwarded unchanged', () => {
     ['a data URI', { url: png }],
     ['a remote address', { url: remote }],
     ['a bare string', remote],
-    ['more fields than we know', { url: remote, detail: 'original', x: [1e20] }],
-    ['something that is no address at all', { url: 'not an address' }],
-    ['a file of the vendor’s own', { url: 'file-abc' }],
+    ['unknown fields', { url: remote, detail: 'original', x: [1e20] }],
+    ['a text that is not a URL', { url: 'not an address' }],
+    ['a vendor’s own file', { url: 'file-abc' }],
   ])('%s', async (_, written) => {
     const { chat, upstream } = await watchedGateway(config)
     upstream.next(json(completion()))
@@ -278,7 +278,7 @@ describe('remote_images', () => {
 })
 
 describe('images in estimates', () => {
-  // Three for the reply, three and the text for each message.
+  // Three tokens for the reply; three and the text for each message.
   const text = 3 + (3 + 3) + (3 + 2)
 
   test.each([
@@ -288,8 +288,8 @@ describe('images in estimates', () => {
     ['765 without detail', [{ url: png }], 765],
     ['765 at null detail', [{ url: png, detail: null }], 765],
     ['765 as a bare string', [remote], 765],
-    ['each on its own', [{ url: png, detail: 'low' }, { url: remote }], 850],
-    ['whatever its size', [{ url: `data:image/png;base64,${'A'.repeat(100_000)}` }], 765],
+    ['one count per image', [{ url: png, detail: 'low' }, { url: remote }], 850],
+    ['for any size', [{ url: `data:image/png;base64,${'A'.repeat(100_000)}` }], 765],
   ])('%s', async (_, images, tokens) => {
     const { chat, upstream, log } = await watchedGateway(config)
     upstream.next(json(completion('Hello', {})))

@@ -20,7 +20,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const hello = prompt()
 
-/** Credentials that open nothing, by why they do not. */
+/** Returns the headers of invalid credentials, by the reason why each is invalid. */
 async function refusedHeaders(gateway: KeyedGateway): Promise<Record<string, HeadersInit>> {
   const { admin, key, clock } = gateway
   const [disabled, deleted, rotated] = [await key(), await key(), await key()]
@@ -64,7 +64,7 @@ describe('a request without a valid key', () => {
     for (const [why, headers] of Object.entries(await refusedHeaders(gateway))) {
       for (const [method, path] of doors) {
         const init = { method, headers: { ...headers, 'x-request-id': 'fixed' } }
-        // A body that is wrong shows that it is not looked at.
+        // An invalid body proves that the body is not read.
         const body = method === 'POST' ? { body: '{"model":' } : {}
         const response = await gateway.get(path, { ...init, ...body })
         const text = method === 'HEAD' ? refusalText : await response.text()
@@ -96,7 +96,7 @@ describe('a request without a valid key', () => {
     expect(await gateway.rows()).toEqual([])
   })
 
-  test('a 401 takes the same time, whatever is wrong with the credential', async () => {
+  test('a 401 takes the same time for every invalid credential', async () => {
     const gateway = await keyedGateway()
     const kinds = Object.entries(await refusedHeaders(gateway))
     const times = new Map(kinds.map(([why]) => [why, [] as number[]]))
@@ -217,7 +217,7 @@ describe('a key', () => {
     expect((await admin('GET', '/admin/keys')).body['keys']).toEqual([])
     const all = await admin('GET', '/admin/keys?include_deleted=true')
     expect(all.body['keys']).toMatchObject([tombstone])
-    // Its last spend did not wait for the next flush.
+    // The last spend was written without waiting for the next flush.
     expect([...store.keys.values()]).toMatchObject([{ budgetSpent: 16_000n }])
   })
 
@@ -383,7 +383,7 @@ describe('a reload of the configuration', () => {
     upstream.always(used(8, 4))
     await ask(held, hello)
     const [row] = store.keys.values()
-    // As `gateway keys create` does, in a process of its own.
+    // As `gateway keys create` does in another process.
     const secret = `sk-gw-${'7'.repeat(64)}`
     if (row) {
       const id = 'b'.repeat(32) as typeof row.id
@@ -403,7 +403,7 @@ describe('a reload of the configuration', () => {
   })
 })
 
-/** Sends a request whose answer comes when the returned function is called. */
+/** Sends a request; the returned function releases its answer and resolves to it. */
 function deferredAnswer(gateway: KeyedGateway, key: ClientKey): () => Promise<Answer> {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {

@@ -17,9 +17,9 @@ const bytesOf = (length: number, more: object = {}) => {
   return new TextEncoder().encode(JSON.stringify(request).padEnd(length, ' '))
 }
 
-/** A client that sends its body when it is read, and knows how much of it was. */
+/** A client that sends its body on demand and counts the bytes that were read. */
 class Sender {
-  /** Bytes that the gateway has taken. */
+  /** The number of bytes that the gateway has read. */
   taken = 0
   readonly gone = new AbortController()
   readonly answer: Promise<Response>
@@ -53,7 +53,7 @@ class Sender {
   }
 }
 
-/** A gateway whose only place for large bodies is taken, until `leave` is called. */
+/** A gateway whose only slot for large bodies is occupied until `leave` is called. */
 async function occupied(config = oneAtATime) {
   const world = await watchedGateway(config)
   world.upstream.next(silent()).always(json(completion()))
@@ -160,7 +160,7 @@ describe('a body over 1 MiB', () => {
     })
     expect(await isPending(Promise.any(answers))).toBe(true)
     await world.leave()
-    // Neither is a request of that kind.
+    // Both bodies are chat requests, so these endpoints refuse them.
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 400])
   })
 })
@@ -182,7 +182,7 @@ describe('the end of the wait', () => {
     const second = new Sender(world, bytesOf(2 * MB))
     await world.clock.advance(4000)
     expect((await world.first.answer).status).toBe(504)
-    // The place is free, and so the second one is served.
+    // The slot is free, so the second request is served.
     expect((await second.answer).status).toBe(200)
     world.upstream.always(silent())
     const [third, fourth] = [new Sender(world, bytesOf(2 * MB)), new Sender(world, bytesOf(2 * MB))]

@@ -24,7 +24,7 @@ const call = (args: string) => ({
 const user = { role: 'user', content: 'Hi' }
 const result = { role: 'tool', tool_call_id: 'c', content: 'x' }
 
-/** Requests that providers of the OpenAI format get as they are, and that no other could get soon. */
+/** Requests that OpenAI-format providers receive unchanged, and that take too long to translate. */
 const requests = [
   ['many tools', { messages: [user], tools: Array.from({ length: 120_000 }, () => ({})) }, null],
   ['an array of numbers', { messages: [user], x: Array(300_000).fill(1) }, null],

@@ -57,7 +57,7 @@ describe('the request line', () => {
   })
 
   test.each([
-    ['no JSON', 'x', 400, 'LM-1001'],
+    ['text that is not JSON', 'x', 400, 'LM-1001'],
     ['an unknown model', { ...request, model: 'x' }, 404, 'LM-2001'],
     ['a missing field', { model: 'm' }, 400, 'LM-1001'],
   ])('a request refused for %s is logged', async (_, body, status, code) => {
@@ -204,7 +204,7 @@ describe('refused logins', () => {
 
 describe('provider keys and client texts stay out of the log, the metrics and the errors', () => {
   const prompt = 'prompt-canary'
-  const said = 'answer-canary'
+  const answerText = 'answer-canary'
   const echoed = `key ${providerKey} of Bearer ${providerKey} is bad`
   const body = (more: object = {}) => ({
     model: 'm',
@@ -219,7 +219,7 @@ describe('provider keys and client texts stay out of the log, the metrics and th
     ['message', json({ message: echoed }, { status: 403 })],
     ['detail', json({ detail: [{ loc: [prompt], msg: echoed }] }, { status: 422 })],
     ['plain text', whole(echoed, { status: 500 })],
-    ['an object of its own', json({ why: echoed }, { status: 400 })],
+    ['an object in another format', json({ why: echoed }, { status: 400 })],
     ['a 200 with an error', json({ error: { message: echoed } })],
     ['a 200 with an error and a status', json({ error: { message: echoed, code: 400 } })],
     ['a network error', broken({ kind: 'network', reason: echoed })],
@@ -269,12 +269,12 @@ describe('provider keys and client texts stay out of the log, the metrics and th
   test('in requests that are refused, served, streamed or cut off', async () => {
     const gateway = await watchedGateway()
     gateway.upstream.next(
-      json(completion(said)),
+      json(completion(answerText)),
       stream([wholeStream]),
       stream([role + hello]),
-      whole(said),
-      whole(said),
-      whole(said),
+      whole(answerText),
+      whole(answerText),
+      whole(answerText),
     )
     const headers = {
       authorization: `Bearer ${prompt}`,
@@ -304,9 +304,9 @@ describe('provider keys and client texts stay out of the log, the metrics and th
   async function expectClean({ log, get }: TestGateway): Promise<void> {
     const all = JSON.stringify(log) + (await (await get('/metrics')).text())
     for (const secret of secrets) expect(all).not.toContain(secret)
-    // At debug the upstream's own words are logged, and those may quote anything but the key.
-    const told = JSON.stringify(log.filter(({ level }) => level !== 'debug'))
-    for (const canary of [prompt, said, 'Bearer']) expect(told).not.toContain(canary)
+    // Debug lines contain the upstream's text, which may quote anything but the key.
+    const aboveDebug = JSON.stringify(log.filter(({ level }) => level !== 'debug'))
+    for (const canary of [prompt, answerText, 'Bearer']) expect(aboveDebug).not.toContain(canary)
   }
 })
 

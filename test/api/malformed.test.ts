@@ -7,7 +7,7 @@ import { json } from '../support/scripted-upstream.ts'
 import { settlement } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** Chat models with and without images, and one that only embeds. */
+/** Chat models with and without images, and an embedding model. */
 const config = `
 [server]
 body_limit = 2000000
@@ -38,7 +38,7 @@ interface Malformed {
 const user = { role: 'user', content: 'canary-prompt' }
 const valid = { model: 'm', messages: [user] }
 
-/** A request whose body is this text or these bytes, refused as a whole. */
+/** A case whose body is this text or these bytes, refused without a field name. */
 const raw = (name: string, body: string | Uint8Array): Malformed => ({
   name,
   body,
@@ -47,7 +47,7 @@ const raw = (name: string, body: string | Uint8Array): Malformed => ({
   param: null,
 })
 
-/** A request that is valid but for these fields. */
+/** A case that is valid except for these fields. */
 const field = (name: string, fields: object, param: string): Malformed => ({
   name,
   body: { ...valid, ...fields },
@@ -56,11 +56,11 @@ const field = (name: string, fields: object, param: string): Malformed => ({
   param,
 })
 
-/** A request that is valid but for this message. */
+/** A case that is valid except for this message. */
 const message = (name: string, broken: unknown, param: string): Malformed =>
   field(name, { messages: [user, broken] }, param)
 
-/** A request that is valid but for this part of a message. */
+/** A case that is valid except for this part of a message. */
 const part = (name: string, broken: unknown, param: string): Malformed =>
   message(
     name,
@@ -89,7 +89,7 @@ const wrongMethod = (method: string, path: string, allow: string): Malformed => 
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** A valid request with one more field that is nested so deep; the body itself is level 1. */
+/** A valid request with a field that makes the body this many levels deep; the body is level 1. */
 const nested = (depth: number, [open, close] = ['[', ']']) =>
   `${JSON.stringify(valid).slice(0, -1)},"x":${open?.repeat(depth - 1)}${close?.repeat(depth - 1)}}`
 
@@ -198,7 +198,7 @@ const fields: readonly Malformed[] = [
     field(`${name} as a boolean`, { [name]: true }, name),
   ]),
   {
-    ...field('max_tokens beyond every number', {}, 'max_tokens'),
+    ...field('max_tokens beyond the range of a double', {}, 'max_tokens'),
     body: '{"model":"m","messages":[{"role":"user"}],"max_tokens":1e400}',
   },
   {
@@ -233,7 +233,7 @@ const models: readonly Malformed[] = [
     param: 'model',
   },
   {
-    name: 'the name of a property of every object as a model',
+    name: 'the name of an Object.prototype property as a model',
     body: { ...valid, model: 'constructor' },
     status: 404,
     code: 'LM-2001',
@@ -313,7 +313,7 @@ const routes: readonly Malformed[] = [
   },
   { ...noRoute('a model id encoded twice', '/v1/models/%256D'), code: 'LM-2001', param: 'model' },
   {
-    ...noRoute('a property of every object as a model id', '/v1/models/__proto__'),
+    ...noRoute('an Object.prototype property as a model id', '/v1/models/__proto__'),
     code: 'LM-2001',
     param: 'model',
   },
@@ -432,7 +432,7 @@ describe('an invalid field is described in plain words', () => {
 
 describe('fields that the gateway does not read pass untouched', () => {
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'a field named like a property of every object, %s, is an ordinary field',
+    'a field named like an Object.prototype property, %s, is an ordinary field',
     async (name) => {
       const { chat, upstream } = await watchedGateway()
       upstream.always(json(completion()))
@@ -451,7 +451,7 @@ describe('fields that the gateway does not read pass untouched', () => {
     ['empty content and calls', { messages: [{ role: 'assistant', content: '', tool_calls: [] }] }],
     ['parts of an unknown type', { messages: [{ role: 'user', content: [{ type: 'video' }] }] }],
     ['an empty array of parts', { messages: [{ role: 'user', content: [] }] }],
-    ['a role nobody knows', { messages: [{ role: 'wizard', content: 'x' }] }],
+    ['an unknown role', { messages: [{ role: 'wizard', content: 'x' }] }],
   ])('%s', async (_, more) => {
     const { chat, upstream } = await watchedGateway()
     upstream.always(json(completion()))
@@ -491,7 +491,7 @@ describe('bodies built to be expensive', () => {
     ],
   ] as const
 
-  // A million of them once took seconds and half a gigabyte, or overflowed the stack of the parser.
+  // A million such items once took seconds and half a gigabyte, or overflowed the parser's stack.
   test.each(shapes)('a million wrong %s are refused at the first', async (_, body, param) => {
     const { chat } = await watchedGateway(config.replace('2000000', '10000000'))
     const error = await expectErrorShape(await chat(body(Array(1_000_000).fill('0').join())))
@@ -505,7 +505,7 @@ describe('bodies built to be expensive', () => {
   })
 })
 
-/** A valid request of so many bytes. */
+/** A valid request with a length of this many bytes. */
 const padded = (length: number) => JSON.stringify(valid).padEnd(length, ' ')
 
 describe('the body limit', () => {
@@ -538,7 +538,7 @@ describe('the body limit', () => {
 
   test.each([
     ['no length', {}],
-    ['a length that is no number', { 'content-length': 'many' }],
+    ['a length that is not a number', { 'content-length': 'many' }],
     ['a negative length', { 'content-length': '-5' }],
     ['a length with a fraction', { 'content-length': '1.5' }],
     ['an empty length', { 'content-length': '' }],
@@ -574,7 +574,7 @@ describe('the body limit', () => {
   })
 })
 
-/** A body that does not end by itself, in pieces of this size, and how many of its bytes were taken. */
+/** A body without an end, in pieces of `size` bytes; `pulled` counts the bytes that were read. */
 function endless(size: number) {
   const body = {
     pulled: 0,
@@ -583,7 +583,7 @@ function endless(size: number) {
         pull(controller) {
           body.pulled += size
           controller.enqueue(new Uint8Array(size).fill(0x20))
-          // A reader that goes on for ever would leave no turn for the test to fail in.
+          // Without this end, an unlimited reader would block the test instead of failing it.
           if (body.pulled > 1_000_000) controller.close()
         },
       },
@@ -594,7 +594,7 @@ function endless(size: number) {
 }
 
 function streamed(body: ReadableStream<Uint8Array>, headers: Record<string, string>): Request {
-  // The DOM types do not know `duplex`, which Node asks for with a streamed body.
+  // Node requires `duplex` with a streamed body; the DOM types lack it.
   const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit
   return new Request('http://gateway.test/v1/chat/completions', init)
 }

@@ -13,8 +13,8 @@ async function rejected({ get }: TestGateway): Promise<number> {
   return sample?.value ?? Number.NaN
 }
 
-/** Sends a request with these headers and returns what was made of its metadata. */
-async function readingOf(headers: HeadersInit) {
+/** Sends a request with these headers; returns its logged metadata and the count of rejections. */
+async function readMetadata(headers: HeadersInit) {
   const gateway = await watchedGateway()
   gateway.upstream.next(json(completion()))
   const response = await gateway.chat(request, { headers })
@@ -22,11 +22,11 @@ async function readingOf(headers: HeadersInit) {
   return { metadata: settlement(gateway.log)['metadata'], rejected: await rejected(gateway) }
 }
 
-/** A header value holds one character a byte; this is how UTF-8 stands in it. */
+/** Encodes a value as JSON in UTF-8; in a header value each byte is one character. */
 const asHeader = (value: unknown) =>
   String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value)))
 
-/** An object of so many keys. */
+/** An object with this many keys. */
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]))
 
@@ -41,36 +41,36 @@ describe('valid metadata keeps its types', () => {
     ['a value of 256 bytes', { k: 'v'.repeat(256) }],
     ['a value of 256 bytes in 64 letters', { k: '🦆'.repeat(64) }],
     ['letters of every script', { equipe: 'żółć 世界' }],
-    ['keys that every object has', { constructor: 'x', toString: 1 }],
+    ['keys of Object.prototype', { constructor: 'x', toString: 1 }],
   ])('%s', async (_, expected, sent: object = expected ?? {}) => {
-    const reading = await readingOf({ 'x-gateway-metadata': asHeader(sent) })
+    const reading = await readMetadata({ 'x-gateway-metadata': asHeader(sent) })
     expect(reading).toEqual({ metadata: expected, rejected: 0 })
   })
 
   test('a header of up to 4 KiB is accepted', async () => {
     const sent = asHeader({ k: 1 })
     const padded = `${sent.slice(0, -1).padEnd(4095, ' ')}}`
-    expect(await readingOf({ 'x-gateway-metadata': padded })).toEqual({
+    expect(await readMetadata({ 'x-gateway-metadata': padded })).toEqual({
       metadata: { k: 1 },
       rejected: 0,
     })
   })
 
   test('metadata is also read from the alternative header', async () => {
-    const reading = await readingOf({ 'cf-aig-metadata': '{"k":1}' })
+    const reading = await readMetadata({ 'cf-aig-metadata': '{"k":1}' })
     expect(reading).toEqual({ metadata: { k: 1 }, rejected: 0 })
   })
 
   test('the gateway’s own header wins over the alternative one', async () => {
     const headers = { 'cf-aig-metadata': '{"k":1}', 'x-gateway-metadata': '{"k":2}' }
-    expect(await readingOf(headers)).toEqual({ metadata: { k: 2 }, rejected: 0 })
+    expect(await readMetadata(headers)).toEqual({ metadata: { k: 2 }, rejected: 0 })
   })
 })
 
 describe('invalid metadata is dropped and counted, and the request is served', () => {
   test.each([
     ['nothing', ''],
-    ['no JSON', 'team=a'],
+    ['text that is not JSON', 'team=a'],
     ['truncated', '{"k":1'],
     ['null', 'null'],
     ['a string', '"k"'],
@@ -79,7 +79,7 @@ describe('invalid metadata is dropped and counted, and the request is served', (
     ['nested', '{"k":{"a":1}}'],
     ['an array as a value', '{"k":[1]}'],
     ['null as a value', '{"k":null}'],
-    ['a number beyond every double', '{"k":1e400}'],
+    ['a number beyond the range of a double', '{"k":1e400}'],
     ['17 keys', asHeader(keys(17))],
     ['a key of 65 bytes', asHeader({ ['k'.repeat(65)]: 1 })],
     ['a key of 66 bytes in 33 letters', asHeader({ ['é'.repeat(33)]: 1 })],
@@ -90,7 +90,7 @@ describe('invalid metadata is dropped and counted, and the request is served', (
     ['not UTF-8', '{"k":"\u00ff"}'],
     ['two headers in one', '{"k":1}, {"k":2}'],
   ])('%s', async (_, header) => {
-    expect(await readingOf({ 'x-gateway-metadata': header })).toEqual({
+    expect(await readMetadata({ 'x-gateway-metadata': header })).toEqual({
       metadata: undefined,
       rejected: 1,
     })
@@ -117,9 +117,9 @@ describe('invalid metadata is dropped and counted, and the request is served', (
     expect(JSON.stringify(gateway.log)).not.toContain('canary')
   })
 
-  test('the alternative header does not stand in for an invalid one', async () => {
+  test('the alternative header does not replace an invalid one', async () => {
     const headers = { 'x-gateway-metadata': 'bad', 'cf-aig-metadata': '{"k":1}' }
-    expect(await readingOf(headers)).toEqual({ metadata: undefined, rejected: 1 })
+    expect(await readMetadata(headers)).toEqual({ metadata: undefined, rejected: 1 })
   })
 
   test('invalid metadata is counted even when the request is refused', async () => {
@@ -131,5 +131,5 @@ describe('invalid metadata is dropped and counted, and the request is served', (
 })
 
 test('absent metadata does not count as rejected', async () => {
-  expect(await readingOf({})).toEqual({ metadata: undefined, rejected: 0 })
+  expect(await readMetadata({})).toEqual({ metadata: undefined, rejected: 0 })
 })

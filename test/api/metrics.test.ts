@@ -12,7 +12,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const scrape = async ({ get }: TestGateway) => (await get('/metrics')).text()
 
-/** Sends a request and reads its answer to the end. */
+/** Sends a request and reads the response to its end. */
 async function run(gateway: TestGateway, body: unknown = request, init?: RequestInit) {
   const pending = gateway.chat(body, init)
   await gateway.clock.advance(1000)
@@ -173,10 +173,10 @@ describe('gateway_request_duration_seconds', () => {
 
   test.each([
     ['an unknown model', { ...request, model: 'canary' }],
-    ['the name of a property of every object', { ...request, model: 'constructor' }],
+    ['the name of an Object.prototype property', { ...request, model: 'constructor' }],
     ['a model of another type', { ...request, model: { canary: 1 } }],
     ['no model', {}],
-    ['no JSON', 'canary'],
+    ['text that is not JSON', 'canary'],
   ])('client text never becomes a label: %s', async (_, body) => {
     const gateway = await watchedGateway()
     await run(gateway, body)
@@ -290,7 +290,7 @@ describe('metadata labels', () => {
     ])
   })
 
-  test('there are never more series than max_series, whatever the models and answers are', async () => {
+  test('there are never more series than max_series, for any models and answers', async () => {
     const gateway = await watchedGateway(
       makeChain([{}, {}, {}], '[telemetry]\nmetadata_labels = ["team"]\nmax_series = 5'),
     )

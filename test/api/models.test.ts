@@ -61,7 +61,7 @@ test('the list holds every configured model in the order of the file, with the d
   })
 })
 
-test('`created` is the time of the boot, whatever the clock says later', async () => {
+test('`created` is the time of the boot, even when the clock changes later', async () => {
   const { get, clock } = await watchedGateway(config)
   await clock.advance(3_600_000)
   expect(await (await get('/v1/models/demo')).json()).toMatchObject({ created: 1_764_000_000 })
@@ -96,7 +96,7 @@ describe('one model', () => {
   })
 
   test.each([
-    'nobody',
+    'unknown-model',
     'PLAIN',
     'plain%00',
     'plain%20',

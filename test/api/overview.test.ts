@@ -118,13 +118,13 @@ test('a stored key counts as a credential', async () => {
 })
 
 test('a missing credential leaves a warning at the start and at a reload', async () => {
-  const { change, said, log } = await reloadingGateway(pricedProvider, {
+  const { change, takeLogLines, log } = await reloadingGateway(pricedProvider, {
     env: { GATEWAY_MASTER_KEY: masterKey },
   })
   expect(log).toContainEqual({ level: 'warn', message: warning, fields: {} })
-  said()
+  takeLogLines()
   await change(pricedProvider.replace('P_KEY', 'OTHER_KEY'))
-  expect(said()).toContain(
+  expect(takeLogLines()).toContain(
     'warn provider p has no credential: the variable OTHER_KEY is unset or empty',
   )
 })

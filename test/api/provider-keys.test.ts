@@ -18,8 +18,8 @@ const env = { GATEWAY_MASTER_KEY: masterKey }
 const stored = 'sk-stored-canary-51'
 const unnamed = pricedProvider.replace('api_key_env = "P_KEY"', 'base_url = "https://one.test"')
 
-/** What the provider is shown by the next request; an error code when it is not called. */
-async function shown(
+/** Returns the Authorization header of the next call; the error code when no call is made. */
+async function sentCredential(
   { ask, upstream }: Pick<KeyedGateway, 'ask'> & { readonly upstream: ScriptedUpstream },
   client: ClientKey,
 ): Promise<unknown> {
@@ -39,19 +39,19 @@ describe('a stored provider key', () => {
     async (_, config, variables) => {
       const gateway = await reloadingGateway(config, { env: variables })
       const client = await gateway.key()
-      expect(await shown(gateway, client)).toBe('LM-3006')
+      expect(await sentCredential(gateway, client)).toBe('LM-3006')
       const { status, body } = await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
       expect([status, body]).toEqual([204, { text: '' }])
-      expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+      expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
     },
   )
 
   test('a stored key is sent when no variable is named', async () => {
     const gateway = await reloadingGateway(unnamed)
     const client = await gateway.key()
-    expect(await shown(gateway, client)).toBeUndefined()
+    expect(await sentCredential(gateway, client)).toBeUndefined()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
   })
 
   test('the variable overrides the stored key while it is set', async () => {
@@ -62,9 +62,9 @@ describe('a stored provider key', () => {
     })
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
-    expect(await shown(gateway, client)).toBe('Bearer of-env')
+    expect(await sentCredential(gateway, client)).toBe('Bearer of-env')
     await gateway.change(pricedProvider.replace('"P_KEY"', '"OTHER"'))
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
   })
 
   test('a stored key can be replaced and deleted', async () => {
@@ -72,9 +72,9 @@ describe('a stored provider key', () => {
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: 'first' })
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: 'second' })
-    expect(await shown(gateway, client)).toBe('Bearer second')
+    expect(await sentCredential(gateway, client)).toBe('Bearer second')
     expect((await gateway.admin('DELETE', '/admin/provider-keys/p')).status).toBe(204)
-    expect(await shown(gateway, client)).toBe('LM-3006')
+    expect(await sentCredential(gateway, client)).toBe('LM-3006')
   })
 
   test('a stored key survives a restart and any reload', async () => {
@@ -88,16 +88,16 @@ describe('a stored provider key', () => {
 
     const gateway = await reloadingGateway(pricedProvider, { env, store })
     const client = await gateway.key()
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
     await gateway.change(pricedProvider.replace('input = 1', 'input = 2'))
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
   })
 
   test('a stored key is sealed and appears in no row, log, answer or metric', async () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     const answers = [await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })]
-    await shown(gateway, client)
+    await sentCredential(gateway, client)
     for (const path of ['/admin/config', '/metrics', '/health/providers', '/v1/models']) {
       answers.push(await gateway.admin('GET', path))
     }
@@ -110,8 +110,8 @@ describe('a stored provider key', () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
-    const told = { error: { message: `no such key: ${stored}` } }
-    gateway.upstream.next(json(told, { status: 400 }))
+    const body = { error: { message: `no such key: ${stored}` } }
+    gateway.upstream.next(json(body, { status: 400 }))
     const error = errorIn(await gateway.ask(client, prompt()))
     expect(error).toMatchObject({ code: 'LM-3003' })
     expect(JSON.stringify(error)).not.toContain('canary')
@@ -123,12 +123,12 @@ describe('a stored provider key', () => {
       const gateway = await reloadingGateway(pricedProvider.replace('"p"', '"team/a"'), { env })
       const client = await gateway.key()
       const { status } = await gateway.admin('PUT', `/admin/provider-keys/${name}`, { key: stored })
-      expect([status, await shown(gateway, client)]).toEqual([204, `Bearer ${stored}`])
+      expect([status, await sentCredential(gateway, client)]).toEqual([204, `Bearer ${stored}`])
     },
   )
 
   test.each([
-    ['nobody', { key: stored }, 'name'],
+    ['unknown-provider', { key: stored }, 'name'],
     ['p', {}, 'key'],
     ['p', { key: '' }, 'key'],
     ['p', { key: ' padded ' }, 'key'],
@@ -154,10 +154,10 @@ describe('an invalid configuration file', () => {
     const gateway = await reloadingGateway(pricedProvider, { env })
     const client = await gateway.key()
     gateway.file.write('providers = [')
-    gateway.said()
+    gateway.takeLogLines()
     const { status } = await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
-    expect([status, await shown(gateway, client)]).toEqual([204, `Bearer ${stored}`])
-    expect(gateway.said()).toContainEqual(expect.stringMatching(/^error .*not TOML/))
+    expect([status, await sentCredential(gateway, client)]).toEqual([204, `Bearer ${stored}`])
+    expect(gateway.takeLogLines()).toContainEqual(expect.stringMatching(/^error .*not TOML/))
   })
 
   test('storing a key also applies a valid change of the file that is still pending', async () => {
@@ -177,9 +177,9 @@ describe('stored keys that cannot be read', () => {
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: stored })
     gateway.store.trouble = 'refuse'
     await gateway.change(pricedProvider.replace('"m"', '"new"'))
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
     expect(await gateway.count('gateway_config_reload_failures_total')).toBe(1)
-    expect(gateway.said().at(-1)).toBe(
+    expect(gateway.takeLogLines().at(-1)).toBe(
       'error the configuration cannot be reloaded the database is out',
     )
     gateway.store.trouble = 'none'
@@ -203,7 +203,7 @@ describe('stored keys that cannot be read', () => {
       message: 'the configuration cannot be reloaded',
       fields: { reason: 'the stored key of provider p cannot be decrypted' },
     })
-    expect(await shown(gateway, client)).toBe(`Bearer ${stored}`)
+    expect(await sentCredential(gateway, client)).toBe(`Bearer ${stored}`)
     expect(await gateway.count('gateway_config_reload_failures_total')).toBe(1)
     const { hash } = (await gateway.admin('GET', '/admin/config')).body
     const put = await gateway.get('/admin/config', {
@@ -217,10 +217,10 @@ describe('stored keys that cannot be read', () => {
     await expect(start).rejects.toThrow('the stored key of provider p cannot be decrypted')
     expect(store.closed).toBe(true)
     store.closed = false
-    // Storing it again mends it.
+    // Storing the key again repairs it.
     await gateway.admin('PUT', '/admin/provider-keys/p', { key: 'mended' })
     await gateway.change(pricedProvider)
-    expect(await shown(gateway, client)).toBe('Bearer mended')
+    expect(await sentCredential(gateway, client)).toBe('Bearer mended')
   })
 })
 

@@ -7,7 +7,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** A gateway with a stream that goes on, and a way to let other requests run to their end. */
+/** A gateway with an open stream; `run` sends further requests and waits for their end. */
 async function busyGateway() {
   const gateway = await watchedGateway()
   const live = new LiveUpstream()

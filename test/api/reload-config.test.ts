@@ -9,7 +9,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 const master = { authorization: `Bearer ${masterKey}` }
 const successor = withAuth(pricedProvider.replace('id = "m"', 'id = "new"'))
 
-/** The hash of the file as it stands. */
+/** Returns the hash of the current file. */
 function hashOf({ file }: ReloadingGateway): string {
   return bytesToHex(blake3(file.bytes))
 }
@@ -88,9 +88,11 @@ describe('PUT /admin/config', () => {
   test('a PUT accepts restart-only settings, and the log names them', async () => {
     const gateway = await reloadingGateway()
     const body = `[server]\nport = 9999\n${successor}\nusage_flush_ms = 7`
-    gateway.said()
+    gateway.takeLogLines()
     expect((await put(gateway, body, { 'if-match': hashOf(gateway) })).status).toBe(204)
-    expect(gateway.said()).toContain('warn ignored until a restart server.port auth.usage_flush_ms')
+    expect(gateway.takeLogLines()).toContain(
+      'warn ignored until a restart server.port auth.usage_flush_ms',
+    )
   })
 
   test.each([
@@ -174,7 +176,7 @@ describe('PUT /admin/config', () => {
     const gateway = await reloadingGateway()
     const release = gateway.store.hold()
     const pending = put(gateway, successor, { 'if-match': hashOf(gateway) })
-    // It is judged now: that takes a look at the stored keys.
+    // Validation is in progress: it reads the stored keys.
     await expect.poll(() => gateway.store.calls.at(-1)).toBe('readSealed')
     gateway.file.write('# mine')
     release()

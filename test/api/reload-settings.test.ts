@@ -10,18 +10,18 @@ import { broken, json, LiveUpstream, silent } from '../support/scripted-upstream
 import { StreamReader } from '../support/stream-client.ts'
 import { usageRow } from '../support/usage.ts'
 
-/** Settings that go before the providers. */
+/** Adds settings before the providers. */
 const withSettings = (text: string) => `${text}\n${pricedProvider}`
-/** Further settings of the model. */
+/** Adds settings to the model. */
 const withModel = (text: string) => `${pricedProvider}\n${text}`
-/** Further settings of the provider. */
+/** Adds settings to the provider. */
 const withProvider = (text: string) => pricedProvider.replace('kind =', `${text}\nkind =`)
 
-/** A network in which no name has an address. */
+/** A network in which no host name resolves. */
 const nowhere: ImageFetchPort = {
   resolve: async () => [],
   async fetch() {
-    throw new Error('nobody asks')
+    throw new Error('not reached: no address to fetch')
   },
 }
 
@@ -213,7 +213,7 @@ describe('settings that a reload changes', () => {
     await ask(client, prompt())
     await clock.advance(0.5 * second)
     expect(store.keys.get(client.id)?.budgetSpent).toBe(0n)
-    // Sooner than the two seconds after which the row of the request would take its cost along.
+    // Before the flush of the usage row after two seconds, which includes the cost.
     await change(pricedProvider, 'flush_interval_ms = 1000')
     await clock.advance(1 * second)
     expect(store.keys.get(client.id)?.budgetSpent).toBe(9_000n)
@@ -265,12 +265,12 @@ describe('settings that need a restart', () => {
   ])(
     '%s needs a restart, and the log names it, while the rest of the file serves',
     async (setting, config, auth = '') => {
-      const { change, said, get, key, gateway, count } = await reloadingGateway()
+      const { change, takeLogLines, get, key, gateway, count } = await reloadingGateway()
       const { settings } = gateway
       const { headers } = await key()
-      said()
+      takeLogLines()
       await change(config, auth)
-      expect(said()).toEqual([
+      expect(takeLogLines()).toEqual([
         `warn ignored until a restart ${setting}`,
         'info configuration reloaded',
       ])
@@ -282,11 +282,11 @@ describe('settings that need a restart', () => {
   )
 
   test('turning auth.enabled off needs a restart: keys and the admin API stay', async () => {
-    const { file, gateway, said, get, admin } = await reloadingGateway()
-    said()
+    const { file, gateway, takeLogLines, get, admin } = await reloadingGateway()
+    takeLogLines()
     file.write(pricedProvider)
     await gateway.reload()
-    expect(said()).toContain('warn ignored until a restart auth.enabled')
+    expect(takeLogLines()).toContain('warn ignored until a restart auth.enabled')
     expect((await get('/v1/models')).status).toBe(401)
     expect((await admin('GET', '/admin/config')).body['config']).toBe(pricedProvider)
   })

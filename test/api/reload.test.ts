@@ -22,7 +22,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 const reloads = 'gateway_config_reloads_total'
 const failures = 'gateway_config_reload_failures_total'
 
-/** One provider with these models, at this address. */
+/** One provider with these models at this URL. */
 function provider(
   models: string,
   { name = 'p', at = 'https://one.test/v1', more = '' } = {},
@@ -47,7 +47,7 @@ ${more}`
 const priced = 'cost_per_1m_input = 1\ncost_per_1m_output = 2'
 const onceOnly = '[resilience]\nretry_max_attempts = 1\n'
 
-/** The answers of a vendor that are held back until the test lets them go. */
+/** A responder that waits until the test calls `release`. */
 function heldBack(responder: Responder) {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -68,11 +68,11 @@ async function modelsOf({ get }: ReloadingGateway, headers: HeadersInit): Promis
 describe('a new configuration', () => {
   test('the next request gets the new configuration as a whole, and the log says so', async () => {
     const gateway = await reloadingGateway(provider(model('old')))
-    const { ask, key, upstream, change, said, count } = gateway
+    const { ask, key, upstream, change, takeLogLines, count } = gateway
     const client = await key()
     upstream.always(used(9))
     await change(provider(model('new'), { at: 'https://two.test/v1' }))
-    expect(said()).toContain('info configuration reloaded')
+    expect(takeLogLines()).toContain('info configuration reloaded')
     expect(await count(reloads)).toBe(1)
     expect(await modelsOf(gateway, client.headers)).toEqual(['new'])
     expect((await ask(client, prompt(8, { model: 'new' }))).status).toBe(200)
@@ -151,7 +151,7 @@ describe('a request that runs during a reload', () => {
     live.push(stop + usageChunk + done)
     live.end()
     expect(await reader.rest()).toMatch(/data: \[DONE\]\n\n$/)
-    // 9 prompt tokens at a dollar a million, 2 others at two.
+    // 9 prompt tokens at 1 USD per million, 2 output tokens at 2 USD.
     expect(await rows()).toMatchObject([{ model: 'm', provider: 'p', cost: 13_000n, status: 200 }])
   })
 
@@ -295,20 +295,20 @@ describe('keys created offline', () => {
 describe('an invalid configuration', () => {
   const signed = '[webhooks]\nurl = "https://hooks.test"\nsigning_key_env = "NO_SUCH"'
   test.each([
-    ['no TOML', 'providers = [', /line 2, column 2: not TOML/],
+    ['text that is not TOML', 'providers = [', /line 2, column 2: not TOML/],
     ['an unknown setting', `${pricedProvider}\n[server]\nprot = 1`, /server\.prot.*"port"/],
     ['an unknown kind', provider(model('m')).replace('"openai"', '"opnai"'), /kind.*"openai"/],
-    ['a fallback that is missing', provider(model('m', 'fallbacks = ["x"]')), /fallbacks\[0\]/],
+    ['an unknown fallback', provider(model('m', 'fallbacks = ["x"]')), /fallbacks\[0\]/],
     ['a value out of range', `${pricedProvider}\n[server]\nport = 0`, /server\.port/],
-    ['a signing key that is nowhere', `${pricedProvider}\n${signed}`, /signing_key_env.*NO_SUCH/],
+    ['a missing signing key', `${pricedProvider}\n${signed}`, /signing_key_env.*NO_SUCH/],
   ])(
     'an invalid configuration changes nothing, and the log says why: %s',
     async (_, config, why) => {
-      const { change, said, count, ask, key, upstream } = await reloadingGateway()
+      const { change, takeLogLines, count, ask, key, upstream } = await reloadingGateway()
       const client = await key()
-      said()
+      takeLogLines()
       await change(config)
-      expect(said()).toEqual([expect.stringMatching(why)])
+      expect(takeLogLines()).toEqual([expect.stringMatching(why)])
       expect([await count(failures), await count(reloads)]).toEqual([1, 0])
       upstream.next(used(9))
       expect((await ask(client, prompt())).status).toBe(200)
@@ -320,35 +320,38 @@ describe('an invalid configuration', () => {
     ['is empty', new TextEncoder().encode(' \n')],
     ['is not valid UTF-8', Uint8Array.of(0x23, 0xff, 0x0a)],
   ])('a configuration is refused because the file %s', async (problem, bytes) => {
-    const { gateway, file, said, count } = await reloadingGateway()
-    said()
+    const { gateway, file, takeLogLines, count } = await reloadingGateway()
+    takeLogLines()
     file.bytes = bytes
     await gateway.reload()
     const line = `error the configuration is refused: the configuration file: ${problem}`
-    expect(said()).toEqual([line])
+    expect(takeLogLines()).toEqual([line])
     expect(await count(failures)).toBe(1)
   })
 
   test('an unreadable file is refused, and its path stays out of the log', async () => {
-    const { gateway, file, said, count } = await reloadingGateway()
-    said()
+    const { gateway, file, takeLogLines, count } = await reloadingGateway()
+    takeLogLines()
     file.isReadable = false
     await gateway.reload()
     await gateway.refresh()
-    expect(said()).toEqual([
+    expect(takeLogLines()).toEqual([
       'error the configuration is refused: the configuration file: cannot be read (EIO)',
     ])
     expect(await count(failures)).toBe(1)
   })
 
   test('a reload that fails because the database is unavailable is repeated at the next reload', async () => {
-    const { gateway, file, store, said, count, ask, key, upstream } = await reloadingGateway()
+    const { gateway, file, store, takeLogLines, count, ask, key, upstream } =
+      await reloadingGateway()
     const client = await key()
     file.write(withAuth(provider(model('new'))))
-    said()
+    takeLogLines()
     store.trouble = 'refuse'
     await gateway.reload()
-    expect(said()).toEqual([expect.stringContaining('the configuration cannot be reloaded')])
+    expect(takeLogLines()).toEqual([
+      expect.stringContaining('the configuration cannot be reloaded'),
+    ])
     upstream.next(used(9))
     expect((await ask(client, prompt())).status).toBe(200)
     store.trouble = 'none'

@@ -9,7 +9,7 @@ import { otters, readOkBody, rerank, rerankConfig, scores } from '../support/rer
 import { broken, json, type Responder, silent } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** A server that takes 32 documents a call, with a vendor behind it that takes them all. */
+/** A server that accepts 32 documents per call; its fallback is a vendor without that limit. */
 const twoLinks = `
 [resilience]
 retry_max_attempts = 2
@@ -41,13 +41,13 @@ interface Sent {
   readonly passages?: readonly { readonly text: string }[]
 }
 
-/** The documents of a call. */
+/** Returns the documents of a call. */
 function documentsOf({ body }: { readonly body?: Uint8Array | undefined }): readonly string[] {
   const sent = JSON.parse(new TextDecoder().decode(body)) as Sent
   return sent.texts ?? sent.documents ?? sent.passages?.map(({ text }) => text) ?? []
 }
 
-/** Answers as the vendor in question: document `dN` scores N. */
+/** Answers in the format of the called vendor: document `dN` scores N. */
 const numbered: Responder = (request) => {
   const found = documentsOf(request).map((text, index) => [index, Number(text.slice(1))] as const)
   const answer = request.url.endsWith('/v2/rerank')
@@ -56,7 +56,7 @@ const numbered: Responder = (request) => {
   return answer(request)
 }
 
-/** As `numbered`, but for the call that holds this document. */
+/** Answers like `numbered`, except for the call with this document. */
 function except(text: string, responder: Responder): Responder {
   return (request) => (documentsOf(request).includes(text) ? responder : numbered)(request)
 }
@@ -84,7 +84,7 @@ describe('a request is split for a server that takes few documents', () => {
     )
     const sizes = gateway.upstream.requests.map((request) => documentsOf(request).length)
     expect(sizes).toEqual([32, 32, 6])
-    // One unit for the request, not one for each call.
+    // One unit for the request, not one per call.
     expect(usage).toMatchObject({ search_units: 1, estimated: true })
   })
 
@@ -93,7 +93,7 @@ describe('a request is split for a server that takes few documents', () => {
     ['tei', 33, [32, 1]],
     ['nvidia', 512, [512]],
     ['nvidia', 513, [512, 1]],
-    // It scores documents beside each other, so they must stay together.
+    // Jina scores documents relative to each other, so they must stay together.
     ['jina', 3000, [3000]],
   ])('%s with %i documents', async (kind, count, sizes) => {
     const gateway = await watchedGateway(
@@ -107,10 +107,10 @@ describe('a request is split for a server that takes few documents', () => {
 
   test('every part is ranked in full, since it may hold the best documents', () => {
     const call = { model: 'm', query: 'q', topN: 2, returnDocuments: false }
-    const asked = (count: number) =>
+    const split = (count: number) =>
       splitDocuments({ ...call, documents: numbers(count) }, { maxDocuments: 32 })
-    expect(asked(32).map((part) => part.call.topN)).toEqual([2])
-    expect(asked(33).map((part) => part.call.topN)).toEqual([undefined, undefined])
+    expect(split(32).map((part) => part.call.topN)).toEqual([2])
+    expect(split(33).map((part) => part.call.topN)).toEqual([undefined, undefined])
   })
 
   test('at most eight calls run at the same time', async () => {
@@ -124,7 +124,7 @@ describe('a request is split for a server that takes few documents', () => {
     await settled()
     expect(waiting).toHaveLength(8)
     while (waiting.length > 0) {
-      // The last one first, so that the parts come back in any order.
+      // Last in, first out, so that the parts complete out of order.
       waiting.pop()?.()
       await settled()
     }

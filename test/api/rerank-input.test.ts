@@ -5,7 +5,7 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const config = rerankConfig({ kind: 'cohere', model: { upstream_id: 'rerank-v3.5' } })
 
-/** What went upstream for a request that was answered. */
+/** Returns the upstream body of a request that was served. */
 async function sent(fields: object): Promise<unknown> {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(scores([[0, 0.5]]))
@@ -18,8 +18,8 @@ describe('documents are reduced to text', () => {
   test.each([
     ['a string is its own text', ['a'], undefined, ['a']],
     ['an object is its text', [{ text: 'a', id: 7 }, 'b'], undefined, ['a', 'b']],
-    ['null for rank_fields is absent', [{ text: 'a' }], null, ['a']],
-    ['no rank_fields are absent', [{ text: 'a' }], [], ['a']],
+    ['null for rank_fields counts as absent', [{ text: 'a' }], null, ['a']],
+    ['an empty rank_fields counts as absent', [{ text: 'a' }], [], ['a']],
     ['the fields in the order of rank_fields', [{ x: '1', y: '2' }], ['y', 'x'], ['2\n1']],
     ['one field may be given as a string', [{ x: '1', text: 'a' }], 'x', ['1']],
     ['missing fields and null are skipped', [{ y: '2', z: null }], ['x', 'y', 'z'], ['2']],
@@ -52,34 +52,39 @@ describe('invalid requests are refused before any upstream call', () => {
   test.each([
     ['no documents', { documents: [] }, 'LM-2010', 'documents'],
     ['documents missing', { documents: undefined }, 'LM-1001', 'documents'],
-    ['documents that are no list', { documents: 'a' }, 'LM-1001', 'documents'],
+    ['documents that are not a list', { documents: 'a' }, 'LM-1001', 'documents'],
     ['a document of another type', { documents: ['a', 7] }, 'LM-1001', 'documents.1'],
     ['a document that is null', { documents: [null] }, 'LM-1001', 'documents.0'],
     ['a document that is a list', { documents: [['a']] }, 'LM-1001', 'documents.0'],
     ['an object without a text', { documents: ['a', { x: 'b' }] }, 'LM-1001', 'documents.1'],
-    ['a text that is none', { documents: [{ text: 7 }] }, 'LM-1001', 'documents.0'],
+    ['a text that is not a string', { documents: [{ text: 7 }] }, 'LM-1001', 'documents.0'],
     [
-      'an object with none of the fields',
+      'an object without any of the fields',
       { documents: [{ x: 'a' }, { text: 'b' }], rank_fields: ['x', 'toString'] },
       'LM-1001',
       'documents.1',
     ],
     [
-      'more documents than anybody takes',
+      'more documents than any vendor accepts',
       { documents: Array.from({ length: 16_385 }, () => 'a') },
       'LM-1001',
       'documents',
     ],
     ['no query', { query: undefined }, 'LM-1001', 'query'],
     ['an empty query', { query: '' }, 'LM-1001', 'query'],
-    ['a query that is no text', { query: { text: 'q' } }, 'LM-1001', 'query'],
-    ['top_n of nothing', { top_n: 0 }, 'LM-1001', 'top_n'],
-    ['top_n that is no integer', { top_n: 1.5 }, 'LM-1001', 'top_n'],
-    ['top_k of nothing', { top_k: 0 }, 'LM-1001', 'top_k'],
-    ['return_documents that is no boolean', { return_documents: 1 }, 'LM-1001', 'return_documents'],
-    ['rank_fields that are no names', { rank_fields: [1] }, 'LM-1001', 'rank_fields.0'],
+    ['a query that is not a string', { query: { text: 'q' } }, 'LM-1001', 'query'],
+    ['top_n of zero', { top_n: 0 }, 'LM-1001', 'top_n'],
+    ['a fractional top_n', { top_n: 1.5 }, 'LM-1001', 'top_n'],
+    ['top_k of zero', { top_k: 0 }, 'LM-1001', 'top_k'],
     [
-      'more rank_fields than a document is searched for',
+      'return_documents that is not a boolean',
+      { return_documents: 1 },
+      'LM-1001',
+      'return_documents',
+    ],
+    ['rank_fields that are not strings', { rank_fields: [1] }, 'LM-1001', 'rank_fields.0'],
+    [
+      'too many rank_fields',
       { documents: [{ a: 'x' }], rank_fields: ['a', ...Array(64).keys()].map(String) },
       'LM-1001',
       'rank_fields',
@@ -109,12 +114,12 @@ describe('the number of results', () => {
   test.each([
     ['top_n', { top_n: 2 }, 2],
     ['top_n above the number of documents is all of them', { top_n: 9 }, 3],
-    ['top_k, as Voyage’s client says it', { top_k: 1 }, 1],
+    ['top_k, as sent by Voyage’s client', { top_k: 1 }, 1],
     ['top_n before top_k', { top_n: 2, top_k: 1 }, 2],
     ['null is all', { top_n: null, top_k: null }, undefined],
   ])('%s', async (_, fields, topN) => {
     const gateway = await watchedGateway(config)
-    // More than was asked for: not every vendor cuts.
+    // More results than requested: not every vendor applies the limit.
     gateway.upstream.next(
       scores([
         [0, 0.1],

@@ -26,7 +26,7 @@ const ranking = scores(
   billed(1),
 )
 
-/** As many texts as that. */
+/** This many texts. */
 const texts = (count: number) => Array.from({ length: count }, () => 'text')
 
 test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('%s ranks documents', async (path) => {
@@ -69,7 +69,7 @@ test('documents with equal scores keep the order of the request', async () => {
   expect(results.map(({ index }) => index)).toEqual([0, 2, 1])
 })
 
-test('scores keep every digit, whatever their range', async () => {
+test('scores keep every digit, in any range', async () => {
   const gateway = await watchedGateway(config)
   const exact = [12.25, 0.1234567890123456, 1e-9, -7.5]
   gateway.upstream.next(scores(exact.map((score, index) => [index, score])))
@@ -84,7 +84,7 @@ test('a text outside ASCII is echoed unchanged and counted in bytes', async () =
   const fields = { query: '水獭', documents, return_documents: true }
   const { results, usage } = await readOkBody(await rerank(gateway, fields))
   expect(results[0]?.document).toEqual({ text: 'Öttér 🦦' })
-  // 6 and 12 bytes.
+  // The query has 6 bytes, the document 12.
   expect(usage).toMatchObject({ total_tokens: 2 + 3 })
 })
 
@@ -169,23 +169,26 @@ test('a refused request counts no search units', async () => {
 
 describe('an answer that is not a ranking is retried, and then LM-3002', () => {
   test.each([
-    ['no result', scores([])],
-    ['a place outside of the list', scores([[3, 0.5]])],
-    ['a place before the list', scores([[-1, 0.5]])],
-    ['a place that is no integer', scores([[0.5, 0.5]])],
+    ['no results', scores([])],
+    ['an index beyond the list', scores([[3, 0.5]])],
+    ['a negative index', scores([[-1, 0.5]])],
+    ['an index that is not an integer', scores([[0.5, 0.5]])],
     [
-      'a place twice',
+      'a duplicate index',
       scores([
         [1, 0.5],
         [1, 0.4],
       ]),
     ],
     ['a score that is null', scores([[0, null]])],
-    ['a score that is no number', scores([[0, '0.5']])],
-    ['a score beyond all numbers', whole('{"results":[{"index":0,"relevance_score":1e999}]}')],
+    ['a score that is not a number', scores([[0, '0.5']])],
+    [
+      'a score beyond the range of a double',
+      whole('{"results":[{"index":0,"relevance_score":1e999}]}'),
+    ],
     ['NaN as Python writes it', whole('{"results":[{"index":0,"relevance_score":NaN}]}')],
     ['another shape', json({ data: [] })],
-    ['no JSON', whole('<html>')],
+    ['text that is not JSON', whole('<html>')],
     ['nothing', whole('')],
   ])('%s', async (_, responder) => {
     const gateway = await watchedGateway(config)

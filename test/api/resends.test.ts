@@ -9,10 +9,10 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** Answers after the port has asked whether it may send the request again. */
-function lostAtOnce(then: Responder, asked: unknown[] = []): Responder {
+/** Calls `mayResend`, as the port does when a connection is lost, then answers. */
+function lostAtOnce(then: Responder, permissions: unknown[] = []): Responder {
   return (sent: UpstreamRequest) => {
-    asked.push(sent.mayResend?.())
+    permissions.push(sent.mayResend?.())
     return then(sent)
   }
 }
@@ -52,22 +52,25 @@ describe('a request resent on a new connection', () => {
   })
 
   test('a later attempt is not resent', async () => {
-    const asked: unknown[] = []
+    const permissions: unknown[] = []
     const gateway = await watchedGateway(makeChain([{}], 'retry_max_attempts = 3'))
-    gateway.upstream.always(lostAtOnce(lost, asked))
+    gateway.upstream.always(lostAtOnce(lost, permissions))
     const pending = gateway.chat(request)
     await gateway.clock.advance(10_000)
     expect((await pending).status).toBe(502)
-    expect(asked).toEqual([true, false, false])
+    expect(permissions).toEqual([true, false, false])
     expect(attemptsIn(gateway)).toEqual([4])
   })
 
   test('the next provider of the chain may resend again', async () => {
-    const asked: unknown[] = []
+    const permissions: unknown[] = []
     const gateway = await watchedGateway(makeChain([{}, {}], 'retry_max_attempts = 1'))
-    gateway.upstream.next(lostAtOnce(lost, asked), lostAtOnce(json(completion()), asked))
+    gateway.upstream.next(
+      lostAtOnce(lost, permissions),
+      lostAtOnce(json(completion()), permissions),
+    )
     expect((await gateway.chat(request)).status).toBe(200)
-    expect(asked).toEqual([true, true])
+    expect(permissions).toEqual([true, true])
     expect(attemptsIn(gateway)).toEqual([4])
   })
 })

@@ -9,10 +9,10 @@ import {
 } from '../support/keyed-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 
-/** What the bytes of one upstream call allow its model to write; undefined: they bound nothing. */
+/** Reads the output bound and the choices of one upstream call; undefined without a bound. */
 type Reading = (body: Record<string, unknown>) => { bound: number | undefined; choices: number }
 
-/** A kind that stands in chains, and how its upstream reads bounds: generously. */
+/** A kind of the tested chains. `read` returns the largest bound that its upstream could apply. */
 interface Kind {
   readonly kind: string
   readonly upstreamId: string
@@ -59,20 +59,20 @@ const kinds: readonly Kind[] = [
 interface Link {
   readonly kind: Kind
   /** `max_output_tokens` of the model. */
-  readonly most: number | undefined
-  /** USD for a million output tokens, so a token costs 1,000 times as many nano-dollars. */
+  readonly maxOutput: number | undefined
+  /** USD per million output tokens: a token costs 1,000 times this number in nano-dollars. */
   readonly price: number
 }
 
 const assumed = 256
-/** The prompt `Hi`, by the heuristic; a prompt token costs 1,000 nano-dollars. */
+/** The heuristic estimate of the prompt `Hi`; a prompt token costs 1,000 nano-dollars. */
 const promptTokens = 8
 
-/** A gateway with the links as one chain: model `m0` falls back to all others. */
-function gatewayOf(links: readonly Link[]): Promise<KeyedGateway> {
+/** A gateway with these links in one chain: model `m0` falls back to all others. */
+function gatewayWith(links: readonly Link[]): Promise<KeyedGateway> {
   const others = links.slice(1).map((_, at) => `m${at + 1}`)
   const providers = links.map(
-    ({ kind: { kind, upstreamId }, most, price }, at) => `
+    ({ kind: { kind, upstreamId }, maxOutput, price }, at) => `
       [[providers]]
       name = "p${at}"
       kind = "${kind}"
@@ -83,7 +83,7 @@ function gatewayOf(links: readonly Link[]): Promise<KeyedGateway> {
       upstream_id = "${upstreamId}"
       cost_per_1m_input = 1
       cost_per_1m_output = ${price}
-      ${most === undefined ? '' : `max_output_tokens = ${most}`}
+      ${maxOutput === undefined ? '' : `max_output_tokens = ${maxOutput}`}
       ${at === 0 ? `fallbacks = ${JSON.stringify(others)}` : ''}
     `,
   )
@@ -93,19 +93,19 @@ function gatewayOf(links: readonly Link[]): Promise<KeyedGateway> {
   )
 }
 
-/** What the call of a link may cost in nano-dollars, and how many tokens of a minute its bound is. */
+/** Returns the maximum cost of a call in nano-dollars, and its debit in tokens per minute. */
 function allowedBy({ url, body }: UpstreamRequest, links: readonly Link[]) {
   const link = links[Number(new URL(url).hostname.slice(1, -'.test'.length))] as Link
   const { bound, choices } = link.kind.read(JSON.parse(new TextDecoder().decode(body)))
-  const tokens = bound ?? link.most ?? assumed
+  const tokens = bound ?? link.maxOutput ?? assumed
   return {
     cost: promptTokens * 1_000 + tokens * choices * link.price * 1_000,
     debit: promptTokens + (bound ?? 0),
   }
 }
 
-/** Sends a request down the whole chain, and returns the most that any of its calls allows. */
-async function mostAllowed(gateway: KeyedGateway, links: readonly Link[], body: object) {
+/** Sends a request to every link; returns the maximum cost and debit of these calls. */
+async function readMaximum(gateway: KeyedGateway, links: readonly Link[], body: object) {
   const { upstream } = gateway
   upstream.requests.length = 0
   const answer = await gateway.ask(await gateway.key(), body)
@@ -118,7 +118,7 @@ async function mostAllowed(gateway: KeyedGateway, links: readonly Link[], body: 
   }
 }
 
-/** By the tokens of output that one choice of a link may write. */
+/** Returns the cost in nano-dollars, given the output tokens per choice. */
 const costOf = (tokens: number, choices = 1) => promptTokens * 1_000 + tokens * choices * 1_000
 
 describe('a link reserves and debits exactly what its request allows', () => {
@@ -138,35 +138,47 @@ describe('a link reserves and debits exactly what its request allows', () => {
       { sent: 5_000, reserved: 5_000 },
     ],
     [
-      'a bound of another API',
+      'a bound with the name of another API',
       openai,
       undefined,
       { max_output_tokens: 70 },
       { sent: 70, reserved: 70 },
     ],
     [
-      'verbatim bytes as they are, over the model’s own bound',
+      'a bound in verbatim bytes, over the model’s own',
       openai,
       8_192,
       { max_tokens: 64_000 },
       { sent: 64_000, reserved: 64_000 },
     ],
     [
-      'every choice that is sent',
+      'every requested choice',
       openai,
       undefined,
       { max_tokens: 10, n: 3 },
       { sent: 10, reserved: 10, choices: 3 },
     ],
     [
-      'what Claude needs in place of a bound',
+      'the default that Claude requires without a bound',
       sonnet45,
       undefined,
       {},
       { sent: 16_384, reserved: 16_384 },
     ],
-    ['what other models of that API need', other, undefined, {}, { sent: 4_096, reserved: 4_096 }],
-    ['the model’s own bound in place of it', sonnet45, 300, {}, { sent: 300, reserved: 300 }],
+    [
+      'the default for other models of that API',
+      other,
+      undefined,
+      {},
+      { sent: 4_096, reserved: 4_096 },
+    ],
+    [
+      'the model’s own bound in place of the default',
+      sonnet45,
+      300,
+      {},
+      { sent: 300, reserved: 300 },
+    ],
     [
       'the bound of a coding agent, clamped',
       sonnet5,
@@ -189,7 +201,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
       { sent: 4_196, reserved: 4_196 },
     ],
     [
-      'thinking on top of what is filled in',
+      'thinking on top of the default',
       sonnet45,
       undefined,
       { reasoning_effort: 'high' },
@@ -203,14 +215,14 @@ describe('a link reserves and debits exactly what its request allows', () => {
       { sent: 8_192, reserved: 8_192 },
     ],
     [
-      'one choice of a kind that makes no more',
+      'a single choice for a kind without n',
       sonnet5,
       undefined,
       { max_tokens: 10, n: 3 },
       { sent: 10, reserved: 10 },
     ],
     [
-      'the larger of two bounds of which one is sent',
+      'the larger of two bounds when only one is sent',
       sonnet5,
       undefined,
       { max_tokens: 500, max_completion_tokens: 10 },
@@ -224,20 +236,14 @@ describe('a link reserves and debits exactly what its request allows', () => {
       { sent: 100, reserved: 100, choices: 2 },
     ],
     [
-      'one choice of a newer Gemini',
+      'a single choice for a newer Gemini',
       gemini3,
       undefined,
       { max_tokens: 500, n: 2 },
       { sent: 500, reserved: 500 },
     ],
     ['the model’s own bound where none is sent', flash, 900, {}, { reserved: 900, debited: 0 }],
-    [
-      'what is assumed where nothing bounds',
-      flash,
-      undefined,
-      {},
-      { reserved: assumed, debited: 0 },
-    ],
+    ['the assumed output without a bound', flash, undefined, {}, { reserved: assumed, debited: 0 }],
     [
       'a clamped bound for Command',
       cohere,
@@ -253,14 +259,14 @@ describe('a link reserves and debits exactly what its request allows', () => {
       { sent: 100, reserved: 100 },
     ],
     [
-      'what thinking needs on Bedrock',
+      'the thinking budget on Bedrock',
       bedrockSonnet,
       undefined,
       { reasoning_effort: 'high' },
       { sent: 8_192, reserved: 8_192 },
     ],
     [
-      'more than a bound that Nova refuses when it thinks hard',
+      'more than the bound, which Nova refuses with high effort',
       nova,
       undefined,
       { max_tokens: 1, reasoning_effort: 'high' },
@@ -270,10 +276,10 @@ describe('a link reserves and debits exactly what its request allows', () => {
 
   test.each(cases)(
     '%s',
-    async (_, kind, most, fields, { sent, reserved, choices = 1, debited = reserved }) => {
-      if (!kind) throw new Error('there is no such kind')
-      const links = [{ kind, most, price: 1 }]
-      const gateway = await gatewayOf(links)
+    async (_, kind, maxOutput, fields, { sent, reserved, choices = 1, debited = reserved }) => {
+      if (!kind) throw new Error('no such kind')
+      const links = [{ kind, maxOutput, price: 1 }]
+      const gateway = await gatewayWith(links)
       gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
       const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], ...fields }
       const statusAt = async (limits: object) =>
@@ -291,9 +297,9 @@ describe('a link reserves and debits exactly what its request allows', () => {
   )
 
   test('the dearest link of a mixed chain prices the reservation', async () => {
-    const cheap = { kind: openai as Kind, most: undefined, price: 2 }
-    const dear = { kind: sonnet45 as Kind, most: 3_000, price: 1 }
-    const gateway = await gatewayOf([cheap, dear])
+    const cheap = { kind: openai as Kind, maxOutput: undefined, price: 2 }
+    const dear = { kind: sonnet45 as Kind, maxOutput: 3_000, price: 1 }
+    const gateway = await gatewayWith([cheap, dear])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
     const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }] }
     const poor = await gateway.key({ budget_max: (costOf(3_000) - 1) / 1e9 })
@@ -303,12 +309,12 @@ describe('a link reserves and debits exactly what its request allows', () => {
   })
 
   test('a link that cannot express the request reserves no output', async () => {
-    const gateway = await gatewayOf([
-      { kind: openai as Kind, most: undefined, price: 1 },
-      { kind: sonnet45 as Kind, most: undefined, price: 9 },
+    const gateway = await gatewayWith([
+      { kind: openai as Kind, maxOutput: undefined, price: 1 },
+      { kind: sonnet45 as Kind, maxOutput: undefined, price: 9 },
     ])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 400 }))
-    // The vendor wants to know which call a result answers.
+    // The vendor requires the id of the call that a tool result answers.
     const messages = [{ role: 'tool', content: 'Hi' }]
     const body = { model: 'm0', messages, max_tokens: 100 }
     const key = await gateway.key({ budget_max: costOf(100) / 1e9 })
@@ -319,7 +325,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
   test.each(['max_tokens', 'max_completion_tokens', 'max_output_tokens'])(
     '%s must be a positive integer',
     async (name) => {
-      const gateway = await gatewayOf([{ kind: openai as Kind, most: undefined, price: 1 }])
+      const gateway = await gatewayWith([{ kind: openai as Kind, maxOutput: undefined, price: 1 }])
       const key = await gateway.key()
       for (const value of [0, -1, 1.5, '5', true, 2 ** 53]) {
         const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], [name]: value }
@@ -333,9 +339,9 @@ describe('a link reserves and debits exactly what its request allows', () => {
 })
 
 describe('the thinking budget of a Claude model under a lowered bound', () => {
-  const thinks = async (most: number, fields: object) => {
+  const thinks = async (maxOutput: number, fields: object) => {
     const [, , kind] = kinds
-    const gateway = await gatewayOf([{ kind: kind as Kind, most, price: 1 }])
+    const gateway = await gatewayWith([{ kind: kind as Kind, maxOutput, price: 1 }])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
     const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], ...fields }
     await gateway.ask(await gateway.key(), body)
@@ -348,8 +354,8 @@ describe('the thinking budget of a Claude model under a lowered bound', () => {
     [1_500, { reasoning_effort: 'high' }, 1_024],
     [4_096, { thinking: { type: 'enabled', budget_tokens: 32_000 } }, 2_048],
     [64_000, { thinking: { type: 'enabled', budget_tokens: 32_000 } }, 32_000],
-  ])('a bound of %i with %j gives a budget of %i', async (most, fields, budget) => {
-    expect(await thinks(most, { ...fields, max_tokens: 64_000 })).toEqual({
+  ])('a bound of %i with %j gives a budget of %i', async (maxOutput, fields, budget) => {
+    expect(await thinks(maxOutput, { ...fields, max_tokens: 64_000 })).toEqual({
       type: 'enabled',
       budget_tokens: budget,
     })
@@ -364,7 +370,7 @@ const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: unde
 const bound = some(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 70_000 })))
 const anyLink: fc.Arbitrary<Link> = fc.record({
   kind: fc.constantFrom(...kinds),
-  most: some(fc.integer({ min: 1, max: 40_000 })),
+  maxOutput: some(fc.integer({ min: 1, max: 40_000 })),
   price: fc.integer({ min: 1, max: 9 }),
 })
 const anyBody = fc.record({
@@ -389,9 +395,9 @@ test('no reservation and no debit is below what the sent bytes allow on any link
       fc.array(anyLink, { minLength: 1, maxLength: 3 }),
       anyBody,
       async (links, body) => {
-        const gateway = await gatewayOf(links)
+        const gateway = await gatewayWith(links)
         gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
-        const { cost, debit } = await mostAllowed(gateway, links, body)
+        const { cost, debit } = await readMaximum(gateway, links, body)
         gateway.upstream.requests.length = 0
         const poor = await gateway.key({ budget_max: (cost - 1) / 1e9 })
         expect(errorIn(await gateway.ask(poor, body))).toMatchObject({ code: 'LM-4001' })
@@ -405,7 +411,7 @@ test('no reservation and no debit is below what the sent bytes allow on any link
   )
 }, 120_000)
 
-/** A member of a body, as its bytes spell it and as the most tolerant upstream reads it. */
+/** A member of a body: its bytes, and how the most tolerant upstream reads its name and value. */
 interface Member {
   readonly text: string
   readonly name: string
@@ -420,7 +426,7 @@ const spellings: readonly ((name: string) => string)[] = [
   (name) => name.toUpperCase(),
   (name) => name.slice(0, 1).toUpperCase() + name.slice(1),
   (name) => escaped(name.slice(0, 1).toUpperCase()) + name.slice(1),
-  // Lower case in Unicode, which Go takes for `s` and `k`.
+  // Unicode letters that Go folds to `s` and `k`.
   (name) => name.replace('s', '\u017f'),
   (name) => name.replace('k', '\u212a'),
 ]
@@ -428,7 +434,7 @@ const spellings: readonly ((name: string) => string)[] = [
 const anyMember: fc.Arbitrary<Member> = fc
   .record({
     name: fc.constantFrom('max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n'),
-    // Mostly plain, or hardly a body would be let in.
+    // Mostly plain spellings; otherwise almost every body would be refused.
     spell: fc.oneof(
       { weight: 5, arbitrary: fc.constant(spellings[0]) },
       fc.constantFrom(...spellings),
@@ -450,7 +456,9 @@ test('a body with misspelled or repeated bounds is refused, or reserves for its 
       fc.nat(4),
       async (members, place) => {
         const [openai] = kinds
-        const gateway = await gatewayOf([{ kind: openai as Kind, most: undefined, price: 1 }])
+        const gateway = await gatewayWith([
+          { kind: openai as Kind, maxOutput: undefined, price: 1 },
+        ])
         gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
         const texts = members.map(({ text }) => text)
         texts.splice(place, 0, '"model":"m0","messages":[{"role":"user","content":"Hi"}]')
@@ -469,12 +477,12 @@ test('a body with misspelled or repeated bounds is refused, or reserves for its 
         served++
         const forwarded = new TextDecoder().decode(sent?.body)
         for (const { text } of members) expect(forwarded).toContain(text)
-        const most = (isMeant: (name: string) => boolean, otherwise: number) =>
+        const readMax = (isMeant: (name: string) => boolean, otherwise: number) =>
           Math.max(...members.flatMap(({ name, value }) => (isMeant(name) ? value : [])), 0) ||
           otherwise
         const cost = costOf(
-          most((name) => name !== 'n', assumed),
-          most((name) => name === 'n', 1),
+          readMax((name) => name !== 'n', assumed),
+          readMax((name) => name === 'n', 1),
         )
         const poor = await ask(await gateway.key({ budget_max: (cost - 1) / 1e9 }))
         expect(poor.status).toBe(402)

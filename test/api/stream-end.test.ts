@@ -146,9 +146,9 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
 
   test.each([
     ['with a finish reason', wholeStream],
-    ['that has died', role + hello],
+    ['that breaks off', role + hello],
     [
-      'of which one choice has finished',
+      'with one finished choice',
       `${role}${hello}${makeChunk({ choices: [{ index: 1, delta: { content: 'a' } }] })}${stop}${done}`,
     ],
   ])('a stream %s is not such a stream', async (_, sent) => {
@@ -161,7 +161,7 @@ describe('a stream that ends with [DONE] and without a finish reason', () => {
   })
 })
 
-/** Whether a stream that opens with this frame and then falls silent is committed. */
+/** Returns whether a stream that begins with this frame and then stays silent is committed. */
 const opening = async (frame: string) => {
   const gateway = await watchedGateway()
   const live = new LiveUpstream()
@@ -216,8 +216,8 @@ describe('the first content commits a stream', () => {
     ['usage', makeChunk({ choices: [], usage: { prompt_tokens: 1, total_tokens: 1 } })],
     ['a filter report', makeChunk({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] })],
     ['comments', ': ping\n\n: OPENROUTER PROCESSING\n\n:\n\n'],
-    ['data that is no JSON', 'data: hello\n\n'],
-    ['data that is no object', 'data: "text"\n\ndata: 7\n\ndata: null\n\n'],
+    ['data that is not JSON', 'data: hello\n\n'],
+    ['data that is not an object', 'data: "text"\n\ndata: 7\n\ndata: null\n\n'],
     ['an event of an unknown type', 'event: metadata\ndata: {"a":1}\n\n'],
     ['blank lines', '\n\n\n'],
   ])('%s does not commit', async (_, frame) => expect(await opening(frame)).toBe(false))
@@ -259,7 +259,7 @@ describe('before the commit', () => {
   ]
 
   test.each(deaths)(
-    '%s leads to a second attempt, and nothing of the first is shown',
+    '%s leads to a second attempt, and the client sees nothing of the first',
     async (_, death) => {
       const gateway = await watchedGateway()
       gateway.upstream.next(death, stream([wholeStream]))
@@ -334,7 +334,7 @@ describe('before the commit', () => {
     ['403', { message: 'no', code: 403 }, 502, 'LM-3003', 1],
     ['invalid_api_key', { message: 'no', code: 'invalid_api_key' }, 502, 'LM-3003', 1],
     ['500', { message: 'boom', code: 500 }, 502, 'LM-3010', 3],
-    ['a code that is no status', { message: 'boom', code: 'server_error' }, 502, 'LM-3010', 3],
+    ['a code that is not a status', { message: 'boom', code: 'server_error' }, 502, 'LM-3010', 3],
     ['a code with a fraction', { message: 'boom', code: 400.5 }, 502, 'LM-3010', 3],
     ['no code', { message: 'boom' }, 502, 'LM-3010', 3],
   ])('an error frame with %s counts as that status', async (_, error, status, code, attempts) => {
@@ -394,7 +394,7 @@ describe('before the commit', () => {
 describe('the first-token timeout', () => {
   test.each([
     ['no answer', silent()],
-    ['headers and nothing more', new LiveUpstream().responder],
+    ['headers only', new LiveUpstream().responder],
   ])('%s: 504 LM-3011', async (_, responder) => {
     const { chat, upstream, clock, log } = await watchedGateway()
     upstream.next(responder)

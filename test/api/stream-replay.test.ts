@@ -6,7 +6,7 @@ import { LiveUpstream } from '../support/scripted-upstream.ts'
 import { type VendorStream, vendorStreams } from '../support/vendor-streams.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** What a client and the log make of one run. */
+/** The output to the client and the logged fields of one run. */
 interface Run {
   readonly shown: string
   readonly status: unknown
@@ -64,7 +64,7 @@ test('a thousand concurrent streams stay separate', async () => {
   }
 })
 
-async function runnerOf({ kind, asked }: VendorStream) {
+async function runnerOf({ kind, requestsUsage }: VendorStream) {
   const address = ['azure', 'vllm'].includes(kind) ? 'base_url = "https://own.test"' : ''
   const { chat, upstream, log } = await watchedGateway(`
     # A failed stream must not open the circuit under the next one.
@@ -83,7 +83,7 @@ async function runnerOf({ kind, asked }: VendorStream) {
     const body = {
       model: 'm',
       stream: true,
-      ...(asked && { stream_options: { include_usage: true } }),
+      ...(requestsUsage && { stream_options: { include_usage: true } }),
       messages: [{ role: 'user', content: 'Hi' }],
     }
     const response = await chat(body, { headers: { 'x-request-id': 'fixed' } })
@@ -102,5 +102,5 @@ async function runnerOf({ kind, asked }: VendorStream) {
 }
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
-/** A byte order mark is shown too. */
+/** Keeps a byte order mark. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

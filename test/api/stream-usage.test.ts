@@ -15,12 +15,12 @@ import {
 import { oneProvider } from '../support/gateway.ts'
 import { keyedGateway } from '../support/keyed-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
-import { asked, readStream, settlement, streamed } from '../support/stream-client.ts'
+import { includeUsage, readStream, settlement, streamed } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const withoutUsage = role + hello + stop
 
-/** "Hi" as a prompt is 8 tokens by the heuristic, "Hello" is 2. */
+/** By the heuristic, the prompt "Hi" is 8 tokens and the answer "Hello" is 2. */
 const estimate = { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true }
 const estimateAsked = makeChunk({ choices: [], usage: estimate })
 const estimateUnasked = makeChunk({
@@ -30,10 +30,10 @@ const estimateUnasked = makeChunk({
 
 describe('a stream without usage gets an estimate before the terminator', () => {
   test.each([
-    ['did not ask', {}, estimateUnasked],
-    ['asked for a usage chunk', asked, estimateAsked],
-    ['said include_usage false', { stream_options: { include_usage: false } }, estimateUnasked],
-    ['said include_usage null', { stream_options: { include_usage: null } }, estimateUnasked],
+    ['did not request usage', {}, estimateUnasked],
+    ['requested a usage chunk', includeUsage, estimateAsked],
+    ['sent include_usage false', { stream_options: { include_usage: false } }, estimateUnasked],
+    ['sent include_usage null', { stream_options: { include_usage: null } }, estimateUnasked],
     ['sent null as its stream_options', { stream_options: null }, estimateUnasked],
   ])('the estimate has the form for a client that %s', async (_, more, expected) => {
     const gateway = await watchedGateway()
@@ -92,7 +92,7 @@ describe('a stream without usage gets an estimate before the terminator', () => 
     ['counts as booleans', { prompt_tokens: true, completion_tokens: false, total_tokens: true }],
     ['a count over 2^53', { prompt_tokens: 2 ** 53, completion_tokens: 2, total_tokens: 2 ** 53 }],
     ['one hostile count of three', { prompt_tokens: 9, completion_tokens: 2, total_tokens: -1 }],
-    ['an output beyond the total', { completion_tokens: 20, total_tokens: 11 }],
+    ['an output over the total', { completion_tokens: 20, total_tokens: 11 }],
     [
       'counts whose sum is over 2^53',
       { prompt_tokens: 2 ** 53 - 1, completion_tokens: 2 ** 53 - 1 },
@@ -126,7 +126,7 @@ describe('a stream that reports usage gets no estimate', () => {
       { tokens_in: 9, tokens_out: 2 },
     ],
     [
-      'as running totals, of which the last counts',
+      'as running totals, the last of which counts',
       chunk(
         { content: 'a' },
         { usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } },
@@ -188,7 +188,7 @@ describe('a stream that reports usage gets no estimate', () => {
   })
 })
 
-/** A request with these stream options, written as no serializer would. */
+/** A request with these stream options and unusual white space. */
 const body = (model: string, options: string) =>
   `{ "stream":true, "model" : "${model}", "seed":1e400,"messages":[{"role":"user","content":"Hi"}]${options} } `
 
@@ -205,12 +205,12 @@ describe('stream_usage = true', () => {
       ',"stream_options":{"include_usage":true}',
     ],
     [
-      'there for something else',
+      'present for another option',
       ',"stream_options":{"include_obfuscation":false}',
       ',"stream_options":{"include_obfuscation":false,"include_usage":true}',
     ],
     [
-      'there twice',
+      'present twice',
       ',"stream_options":{"x":1},"stream_options":{"include_obfuscation":true}',
       ',"stream_options":{"include_obfuscation":true,"include_usage":true},"stream_options":{"include_obfuscation":true,"include_usage":true}',
     ],
@@ -220,7 +220,7 @@ describe('stream_usage = true', () => {
       const { chat, upstream } = await watchedGateway(config)
       upstream.next(stream([wholeStream]))
       await (await chat(body('m', given))).text()
-      // A member that was not there is added right before the brace.
+      // An absent member is added right before the closing brace.
       expect(upstream.text()).toBe(
         given === '' ? body('upstream-m', '').replace('} ', `${sent}} `) : body('upstream-m', sent),
       )
@@ -244,8 +244,8 @@ describe('stream_usage = true', () => {
   })
 
   test.each([
-    ['did not ask', {}],
-    ['said false', { stream_options: { include_usage: false } }],
+    ['did not request usage', {}],
+    ['sent include_usage false', { stream_options: { include_usage: false } }],
   ])('the extra usage chunk is counted, and hidden from a client that %s', async (_, more) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([wholeStream]))
@@ -293,13 +293,13 @@ describe('stream_usage = true', () => {
     'sambanova',
     'nvidia',
     'ollama',
-  ])('kind %s is asked for usage', async (kind) =>
+  ])('kind %s gets a request for usage', async (kind) =>
     expect(await sentBy(kind)).toEqual({ include_usage: true }),
   )
 
   // Mistral answers 422 to the option; the others report usage unasked.
   test.each(['mistral', 'perplexity', 'groq', 'deepseek', 'cerebras', 'fireworks'])(
-    'kind %s is not asked for usage, whatever the setting',
+    'kind %s gets no request for usage, with any setting',
     async (kind) => expect(await sentBy(kind)).toBeUndefined(),
   )
 
@@ -314,7 +314,7 @@ describe('stream_usage = true', () => {
 })
 
 describe('stream_usage = "auto", the default', () => {
-  /** A stream of a client with a key, and what the upstream was sent. */
+  /** Streams to a client with a key; returns the text and the stream options sent upstream. */
   async function streamWithKey(
     sent: string,
     { more = {}, kind = 'openai', auth = true, setting = '' }: Streaming = {},
@@ -343,10 +343,10 @@ describe('stream_usage = "auto", the default', () => {
   const empty = [{ index: 0, delta: {}, finish_reason: null }]
 
   test.each([
-    ['did not ask', {}],
-    ['said include_usage false', { stream_options: { include_usage: false } }],
+    ['did not request usage', {}],
+    ['sent include_usage false', { stream_options: { include_usage: false } }],
   ])(
-    'with auth the upstream is asked, and a client that %s gets the chunk with one empty choice',
+    'with auth the gateway requests usage, and a client that %s gets the chunk with one empty choice',
     async (_, more) => {
       const sent = withoutUsage + extraChunk([]) + done
       const { text, options, log } = await streamWithKey(sent, { more })
@@ -358,7 +358,7 @@ describe('stream_usage = "auto", the default', () => {
 
   test('a client that asks for usage gets the chunk unchanged', async () => {
     const sent = withoutUsage + extraChunk([]) + done
-    const { text } = await streamWithKey(sent, { more: asked })
+    const { text } = await streamWithKey(sent, { more: includeUsage })
     expect(text).toBe(sent)
   })
 
@@ -381,7 +381,7 @@ describe('stream_usage = "auto", the default', () => {
     expect(text).toBe(withoutUsage + zeroChunk(empty) + estimateUnasked + done)
   })
 
-  test('without auth the upstream is not asked', async () => {
+  test('without auth the gateway does not request usage', async () => {
     const { text, options } = await streamWithKey(withoutUsage + done, { auth: false })
     expect(options).toBeUndefined()
     expect(text).toBe(withoutUsage + estimateUnasked + done)
@@ -394,7 +394,7 @@ describe('stream_usage = "auto", the default', () => {
     expect(options).toBeUndefined()
   })
 
-  test('true hides the chunk from a client that did not ask', async () => {
+  test('true hides the chunk from a client that did not request it', async () => {
     const sent = withoutUsage + extraChunk([]) + done
     const { text, options } = await streamWithKey(sent, { setting: 'stream_usage = true' })
     expect(options).toEqual({ include_usage: true })
@@ -407,7 +407,7 @@ describe('stream_usage = "auto", the default', () => {
   )
   const documented = [...page.matchAll(/^\| `(\w+)` \|(?: [^|]+ \|){2} (yes|no)\b.* \|$/gm)]
 
-  test('the manual lists for every kind whether it is asked', () => {
+  test('the manual lists for every kind whether the gateway requests usage', () => {
     const compatible = kinds.filter(({ ownSettings }) => ownSettings?.includes('stream_usage'))
     expect(documented.map(([, kind]) => kind).sort()).toEqual(
       compatible.map(({ name }) => name).sort(),
@@ -415,7 +415,7 @@ describe('stream_usage = "auto", the default', () => {
   })
 
   test.each(documented.map(([, kind, answer]) => [kind, answer] as const))(
-    'kind %s is asked: %s',
+    'the gateway requests usage of kind %s: %s',
     async (kind, answer) => {
       const { options } = await streamWithKey(withoutUsage + done, { kind })
       expect(options).toEqual(answer === 'yes' ? { include_usage: true } : undefined)
@@ -427,7 +427,7 @@ interface Streaming {
   readonly more?: object
   readonly kind?: string | undefined
   readonly auth?: boolean
-  /** A further line of the provider. */
+  /** A further setting of the provider. */
   readonly setting?: string
 }
 
@@ -438,7 +438,7 @@ test('without auth a streamed request is sent unchanged', async () => {
   expect(gateway.upstream.body()).toMatchObject({ stream_options: { include_usage: false } })
 })
 
-test('a usage chunk that nothing asked for is shown, because the upstream sent it', async () => {
+test('a usage chunk that was not requested is shown, because the upstream sent it', async () => {
   const gateway = await watchedGateway()
   gateway.upstream.next(stream([withoutUsage + usageChunk + done]))
   expect(await readStream(gateway)).toBe(withoutUsage + usageChunk + done)

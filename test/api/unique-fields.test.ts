@@ -22,7 +22,7 @@ const paths = {
   '/v1/rerank': '"query":"Hi","documents":["a"]',
 } as const
 
-/** The valid value of each field that the gateway routes or prices a chat request by. */
+/** A valid value of each field that decides the route or the price of a chat request. */
 const fields = {
   model: '"m"',
   stream: 'false',
@@ -77,22 +77,25 @@ describe('the model of every capability', () => {
 
 test.each([
   ['an escaped letter in another case', '\\u004dodel', 'model'],
-  ['the long s, which Go takes for an s', '\u017ftream', 'stream'],
-  ['the Kelvin sign, which Go takes for a k', 'max_to\u212aens', 'max_tokens'],
+  ['the long s, which Go folds to s', '\u017ftream', 'stream'],
+  ['the Kelvin sign, which Go folds to k', 'max_to\u212aens', 'max_tokens'],
   ['the same as an escape', 'max_to\\u212Aens', 'max_tokens'],
 ])('%s counts as the same field', async (_, key, name) => {
   expect(await refused('/v1/chat/completions', `{"model":"m",${chatBody},"${key}":1}`)).toBe(name)
 })
 
 test.each([
-  ['a field of the same name further in', '"metadata":{"model":"x","Model":"y"}'],
+  ['a nested field of the same name', '"metadata":{"model":"x","Model":"y"}'],
   [
-    'names that begin or end alike',
+    'names with a common beginning or end',
     '"Models":1,"mode":2,"Mode_l":3,"streams":4,"nn":5,"max_tokens_":6',
   ],
   ['other fields that are repeated', '"Seed":1,"seed":2,"seed":3,"Messages":4,"MESSAGES":5'],
   ['letters with accents and dots', '"mod\u00e9l":1,"max_completi\u0131on_tokens":2,"\u0130":3'],
-  ['escapes that are no letters', '"\\nodel":1,"mode\\\\":2,"\\u":3'.replace('"\\u":3', '"\\/":3')],
+  [
+    'escapes that are not letters',
+    '"\\nodel":1,"mode\\\\":2,"\\u":3'.replace('"\\u":3', '"\\/":3'),
+  ],
 ])('%s is a different field', async (_, more) => {
   const { chat, upstream } = await watchedGateway()
   upstream.always(json(completion()))

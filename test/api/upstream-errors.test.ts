@@ -57,7 +57,7 @@ describe('an error includes the vendor’s own error', () => {
       },
     ],
     [
-      'Groq’s, with what the model wrote',
+      'Groq’s, with the output of the model',
       'groq',
       400,
       {
@@ -99,14 +99,14 @@ describe('an error includes the vendor’s own error', () => {
       },
     ],
     [
-      'vLLM’s of old, flat',
+      'vLLM’s older, flat format',
       'vllm',
       400,
       { object: 'error', message: 'bad', type: 'BadRequestError', param: null, code: 400 },
       { status: 400, code: 400, type: 'BadRequestError', message: 'bad' },
     ],
     [
-      'Mistral’s of a validation',
+      'Mistral’s validation error',
       'mistral',
       422,
       { detail: fastApi },
@@ -128,7 +128,7 @@ describe('an error includes the vendor’s own error', () => {
       { status: 400, code: 7003, message: 'no route' },
     ],
     [
-      'a problem of RFC 9457',
+      'an RFC 9457 problem',
       'nvidia',
       400,
       { type: 'urn:x', title: 'Bad', status: 400, detail: 'no', requestId: 'r' },
@@ -192,7 +192,7 @@ describe('an error includes the vendor’s own error', () => {
 
   test.each([
     [
-      'TEI’s of embeddings',
+      'TEI’s for embeddings',
       'tei',
       'embed',
       '/v1/embeddings',
@@ -201,7 +201,7 @@ describe('an error includes the vendor’s own error', () => {
       { status: 413, type: 'Validation', message: 'too long' },
     ],
     [
-      'Pinecone’s of a ranking',
+      'Pinecone’s for rerank',
       'pinecone',
       'rerank',
       '/v1/rerank',
@@ -213,8 +213,8 @@ describe('an error includes the vendor’s own error', () => {
     const config = makeChain([{ kind, model: `capabilities = ["${capability}"]` }])
     const gateway = await watchedGateway(config)
     gateway.upstream.always(json(body, { status: 413 }))
-    const asked = { method: 'POST', body: JSON.stringify({ model: 'm', ...fields }) }
-    const error = await expectErrorShape(await gateway.get(path, asked))
+    const init = { method: 'POST', body: JSON.stringify({ model: 'm', ...fields }) }
+    const error = await expectErrorShape(await gateway.get(path, init))
     expect(error.upstream).toEqual(upstream)
   })
 
@@ -232,14 +232,14 @@ describe('an error includes the vendor’s own error', () => {
   test.each([
     ['a refused connection', broken()],
     ['silence', silent()],
-    ['an answer that is none', whole('nothing')],
+    ['an answer that is not JSON', whole('nothing')],
   ])('it is absent when there is none: %s', async (_, responder) => {
     expect(await errorFrom([responder])).not.toHaveProperty('upstream')
   })
 
   test('a chain has the error of the last vendor that gave one', async () => {
-    const said = (code: string) => json({ error: { message: code, code } }, { status: 500 })
-    const links = [said('first'), said('second'), broken()]
+    const serverError = (code: string) => json({ error: { message: code, code } }, { status: 500 })
+    const links = [serverError('first'), serverError('second'), broken()]
     const error = await errorFrom(links, [{}, {}, {}])
     expect(error).toMatchObject({
       code: 'LM-3004',
@@ -312,7 +312,7 @@ describe('an error frame after the start of a stream includes it too', () => {
   })
 })
 
-describe('what is shown of a vendor’s error', () => {
+describe('the shown part of a vendor’s error', () => {
   test('credentials are masked, wherever they appear', async () => {
     const half = providerKey.slice(0, 18)
     const body = {
@@ -333,7 +333,7 @@ describe('what is shown of a vendor’s error', () => {
 
   test.each([
     ['a long message', { message: 'x'.repeat(60_000) }],
-    ['a long message of wide letters', { message: '€'.repeat(20_000) }],
+    ['a long message of multi-byte characters', { message: '€'.repeat(20_000) }],
     ['a long code', { message: 'no', code: 'c'.repeat(10_000), type: 't'.repeat(10_000) }],
     ['a long detail', { message: 'no', failed_generation: '\u0001"'.repeat(10_000) }],
     [
@@ -388,7 +388,7 @@ describe('a wait that the vendor requests', () => {
   test.each([
     ['up to retry_after_max_ms is kept', '', '15', 3],
     ['above it is not', '', '15.001', 1],
-    ['above a setting of its own is not', 'retry_after_max_ms = 2000', '3', 1],
+    ['above a configured limit is not', 'retry_after_max_ms = 2000', '3', 1],
     ['is never kept with 0', 'retry_after_max_ms = 0', '1', 1],
   ])('%s', async (_, resilience, wait, calls) => {
     const gateway = await watchedGateway(makeChain([{}], resilience))

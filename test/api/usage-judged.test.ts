@@ -7,7 +7,7 @@ import { settled } from '../support/manual-clock.ts'
 import { json, LiveUpstream, stream } from '../support/scripted-upstream.ts'
 import { StreamReader, streamed } from '../support/stream-client.ts'
 
-/** By the heuristic `prompt()` is 8 tokens, and "Hello" is 2. */
+/** By the heuristic, `prompt()` is 8 tokens and "Hello" is 2. */
 const judged: readonly (readonly [string, object, object])[] = [
   [
     'an output of 0 for an answer with text',
@@ -20,7 +20,7 @@ const judged: readonly (readonly [string, object, object])[] = [
     { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, estimated: true },
   ],
   [
-    'no output but reasoning, which is not less than what was thought',
+    'no output but reasoning tokens, which are the minimum of the output',
     { prompt_tokens: 7, completion_tokens_details: { reasoning_tokens: 300 } },
     {
       prompt_tokens: 7,
@@ -41,12 +41,12 @@ const judged: readonly (readonly [string, object, object])[] = [
     { prompt_tokens: 8, completion_tokens: 5, total_tokens: 13, estimated: true },
   ],
   [
-    'a total alone, which tells of neither side',
+    'a total alone, which gives neither side',
     { total_tokens: 500 },
     { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, estimated: true },
   ],
   [
-    'more cached than there was prompt',
+    'more cached tokens than prompt tokens',
     {
       prompt_tokens: 5,
       completion_tokens: 4,
@@ -56,7 +56,7 @@ const judged: readonly (readonly [string, object, object])[] = [
     { prompt_tokens: 8, completion_tokens: 4, total_tokens: 12, estimated: true },
   ],
   [
-    'more read from a cache and written to it than there was prompt',
+    'more cache reads and writes than prompt tokens',
     {
       prompt_tokens: 5,
       completion_tokens: 4,

@@ -205,7 +205,7 @@ describe('exact counts', () => {
     expect(await gateway.rows()).toEqual([])
     count()
     await settled()
-    // Six for the message and the reply, ten for each text: role, content, answer.
+    // Six tokens for the message and the reply; ten for each text: role, content, answer.
     expect(await gateway.rows()).toMatchObject([
       { tokensIn: 26, tokensOut: 10, estimated: true, cost: 46_000n },
     ])
@@ -263,7 +263,7 @@ describe('spend', () => {
         answers.push(await gateway.ask(held, prompt(8, { max_tokens: 4 })))
         await clock.advance(5_000)
       }
-      // Its budget is enforced as ever: six times 16,000 nano-dollars.
+      // The budget is still enforced: six times 16,000 nano-dollars.
       expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), 402, 402])
       const warnings = gateway.log.filter(({ level }) => level === 'warn')
       expect(warnings.map(({ message }) => message)).toEqual([
@@ -305,7 +305,7 @@ describe('the usage log', () => {
     expect(series(text, 'gateway_usage_log_dropped_total')).toEqual([{ labels: {}, value: 2 }])
     gateway.store.trouble = 'none'
     expect(await gateway.rows()).toHaveLength(3)
-    // What was dropped is charged all the same.
+    // Requests with dropped rows are charged too.
     expect(await readSpend(gateway, held.id)).toBe(0.00008)
   })
 

@@ -9,10 +9,10 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 const messages = '"messages":[{"role":"user","content":"Hi"}]'
 
 describe('a request reaches an OpenAI-format upstream unchanged, except for its model', () => {
-  // ⟨…⟩ stands for the value that is replaced.
+  // ⟨…⟩ marks the value that is replaced.
   test.each([
     [
-      'integers beyond every double',
+      'integers beyond the precision of a double',
       `{"model":⟨"m"⟩,"seed":123456789012345678901234567890,${messages}}`,
     ],
     [
@@ -30,10 +30,7 @@ describe('a request reaches an OpenAI-format upstream unchanged, except for its 
       'nested models',
       `{"x":{"model":"m"},"y":[{"model":"m"}],"model":⟨"m"⟩,"metadata":{"model":"m"},${messages}}`,
     ],
-    [
-      'keys that only look alike',
-      `{" model":"m","model ":"m","models":"m","model":⟨"m"⟩,${messages}}`,
-    ],
+    ['similar keys', `{" model":"m","model ":"m","models":"m","model":⟨"m"⟩,${messages}}`],
     [
       'text that looks like a model',
       `{"x":"{\\"model\\":\\"m\\"}","y":"\\\\","model":⟨"m"⟩,"z":"\\\\\\"",${messages}}`,
@@ -130,17 +127,17 @@ describe('an answer reaches the client unchanged', () => {
     ['blank lines before it', `\n\n  \r\n${answer(reported)}`],
     ['white space after it', `${answer(reported)}\n\n\t`],
     ['usage that is nested elsewhere', answer(`${reported},"x":{"usage":null}`)],
-    ['keys that every object has', answer(`${reported},"constructor":1,"__proto__":{"usage":1}`)],
+    ['keys of Object.prototype', answer(`${reported},"constructor":1,"__proto__":{"usage":1}`)],
     ['raw Unicode and escapes', answer(`${reported},"ż\\u017c🦆":"\\ud800"`)],
     [
-      'usage of no output where there is none',
+      'usage without output for an empty answer',
       answer(',"usage":{"prompt_tokens":9,"completion_tokens":0,"total_tokens":9}').replace(
         'Hello',
         '',
       ),
     ],
     [
-      'usage of relatives',
+      'usage with further fields of other vendors',
       answer(
         ',"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":4,"cost":0.1}',
       ),
@@ -187,17 +184,17 @@ describe('an answer reaches the client unchanged', () => {
     ],
     ['a fraction', answer(',"usage":{"prompt_tokens":1.5}'), answer(`,"usage":${estimate}`)],
     [
-      'beyond every double',
+      'beyond the range of a double',
       answer(',"usage":{"prompt_tokens":1e400}'),
       answer(`,"usage":${estimate}`),
     ],
     [
-      'beyond what is exact',
+      'over 2^53',
       answer(',"usage":{"prompt_tokens":9007199254740992}'),
       answer(`,"usage":${estimate}`),
     ],
     [
-      'beyond what is exact together',
+      'over 2^53 in total',
       answer(',"usage":{"prompt_tokens":9007199254740991,"completion_tokens":9007199254740991}'),
       answer(`,"usage":${estimate}`),
     ],
@@ -207,7 +204,7 @@ describe('an answer reaches the client unchanged', () => {
       answer(`,"usage":${estimate}`),
     ],
     [
-      'there twice, both unusable',
+      'present twice, both unusable',
       answer(',"usage":null,"usage":{}'),
       answer(`,"usage":${estimate},"usage":${estimate}`),
     ],
@@ -282,7 +279,7 @@ describe('an answer reaches the client unchanged', () => {
   })
 })
 
-/** White space, keys and values as no serializer would write them. */
+/** White space, keys and values in unusual spellings. */
 const space = fc.constantFrom('', '', ' ', '\n', '\t', '\r\n  ')
 const text = fc
   .oneof(
@@ -312,7 +309,7 @@ const value = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value
 
-/** Names that the gateway reads, and so would judge. */
+/** Fields that the gateway reads and validates. */
 const read = new Set([
   'model',
   'messages',
@@ -336,7 +333,7 @@ const modelMember = fc.constantFrom('"model"', '"mod\\u0065l"', '"\\u006dodel"')
 }))
 const messagesMember = { key: '"messages"', given: '[{"role":"user"}]', sent: '[{"role":"user"}]' }
 
-/** A valid request in any spelling, and what an upstream must get of it. */
+/** A valid request in any spelling, and the bytes that the upstream must receive. */
 const arbitraryRequest = fc
   .tuple(
     fc.array(member, { maxLength: 6 }),

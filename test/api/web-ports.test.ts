@@ -9,7 +9,7 @@ import { ScriptedUpstream } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 /*
- * Embedded without any host: upstream calls go through the global fetch.
+ * Embedded without a host: upstream calls go through the global fetch.
  */
 
 let vendor: FakeVendor
@@ -88,14 +88,14 @@ describe('the default ports', () => {
 })
 
 describe('encoded answers', () => {
-  const said = JSON.stringify(completion())
+  const answerText = JSON.stringify(completion())
 
   test('an answer that fetch has decoded is an ordinary answer', async () => {
     const server = await httpServer((_, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(said)),
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(answerText)),
     )
     const { response } = await ask('hello', {}, server.url)
-    expect(await response.text()).toBe(said)
+    expect(await response.text()).toBe(answerText)
   })
 
   test('an answer in a coding that fetch does not decode fails, and the coding is named', async () => {

@@ -55,8 +55,8 @@ async function hosted(env: Environment = {}) {
         max_tokens: 10,
         messages: [{ role: 'user', content: 'Hello' }],
       }),
-    /** Makes something happen that is told. */
-    async happen() {
+    /** Fires a `key.disabled` event. */
+    async fireEvent() {
       const { id } = await (await admin('POST', '/admin/keys', { name: 'k' })).json()
       await admin('PATCH', `/admin/keys/${id}`, { disabled: true })
     },
@@ -64,7 +64,7 @@ async function hosted(env: Environment = {}) {
   }
 }
 
-/** A receiver as its owner would write it: Express hands over the raw body, Node checks it. */
+/** A typical receiver: Express passes the raw body, and `node:crypto` checks the signature. */
 async function receiver(answer: RequestHandler) {
   const seen: { body: Record<string, unknown>; headers: NodeJS.Dict<string | string[]> }[] = []
   const app = express()
@@ -90,7 +90,7 @@ async function receiver(answer: RequestHandler) {
 
 test('a receiver that checks every signature gets the events of real requests and changes', async () => {
   const { admin, key, chat, metrics } = await hosted()
-  // Its first answer is a failure, so one event comes twice.
+  // The first answer is a failure, so one event is delivered twice.
   const { url, seen } = await receiver((_, response) => {
     response.sendStatus(seen.length === 1 ? 503 : 204)
   })
@@ -111,16 +111,16 @@ test('a receiver that checks every signature gets the events of real requests an
   await admin('POST', `${path}/rotate`)
   await admin('PATCH', path, { disabled: true })
   await admin('DELETE', path)
-  const told = () => [...new Set(seen.map(({ body }) => body['threshold'] ?? body['type']))]
-  await vi.waitFor(() => expect(told()).toContain('key.deleted'))
+  const listFired = () => [...new Set(seen.map(({ body }) => body['threshold'] ?? body['type']))]
+  await vi.waitFor(() => expect(listFired()).toContain('key.deleted'))
 
-  expect(told().slice(-4)).toEqual([
+  expect(listFired().slice(-4)).toEqual([
     'budget.exhausted',
     'key.rotated',
     'key.disabled',
     'key.deleted',
   ])
-  expect(told()[0]).toBe(50)
+  expect(listFired()[0]).toBe(50)
   expect(seen[1]).toEqual({ ...seen[0], headers: expect.anything() })
   for (const { body, headers } of seen) {
     expect(headers['x-gateway-event-id']).toBe(body['id'])
@@ -128,24 +128,24 @@ test('a receiver that checks every signature gets the events of real requests an
     expect(body).toMatchObject({ subject_id: client.id, name: 'bücher 📚', scope: 'key' })
     expect(JSON.stringify(body)).not.toContain('sk-gw-')
   }
-  const sent = `gateway_webhook_sent_total ${told().length}\n`
+  const sent = `gateway_webhook_sent_total ${listFired().length}\n`
   await vi.waitFor(async () => expect(await metrics()).toContain(sent))
 })
 
 test('a receiver is reached through the proxy of the environment', async () => {
   const proxy = await testProxy()
-  const { admin, happen } = await hosted({ HTTP_PROXY: proxy.url })
+  const { admin, fireEvent } = await hosted({ HTTP_PROXY: proxy.url })
   const { url, seen } = await receiver((_, response) => response.sendStatus(204))
   const named = url.replace('127.0.0.1', 'hooks.test')
   await admin('PUT', '/admin/webhooks/signing-key', { secret })
   await admin('PUT', '/admin/webhooks', { url: named, events: ['key.disabled'] })
-  await happen()
+  await fireEvent()
   await vi.waitFor(() => expect(seen).toHaveLength(1))
   expect(proxy.asked).toEqual([`POST ${named}`])
 })
 
 test('a redirect of a receiver is not followed, and its target receives nothing', async () => {
-  const { admin, happen, metrics } = await hosted()
+  const { admin, fireEvent, metrics } = await hosted()
   const paths: string[] = []
   const elsewhere = await httpServer((request, response) => {
     paths.push(`elsewhere ${request.url}`)
@@ -157,13 +157,13 @@ test('a redirect of a receiver is not followed, and its target receives nothing'
     response.writeHead(status, { location: paths.length % 2 ? elsewhere.url : '/other' }).end()
   })
   await admin('PUT', '/admin/webhooks', { url: `${url}/hook`, max_attempts: 5, retry_base_ms: 1 })
-  await happen()
+  await fireEvent()
   await vi.waitFor(async () => expect(await metrics()).toContain('gateway_webhook_dead_total 1\n'))
   expect(paths).toEqual(Array(5).fill('/hook'))
 })
 
 test('an endless answer of a receiver counts by its status, and the rest is not read', async () => {
-  const { admin, happen, metrics } = await hosted()
+  const { admin, fireEvent, metrics } = await hosted()
   let written = 0
   const { url, sockets } = await httpServer((_, response) => {
     const more = () => {
@@ -174,20 +174,20 @@ test('an endless answer of a receiver counts by its status, and the rest is not 
     more()
   })
   await admin('PUT', '/admin/webhooks', { url })
-  await happen()
+  await fireEvent()
   await vi.waitFor(async () => expect(await metrics()).toContain('gateway_webhook_sent_total 1\n'))
   await closed(sockets[0])
-  // What the system holds of a connection comes on top of what is read.
+  // The socket buffers of the system add to the bytes that the gateway reads.
   expect(written).toBeLessThan(16 * 1024 * 1024)
 })
 
 test('a shutdown waits neither for a silent receiver nor for an unreachable one', async () => {
   const mute = await tcpServer(() => {})
   for (const url of [mute.url, 'http://127.0.0.1:1/', 'http://192.0.2.1/']) {
-    const { admin, happen, stop } = await hosted()
+    const { admin, fireEvent, stop } = await hosted()
     await admin('PUT', '/admin/webhooks', { url, timeout_ms: 60_000, retry_base_ms: 60_000 })
-    await happen()
-    await happen()
+    await fireEvent()
+    await fireEvent()
     if (url === mute.url) await vi.waitFor(() => expect(mute.sockets).toHaveLength(1))
     expect(await timed(stop())).toBeLessThan(1_000)
   }

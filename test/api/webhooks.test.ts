@@ -48,8 +48,8 @@ interface Event {
   readonly timestamp: number
 }
 
-/** A gateway whose vendor and whose receiver of webhooks are both in the test's hands. */
-async function hooked(config = '', options: KeyedOptions = {}) {
+/** A gateway with a scripted vendor and a scripted webhook receiver. */
+async function gatewayWithWebhooks(config = '', options: KeyedOptions = {}) {
   const [vendor, receiver] = [new ScriptedUpstream(), new ScriptedUpstream()]
   receiver.always(whole('', { status: 204 }))
   const gateway = await reloadingGateway(config + pricedProvider, {
@@ -59,7 +59,7 @@ async function hooked(config = '', options: KeyedOptions = {}) {
     ...options,
   })
   let read = 0
-  /** The events that have come since the last time. */
+  /** Returns the events received since the last call. */
   const events = async (): Promise<readonly Event[]> => {
     await settled()
     const texts = receiver.requests.map((_, index) => receiver.body(index) as Event)
@@ -70,9 +70,9 @@ async function hooked(config = '', options: KeyedOptions = {}) {
     vendor,
     receiver,
     events,
-    /** The percentages and types of these events. */
-    told: async () => (await events()).map(({ type, threshold }) => threshold ?? type),
-    /** A request that costs so many millionths of a dollar. */
+    /** Returns the same events by percentage or type. */
+    listFired: async () => (await events()).map(({ type, threshold }) => threshold ?? type),
+    /** Sends a request that costs `microUsd` millionths of a dollar. */
     spend(client: ClientKey, microUsd: number) {
       vendor.next(used(microUsd))
       return gateway.ask(client, prompt(8, { max_tokens: 1 }))
@@ -88,14 +88,14 @@ describe('budget events of requests', () => {
   test.each(['key', 'group'] as const)(
     'the budget of a %s fires each percentage and its exhaustion once, and again after a grant',
     async (scope) => {
-      const { key, group, spend, ask, told, events, admin } = await hooked(block)
+      const { key, group, spend, ask, listFired, events, admin } = await gatewayWithWebhooks(block)
       const budget = { name: 'it', budget_max: 1000 * micro }
       const pool = scope === 'group' ? await group(budget) : null
       const client = await key(pool === null ? budget : { group_id: pool })
       const id = pool ?? client.id
 
       await spend(client, 499)
-      expect(await told()).toEqual([])
+      expect(await listFired()).toEqual([])
       await spend(client, 1)
       expect(await events()).toEqual([
         {
@@ -111,13 +111,13 @@ describe('budget events of requests', () => {
         },
       ])
       await spend(client, 100)
-      expect(await told()).toEqual([])
+      expect(await listFired()).toEqual([])
       await spend(client, 200)
-      expect(await told()).toEqual([80])
+      expect(await listFired()).toEqual([80])
       await spend(client, 150)
-      expect(await told()).toEqual([95])
+      expect(await listFired()).toEqual([95])
       await spend(client, 500)
-      expect(await told()).toEqual([])
+      expect(await listFired()).toEqual([])
       expect((await ask(client, prompt())).status).toBe(402)
       expect((await ask(client, prompt())).status).toBe(402)
       expect(await events()).toMatchObject([
@@ -125,47 +125,47 @@ describe('budget events of requests', () => {
       ])
 
       await admin('POST', `/admin/${scope}s/${id}/grant`, { amount: 1000 * micro })
-      expect(await told()).toEqual([])
+      expect(await listFired()).toEqual([])
       await spend(client, 150)
-      expect(await told()).toEqual([80])
+      expect(await listFired()).toEqual([80])
       await spend(client, 300)
-      expect(await told()).toEqual([95])
+      expect(await listFired()).toEqual([95])
       await spend(client, 200)
       expect((await ask(client, prompt())).status).toBe(402)
-      expect(await told()).toEqual(['budget.exhausted'])
+      expect(await listFired()).toEqual(['budget.exhausted'])
     },
   )
 
   test('exhaustion fires again after one request was too large and others were served', async () => {
-    const { key, group, ask, spend, told, clock } = await hooked(block)
+    const { key, group, ask, spend, listFired, clock } = await gatewayWithWebhooks(block)
     const pool = await group({ budget_max: 1000 * micro })
     const client = await key({ group_id: pool })
     expect((await ask(client, prompt(8, { max_tokens: 100_000 }))).status).toBe(402)
-    expect(await told()).toEqual(['budget.exhausted'])
+    expect(await listFired()).toEqual(['budget.exhausted'])
     await spend(client, 990)
-    expect(await told()).toEqual([50, 80, 95])
+    expect(await listFired()).toEqual([50, 80, 95])
     await clock.advance(60_000)
     expect((await ask(client, prompt())).status).toBe(402)
-    expect(await told()).toEqual(['budget.exhausted'])
+    expect(await listFired()).toEqual(['budget.exhausted'])
     expect((await ask(client, prompt())).status).toBe(402)
-    expect(await told()).toEqual([])
+    expect(await listFired()).toEqual([])
   })
 
   test('a request that crosses several percentages fires each, the lowest first', async () => {
-    const { key, spend, told } = await hooked(block)
+    const { key, spend, listFired } = await gatewayWithWebhooks(block)
     await spend(await key({ budget_max: 1000 * micro }), 1500)
-    expect(await told()).toEqual([50, 80, 95])
+    expect(await listFired()).toEqual([50, 80, 95])
   })
 
   test('a key and its group both fire, and the refusal names the reason', async () => {
-    const { key, group, spend, ask, events } = await hooked(block)
+    const { key, group, spend, ask, events } = await gatewayWithWebhooks(block)
     const pool = await group({ budget_max: 100 * micro })
     const client = await key({ group_id: pool, budget_max: 200 * micro })
     await spend(client, 100)
     const refused = errorIn(await ask(client, prompt(8, { max_tokens: 1 })))
     expect(refused).toMatchObject({ code: 'LM-4001', scope: 'group' })
-    const told = (await events()).map(({ scope, threshold, type }) => [scope, threshold ?? type])
-    expect(told).toEqual([
+    const fired = (await events()).map(({ scope, threshold, type }) => [scope, threshold ?? type])
+    expect(fired).toEqual([
       ['key', 50],
       ['group', 50],
       ['group', 80],
@@ -176,38 +176,38 @@ describe('budget events of requests', () => {
 
   test('events do not fire again after a reload, nor after a restart when they were saved', async () => {
     const store = new MemoryStore()
-    const first = await hooked(block, { store })
+    const first = await gatewayWithWebhooks(block, { store })
     const client = await first.key({ budget_max: 1000 * micro })
     await first.spend(client, 600)
-    expect(await first.told()).toEqual([50])
+    expect(await first.listFired()).toEqual([50])
     await first.change(block + pricedProvider.replace('= 2', '= 3'))
     await first.spend(client, 100)
-    expect(await first.told()).toEqual([])
+    expect(await first.listFired()).toEqual([])
     await first.rows()
     await first.gateway.close()
     store.closed = false
 
-    const second = await hooked(block, { store })
+    const second = await gatewayWithWebhooks(block, { store })
     await second.spend(client, 150)
-    expect(await second.told()).toEqual([80])
+    expect(await second.listFired()).toEqual([80])
     await second.gateway.close()
   })
 
   test('nothing fires while webhooks are off, nor later for that time', async () => {
-    const { key, spend, told, put, receiver } = await hooked()
+    const { key, spend, listFired, put, receiver } = await gatewayWithWebhooks()
     const client = await key({ budget_max: 1000 * micro })
     await spend(client, 600)
     await put({})
     await spend(client, 100)
     expect(receiver.requests).toEqual([])
     await spend(client, 100)
-    expect(await told()).toEqual([80])
+    expect(await listFired()).toEqual([80])
   })
 })
 
 describe('events of the admin API', () => {
   test('disabling, rotating and deleting a key fires an event with its budget', async () => {
-    const { key, admin, spend, events } = await hooked(
+    const { key, admin, spend, events } = await gatewayWithWebhooks(
       `${block}events = ${JSON.stringify(everything)}\n`,
     )
     const client = await key({ name: 'it', budget_max: 1 })
@@ -218,9 +218,9 @@ describe('events of the admin API', () => {
     await admin('PATCH', path, { disabled: true, name: 'the same' })
     await admin('PATCH', path, { disabled: false })
     await admin('DELETE', path)
-    const told = await events()
-    expect(told.map(({ type }) => type)).toEqual(['key.rotated', 'key.disabled', 'key.deleted'])
-    expect(told[0]).toMatchObject({
+    const fired = await events()
+    expect(fired.map(({ type }) => type)).toEqual(['key.rotated', 'key.disabled', 'key.deleted'])
+    expect(fired[0]).toMatchObject({
       scope: 'key',
       subject_id: client.id,
       name: 'it',
@@ -228,33 +228,35 @@ describe('events of the admin API', () => {
       budget_spent: 0.000009,
       threshold: null,
     })
-    expect(new Set(told.map(({ id }) => id)).size).toBe(3)
+    expect(new Set(fired.map(({ id }) => id)).size).toBe(3)
   })
 
   test('only disabling fires by default', async () => {
-    const { key, admin, told } = await hooked(block)
+    const { key, admin, listFired } = await gatewayWithWebhooks(block)
     const path = `/admin/keys/${(await key()).id}`
     await admin('POST', `${path}/rotate`)
     await admin('PATCH', path, { disabled: true })
     await admin('DELETE', path)
-    expect(await told()).toEqual(['key.disabled'])
+    expect(await listFired()).toEqual(['key.disabled'])
   })
 
   test('a refused change fires nothing', async () => {
-    const { key, admin, told } = await hooked(`${block}events = ${JSON.stringify(everything)}\n`)
+    const { key, admin, listFired } = await gatewayWithWebhooks(
+      `${block}events = ${JSON.stringify(everything)}\n`,
+    )
     const path = `/admin/keys/${(await key()).id}`
     await admin('PATCH', path, { disabled: true, rpm_limit: -1 })
     await admin('DELETE', path)
     await admin('DELETE', path)
     await admin('POST', `${path}/rotate`)
     await admin('PATCH', path, { disabled: true })
-    expect(await told()).toEqual(['key.deleted'])
+    expect(await listFired()).toEqual(['key.deleted'])
   })
 })
 
 describe('settings', () => {
   test('settings come from the database, else from the file, else there are none', async () => {
-    const { change, put, state, admin } = await hooked()
+    const { change, put, state, admin } = await gatewayWithWebhooks()
     const none = { enabled: false, settings: null, signed: false, signing_key_stored: false }
     expect(await state()).toEqual({ ...none, source: 'none', updated_at: null })
     await change(block + pricedProvider)
@@ -277,11 +279,11 @@ describe('settings', () => {
 
   test('stored settings survive a restart, whether on or off', async () => {
     const store = new MemoryStore()
-    const first = await hooked(block, { store })
+    const first = await gatewayWithWebhooks(block, { store })
     await first.put({ url: 'https://hooks.test/stored' })
     await first.gateway.close()
     store.closed = false
-    const second = await hooked(block, { store })
+    const second = await gatewayWithWebhooks(block, { store })
     expect(await second.state()).toMatchObject({
       enabled: true,
       source: 'database',
@@ -290,15 +292,15 @@ describe('settings', () => {
     await second.admin('DELETE', '/admin/webhooks')
     await second.gateway.close()
     store.closed = false
-    const third = await hooked(block, { store })
+    const third = await gatewayWithWebhooks(block, { store })
     expect(await third.state()).toMatchObject({ enabled: false, source: 'database' })
     const path = `/admin/keys/${(await third.key()).id}`
     await third.admin('PATCH', path, { disabled: true })
-    expect(await third.told()).toEqual([])
+    expect(await third.listFired()).toEqual([])
   })
 
   test('new settings apply from the next event on', async () => {
-    const { key, admin, put, events, receiver } = await hooked()
+    const { key, admin, put, events, receiver } = await gatewayWithWebhooks()
     const disable = async () =>
       admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
     await disable()
@@ -329,7 +331,7 @@ describe('settings', () => {
     [{ url, channel_capacity: 0 }, 'channel_capacity'],
     [{ url, signing_key_env: 'SECRET' }, 'signing_key_env'],
   ])('invalid settings are LM-1001 and change nothing: %j', async (body, param) => {
-    const { get, state } = await hooked(block)
+    const { get, state } = await gatewayWithWebhooks(block)
     const before = await state()
     const answer = await get('/admin/webhooks', {
       method: 'PUT',
@@ -341,7 +343,7 @@ describe('settings', () => {
   })
 })
 
-/** Deliveries are signed in a thread, so that turns of the event loop do not tell when one comes. */
+/** Waits for `count` deliveries. Signing runs in a thread, so `settled` alone is not enough. */
 async function delivered({ requests }: ScriptedUpstream, count: number): Promise<void> {
   await vi.waitFor(() => expect(requests).toHaveLength(count))
   await settled()
@@ -352,7 +354,7 @@ describe('signatures', () => {
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
   test('the sent bytes are signed with the variable’s secret, else the stored one, else not at all', async () => {
-    const { key, admin, receiver, state, put } = await hooked(
+    const { key, admin, receiver, state, put } = await gatewayWithWebhooks(
       `${block}signing_key_env = "HOOK"\n`,
       {
         env: { ...env, HOOK: 'of-env' },
@@ -377,7 +379,7 @@ describe('signatures', () => {
   })
 
   test('a new stored secret applies from the next event on, and retries keep theirs', async () => {
-    const { key, admin, receiver, clock } = await hooked(block)
+    const { key, admin, receiver, clock } = await gatewayWithWebhooks(block)
     const disable = async () =>
       admin('PATCH', `/admin/keys/${(await key()).id}`, { disabled: true })
     const signatures = () => receiver.requests.map(({ headers }) => headers['x-gateway-signature'])
@@ -414,7 +416,7 @@ describe('signatures', () => {
   })
 
   test('a missing secret that no setting names leaves a warning only', async () => {
-    const { log } = await hooked(block)
+    const { log } = await gatewayWithWebhooks(block)
     expect(log).toContainEqual(
       expect.objectContaining({ level: 'warn', message: expect.stringContaining('unsigned') }),
     )
@@ -425,7 +427,7 @@ describe('series', () => {
   const names = ['sent_total', 'dropped_total', 'dead_total', 'delivery_seconds_count']
 
   test('the series exist once webhooks were enabled, and stay', async () => {
-    const { count, put, admin, key, change } = await hooked()
+    const { count, put, admin, key, change } = await gatewayWithWebhooks()
     const counts = async () => Promise.all(names.map((name) => count(`gateway_webhook_${name}`)))
     expect(await counts()).toEqual([undefined, undefined, undefined, undefined])
     await put({ events: ['key.disabled'] })
@@ -439,7 +441,7 @@ describe('series', () => {
   })
 
   test('the series count events given up and events that found the queue full', async () => {
-    const { count, put, admin, key, receiver, clock, log } = await hooked()
+    const { count, put, admin, key, receiver, clock, log } = await gatewayWithWebhooks()
     await put({ channel_capacity: 1, max_attempts: 2 })
     receiver.next(whole('', { status: 500 }), whole('', { status: 307 }))
     const disable = async () =>
@@ -456,7 +458,7 @@ describe('series', () => {
 })
 
 test('a silent receiver delays no request, no admin call and no shutdown', async () => {
-  const { key, spend, admin, receiver, gateway } = await hooked(block)
+  const { key, spend, admin, receiver, gateway } = await gatewayWithWebhooks(block)
   receiver.always(silent())
   const client = await key({ budget_max: 1000 * micro })
   expect((await spend(client, 600)).status).toBe(200)

@@ -7,11 +7,11 @@ import { libsqlServer } from './support/libsql-server.ts'
 import { folder, valueOf } from './support/store.ts'
 
 /*
- * The executable, started with auth on.
+ * The executable with auth enabled.
  */
 
 let built: Package
-/** The next version: it has one migration more. */
+/** The next version of the gateway, with one more migration. */
 let next: Package
 
 beforeAll(async () => {
@@ -56,10 +56,10 @@ function start({ path, env = {}, version = built, args = [] }: Boot) {
   })
 }
 
-// Below the ports that the system gives out by itself.
+// Below the system's range of ephemeral ports.
 let port = 21_000 + (process.pid % 5_000)
 
-/** The gateway, when it listens. */
+/** Starts the gateway and waits until it listens. */
 async function running(boot: Boot) {
   const process = start(boot)
   const [, address = ''] = await process.until(/(http:\/\/127\.0\.0\.1:\d+)/)
@@ -77,8 +77,8 @@ describe('the master key', () => {
     ['missing', ''],
     ['too short', 'c0ffee'.repeat(10)],
     ['too long', 'c0ffee12'.repeat(9)],
-    ['no hex digits', 'secret-z'.repeat(8)],
-    ['with blanks around it', ` ${'c0ffee12'.repeat(8)} `],
+    ['not hexadecimal', 'secret-z'.repeat(8)],
+    ['surrounded by blanks', ` ${'c0ffee12'.repeat(8)} `],
   ])(
     'a master key that is %s ends the start with 2 and a message without the key',
     async (_, value) => {
@@ -114,13 +114,9 @@ describe('the master key', () => {
 
 describe('a database that cannot be used ends the start with 1 and the reason', () => {
   test.each([
-    [
-      'a folder that is missing',
-      (path: string) => join(path, 'absent', 'gateway.db'),
-      /no such folder/,
-    ],
+    ['a missing folder', (path: string) => join(path, 'absent', 'gateway.db'), /no such folder/],
     ['a folder in its place', (path: string) => path, /a folder, not a file/],
-    ['a server that is not there', () => 'http://127.0.0.1:20999', /cannot be reached/],
+    ['a server that does not exist', () => 'http://127.0.0.1:20999', /cannot be reached/],
   ])('%s', async (_, pathIn, reason) => {
     const { code, stderr } = await finished(start({ path: pathIn(folder()) }))
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => built.remove())
 
 const interval = 200
-/** On a machine that is busy with other tests, a flush may still run when the next one is due. */
+/** On a busy machine, a flush may still run when the next one is due. */
 const grace = 600
 
 const config = (path: string, port: number) => `
@@ -32,7 +32,7 @@ const config = (path: string, port: number) => `
   models = [{ id = "m", cost_per_1m_output = 1000 }]
 `
 
-/** The time and the cost of an answered request. */
+/** The time and the cost of a served request. */
 interface Served {
   readonly at: number
   readonly nano: number

@@ -27,7 +27,7 @@ test('while another process locks the database, an admin change fails within sec
   const host = await keyedHost({ path, config, entry: thread.entry, env })
   const { id, key } = await host.key()
   const other = await connect(path).transaction('write')
-  // Rows are waiting to be written, before the changes.
+  // Unwritten rows precede the changes.
   await host.chat(key)
   await sleep(200)
   const start = performance.now()
@@ -59,7 +59,7 @@ test('while another process locks the database, requests are served and their us
 
   const answers: HostAnswer[] = []
   const latencies: number[] = []
-  // Longer than the store goes on trying, so that flushes fail as well.
+  // Longer than the retries of the store, so that flushes fail as well.
   const until = performance.now() + 4_500
   while (performance.now() < until) {
     const start = performance.now()

@@ -8,7 +8,7 @@ import { httpServer } from './support/servers.ts'
 import { folder } from './support/store.ts'
 
 /*
- * Everything that the process emits and stores is searched for what must never be seen there.
+ * Everything that the process emits and stores is searched for secrets, prompts and answers.
  */
 
 let built: Package
@@ -33,44 +33,44 @@ const canaries = {
 
 type Name = keyof typeof canaries
 
-/** The upstream echoes what it is told in its errors: the credential and the prompt. */
+/** An upstream whose errors quote the credential and the prompt. */
 async function echoingUpstream() {
   return httpServer(async (request, response) => {
     let text = ''
     for await (const piece of request) text += piece
     const { stream, messages } = JSON.parse(text)
-    const said = JSON.stringify(messages)
-    const status = Number(/status (\d+)/.exec(said)?.[1] ?? 200)
+    const prompt = JSON.stringify(messages)
+    const status = Number(/status (\d+)/.exec(prompt)?.[1] ?? 200)
     const answer = canaries['the text of an answer']
     if (status !== 200) {
-      const message = `refused ${request.headers.authorization} and ${said} and ${answer}`
+      const message = `refused ${request.headers.authorization} and ${prompt} and ${answer}`
       response.writeHead(status, { 'content-type': 'application/json' })
       return response.end(JSON.stringify({ error: { message } }))
     }
-    if (said.includes('malformed')) return response.end(`not JSON: ${answer} ${said}`)
+    if (prompt.includes('malformed')) return response.end(`not JSON: ${answer} ${prompt}`)
     if (!stream) {
       response.setHeader('content-type', 'application/json')
       return response.end(JSON.stringify(completion(answer)))
     }
     response.setHeader('content-type', 'text/event-stream')
     response.write(role + hello.replace('Hello', answer))
-    if (said.includes('break off')) return response.destroy()
-    if (said.includes('error frame')) {
-      return response.end(`data: ${JSON.stringify({ error: { message: said + answer } })}\n\n`)
+    if (prompt.includes('break off')) return response.destroy()
+    if (prompt.includes('error frame')) {
+      return response.end(`data: ${JSON.stringify({ error: { message: prompt + answer } })}\n\n`)
     }
     response.end(done)
   })
 }
 
 interface Seen {
-  /** What the client of a request may see is none of these. */
+  /** The values that must not appear in `text`. */
   readonly hidden: readonly string[]
   readonly text: string
   readonly from: string
 }
 
 test.each(['pretty', 'json'])(
-  'no secret and nothing of what is said leaves the gateway: %s log',
+  'no secret, prompt or answer leaks from the gateway: %s log',
   async (format) => {
     const upstream = await echoingUpstream()
     const delivered: string[] = []
@@ -116,7 +116,7 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
     writeFileSync(file, config)
     const running = command([built.executable, '--config', file], {
       env: {
-        // At debug the log holds the vendor's own words, which may quote the request.
+        // Debug lines contain the vendor's text, which may quote the request.
         GATEWAY_LOG_LEVEL: 'info',
         GATEWAY_MASTER_KEY: canaries['the master key'],
         GATEWAY_DB_AUTH_TOKEN: canaries['the token of the database'],
@@ -127,13 +127,13 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
     await running.until(/http:\/\/127\.0\.0\.1:\d+/)
 
     const all = Object.values(canaries)
-    const said = new Set<string>([
+    const texts = new Set<string>([
       canaries['the text of a prompt'],
       canaries['the text of an answer'],
     ])
-    const secrets = all.filter((each) => !said.has(each))
+    const secrets = all.filter((each) => !texts.has(each))
     const seen: Seen[] = []
-    /** Virtual keys are told once, in the answer that creates them. */
+    /** Virtual keys are shown once, in the response that creates them. */
     const virtual: string[] = []
 
     const send = async (
@@ -150,10 +150,10 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
       })
       // A stream that breaks off is an error to its reader.
       const text = await response.text()
-      const tells = path.startsWith('/v1/') ? secrets : all
+      const hidden = path.startsWith('/v1/') ? secrets : all
       seen.push({
         from: `${method} ${path} ${response.status}`,
-        hidden: tells,
+        hidden,
         text: JSON.stringify([...response.headers]) + text,
       })
       return { status: response.status, text, headers: response.headers }
@@ -272,12 +272,12 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
       hidden.filter((value) => text.includes(value)).map((value) => `${names.get(value)}: ${from}`),
     )
     expect(leaks).toEqual([])
-    // And the search finds what is there.
+    // The search itself works: it finds the answers that clients received.
     expect(
       seen.filter(({ text }) => text.includes(canaries['the text of an answer'])).length,
     ).toBeGreaterThan(3)
-    const tellers = seen.filter(({ text }) => virtual.some((key) => text.includes(key)))
-    expect(tellers.map(({ from }) => from)).toEqual([
+    const responses = seen.filter(({ text }) => virtual.some((key) => text.includes(key)))
+    expect(responses.map(({ from }) => from)).toEqual([
       'POST /admin/keys 201',
       'POST /admin/keys 201',
       'POST /admin/keys 201',

@@ -30,7 +30,7 @@ function folder(): string {
   return path
 }
 
-/** A folder with a configuration file in it. */
+/** A folder with a configuration file. */
 function setting(text = 'first') {
   const home = folder()
   const path = join(home, 'config.toml')
@@ -126,7 +126,7 @@ describe('replacing', () => {
 
   test('a failed commit leaves the file unchanged and no other file', async () => {
     const { home, path, file, read, names } = setting('first')
-    // No file can take the place of a folder.
+    // A file cannot replace a folder.
     mkdirSync(`${path}.bak`)
     const staged = await file.stage(encoder.encode('second'))
     await expect(staged.commit()).rejects.toMatchObject({ code: 'EISDIR' })
@@ -180,7 +180,7 @@ test('of a hundred concurrent writes with the same hash exactly one wins, in eve
   expect(names()).toEqual(['config.toml', 'config.toml.bak'])
 })
 
-test('whoever is killed while he replaces the file leaves a whole one, the old or the new', async () => {
+test('a process killed while it replaces the file leaves a complete one, the old or the new', async () => {
   const { home, path, names } = setting(`# 0\n`.repeat(50_000))
   const script = join(home, 'replace.mjs')
   await build({

@@ -15,7 +15,7 @@ import { buildPackage, type Package } from './support/command.ts'
 import { configFolder, shippedGateway } from './support/shipped-gateway.ts'
 
 /*
- * The executable as it is shipped, a file on a disk, and whoever replaces it over HTTP.
+ * The shipped executable, with a configuration file on a disk that clients replace over HTTP.
  */
 
 let built: Package
@@ -29,7 +29,7 @@ afterAll(() => built.remove())
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
-/** A configuration that tells its name as a model. Its length makes a torn file show. */
+/** A configuration whose model has this name, long enough to reveal a partly written file. */
 function configOf(name: string): string {
   return `[auth]
 enabled = true
@@ -42,7 +42,7 @@ ${'# filling\n'.repeat(5_000)}# ${name}
 `
 }
 
-/** The name in a configuration that is whole. */
+/** Returns the name in a configuration; fails unless it is complete. */
 function nameIn(text: string): string {
   const name = /id = "(.*)"/.exec(text)?.[1] ?? ''
   expect(text).toBe(configOf(name))
@@ -65,7 +65,7 @@ async function running(path: string, script: string = built.executable) {
   }
 }
 
-/** A script that runs the executable as a user who may do little. */
+/** Writes a script that runs the executable as the unprivileged user `nobody`. */
 function asNobody(): string {
   const folder = join(built.executable, '../..')
   chmodSync(folder, 0o755)
@@ -126,7 +126,7 @@ describe('PUT /admin/config', () => {
     async () => {
       const { home, path } = setting()
       chmodSync(home, 0o555)
-      // The superuser could write all the same.
+      // The superuser could write despite the permissions.
       const { hash, put, output, models, until } = await running(path, asNobody())
       const answer = await put('second', await hash())
       expect(answer.status).toBe(500)
@@ -170,7 +170,7 @@ test('a gateway that is killed while it replaces the file leaves one that it sta
   const { home, path } = setting('m-0')
   let version = 0
   let name = 'm-0'
-  // However slow the machine is: until the file has been replaced once.
+  // Continues on a slow machine until the file has been replaced once.
   for (let kill = 0; kill < 6 || name === 'm-0'; kill++) {
     const { hash, put, process: child } = await running(path)
     const gone = new Promise((resolve) => child.once('close', resolve))
@@ -188,7 +188,7 @@ test('a gateway that is killed while it replaces the file leaves one that it sta
     child.kill('SIGKILL')
     await Promise.all([gone, putting])
     name = nameIn(read(path))
-    // What was acknowledged is there; what was under way may be.
+    // An acknowledged change is in the file; the one in progress may be.
     expect([acknowledged, `m-${version}`]).toContain(name)
     if (name !== 'm-0') nameIn(read(`${path}.bak`))
   }

@@ -92,7 +92,7 @@ describe('keys create', () => {
 
   test('keys create requires a name', () => expectFailure(2, /--name.*not specified/, 'create'))
 
-  test.each([groupId, 'nobody'])('the unknown group %s is bad usage', async (id) => {
+  test.each([groupId, 'unknown-group'])('the unknown group %s is bad usage', async (id) => {
     const message = new RegExp(`^--group-id: no group has the id "${id}"`)
     await expectFailure(2, message, 'create', '--name', 'batch', '--group-id', id)
     expect([store.keys.size, store.closed]).toEqual([0, true])
@@ -147,10 +147,10 @@ describe('the database', () => {
   })
 
   test('a database that cannot be opened ends with 1 and the reason', () => {
-    const open = () => Promise.reject(new StoreFault('keys.db: the file is no database'))
+    const open = () => Promise.reject(new StoreFault('keys.db: the file is not a database'))
     return expect(run(['list', '--config', config], open)).rejects.toMatchObject({
       exitCode: 1,
-      lines: ['keys.db: the file is no database'],
+      lines: ['keys.db: the file is not a database'],
     })
   })
 })
@@ -218,7 +218,7 @@ describe('the command line', () => {
   })
 
   test('an unusable database ends with 1', async () => {
-    writeFileSync(join(folder, 'keys.db'), 'this is no database'.repeat(500))
+    writeFileSync(join(folder, 'keys.db'), 'not a database'.repeat(500))
     const { code, stdout, stderr } = await gateway('keys', 'list')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/database.*\n$/)
@@ -236,7 +236,7 @@ async function gateway(...args: readonly string[]) {
   return { code: await runGateway([...args, '--config', config]), ...output }
 }
 
-/** Takes what is printed in the place of the process's own output. */
+/** Passes the output of this process to `take` instead of printing it. */
 function capture(name: 'stdout' | 'stderr', take: (text: string) => void): void {
   vi.spyOn(process[name], 'write').mockImplementation((text, ...rest: unknown[]) => {
     take(String(text))
@@ -246,7 +246,7 @@ function capture(name: 'stdout' | 'stderr', take: (text: string) => void): void 
   })
 }
 
-/** Runs `keys` with these arguments and the configuration of the test. */
+/** Runs `keys` with these arguments and the test configuration. */
 function keys(...args: readonly string[]) {
   return run([...args, '--config', config])
 }
@@ -280,7 +280,7 @@ async function listed() {
 
 async function expectFailure(code: 1 | 2, message: RegExp, ...args: readonly string[]) {
   const error = await keys(...args).catch((reason: unknown) => reason)
-  // The command line ends all usage errors of commander with 2.
+  // The command line exits with 2 on all usage errors of commander.
   if (error instanceof CommanderError) expect(code).toBe(2)
   else expect(error).toMatchObject({ exitCode: code, constructor: CommandFailure })
   expect((error as Error).message).toMatch(message)
@@ -309,7 +309,7 @@ async function addKey(change: Partial<KeyRow>): Promise<void> {
   store.keys.set(id, { ...row, digest: '', deletedAt: null, budgetSpent: noMoney, ...change })
 }
 
-/** Whether a secret opens the data plane for this key. */
+/** Returns whether the key ring finds this key by this secret. */
 function opens(secret: string, row: KeyRow): boolean {
   const ring = new KeyRing<{ readonly record: KeyRow }>()
   ring.put(row.digest, { record: row })

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => thread.remove())
 
-/** An upstream that takes a moment and reports so many tokens of output, at 2,000 nano-dollars each. */
+/** An upstream that answers after a delay and reports output tokens, at 2,000 nano-dollars each. */
 function upstream(answer: (call: number) => number = () => 10): Promise<TestServer> {
   const random = seededRandom()
   let calls = 0
@@ -55,7 +55,7 @@ async function world({ url }: TestServer): Promise<World> {
   return { host: await keyedHost({ path, config, entry: thread.entry }), path }
 }
 
-/** So many requests over so many connections that each send the next when the last is answered. */
+/** Sends `requests` requests over `connections` connections, one at a time on each. */
 async function hammer(host: ServedHost, key: string, { connections = 64, requests = 640 } = {}) {
   const answers: HostAnswer[] = []
   let left = requests
@@ -76,7 +76,7 @@ function counts(answers: readonly HostAnswer[]): Record<number, number> {
 describe('64 connections of one key', () => {
   test('64 connections spend a tight budget completely and never exceed it', async () => {
     const { host, path } = await world(await upstream())
-    // Each request reserves and costs 20,000 nano-dollars: 100 of them, and not one more.
+    // Each request reserves and costs 20,000 nano-dollars, so exactly 100 are served.
     const { id, key } = await host.key({ budget_max: 0.002 })
     const answers = await hammer(host, key)
     expect(counts(answers)).toEqual({ 200: 100, 402: 540 })
@@ -136,12 +136,12 @@ describe('64 connections of one key', () => {
   })
 })
 
-/** An amount of two columns. */
+/** SQL for the nano-dollars of an amount that is stored in two columns. */
 function nanoOf(column: string): string {
   return `${column}_usd * 1000000000 + ${column}_nano`
 }
 
-/** Every refusal tells of a budget that holds. */
+/** Checks in every 402 that spend and reservations are within the budget. */
 function expectWithinCap(answers: readonly HostAnswer[]): void {
   for (const { status, body } of answers) {
     if (status !== 402) continue
@@ -160,7 +160,7 @@ function thisMinute(): number {
   return Math.floor(Date.now() / 60_000)
 }
 
-/** Waits for the next minute when this one ends so soon. */
+/** Waits for the next minute if the current one ends within `millis`. */
 async function awayFromMinuteEnd(millis: number): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000)
   if (left < millis) await sleep(left + 50)
@@ -281,9 +281,9 @@ describe('the official openai package', () => {
     const { key } = await host.key({ rpm_limit: 5, tpm_limit: 1000 })
     const asking = client(host, key).chat.completions.create({ ...request, stream: true })
     const { data, response } = await asking.withResponse()
-    let said = ''
-    for await (const chunk of data) said += chunk.choices[0]?.delta.content ?? ''
-    expect(said).toBe('Hello')
+    let text = ''
+    for await (const chunk of data) text += chunk.choices[0]?.delta.content ?? ''
+    expect(text).toBe('Hello')
     expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('4')
     expect(response.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
   })

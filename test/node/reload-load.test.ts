@@ -15,7 +15,7 @@ test('reloads every 100 ms fail no request, mix no configurations and leak nothi
   const { counts } = load
   const isEnough = () =>
     counts.changes > 15 && counts.refused > 2 && Math.min(counts.json, counts.streams) > 30
-  // Two seconds on a machine of its own; a busy one takes longer for as much.
+  // About two seconds on an idle machine, more on a busy one.
   for (let second = 0; second < 20 && !isEnough(); second++) await load.run(1_000)
   expect(await load.finish()).toEqual([])
   expect(isEnough(), JSON.stringify(counts)).toBe(true)

@@ -11,7 +11,7 @@ import {
 } from './support/shipped-gateway.ts'
 
 /*
- * The executable as it is shipped, told by signals and files to change its configuration.
+ * The shipped executable, which reloads its configuration on signals and file changes.
  */
 
 let built: Package
@@ -22,13 +22,13 @@ beforeAll(async () => {
 
 afterAll(() => built.remove())
 
-/** For a machine that has much else to do. */
+/** Long enough for a busy machine. */
 const soon = { timeout: 10_000 }
 
 const reloads = 'gateway_config_reloads_total'
 const failures = 'gateway_config_reload_failures_total'
 
-/** A configuration with one model, which says ten words a second. */
+/** A configuration with one model that streams ten words per second. */
 function configOf(model: string, more = ''): string {
   return `${more}
 [auth]

@@ -35,10 +35,10 @@ function folder(): string {
   return path
 }
 
-/** How long a file must be still before it is read, in milliseconds. */
+/** The time without changes before a file is read, in milliseconds. */
 const stillness = 250
 
-/** Watches a path, and counts. The stillness after a change ends when the test says so. */
+/** Watches a path and counts reloads. On its manual clock the test ends the wait after a change. */
 async function watched(path: string, refreshed = () => {}) {
   const clock = new ManualClock()
   const count = { reloads: 0, refreshes: 0 }
@@ -52,7 +52,7 @@ async function watched(path: string, refreshed = () => {}) {
     },
   })
   onTestFinished(() => triggers.close())
-  // The look at the start, and what the system still had to tell of the time before.
+  // Discards the first check and late notifications of earlier changes.
   await wait(20)
   await clock.advance(2 * stillness)
   count.refreshes = 0
@@ -60,18 +60,18 @@ async function watched(path: string, refreshed = () => {}) {
     clock,
     count,
     triggers,
-    /** Waits for the system to report, then lets the stillness pass. */
+    /** Waits for the notification of the system, then advances past the wait. */
     async expectNoticed() {
       await vi.waitFor(() => expect(clock.pending).toBe(1), { interval: 5, timeout: 10_000 })
       await clock.advance(stillness)
       expect(count.refreshes).toBe(1)
       count.refreshes = 0
-      // Watches may have moved, so there may be one more.
+      // Renewed watches may cause one more refresh.
       await wait(20)
       await clock.advance(2 * stillness)
       count.refreshes = 0
     },
-    /** Gives the system time to report what nobody is to notice. */
+    /** Gives the system time to notify, and checks that the gateway ignores it. */
     async expectUnnoticed() {
       await wait(50)
       expect(clock.pending).toBe(0)
@@ -265,7 +265,7 @@ test('a write that the system does not report is still waited for', async () => 
   const { clock } = await watched(path, () => void read.push(readFileSync(path, 'utf8')))
   read.length = 0
   writeFileSync(path, '')
-  // Until the next look.
+  // Until the next periodic check.
   await clock.advance(1000 - stillness)
   writeFileSync(path, 'whole')
   await clock.advance(stillness)

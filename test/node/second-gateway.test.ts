@@ -135,7 +135,7 @@ describe('a second gateway in one process', () => {
     const path = join(folder(), 'gateway.db')
     const first: Gateway = await gateway(path)
     await expect(gateway(path)).rejects.toThrow(StartError)
-    // The refusal took nothing from the first.
+    // The refusal did not affect the first gateway.
     await expect(gateway(path)).rejects.toThrow(/allowSecond/)
     await first.close()
     await gateway(path)

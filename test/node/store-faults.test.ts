@@ -54,7 +54,7 @@ describe('a database that cannot be used is refused with the reason', () => {
     expect(await faultOf(folder())).toMatch(/a folder, not a file/)
   })
 
-  test('a file that is no database', async () => {
+  test('a file that is not a database', async () => {
     const path = join(folder(), 'gateway.db')
     writeFileSync(path, 'a letter to a friend. '.repeat(1_000))
     expect(await faultOf(path)).toMatch(/the file is not a database \(SQLITE_NOTADB/)
@@ -77,7 +77,7 @@ describe('a database that cannot be used is refused with the reason', () => {
 describe('migrations', () => {
   const shipped = readdirSync('src/store/migrations').filter((name) => name.endsWith('.sql')).length
 
-  /** The next version of the gateway: its migrations are ours and one more. */
+  /** The next version of the gateway, with one more migration. */
   async function upgrade(path: string): Promise<void> {
     const migrations = join(folder(), 'migrations')
     cpSync('src/store/migrations', migrations, { recursive: true })
@@ -206,12 +206,12 @@ describe('while the gateway runs', () => {
 
   async function reporting(path: string): Promise<{ store: Store; reports: Report[] }> {
     const reports: Report[] = []
-    const report = (...told: Report) => reports.push(told)
+    const report = (...entry: Report) => reports.push(entry)
     return { store: await opened(path, { report }), reports }
   }
 
   test.each([['alone'], ['with its journal']])(
-    'the file is deleted %s: writes go into a new one, and that is told',
+    'the file is deleted %s: writes go into a new one, and a report is made',
     async (how) => {
       const path = join(folder(), 'gateway.db')
       const { store, reports } = await reporting(path)
@@ -228,7 +228,7 @@ describe('while the gateway runs', () => {
     },
   )
 
-  test('the file is replaced: the new one is used, undamaged, and that is told', async () => {
+  test('the file is replaced: the new one is used, undamaged, and a report is made', async () => {
     const directory = folder()
     const [path, backup] = [join(directory, 'gateway.db'), join(directory, 'backup.db')]
     const earlier = await opened(backup)
@@ -281,7 +281,7 @@ describe('while the gateway runs', () => {
     expect(await valueOf(path, 'select count(*) from usage_log')).toBe(1)
   })
 
-  test('what the database refuses is told without the statement and its values', async () => {
+  test('an error of the database has neither the statement nor its values', async () => {
     const path = join(folder(), 'gateway.db')
     const { store } = await reporting(path)
     await store.createKey(newKey('a', { digest: 'secret-digest' }))

@@ -114,7 +114,7 @@ describe('calls', () => {
 })
 
 describe('the database thread', () => {
-  /** A thread whose program is this. */
+  /** Returns the URL of a thread program with this text. */
   function program(text: string): URL {
     return new URL(`data:text/javascript,${encodeURIComponent(text)}`)
   }
@@ -137,7 +137,7 @@ describe('the database thread', () => {
 
   test('a crash fails only the current call, and the next one starts another thread', async () => {
     const reports: unknown[] = []
-    const store = await echoing((...told) => reports.push(told))
+    const store = await echoing((...entry) => reports.push(entry))
     const calls = [
       crash(store),
       store.readSealed('canary'),
@@ -198,7 +198,7 @@ test('the event loop is not blocked by five thousand rows a second, nor by a lon
   expect(Math.min(...gaps)).toBeLessThanOrEqual(20)
 })
 
-/** The longest turn of the event loop while something is done, in milliseconds. */
+/** Returns the longest turn of the event loop during `work`, in milliseconds. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const working = work().then(() => true)
   const turn = () => new Promise<false>((resolve) => setImmediate(resolve, false))
@@ -211,7 +211,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest
 }
 
-/** What this thread has used of a processor: other processes, which share it, do not count. */
+/** Returns the processor time of this thread in milliseconds, without that of other processes. */
 function threadMillis(): number {
   if (process.platform !== 'linux') return performance.now()
   return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6

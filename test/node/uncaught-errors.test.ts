@@ -9,8 +9,8 @@ describe('the logged fields of an error', () => {
       code: 'ERR_CODE',
       params: ['secret'],
     })
-    const told = errorFields(error)
-    expect(told).toEqual({
+    const fields = errorFields(error)
+    expect(fields).toEqual({
       error: 'TypeError',
       code: 'ERR_CODE',
       at: expect.stringMatching(/^at .*uncaught-errors\.test\.ts:\d+:\d+\)?$/),

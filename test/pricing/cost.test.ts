@@ -77,7 +77,7 @@ describe('the cost of an answer', () => {
             output: b,
             searches: a,
           }
-          const told = usage({
+          const reported = usage({
             promptTokens: plain + cached + written,
             cachedTokens: cached,
             cacheWriteTokens: written,
@@ -85,7 +85,7 @@ describe('the cost of an answer', () => {
           })
           const exact =
             BigInt(plain + written) * a + BigInt(cached + output) * b + BigInt(units) * a * 1_000n
-          const error = calculateCost(priced, told, units) * 1_000_000n - exact
+          const error = calculateCost(priced, reported, units) * 1_000_000n - exact
           expect(error > -500_000n && error <= 500_000n).toBe(true)
         },
       ),

@@ -25,7 +25,7 @@ const status = (code: number): Responder => json({}, { status: code })
 const once = 'retry_max_attempts = 1'
 const config = makeChain([{}], `${once}\ncircuit_failure_threshold = 3`)
 
-/** The circuit of `m` as /metrics shows it: 0 closed, 1 open, 2 half-open. */
+/** Returns the circuit state of `m` in /metrics: 0 closed, 1 open, 2 half-open. */
 async function gauge({ get }: TestGateway, model = 'm'): Promise<number | undefined> {
   const text = await (await get('/metrics')).text()
   const found = text.match(new RegExp(`gateway_circuit_state{[^}]*model="${model}"[^}]*} (\\d)`))
@@ -44,7 +44,7 @@ async function expectSuccess({ chat, upstream }: TestGateway) {
   expect((await chat(request)).status).toBe(200)
 }
 
-/** Sends a request that must be refused by the circuit alone. */
+/** Sends a request that the open circuit must refuse without a call. */
 async function expectOpen({ chat, upstream }: TestGateway, retryAfter: number) {
   const before = upstream.requests.length
   const response = await chat(request)
@@ -210,7 +210,7 @@ describe('a closed circuit', () => {
   })
 })
 
-/** A gateway whose circuit was opened by three failures a cooldown ago. */
+/** A gateway whose circuit three failures opened one cooldown ago. */
 const halfOpen = async () => {
   const gateway = await watchedGateway(config)
   await fail(gateway, 3)
@@ -289,7 +289,7 @@ describe('a half-open circuit', () => {
 
   test.each([
     ['a client’s own mistake', status(400)],
-    ['a request that cannot be found', status(404)],
+    ['a 404', status(404)],
   ])('%s frees the place of the probe without an outcome', async (_, mistake) => {
     const gateway = await halfOpen()
     await fail(gateway, 1, mistake)

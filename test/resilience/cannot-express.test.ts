@@ -29,9 +29,9 @@ const gemini = ['google', 'vertex_ai']
 interface Shape {
   readonly name: string
   readonly fields: object
-  /** Who cannot express it. */
+  /** The kinds that cannot express it. */
   readonly unable: readonly string[]
-  /** What the error names. */
+  /** The field in the error. */
   readonly param: string
 }
 
@@ -93,7 +93,7 @@ const shapes: readonly Shape[] = [
     param: `${part}.image_url`,
   },
   {
-    name: 'an image that is no base64',
+    name: 'an image that is not base64',
     fields: { messages: user(image('data:image/png,x')) },
     unable: ['anthropic', ...gemini, 'bedrock'],
     param: `${part}.image_url`,
@@ -111,7 +111,7 @@ const shapes: readonly Shape[] = [
     param: part,
   },
   {
-    name: 'an answer that was spoken',
+    name: 'a spoken answer',
     fields: {
       messages: [{ role: 'assistant', content: null, audio: { id: 'audio_1' } }, ...user()],
     },
@@ -131,7 +131,7 @@ const shapes: readonly Shape[] = [
     param: 'messages.2.tool_call_id',
   },
   {
-    name: 'a result of a call that is unknown',
+    name: 'a result of an unknown call',
     fields: { messages: [...user(), result('1')] },
     unable: gemini,
     param: 'messages.1.tool_call_id',
@@ -169,13 +169,13 @@ const shapes: readonly Shape[] = [
     param: 'tools.0.function',
   },
   {
-    name: 'a tool whose name has blanks',
+    name: 'a tool name with blanks',
     fields: { tools: [{ type: 'function', function: { name: 'get the weather' } }] },
     unable: ['bedrock'],
     param: 'tools.0.function.name',
   },
   {
-    name: 'a choice of a function that is not there',
+    name: 'a choice of an unknown function',
     fields: {
       tools: [{ type: 'function', function: { name: 'f' } }],
       tool_choice: { type: 'function', function: { name: 'g' } },
@@ -184,13 +184,13 @@ const shapes: readonly Shape[] = [
     param: 'tool_choice',
   },
   {
-    name: 'thinking that is no object',
+    name: 'thinking that is not an object',
     fields: { thinking: 'on' },
     unable: ['anthropic', 'bedrock'],
     param: 'thinking',
   },
   {
-    name: 'a schema that refers to nothing',
+    name: 'a schema with a dangling reference',
     fields: {
       tools: [
         {
@@ -239,13 +239,13 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
     )
     byProvider(gateway.upstream, { p: failing, p3: answering(streamed) })
     // The second request opens the circuit of the first link, the third finds it open.
-    for (const asked of [['p', 'p3'], ['p', 'p3'], ['p3']]) {
+    for (const expected of [['p', 'p3'], ['p', 'p3'], ['p3']]) {
       gateway.upstream.requests.length = 0
       const response = await gateway.chat(request)
       expect(response.status).toBe(200)
       expect(response.headers.get('x-gateway-model-used')).toBe('m3')
       await response.text()
-      expect(called(gateway.upstream)).toEqual(asked)
+      expect(called(gateway.upstream)).toEqual(expected)
     }
   })
 
@@ -391,11 +391,11 @@ describe('strict', () => {
 
   test('a fallback that is not strict drops the field, and a debug line names it', async () => {
     const gateway = await watchedGateway(makeChain([link('openai'), link('anthropic')], once))
-    const said = { content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' }
+    const message = { content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' }
     byProvider(gateway.upstream, { p: answering(false) })
     await gateway.chat(seeded)
     expect(gateway.log.filter(({ level }) => level === 'debug')).toEqual([])
-    byProvider(gateway.upstream, { p: failing, p2: json(said) })
+    byProvider(gateway.upstream, { p: failing, p2: json(message) })
     expect((await gateway.chat(seeded)).headers.get('x-gateway-provider')).toBe('p2')
     expect(gateway.log).toContainEqual({
       level: 'debug',
@@ -410,7 +410,7 @@ describe('strict', () => {
       settings,
       model: 'capabilities = ["embed"]',
     })
-    const asked = { method: 'POST', body: '{"model":"m","input":"x","dimensions":8}' }
+    const init = { method: 'POST', body: '{"model":"m","input":"x","dimensions":8}' }
     const vectors = json({ data: [{ index: 0, embedding: [1, 0] }], usage: { prompt_tokens: 1 } })
     const gateway = await watchedGateway(
       makeChain(
@@ -419,12 +419,12 @@ describe('strict', () => {
       ),
     )
     byProvider(gateway.upstream, { p: failing, p3: vectors })
-    const served = await gateway.get('/v1/embeddings', asked)
+    const served = await gateway.get('/v1/embeddings', init)
     expect(served.headers.get('x-gateway-model-used')).toBe('m3')
     const refusing = await watchedGateway(
       makeChain([embedder('ollama', 'strict = true'), embedder('openai')]),
     )
-    const error = await expectErrorShape(await refusing.get('/v1/embeddings', asked))
+    const error = await expectErrorShape(await refusing.get('/v1/embeddings', init))
     expect(error).toMatchObject({ code: 'LM-1001', param: 'dimensions' })
     expect(refusing.upstream.requests).toEqual([])
   })

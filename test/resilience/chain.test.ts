@@ -25,7 +25,7 @@ const status = (code: number, headers: Record<string, string> = {}): Responder =
 const connectTimeout = broken({ kind: 'timeout', limit: 'connect' })
 const noContent = stream([role + done])
 
-/** Sends one request and lets all the time pass that it may take. */
+/** Sends one request and advances the clock past its longest duration. */
 async function answerOf({ chat, clock }: TestGateway, body: object = request): Promise<Response> {
   const pending = chat(body)
   await clock.advance(longTime)
@@ -34,7 +34,7 @@ async function answerOf({ chat, clock }: TestGateway, body: object = request): P
 
 interface Row {
   readonly name: string
-  /** What each link answers, whenever it is called. */
+  /** The responder of each link, for all its calls. */
   readonly links: readonly Responder[]
   readonly settings?: readonly LinkSettings[]
   readonly body?: object
@@ -42,12 +42,12 @@ interface Row {
   readonly code: string
   readonly attempts: number
   readonly retryAfter?: number
-  /** Whether official SDKs may try again by themselves. */
+  /** Official SDKs may retry on their own. */
   readonly mayRetry?: boolean
   readonly says?: string
 }
 
-/** One link: its own error surfaces. */
+/** With one link, the client gets the error of that link. */
 const oneLink: readonly Row[] = [
   {
     name: 'a rate limit',
@@ -60,7 +60,7 @@ const oneLink: readonly Row[] = [
     says: 'provider p is rate limited: upstream says 429',
   },
   {
-    name: 'a rate limit that names no wait',
+    name: 'a rate limit without Retry-After',
     links: [status(429)],
     status: 429,
     code: 'LM-3001',
@@ -68,7 +68,7 @@ const oneLink: readonly Row[] = [
     mayRetry: true,
   },
   {
-    name: 'an answer that is none',
+    name: 'an answer that is not a completion',
     links: [whole('<html>')],
     status: 502,
     code: 'LM-3002',
@@ -76,7 +76,7 @@ const oneLink: readonly Row[] = [
     says: 'provider p',
   },
   {
-    name: 'a stream that is none',
+    name: 'a response that is not an event stream',
     links: [answer],
     body: streamed(),
     status: 502,
@@ -104,7 +104,7 @@ const oneLink: readonly Row[] = [
     status: 502,
     code: 'LM-3003',
     attempts: 3,
-    // A 503 asks for patience, as a 429 does.
+    // A 503 may carry `Retry-After`, as a 429 does.
     ...(code === 503 && { retryAfter: 1 }),
     says: `upstream says ${code}`,
   })),
@@ -116,14 +116,14 @@ const oneLink: readonly Row[] = [
     attempts: 3,
   })),
   {
-    name: 'a status that nobody knows, 600',
+    name: 'an unknown status, 600',
     links: [status(600)],
     status: 502,
     code: 'LM-3003',
     attempts: 3,
   },
   {
-    name: 'a status that nobody knows, 999',
+    name: 'an unknown status, 999',
     links: [status(999)],
     status: 502,
     code: 'LM-3003',
@@ -137,7 +137,7 @@ const oneLink: readonly Row[] = [
     attempts: 3,
   },
   {
-    name: 'work that has only begun, 202',
+    name: 'an answer for accepted work, 202',
     links: [json({}, { status: 202 })],
     status: 502,
     code: 'LM-3003',
@@ -179,7 +179,7 @@ const oneLink: readonly Row[] = [
     attempts: 1,
   },
   {
-    name: 'a connect that takes too long',
+    name: 'a slow connect',
     links: [connectTimeout],
     status: 504,
     code: 'LM-3012',
@@ -197,7 +197,7 @@ const oneLink: readonly Row[] = [
 
 const cut = { settings: 'total_timeout_ms = 5000' }
 
-/** Two or more: LM-3004, but for the ends that all links share. */
+/** With several links, the error is LM-3004, except for failures that all links share. */
 const moreLinks: readonly Row[] = [
   {
     name: 'server errors',
@@ -207,7 +207,7 @@ const moreLinks: readonly Row[] = [
     attempts: 6,
   },
   {
-    name: 'three kinds of trouble',
+    name: 'three kinds of failures',
     links: [status(500), whole(''), broken()],
     status: 503,
     code: 'LM-3004',
@@ -229,7 +229,7 @@ const moreLinks: readonly Row[] = [
     attempts: 0,
   },
   {
-    name: 'rate limits: the sooner one tells when to come back',
+    name: 'rate limits: the shorter wait is returned',
     links: [status(429, { 'retry-after': '9' }), status(429, { 'retry-after': '4' })],
     status: 429,
     code: 'LM-3001',
@@ -238,7 +238,7 @@ const moreLinks: readonly Row[] = [
     mayRetry: true,
   },
   {
-    name: 'rate limits of which one names no wait',
+    name: 'rate limits, one without Retry-After',
     links: [status(429), status(429, { 'retry-after': '4' })],
     status: 429,
     code: 'LM-3001',
@@ -276,7 +276,7 @@ const moreLinks: readonly Row[] = [
     attempts: 4,
   },
   {
-    name: 'timeouts of their own',
+    name: 'timeouts that the upstreams report',
     links: [status(408), status(408)],
     status: 503,
     code: 'LM-3004',
@@ -307,7 +307,7 @@ const moreLinks: readonly Row[] = [
     attempts: 4,
   },
   {
-    name: 'the total timeout on the first link, whatever the others do',
+    name: 'the total timeout on the first link, with any outcome of the others',
     links: [silent(), status(500)],
     settings: [cut, {}],
     status: 504,
@@ -315,7 +315,7 @@ const moreLinks: readonly Row[] = [
     attempts: 4,
   },
   {
-    name: 'a total timeout that had passed before its link was asked: it is not called',
+    name: 'a total timeout that passed before the call of its link: the link is not called',
     links: [silent(), answer],
     settings: [{ settings: 'first_token_timeout_ms = 6000' }, cut],
     status: 504,
@@ -438,7 +438,7 @@ describe('fallbacks', () => {
     ['a refused credential, at once', status(401), {}, 2],
     ['an unpaid bill, at once', status(402), {}, 2],
     ['a forbidden model, at once', status(403), {}, 2],
-    ['a proxy that wants a credential, at once', status(407), {}, 2],
+    ['a proxy that requires a credential, at once', status(407), {}, 2],
     ['a missing credential, without a call', silent(), { keyVariable: 'NOT_SET' }, 1],
     ['silence, after its first-token timeout', silent(), {}, 2],
     ['silence, after its own total timeout', silent(), cut, 2],
@@ -626,7 +626,7 @@ describe('timeouts', () => {
 describe('messages of upstream errors', () => {
   test('the upstream’s message is cut to 300 characters after the key in it was masked', async () => {
     const gateway = await watchedGateway(makeChain([{}]))
-    // The key stands across the cut, so that cutting first would leave half of it.
+    // The key spans the cut, so cutting first would leave half of it.
     const message = `${'x'.repeat(290)} ${providerKey} ${'y'.repeat(300)}`
     gateway.upstream.next(json({ error: { message } }, { status: 400 }))
     const error = await expectErrorShape(await answerOf(gateway))

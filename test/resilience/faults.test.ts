@@ -18,19 +18,19 @@ import { json, type Responder, stream, whole } from '../support/scripted-upstrea
 import { readStream, settlement, streamed, terminal } from '../support/stream-client.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
-/** A bench with an upstream that misbehaves once and then answers. */
+/** One link with two attempts: the upstream fails once and then answers. */
 const config = makeChain(
   [{}],
   'retry_base_ms = 0\nretry_max_attempts = 2\ncircuit_failure_threshold = 100000',
 )
-/** The same with a second link instead of a second attempt, which needs no time to pass. */
+/** Two links with one attempt each, so that no retry waits. */
 const twoLinks = makeChain([{}, {}], 'retry_max_attempts = 1\ncircuit_failure_threshold = 100000')
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 const answerText = JSON.stringify(completion())
 const answer = whole(answerText)
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** These bytes, then the failure of the connection. */
+/** A response with these bytes, after which the connection fails. */
 const cutOff =
   (sent: Uint8Array, type: string, status = 200): Responder =>
   async () => {
@@ -91,16 +91,13 @@ describe('a whole answer', () => {
     ['plain text', whole('OK')],
     ['NUL bytes', whole(new Uint8Array(1000))],
     ['noise', whole(new Uint8Array(1000).map((_, at) => (at * 7919) % 256))],
-    [
-      'gzip that nobody asked for',
-      whole(gzipSync(answerText), { headers: { 'content-encoding': 'gzip' } }),
-    ],
+    ['unrequested gzip', whole(gzipSync(answerText), { headers: { 'content-encoding': 'gzip' } })],
     ['two answers in a row', whole(answerText + answerText)],
     ['null', whole('null')],
     ['a number', whole('1e400')],
     ['an array', whole(`[${answerText}]`)],
     ['an object without choices', whole('{}')],
-    ['choices that are no array', whole('{"choices":{"0":{}}}')],
+    ['choices that are not an array', whole('{"choices":{"0":{}}}')],
     ['null as choices', whole('{"choices":null}')],
     ['an event stream', whole(wholeStream, { headers: { 'content-type': 'text/event-stream' } })],
     ['an error without a status', json({ error: { message: 'boom', code: 'x' } })],
@@ -223,7 +220,7 @@ describe('every status', () => {
 describe('a stream', () => {
   const frames = [role, hello, hello, stop, usageChunk, done]
   const text = frames.join('')
-  /** Where each frame ends. */
+  /** The end offset of each frame. */
   const ends = frames.map((_, at) => frames.slice(0, at + 1).join('').length)
   const committedAt = ends[1] ?? 0
   const broke = terminal(
@@ -231,7 +228,7 @@ describe('a stream', () => {
   )
   const ended = terminal('the stream of provider p ended before it was complete')
 
-  /** The frames that are whole within the first `length` bytes. */
+  /** The complete frames in the first `length` bytes. */
   const framesWithin = (length: number) => text.slice(0, ends.findLast((end) => end <= length) ?? 0)
 
   test('a stream reset after k bytes is requested again before its content, and ends with a terminal frame after it', async () => {
@@ -258,7 +255,7 @@ describe('a stream', () => {
   test('a stream that ends after k bytes does the same, and a last frame counts without its blank line', async () => {
     const gateway = await watchedGateway(twoLinks)
     for (let at = 0; at <= text.length; at++) {
-      // A frame is whole when only its line ends are missing.
+      // A frame is complete when only its line ends are missing.
       const length =
         ends.includes(at + 1) || ends.includes(at + 2) ? (ends.find((end) => end >= at) ?? at) : at
       gateway.upstream.next(stream([text.slice(0, at)]))
@@ -279,9 +276,9 @@ describe('a stream', () => {
     ['carriage returns only', '\r'.repeat(1000)],
     ['lines without colons', 'hello\nworld\n\n'],
     ['broken JSON in every frame', 'data: {"choices":[{"delta":{"content":"x"}\n\ndata: }\n\n'],
-    ['choices that are no array', 'data: {"choices":{"0":{"delta":{"content":"x"}}}}\n\n'],
+    ['choices that are not an array', 'data: {"choices":{"0":{"delta":{"content":"x"}}}}\n\n'],
     [
-      'deltas that are no objects',
+      'deltas that are not objects',
       makeChunk({ choices: [{ delta: 'x' }, { delta: ['x'] }, 'x', null, 7] }),
     ],
     ['a terminator in every other form', 'data: DONE\n\ndata: "[DONE]"\n\n[DONE]\n\n'],
@@ -291,7 +288,7 @@ describe('a stream', () => {
     expect(await streamOf(gateway)).toBe(wholeStream)
   })
 
-  test('a stream of noise is requested again, whatever the noise', async () => {
+  test('a stream of noise is retried, for every noise', async () => {
     const gateway = await watchedGateway(twoLinks)
     let seed = 1
     const noise = (length: number) =>
@@ -305,7 +302,7 @@ describe('a stream', () => {
     }
   })
 
-  test('a stream whose frames hold what no vendor sends passes unchanged', async () => {
+  test('a stream whose frames are unlike any vendor’s passes unchanged', async () => {
     const odd = [
       makeChunk({
         choices: [{ index: 'x', delta: { content: 7, tool_calls: [null, 7, { function: 7 }] } }],

@@ -21,7 +21,7 @@ interface Run {
   readonly script: readonly Responder[]
 }
 
-/** When the calls of one request were made, and how it ended. */
+/** The times of the calls of one request, and its outcome. */
 async function callsOf({ config = makeChain([{}]), random = 0, script }: Run) {
   const times: number[] = []
   const { chat, upstream, clock, log } = await watchedGateway(config, { random: () => random })
@@ -46,7 +46,7 @@ describe('attempts on one link', () => {
     ['status 529', busy({}, 529)],
     ['status 599', busy({}, 599)],
     ['a redirect', busy({ location: 'https://elsewhere.test' }, 307)],
-    ['an answer that is no JSON', whole('<html>')],
+    ['an answer that is not JSON', whole('<html>')],
     ['an empty answer', whole('')],
     ['an answer without choices', json({ id: 'x' })],
     ['an answer that is an array', json([])],
@@ -111,7 +111,7 @@ describe('the wait before a retry', () => {
     expect(times).toEqual(expected)
   })
 
-  test('the wait is at least half and less than the whole of its ceiling, whatever the policy', () => {
+  test('the wait is at least half and less than the whole of its ceiling, for any policy', () => {
     fc.assert(
       fc.property(
         fc.nat(60_000),
@@ -152,7 +152,7 @@ describe('Retry-After is the minimum wait', () => {
     ['zero', { 'retry-after': '0' }, 100],
     ['a date in the past', { 'retry-after': 'Mon, 24 Nov 2025 15:00:00 GMT' }, 100],
     ['a negative number', { 'retry-after': '-5' }, 100],
-    ['no number and no date', { 'retry-after': 'soon' }, 100],
+    ['neither a number nor a date', { 'retry-after': 'soon' }, 100],
     ['nothing', { 'retry-after': '' }, 100],
     ['Infinity', { 'retry-after': 'Infinity' }, 100],
   ])('Retry-After is read as %s', async (_, headers, wait) => {
@@ -178,7 +178,7 @@ describe('Retry-After is the minimum wait', () => {
   test.each([
     ['past the deadline', '601'],
     ['at the deadline', '600'],
-    ['past every deadline', '999999999999'],
+    ['far past the deadline', '999999999999'],
     ['a date next year', 'Tue, 24 Nov 2026 16:00:00 GMT'],
   ])(
     'a wait that is %s is not waited for: the error is returned now, with the wait',

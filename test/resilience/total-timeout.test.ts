@@ -11,14 +11,14 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** A clock whose timers come a little before their time, as those of Node do. */
+/** A clock whose timers fire slightly early, as those of Node do. */
 class EarlyClock extends ManualClock {
   override schedule(delay: number, fire: () => void): Timer {
     return super.schedule(delay > 1 ? delay - 0.6 : delay, fire)
   }
 }
 
-/** Five links that stay silent for 400 units each, with 1,000 in all. */
+/** Five links whose first-token timeout is 400 units and total timeout 1,000. */
 function fiveLinks(unit: number): string {
   const link = {
     settings: `first_token_timeout_ms = ${400 * unit}\ntotal_timeout_ms = ${1000 * unit}`,
@@ -79,7 +79,7 @@ test('a retry whose wait would use up the total timeout is not made', async () =
   }
 })
 
-/** A clock of a busy process, whose timers come late. */
+/** A clock of a busy process, whose timers fire late. */
 class LateClock extends ManualClock {
   override schedule(delay: number, fire: () => void): Timer {
     return super.schedule(delay + 3, fire)

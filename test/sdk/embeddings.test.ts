@@ -12,13 +12,13 @@ import { watchedGateway } from '../support/watched-gateway.ts'
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
-/** A vendor's own client that embeds `texts`, so that what it says is what the vendor wants. */
+/** A vendor's own client that embeds `texts`: its requests define the vendor's format. */
 interface Oracle {
   readonly kind: string
   readonly model: string
   readonly answer: object
   readonly embed: (fetch: Fetch) => Promise<unknown>
-  /** What the client adds to the body, but the gateway leaves to the vendor's defaults. */
+  /** Fields that the client sends, and that the gateway leaves to the vendor's defaults. */
   readonly extra?: readonly string[]
 }
 

@@ -156,14 +156,14 @@ describe('the official openai package', () => {
   })
 
   test.each([
-    ['an unknown model', 'nobody', 404, OpenAI.NotFoundError, 'LM-2001'],
+    ['an unknown model', 'unknown-model', 404, OpenAI.NotFoundError, 'LM-2001'],
     ['a refused request', 'status 400', 400, OpenAI.BadRequestError, 'LM-3003'],
-    ['an unprocessable one', 'status 422', 422, OpenAI.UnprocessableEntityError, 'LM-3003'],
+    ['an unprocessable request', 'status 422', 422, OpenAI.UnprocessableEntityError, 'LM-3003'],
     ['a rate limit', 'status 429', 429, OpenAI.RateLimitError, 'LM-3001'],
     ['a refused credential', 'status 401', 502, OpenAI.InternalServerError, 'LM-3003'],
     ['a broken upstream', 'status 500', 502, OpenAI.InternalServerError, 'LM-3003'],
   ])('%s is the right exception', async (_, content, status, type, code) => {
-    const model = content === 'nobody' ? content : 'plain'
+    const model = content === 'unknown-model' ? content : 'plain'
     const call = client.chat.completions.create({ model, messages: [{ role: 'user', content }] })
     const error = await call.catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(type)

@@ -17,12 +17,12 @@ export interface KeyedTest {
  */
 export async function expectAccountsToBalance(test: KeyedTest): Promise<void> {
   const { gateway, store } = test
-  const told = store.closed ? [] : await standings(test)
+  const reports = store.closed ? [] : await readAccounts(test)
   const dropped = store.closed ? undefined : await droppedRows(gateway)
   if (!store.closed) await gateway.close()
 
   const rows = [...store.batches.values()].flat()
-  for (const { id, reserved, spent } of told) {
+  for (const { id, reserved, spent } of reports) {
     expect(reserved, `reserved of ${id}`).toBe(0)
     expect(spent, `spent of ${id}, in memory and in the database`).toBe(usdSpent(store, id))
   }
@@ -40,14 +40,14 @@ export async function expectAccountsToBalance(test: KeyedTest): Promise<void> {
   }
 }
 
-interface Told {
+interface AccountReport {
   readonly id: string
   readonly reserved: unknown
   readonly spent: unknown
 }
 
 /** Returns the spend in the 402 of every key and group, each given a budget of 0 for this. */
-async function standings({ gateway, store, masterKey }: KeyedTest): Promise<Told[]> {
+async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<AccountReport[]> {
   const send = async (method: string, path: string, token: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}` }
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
@@ -55,7 +55,7 @@ async function standings({ gateway, store, masterKey }: KeyedTest): Promise<Told
     return JSON.parse((await response.text()) || '{}')
   }
   const admin = (method: string, path: string, body?: object) => send(method, path, masterKey, body)
-  const refused = async (id: string, secret: string): Promise<Told[]> => {
+  const refused = async (id: string, secret: string): Promise<AccountReport[]> => {
     const { data } = await send('GET', '/v1/models', secret)
     if (data.length === 0) return []
     const [model] = data
@@ -64,20 +64,20 @@ async function standings({ gateway, store, masterKey }: KeyedTest): Promise<Told
     expect(error, `the refusal of ${id}`).toMatchObject({ code: 'LM-4001' })
     return [{ id, reserved: error.reserved, spent: error.budget_spent }]
   }
-  const told: Told[] = []
+  const reports: AccountReport[] = []
   for (const { id, deletedAt } of store.groups.values()) {
     if (deletedAt !== null) continue
     await admin('PATCH', `/admin/groups/${id}`, { budget_max: 0 })
     const { key } = await admin('POST', '/admin/keys', { name: 'check', group_id: id })
-    told.push(...(await refused(id, key)))
+    reports.push(...(await refused(id, key)))
   }
   for (const { id, deletedAt } of store.keys.values()) {
     if (deletedAt !== null) continue
     const { key } = await admin('POST', `/admin/keys/${id}/rotate`)
     await admin('PATCH', `/admin/keys/${id}`, { ...free, budget_max: 0 })
-    told.push(...(await refused(id, key)))
+    reports.push(...(await refused(id, key)))
   }
-  return told
+  return reports
 }
 
 const free = { group_id: null, disabled: false, expires_at: null, rpm_limit: null, tpm_limit: null }

@@ -135,9 +135,9 @@ export function assemble(chunks: readonly Chunk[]): Outcome {
       for (const piece of delta.tool_calls ?? []) addCall(calls, piece)
     }
   }
-  const said = content === '' && calls.length > 0 ? null : content
+  const text = content === '' && calls.length > 0 ? null : content
   return {
-    content: said,
+    content: text,
     reasoning,
     refusal,
     annotations,
@@ -146,7 +146,7 @@ export function assemble(chunks: readonly Chunk[]): Outcome {
     usage,
     message: {
       role: 'assistant',
-      content: said,
+      content: text,
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   }

@@ -54,15 +54,20 @@ export async function startFakeVendor(): Promise<FakeVendor> {
 }
 
 async function answer(body: VendorRequest, response: ServerResponse): Promise<void> {
-  const said = body.messages.at(-1)
-  const order = String(said?.content)
+  const lastMessage = body.messages.at(-1)
+  const order = String(lastMessage?.content)
   const status = Number(/^status (\d{3})$/.exec(order)?.[1] ?? 200)
   if (status !== 200) {
-    const error = { message: `told to answer ${status}`, type: 'test', param: null, code: null }
+    const error = {
+      message: `status ${status} as requested`,
+      type: 'test',
+      param: null,
+      code: null,
+    }
     return send(response, status, { error })
   }
   if (body.stream) return stream(body, order, response)
-  const message = messageFor(body, said?.role)
+  const message = messageFor(body, lastMessage?.role)
   const finish = 'tool_calls' in message ? 'tool_calls' : 'stop'
   send(response, 200, {
     ...head,

@@ -248,7 +248,7 @@ export const hostileBodies: readonly HostileBody[] = doors.flatMap((door) => [
   })),
   {
     door,
-    name: 'bytes that are no UTF-8',
+    name: 'bytes that are not UTF-8',
     body: () => {
       const bytes = filled(`${beginnings[door]},"x":"`, 'x', '"}')
       return bytes.fill(0xff, 200, bytes.length - 2)

@@ -61,7 +61,7 @@ export interface ReloadingGateway extends KeyedGateway {
   /** Writes a configuration with auth enabled to the file and reloads. */
   change(config: string, auth?: string): Promise<void>
   /** Returns the new log lines since the last call, except request lines. */
-  said(): readonly string[]
+  takeLogLines(): readonly string[]
   /** Returns the value of a series without labels; undefined when it is absent. */
   count(name: string): Promise<number | undefined>
 }
@@ -81,7 +81,7 @@ export async function reloadingGateway(
       file.write(withAuth(next, auth))
       await test.gateway.reload()
     },
-    said() {
+    takeLogLines() {
       const lines = test.log.slice(heard).filter(({ message }) => message !== 'request')
       heard = test.log.length
       return lines.map(({ level, message, fields }) =>

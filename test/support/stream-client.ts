@@ -6,7 +6,7 @@ export function streamed(more: object = {}): object {
   return { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }], ...more }
 }
 
-export const asked = { stream_options: { include_usage: true } } as const
+export const includeUsage = { stream_options: { include_usage: true } } as const
 
 /** Sends one streamed request, reads it to the end, and returns the result. */
 export async function readStream(

@@ -9,7 +9,7 @@ export interface VendorStream {
   /** The expected output; the input bytes when absent. */
   readonly shown?: string | Uint8Array
   /** The client requested a usage chunk. */
-  readonly asked?: boolean
+  readonly requestsUsage?: boolean
   readonly status?: number
   readonly tokens: readonly [input: number, output: number]
   readonly estimated?: boolean
@@ -200,7 +200,7 @@ export const vendorStreams: readonly VendorStream[] = [
     name: 'openai: usage in a chunk of its own',
     kind: 'openai',
     sent: openai,
-    asked: true,
+    requestsUsage: true,
     tokens: [9, 6],
   },
   {
@@ -288,7 +288,7 @@ export const vendorStreams: readonly VendorStream[] = [
     estimated: true,
   },
   {
-    name: 'a proxy: an error event whose data is no JSON',
+    name: 'a proxy: an error event whose data is not JSON',
     kind: 'openai',
     sent: `${started}event: error\ndata: upstream gone\n\n`,
     shown:
@@ -318,20 +318,26 @@ export const vendorStreams: readonly VendorStream[] = [
     tokens: [8, 1],
     estimated: true,
   },
-  { name: 'openai with CRLF', kind: 'openai', sent: crLf(openai), asked: true, tokens: [9, 6] },
-  { name: 'openai with CR', kind: 'openai', sent: cr(openai), asked: true, tokens: [9, 6] },
+  {
+    name: 'openai with CRLF',
+    kind: 'openai',
+    sent: crLf(openai),
+    requestsUsage: true,
+    tokens: [9, 6],
+  },
+  { name: 'openai with CR', kind: 'openai', sent: cr(openai), requestsUsage: true, tokens: [9, 6] },
   {
     name: 'openai with all three line ends',
     kind: 'openai',
     sent: mixed(openai),
-    asked: true,
+    requestsUsage: true,
     tokens: [9, 6],
   },
   {
     name: 'openai after a byte order mark',
     kind: 'openai',
     sent: `\uFEFF${openai}`,
-    asked: true,
+    requestsUsage: true,
     tokens: [9, 6],
   },
   {
@@ -339,7 +345,7 @@ export const vendorStreams: readonly VendorStream[] = [
     kind: 'openai',
     sent: openai.slice(0, -1),
     shown: openai,
-    asked: true,
+    requestsUsage: true,
     tokens: [9, 6],
   },
   {
@@ -347,7 +353,7 @@ export const vendorStreams: readonly VendorStream[] = [
     kind: 'openai',
     sent: openai.slice(0, -2),
     shown: openai,
-    asked: true,
+    requestsUsage: true,
     tokens: [9, 6],
   },
   {
@@ -355,7 +361,7 @@ export const vendorStreams: readonly VendorStream[] = [
     kind: 'openai',
     sent: `${openai}data: {"x":1}\n\n: bye\n\nnoise`,
     shown: openai,
-    asked: true,
+    requestsUsage: true,
     tokens: [9, 6],
   },
   { name: 'every field that SSE has', kind: 'openai', sent: odd + done, tokens: [1, 2] },

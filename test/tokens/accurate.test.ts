@@ -13,31 +13,31 @@ const accurate = (upstreamId = 'gpt-4o') =>
   `tokenizer.mode = "accurate"\n${oneProvider.replace('upstream-m', upstreamId)}`
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
-/** Three for the message and three for the reply. */
+/** Three tokens for the message and three for the reply. */
 const overhead = 6
-/** What the log says of the answer `Hi` that was not counted. */
+/** The logged usage of the answer `Hi` when it is estimated by its bytes. */
 const byBytes = { tokens_in: 8, tokens_out: 1, estimated: true }
 
-interface Asked {
+interface CountCall {
   readonly encoding: TokenEncoding
   readonly texts: readonly string[]
   readonly resolve: (counts: readonly number[] | undefined) => void
   readonly reject: (error: Error) => void
 }
 
-/** A tokenizer that counts when the test says so. */
+/** A tokenizer that counts when the test calls `answer`. */
 class HeldTokenizer implements Tokenizer {
-  readonly asked: Asked[] = []
+  readonly calls: CountCall[] = []
 
   count(encoding: TokenEncoding, texts: readonly string[]): Promise<readonly number[] | undefined> {
     return new Promise((resolve, reject) => {
-      this.asked.push({ encoding, texts, resolve, reject })
+      this.calls.push({ encoding, texts, resolve, reject })
     })
   }
 
-  /** Every text counts 10. */
+  /** Counts 10 tokens for every text. */
   async answer(): Promise<void> {
-    for (const { texts, resolve } of this.asked) resolve(texts.map(() => 10))
+    for (const { texts, resolve } of this.calls) resolve(texts.map(() => 10))
     await settled()
   }
 }
@@ -57,7 +57,7 @@ describe('an upstream that reports no usage', () => {
     gateway.upstream.next(json(completion('Hello', {})))
     const answer = (await (await gateway.chat(request)).json()) as { usage: object }
     expect(answer.usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 2, estimated: true })
-    expect(tokenizer.asked).toMatchObject([
+    expect(tokenizer.calls).toMatchObject([
       { encoding: 'o200k_base', texts: ['user', 'Hi', 'Hello'] },
     ])
     expect(gateway.gateway.inFlight).toBe(0)
@@ -81,7 +81,7 @@ describe('an upstream that reports no usage', () => {
     const chunks = [role, chunk({ reasoning: 'hm' }), hello, chunk(called), stop, done]
     gateway.upstream.next(stream(chunks))
     expect(await readStream(gateway)).toContain('"estimated":true')
-    expect(tokenizer.asked[0]?.texts.at(-1)).toBe('hmHellosum{}')
+    expect(tokenizer.calls[0]?.texts.at(-1)).toBe('hmHellosum{}')
     await tokenizer.answer()
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 26, tokens_out: 10 })
   })
@@ -95,7 +95,7 @@ describe('an upstream that reports no usage', () => {
     const reader = new StreamReader(await gateway.chat(streamed()))
     await reader.next()
     await reader.leave()
-    expect(tokenizer.asked[0]?.texts.at(-1)).toBe('Hello')
+    expect(tokenizer.calls[0]?.texts.at(-1)).toBe('Hello')
     await tokenizer.answer()
     expect(settlement(gateway.log)).toMatchObject({ status: 499, tokens_out: 10 })
   })
@@ -106,10 +106,10 @@ describe('an upstream that reports no usage', () => {
     gateway.upstream.next(stream([role, hello, stop, done]))
     await readStream(gateway, { n: 2 })
     expect(settlement(gateway.log)).toMatchObject({ tokens_out: 2 })
-    expect(tokenizer.asked).toEqual([])
+    expect(tokenizer.calls).toEqual([])
     gateway.upstream.next(json(completion('Hello', {})))
     await gateway.chat({ ...request, n: 2 })
-    expect(tokenizer.asked).toHaveLength(1)
+    expect(tokenizer.calls).toHaveLength(1)
     await tokenizer.answer()
   })
 
@@ -123,7 +123,7 @@ describe('an upstream that reports no usage', () => {
     const rest = chunk({ content: 'a'.repeat(length - Math.floor(length / 2)) })
     gateway.upstream.next(stream([role, half, rest, stop, done]))
     await readStream(gateway)
-    expect(tokenizer.asked).toHaveLength(counts)
+    expect(tokenizer.calls).toHaveLength(counts)
     await tokenizer.answer()
     expect(settlements(gateway)).toBe(1)
   })
@@ -141,14 +141,14 @@ describe('embeddings without reported usage', () => {
     ['token ids, one each', [[1, 2, 3], [4]], [''], 4],
   ])(
     '%s: the answer has the estimate, the record the exact count',
-    async (_, input, asked, count) => {
+    async (_, input, counted, count) => {
       const tokenizer = new HeldTokenizer()
       const gateway = await gatewayWith(tokenizer, embeds)
       gateway.upstream.next(vectors(Array.isArray(input) ? input.map(() => [1]) : [[1]]))
       const { usage } = await readOkBody(await embed(gateway, { input }))
       expect(usage).toMatchObject({ estimated: true })
-      expect(tokenizer.asked).toMatchObject([{ encoding: 'cl100k_base', texts: asked }])
-      for (const { texts, resolve } of tokenizer.asked)
+      expect(tokenizer.calls).toMatchObject([{ encoding: 'cl100k_base', texts: counted }])
+      for (const { texts, resolve } of tokenizer.calls)
         resolve(texts.map((text) => (text === '' ? 0 : 10)))
       await settled()
       expect(settlement(gateway.log)).toMatchObject({
@@ -164,7 +164,7 @@ describe('embeddings without reported usage', () => {
     const gateway = await gatewayWith(tokenizer, embeds)
     gateway.upstream.next(vectors([[1]], 7))
     await embed(gateway, { input: 'Hi' })
-    expect(tokenizer.asked).toEqual([])
+    expect(tokenizer.calls).toEqual([])
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 7, estimated: false })
   })
 })
@@ -179,7 +179,7 @@ describe('records that are written at once, without a count', () => {
     const gateway = await gatewayWith(tokenizer, config)
     gateway.upstream.next(answer)
     await gateway.chat(request)
-    expect(tokenizer.asked).toEqual([])
+    expect(tokenizer.calls).toEqual([])
     expect(settlements(gateway)).toBe(1)
   })
 
@@ -188,7 +188,7 @@ describe('records that are written at once, without a count', () => {
     const gateway = await gatewayWith(tokenizer)
     gateway.upstream.next(stream([wholeStream]))
     await readStream(gateway)
-    expect(tokenizer.asked).toEqual([])
+    expect(tokenizer.calls).toEqual([])
     expect(settlement(gateway.log)).toMatchObject({ tokens_in: 9, estimated: false })
   })
 })

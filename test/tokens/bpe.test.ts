@@ -29,7 +29,7 @@ function count({
   ...fields
 }: Counted) {
   const request = validateAsSent(chatRequest, { model: 'm', ...fields }).data
-  if (!request) throw new Error('this is no chat request')
+  if (!request) throw new Error('not a chat request')
   return countExactly(tokenizer, toChatCountInput({ encoding, request, output }))
 }
 
