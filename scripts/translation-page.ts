@@ -5,10 +5,23 @@ import {
   type TranslationRow,
   type TranslationRows,
 } from '../src/providers/translation/cell.ts'
-import { type Condition, conditions } from '../src/providers/translation/conditions.ts'
+import {
+  type ApiFamily,
+  apiFamilies,
+  type Condition,
+  conditions,
+} from '../src/providers/translation/conditions.ts'
 import { sections } from '../src/providers/translation/table.ts'
 
 /* Writes the translation table to docs/translation.md: `npm run docs:translation`. */
+
+/** The kind that heads the column of each API. */
+const headings: Readonly<Record<ApiFamily, string>> = {
+  anthropic: 'anthropic',
+  gemini: 'google',
+  bedrock: 'bedrock',
+  cohere: 'cohere',
+}
 
 const intro = `# What each kind supports
 
@@ -43,15 +56,13 @@ export function renderTranslationPage(): string {
 
 function renderSection(heading: string, rows: TranslationRows): string {
   const lines = Object.entries(rows).map(([feature, row]) => renderRow(feature, row))
-  const head = `| ${heading} | \`anthropic\` | \`google\` | \`bedrock\` | \`cohere\` | verbatim |`
-  return `## ${heading}\n\n${head}\n|---|---|---|---|---|---|\n${lines.join('\n')}\n`
+  const head = [heading, ...apiFamilies.map((api) => `\`${headings[api]}\``), 'verbatim']
+  const dashes = `|${'---|'.repeat(head.length)}`
+  return `## ${heading}\n\n| ${head.join(' | ')} |\n${dashes}\n${lines.join('\n')}\n`
 }
 
-function renderRow(
-  feature: string,
-  { anthropic, gemini, bedrock, cohere }: TranslationRow,
-): string {
-  const cells = [anthropic, gemini, bedrock, cohere].map(renderCell)
+function renderRow(feature: string, row: TranslationRow): string {
+  const cells = apiFamilies.map((api) => renderCell(row[api]))
   return `| ${[formatFeature(feature), ...cells, 'carried'].join(' | ')} |`
 }
 

@@ -1,12 +1,12 @@
 import type { ClaudeModel } from '../claude/models.ts'
 import { type ClaudeThinking, isThinkingOn } from '../claude/reasoning.ts'
-import type { AnthropicCondition, ConditionFlags } from '../translation/conditions.ts'
+import type { ConditionFlags } from '../translation/conditions.ts'
 
 /** Returns which conditions of the translation table hold for one request to a Claude model. */
 export function evaluateConditions(
   model: ClaudeModel,
   reasoning: ClaudeThinking,
-): ConditionFlags<AnthropicCondition> {
+): ConditionFlags<'anthropic'> {
   return {
     fixedSampling: !model.hasSampling || isThinkingOn(reasoning.thinking),
     noReasoning: model.thinking === 'none',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../canonical/messages.ts'
 import { isThinkingOn } from '../claude/reasoning.ts'
-import type { BedrockCondition, ConditionFlags } from '../translation/conditions.ts'
+import type { ConditionFlags } from '../translation/conditions.ts'
 import type { BedrockModel } from './models.ts'
 import type { BedrockReasoning } from './reasoning.ts'
 
@@ -8,7 +8,7 @@ import type { BedrockReasoning } from './reasoning.ts'
 export function evaluateConditions(
   model: BedrockModel,
   reasoning: BedrockReasoning,
-): ConditionFlags<BedrockCondition> {
+): ConditionFlags<'bedrock'> {
   const { claude, hasSampling, choices } = model
   const { thinking, dropReason, isUnbounded } = reasoning
   return {

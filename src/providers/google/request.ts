@@ -1,6 +1,6 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { clampBound } from '../shared/output-bound.ts'
-import type { ConditionFlags, GeminiCondition } from '../translation/conditions.ts'
+import type { ConditionFlags } from '../translation/conditions.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toGeminiContents } from './messages.ts'
 import type { GeminiModel } from './models.ts'
@@ -55,7 +55,7 @@ export function toGeminiRequest(
 function geminiConditions(
   request: CanonicalRequest,
   { model, dialect, forwardsMediaUrls }: GeminiTarget,
-): ConditionFlags<GeminiCondition> {
+): ConditionFlags<'gemini'> {
   return {
     ignoresSampling: !model.takesSampling,
     noReasoning: !readThinkingConfig(request, model),

@@ -1,4 +1,5 @@
-import type { AnthropicCondition, BedrockCondition, GeminiCondition } from './conditions.ts'
+import { type ApiCondition, type ApiFamily, mapApiFamilies } from './conditions.ts'
+
 /**
  * How an API handles a feature of a request.
  *
@@ -80,21 +81,13 @@ export function selectOutcome(
   return cell
 }
 
-/** How each API of a translated kind handles one feature. */
-export interface TranslationRow {
-  readonly anthropic: TranslationCell<AnthropicCondition>
-  /** The kinds `google` and `vertex_ai`. */
-  readonly gemini: TranslationCell<GeminiCondition>
-  readonly bedrock: TranslationCell<BedrockCondition>
-  readonly cohere: TranslationCell<never>
-}
-
-export type ApiFamily = keyof TranslationRow
+/** How each API handles one feature. */
+export type TranslationRow = { readonly [Api in ApiFamily]: TranslationCell<ApiCondition<Api>> }
 
 /** Rows by feature, named as the documentation and the error messages name it. */
 export type TranslationRows = Readonly<Record<string, TranslationRow>>
 
 /** Uses the same cell for every API. */
 export function inEveryApi(cell: TranslationCell<never>): TranslationRow {
-  return { anthropic: cell, gemini: cell, bedrock: cell, cohere: cell }
+  return mapApiFamilies(() => cell)
 }

@@ -25,38 +25,68 @@ export const conditions = {
   noCacheMarks: 'on models other than Claude and Nova',
 } as const
 
-export type AnthropicCondition =
-  | 'fixedSampling'
-  | 'noReasoning'
-  | 'thinkingMissing'
-  | 'noRoomToThink'
-  | 'noSchemas'
-  | 'noForcedCalls'
-
-export type GeminiCondition =
-  | 'ignoresSampling'
-  | 'noReasoning'
-  | 'noFormatBesideTools'
-  | 'noPenalties'
-  | 'oneAnswer'
-  | 'noTiers'
-  | 'textResults'
-  | 'fetchedByGoogle'
-
-export type BedrockCondition =
-  | AnthropicCondition
-  | 'noWordForNone'
-  | 'unboundedReasoning'
-  | 'noAnyChoice'
-  | 'noNamedChoice'
-  | 'noAutoChoice'
-  | 'notClaude'
-  | 'noStops'
-  | 'noTopK'
-  | 'noThinkingBlocks'
-  | 'noCacheMarks'
-
 export type Condition = keyof typeof conditions
 
+const claudeConditions = [
+  'fixedSampling',
+  'noReasoning',
+  'thinkingMissing',
+  'noRoomToThink',
+  'noSchemas',
+  'noForcedCalls',
+] as const
+
+/**
+ * The columns of the translation table, one for each API of a translated kind, with the conditions that
+ * their cells may use. This is the only list of them.
+ */
+export const apiConditions = {
+  anthropic: claudeConditions,
+  /** The kinds `google` and `vertex_ai`. */
+  gemini: [
+    'ignoresSampling',
+    'noReasoning',
+    'noFormatBesideTools',
+    'noPenalties',
+    'oneAnswer',
+    'noTiers',
+    'textResults',
+    'fetchedByGoogle',
+  ],
+  bedrock: [
+    ...claudeConditions,
+    'noWordForNone',
+    'unboundedReasoning',
+    'noAnyChoice',
+    'noNamedChoice',
+    'noAutoChoice',
+    'notClaude',
+    'noStops',
+    'noTopK',
+    'noThinkingBlocks',
+    'noCacheMarks',
+  ],
+  cohere: [],
+} as const satisfies Readonly<Record<string, readonly Condition[]>>
+
+export type ApiFamily = keyof typeof apiConditions
+
+/** The conditions that the cells of an API may use. */
+export type ApiCondition<Api extends ApiFamily> = (typeof apiConditions)[Api][number]
+
 /** Whether each condition of an API holds, for one link and request. */
-export type ConditionFlags<Named extends Condition> = Readonly<Record<Named, boolean>>
+export type ConditionFlags<Api extends ApiFamily> = Readonly<Record<ApiCondition<Api>, boolean>>
+
+// The keys of the constant are the APIs.
+export const apiFamilies = Object.keys(apiConditions) as readonly ApiFamily[]
+
+/** Creates a record with a value for each API. */
+export function mapApiFamilies<Value>(
+  create: (api: ApiFamily) => Value,
+): Readonly<Record<ApiFamily, Value>> {
+  // Every API has an entry.
+  return Object.fromEntries(apiFamilies.map((api) => [api, create(api)])) as Record<
+    ApiFamily,
+    Value
+  >
+}

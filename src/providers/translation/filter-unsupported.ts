@@ -1,6 +1,7 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { type ApiFamily, selectOutcome, type TranslationRow } from './cell.ts'
+import { selectOutcome } from './cell.ts'
+import type { ApiFamily, ConditionFlags } from './conditions.ts'
 import type { FeatureUse, StripFeature } from './feature-use.ts'
 import { findFieldUses } from './field-uses.ts'
 import { findMessageUses } from './message-uses.ts'
@@ -14,13 +15,6 @@ export interface FilteredRequest {
   readonly dropped: string[]
 }
 
-/** The conditions of an API's cells. */
-type FlagsFor<Named extends ApiFamily> = TranslationRow[Named] extends {
-  readonly unless?: infer Unless
-}
-  ? Readonly<Record<keyof NonNullable<Unless>, boolean>>
-  : never
-
 /**
  * Removes from a request the features that the table drops or ignores for its link, so that the
  * translation meets only features that it can send. Throws `UntranslatableError` for a refused feature.
@@ -28,7 +22,7 @@ type FlagsFor<Named extends ApiFamily> = TranslationRow[Named] extends {
 export function filterUnsupported<Named extends ApiFamily>(
   request: CanonicalRequest,
   api: Named,
-  holds: FlagsFor<Named>,
+  holds: ConditionFlags<Named>,
 ): FilteredRequest {
   const dropped: string[] = []
   const lost = new Set<string>()

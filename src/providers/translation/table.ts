@@ -1,9 +1,5 @@
-import {
-  type ApiFamily,
-  listOutcomes,
-  type TranslationOutcome,
-  type TranslationRow,
-} from './cell.ts'
+import { listOutcomes, type TranslationOutcome, type TranslationRow } from './cell.ts'
+import { type ApiFamily, mapApiFamilies } from './conditions.ts'
 import { account } from './table/account.ts'
 import { messages } from './table/messages.ts'
 import { output } from './table/output.ts'
@@ -33,12 +29,8 @@ export type Feature = keyof typeof rows
 export const table: Readonly<Record<Feature, TranslationRow>> = rows
 
 /** The features that an API may drop, ignore or refuse. Requests are searched only for these. */
-export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> = {
-  anthropic: findLossyFeatures('anthropic'),
-  gemini: findLossyFeatures('gemini'),
-  bedrock: findLossyFeatures('bedrock'),
-  cohere: findLossyFeatures('cohere'),
-}
+export const lossyFeatures: Readonly<Record<ApiFamily, ReadonlySet<Feature>>> =
+  mapApiFamilies(findLossyFeatures)
 
 function findLossyFeatures(family: ApiFamily): ReadonlySet<Feature> {
   // The names of the rows are the features.

@@ -1,5 +1,8 @@
-import { type ApiFamily } from '../../../src/providers/translation/cell.ts'
-import type { Condition } from '../../../src/providers/translation/conditions.ts'
+import type {
+  ApiCondition,
+  ApiFamily,
+  Condition,
+} from '../../../src/providers/translation/conditions.ts'
 
 /** A model, and the conditions that hold for all its requests. */
 export interface Link {
@@ -57,50 +60,51 @@ const withoutThinking = {
 const noRoom = { more: 'max_output_tokens = 1000' }
 
 /** For each API and condition, a model for which the condition holds. */
-export const exceptional: Readonly<Record<ApiFamily, Readonly<Partial<Record<Condition, Link>>>>> =
-  {
-    anthropic: {
-      fixedSampling: claude('claude-opus-4-8'),
-      noReasoning: claude('claude-3-5-sonnet-20241022'),
-      thinkingMissing: claude('claude-sonnet-4-5', { fields: withoutThinking }),
-      noRoomToThink: claude('claude-sonnet-4-5', noRoom),
-      noSchemas: claude('claude-sonnet-4-20250514'),
-      noForcedCalls: claude('claude-sonnet-5-5'),
-    },
-    gemini: {
-      ignoresSampling: gemini('gemini-3.6-flash', []),
-      noReasoning: gemini('gemini-2.0-flash', []),
-      noFormatBesideTools: gemini('gemini-2.5-flash', []),
-      noPenalties: gemini('gemini-2.5-flash', []),
-      oneAnswer: gemini('gemini-3-flash', []),
-      noTiers: gemini('gemini-2.5-flash', [], 'vertex_ai'),
-      textResults: gemini('gemini-2.5-flash', []),
-      fetchedByGoogle: { ...gemini('gemini-2.5-flash', []), settings: 'remote_images = true' },
-    },
-    bedrock: {
-      fixedSampling: bedrock('us.anthropic.claude-opus-4-8-v1:0'),
-      noReasoning: bedrock('mistral.mistral-7b-instruct-v0:2'),
-      thinkingMissing: bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
-        fields: withoutThinking,
-      }),
-      noRoomToThink: bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
-        ...noRoom,
-        fields: { max_tokens: 1000 },
-      }),
-      noSchemas: bedrock('us.anthropic.claude-sonnet-4-20250514-v1:0'),
-      noForcedCalls: bedrock('us.anthropic.claude-sonnet-5-5-v1:0'),
-      noWordForNone: bedrock('qwen.qwen3-32b-v1:0'),
-      unboundedReasoning: bedrock('us.amazon.nova-2-lite-v1:0', {
-        fields: { reasoning_effort: 'high' },
-      }),
-      noAnyChoice: bedrock('meta.llama3-1-70b-instruct-v1:0'),
-      noNamedChoice: bedrock('mistral.mistral-large-2407-v1:0'),
-      noAutoChoice: bedrock('mistral.mistral-7b-instruct-v0:2'),
-      notClaude: bedrock('us.amazon.nova-pro-v1:0'),
-      noStops: bedrock('openai.gpt-oss-120b-1:0'),
-      noTopK: bedrock('meta.llama3-1-70b-instruct-v1:0'),
-      noThinkingBlocks: bedrock('us.amazon.nova-pro-v1:0'),
-      noCacheMarks: bedrock('meta.llama3-1-70b-instruct-v1:0'),
-    },
-    cohere: {},
-  }
+export const exceptional: {
+  readonly [Api in ApiFamily]: Readonly<Record<ApiCondition<Api>, Link>>
+} = {
+  anthropic: {
+    fixedSampling: claude('claude-opus-4-8'),
+    noReasoning: claude('claude-3-5-sonnet-20241022'),
+    thinkingMissing: claude('claude-sonnet-4-5', { fields: withoutThinking }),
+    noRoomToThink: claude('claude-sonnet-4-5', noRoom),
+    noSchemas: claude('claude-sonnet-4-20250514'),
+    noForcedCalls: claude('claude-sonnet-5-5'),
+  },
+  gemini: {
+    ignoresSampling: gemini('gemini-3.6-flash', []),
+    noReasoning: gemini('gemini-2.0-flash', []),
+    noFormatBesideTools: gemini('gemini-2.5-flash', []),
+    noPenalties: gemini('gemini-2.5-flash', []),
+    oneAnswer: gemini('gemini-3-flash', []),
+    noTiers: gemini('gemini-2.5-flash', [], 'vertex_ai'),
+    textResults: gemini('gemini-2.5-flash', []),
+    fetchedByGoogle: { ...gemini('gemini-2.5-flash', []), settings: 'remote_images = true' },
+  },
+  bedrock: {
+    fixedSampling: bedrock('us.anthropic.claude-opus-4-8-v1:0'),
+    noReasoning: bedrock('mistral.mistral-7b-instruct-v0:2'),
+    thinkingMissing: bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
+      fields: withoutThinking,
+    }),
+    noRoomToThink: bedrock('us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
+      ...noRoom,
+      fields: { max_tokens: 1000 },
+    }),
+    noSchemas: bedrock('us.anthropic.claude-sonnet-4-20250514-v1:0'),
+    noForcedCalls: bedrock('us.anthropic.claude-sonnet-5-5-v1:0'),
+    noWordForNone: bedrock('qwen.qwen3-32b-v1:0'),
+    unboundedReasoning: bedrock('us.amazon.nova-2-lite-v1:0', {
+      fields: { reasoning_effort: 'high' },
+    }),
+    noAnyChoice: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noNamedChoice: bedrock('mistral.mistral-large-2407-v1:0'),
+    noAutoChoice: bedrock('mistral.mistral-7b-instruct-v0:2'),
+    notClaude: bedrock('us.amazon.nova-pro-v1:0'),
+    noStops: bedrock('openai.gpt-oss-120b-1:0'),
+    noTopK: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+    noThinkingBlocks: bedrock('us.amazon.nova-pro-v1:0'),
+    noCacheMarks: bedrock('meta.llama3-1-70b-instruct-v1:0'),
+  },
+  cohere: {},
+}

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type ApiFamily, type TranslationOutcome } from '../../../src/providers/translation/cell.ts'
-import type { Condition } from '../../../src/providers/translation/conditions.ts'
+import type { TranslationOutcome } from '../../../src/providers/translation/cell.ts'
+import {
+  type ApiFamily,
+  apiFamilies,
+  type Condition,
+} from '../../../src/providers/translation/conditions.ts'
 import { type Feature, table } from '../../../src/providers/translation/table.ts'
 import { readError, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
@@ -18,11 +22,10 @@ interface Case {
   readonly outcome: TranslationOutcome
 }
 
-const families: readonly ApiFamily[] = ['anthropic', 'gemini', 'bedrock', 'cohere']
 // The names of the rows are the features.
 const features = Object.keys(table) as Feature[]
 const cases = features.flatMap((feature) =>
-  families.flatMap((family) => listCases(feature, family)),
+  apiFamilies.flatMap((family) => listCases(feature, family)),
 )
 
 /** Lists the usual outcome of a cell and its exceptions. */
@@ -46,7 +49,8 @@ function listCases(feature: Feature, family: ApiFamily): Case[] {
 }
 
 function findLink(family: ApiFamily, condition: Condition): Link {
-  const link = exceptional[family][condition]
+  const links: Readonly<Partial<Record<Condition, Link>>> = exceptional[family]
+  const link = links[condition]
   if (!link) throw new Error(`no model of ${family} shows ${condition}`)
   return link
 }
@@ -102,7 +106,7 @@ const neutral = {
   metadata: {},
 }
 
-test.each(families)('a strict provider of %s accepts default values', async (family) => {
+test.each(apiFamilies)('a strict provider of %s accepts default values', async (family) => {
   const [link] = usual[family]
   const seen = await sendFields({ ...link, isStrict: true }, neutral)
   expect(seen).toEqual(await sendFields(link, {}))
