@@ -119,7 +119,7 @@ cost_per_1m_output = 0.6
   return folder
 }
 
-function vendorEntry(kind: string, upstreamPort: number): string {
+function vendorEntry(kind: keyof typeof vendorStreams, upstreamPort: number): string {
   return `
 [[providers]]
 name = "${kind}"
@@ -129,7 +129,7 @@ api_key_env = "BENCH_UPSTREAM_KEY"
 
 [[providers.models]]
 id = "${translatedModel(kind)}"
-upstream_id = "${vendorStreams[kind]?.model}"
+upstream_id = "${vendorStreams[kind].model}"
 capabilities = ["chat"]
 `
 }

@@ -1,5 +1,5 @@
 import { awsEvent } from '../test/support/aws-event-stream.ts'
-import { streamedWords } from './scenarios.ts'
+import { streamedWords, type translatedKinds } from './scenarios.ts'
 
 const encoder = new TextEncoder()
 
@@ -14,7 +14,7 @@ export interface VendorStream {
 }
 
 /** Streams by the kind of provider. */
-export const vendorStreams: Readonly<Record<string, VendorStream>> = {
+export const vendorStreams: Readonly<Record<(typeof translatedKinds)[number], VendorStream>> = {
   anthropic: {
     path: '/v1/messages',
     model: 'claude-sonnet-4-5',

@@ -3,6 +3,7 @@ import { hello } from '../support/answers.ts'
 import { readError } from '../support/gateway.ts'
 import { type Responder, stream, whole } from '../support/scripted-upstream.ts'
 import { readStream, streamed, terminal } from '../support/stream-client.ts'
+import { apiKinds } from '../support/translated-kinds.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 /** A configuration with one model of a kind that has its own response parser. */
@@ -40,11 +41,8 @@ async function answered(kind: string, path: string, body: object, answer: Respon
 
 describe('an answer over a megabyte that is nested too deeply is malformed and retried', () => {
   const messages = [{ role: 'user', content: 'Hi' }]
-  test.each([
-    ['openai', '/v1/chat/completions', { messages }],
-    ['anthropic', '/v1/chat/completions', { messages }],
-    ['google', '/v1/chat/completions', { messages }],
-    ['cohere', '/v1/chat/completions', { messages }],
+  test.each<readonly [kind: string, path: string, body: object]>([
+    ...['openai', ...apiKinds].map((kind) => [kind, '/v1/chat/completions', { messages }] as const),
     ['cohere', '/v1/embeddings', { input: 'Hi' }],
     ['cohere', '/v1/rerank', { query: 'Hi', documents: ['a'] }],
   ])('%s, %s', async (kind, path, body) => {

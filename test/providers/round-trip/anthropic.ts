@@ -8,6 +8,7 @@ import type { Input, Vendor } from './vendor.ts'
 import { RawText, written } from './words.ts'
 
 export const anthropic: Vendor = {
+  kind: 'anthropic',
   name: 'anthropic',
   contentType: 'text/event-stream',
   takesPictures: true,

@@ -106,6 +106,7 @@ function annotation(said: ModelTurn, citation: Citation): object {
 const isNothing = (written: string) => written === '' || written === 'null'
 
 export const cohere: Vendor = {
+  kind: 'cohere',
   name: 'cohere',
   contentType: 'text/event-stream',
   takesPictures: false,

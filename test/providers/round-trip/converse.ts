@@ -17,6 +17,7 @@ import { RawText, written } from './words.ts'
 
 function converse(name: string, upstreamId: string, habits: ModelQuirks): Vendor {
   return {
+    kind: 'bedrock',
     name,
     contentType: 'application/vnd.amazon.eventstream',
     takesPictures: true,

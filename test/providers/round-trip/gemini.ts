@@ -106,6 +106,7 @@ const joinText = (parts: readonly Part[], isThought: boolean) =>
 
 function vendor(name: string, model: Model): Vendor {
   return {
+    kind: 'google',
     name,
     contentType: 'text/event-stream',
     takesPictures: model.hasIds,

@@ -1,10 +1,7 @@
 import { describe, test } from 'vitest'
-import { anthropic } from './anthropic.ts'
 import { Chance } from './chance.ts'
-import { cohere } from './cohere.ts'
 import { Conversation } from './conversation.ts'
-import { bedrock, kimi, mistral } from './converse.ts'
-import { gemini2, gemini3 } from './gemini.ts'
+import { vendors } from './vendors.ts'
 
 /*
  * Random conversations of many turns: what a vendor's model wrote must come back to it in every later
@@ -18,7 +15,7 @@ const { ROUND_TRIP_SEED: only, ROUND_TRIPS: length = 200 } = process.env
 const seeds =
   only === undefined ? Array.from({ length: Number(length) }, (_, at) => at) : [Number(only)]
 
-describe.each([anthropic, bedrock, kimi, mistral, gemini2, gemini3, cohere])('$name', (vendor) => {
+describe.each(vendors)('$name', (vendor) => {
   test('every turn of the model comes back to it unchanged', async () => {
     const gateway = await vendor.gateway()
     for (const seed of seeds) {

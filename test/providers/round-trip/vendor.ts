@@ -35,6 +35,7 @@ export interface Input {
 
 /** A vendor with a simulated model, and the parser of the requests that it receives. */
 export interface Vendor {
+  readonly kind: string
   readonly name: string
   readonly contentType: string
   readonly gateway: () => Promise<TestGateway>
