@@ -13,6 +13,7 @@ import {
   whole,
 } from '../support/scripted-upstream.ts'
 import { readStream, settlement, streamed } from '../support/stream-client.ts'
+import { listUncovered } from '../support/translated-kinds.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
@@ -185,6 +186,10 @@ describe('an error includes the vendor’s own error', () => {
     ],
   ]
 
+  test('every API of a translated kind has a row', () => {
+    expect(listUncovered(rows.map(([, kind]) => kind))).toEqual([])
+  })
+
   test.each(rows)('%s', async (_, kind, status, body, upstream) => {
     const error = await errorFrom([json(body, { status })], [{ kind }])
     expect(error.upstream).toEqual(upstream)
@@ -257,7 +262,7 @@ describe('an error includes the vendor’s own error', () => {
 })
 
 describe('an error frame after the start of a stream includes it too', () => {
-  test.each([
+  const rows: readonly (readonly [name: string, kind: string, Responder, upstream: object])[] = [
     [
       'OpenAI’s',
       'openai',
@@ -303,7 +308,13 @@ describe('an error frame after the start of a stream includes it too', () => {
       ]),
       { code: 'ERROR', message: 'no' },
     ],
-  ])('%s', async (_, kind, responder, upstream) => {
+  ]
+
+  test('every API of a translated kind has a row', () => {
+    expect(listUncovered(rows.map(([, kind]) => kind))).toEqual([])
+  })
+
+  test.each(rows)('%s', async (_, kind, responder, upstream) => {
     const gateway = await watchedGateway(makeChain([{ kind }], once))
     gateway.upstream.always(responder)
     const frames = (await readStream(gateway)).split('\n\n')

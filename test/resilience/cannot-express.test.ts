@@ -5,6 +5,7 @@ import { expectErrorShape } from '../support/contract.ts'
 import { keyedGateway } from '../support/keyed-gateway.ts'
 import { json, type Responder, silent, stream } from '../support/scripted-upstream.ts'
 import { settlement } from '../support/stream-client.ts'
+import { translatedKinds } from '../support/translated-kinds.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const images = 'modalities = ["text", "image"]'
@@ -23,8 +24,8 @@ const kinds: Readonly<Record<string, LinkSettings>> = {
   },
   cohere: { kind: 'cohere', model: `upstream_id = "command-a-03-2025", ${images}` },
 }
-const translated = ['anthropic', 'google', 'vertex_ai', 'bedrock', 'cohere']
-const gemini = ['google', 'vertex_ai']
+const translated = translatedKinds.map(({ name }) => name)
+const gemini = translatedKinds.flatMap(({ name, api }) => (api === 'gemini' ? [name] : []))
 
 interface Shape {
   readonly name: string
@@ -218,7 +219,11 @@ const cases = shapes.flatMap((shape) =>
   ),
 )
 
-const link = (kind: string, settings = ''): LinkSettings => ({ ...kinds[kind], settings })
+function link(kind: string, settings = ''): LinkSettings {
+  const known = kinds[kind]
+  if (!known) throw new Error(`kinds has no settings for ${kind}`)
+  return { ...known, settings }
+}
 const body = (fields: object, streamed: boolean) => ({
   model: 'm',
   messages: [{ role: 'user', content: 'Hi' }],
@@ -292,6 +297,17 @@ describe.each(cases)('$name, for $kind, $how', ({ fields, kind, streamed, param 
       { status: 429, attempts: 0 },
     ])
   })
+})
+
+const ableCases = shapes.flatMap(({ name, fields, unable }) =>
+  translated.filter((kind) => !unable.includes(kind)).map((kind) => ({ name, fields, kind })),
+)
+
+test.each(ableCases)('$name is sent to $kind', async ({ fields, kind }) => {
+  const gateway = await watchedGateway(makeChain([link(kind)], once))
+  byProvider(gateway.upstream, { p: failing })
+  await gateway.chat(body(fields, false))
+  expect(called(gateway.upstream)).toEqual(['p'])
 })
 
 describe('a skipped link has no effect on the outcome of the others', () => {
