@@ -116,7 +116,7 @@ describe('reservations', () => {
     const gateway = await keyedGateway(reranker)
     gateway.upstream.always(ranking)
     // 150 documents are 2 units at 2 USD per thousand.
-    await expectReservation(gateway, 2 * 2_000_000, rerankOf(150), '/v1/rerank')
+    await expectReservation(gateway, 2 * 2_000_000, makeRerankRequest(150), '/v1/rerank')
   })
 
   test('a key and a group without caps reserve nothing and are still charged', async () => {
@@ -146,7 +146,7 @@ const ranking: Responder = (request) => {
   return json({ results, meta: { billed_units: { search_units: 1 } } })(request)
 }
 
-const rerankOf = (count: number) => ({
+const makeRerankRequest = (count: number) => ({
   model: 'm',
   query: 'q',
   documents: Array.from({ length: count }, () => 'd'),
@@ -226,7 +226,7 @@ describe('charges', () => {
     const ranker = await keyedGateway(reranker.replace('= 2 }', '= 2, cost_per_1m_input = 1 }'))
     const other = await ranker.key({ budget_max: 1 })
     ranker.upstream.always(ranking)
-    const { body } = await ranker.ask(other, rerankOf(3), '/v1/rerank')
+    const { body } = await ranker.ask(other, makeRerankRequest(3), '/v1/rerank')
     // Each of the four texts is one letter, so one token; the query is sent with each document.
     const { total_tokens: tokens } = body['usage'] as { total_tokens: number }
     expect(await readSpend(ranker, other.id)).toBe(usd(2_000_000 + tokens * 1000))

@@ -19,7 +19,7 @@ const preflight = (origin: string, headers: Record<string, string> = {}) => ({
 })
 
 /** Returns the headers by which a browser decides whether a page may read the response. */
-function corsOf({ headers }: Response) {
+function readCorsHeaders({ headers }: Response) {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
 }
 
@@ -40,7 +40,7 @@ describe('preflight requests', () => {
     )
     expect(response.status).toBe(204)
     expect(await response.text()).toBe('')
-    expect(corsOf(response)).toMatchObject({
+    expect(readCorsHeaders(response)).toMatchObject({
       'access-control-allow-origin': app,
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-allow-headers': requestedHeaders,
@@ -64,7 +64,7 @@ describe('preflight requests', () => {
     const { get } = await watchedGateway()
     const response = await get(path, preflight(app))
     expect(response.status).toBe(405)
-    expect(corsOf(response)).toEqual({})
+    expect(readCorsHeaders(response)).toEqual({})
     expect(response.headers.has('vary')).toBe(false)
   })
 })
@@ -109,7 +109,7 @@ describe('answers', () => {
     const { get } = await watchedGateway(listed)
     for (const headers of [{ origin: 'https://other.example.com' }, { origin: 'null' }, {}]) {
       const response = await get('/health', { headers } as RequestInit)
-      expect(corsOf(response)).toEqual({})
+      expect(readCorsHeaders(response)).toEqual({})
       expect(response.headers.get('vary')).toBe('origin')
     }
   })
@@ -129,7 +129,7 @@ describe('the admin API', () => {
       for (const init of [preflight(app), { headers: { origin: app } }]) {
         const response = await get(path, init)
         expect(response.status).toBeGreaterThanOrEqual(400)
-        expect(corsOf(response)).toEqual({})
+        expect(readCorsHeaders(response)).toEqual({})
       }
     },
   )

@@ -91,29 +91,29 @@ describe('proxy and ca_file of a provider', () => {
   })
 
   test('the start lines name the proxy without its credential', async () => {
-    const proxyOf = async (settings: string) => {
+    const readProxy = async (settings: string) => {
       const { gateway } = await watchedGateway(provider(settings))
       return gateway.overview.providers[0]?.proxy
     }
-    expect(await proxyOf(`proxy = "${proxy}"`)).toBe('http://***@proxy.test:3128')
-    expect(await proxyOf('proxy = ""')).toBe('none')
-    expect(await proxyOf('')).toBeUndefined()
+    expect(await readProxy(`proxy = "${proxy}"`)).toBe('http://***@proxy.test:3128')
+    expect(await readProxy('proxy = ""')).toBe('none')
+    expect(await readProxy('')).toBeUndefined()
   })
 })
 
 describe('ca_file', () => {
   const config = provider('ca_file = "/etc/ca.pem"')
-  const problemOf = async (options: Partial<GatewayOptions>) => {
+  const readProblem = async (options: Partial<GatewayOptions>) => {
     const outcome = await createGateway({ config, ...options }).catch((error: unknown) => error)
     return outcome instanceof ConfigError ? outcome.problems : outcome
   }
 
   test('a ca_file that cannot be read is a boot error that names the setting', async () => {
     const missing = Object.assign(new Error('no such file: /etc/ca.pem'), { code: 'ENOENT' })
-    expect(await problemOf({ readFile: () => Promise.reject(missing) })).toEqual([
+    expect(await readProblem({ readFile: () => Promise.reject(missing) })).toEqual([
       'providers[0].ca_file (line 7): cannot be read (ENOENT)',
     ])
-    expect(await problemOf({})).toEqual(['providers[0].ca_file (line 7): cannot be read'])
+    expect(await readProblem({})).toEqual(['providers[0].ca_file (line 7): cannot be read'])
   })
 
   test.each([
@@ -122,7 +122,7 @@ describe('ca_file', () => {
     pem.replaceAll('CERTIFICATE', 'PRIVATE KEY'),
     pem.replace('MIIB', 'what'),
   ])('a ca_file without a certificate is a boot error that names the setting: %#', async (text) => {
-    expect(await problemOf({ readFile: async () => text })).toEqual([
+    expect(await readProblem({ readFile: async () => text })).toEqual([
       'providers[0].ca_file (line 7): must be a file of certificates in PEM format',
     ])
   })

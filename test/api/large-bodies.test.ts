@@ -12,7 +12,7 @@ const piece = 64 * 1024
 
 const oneAtATime = `[server]\nlarge_bodies = 1\n${oneProvider}`
 
-const bytesOf = (length: number, more: object = {}) => {
+const encodeRequest = (length: number, more: object = {}) => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...more }
   return new TextEncoder().encode(JSON.stringify(request).padEnd(length, ' '))
 }
@@ -57,7 +57,7 @@ class Sender {
 async function occupied(config = oneAtATime) {
   const world = await watchedGateway(config)
   world.upstream.next(silent()).always(json(completion()))
-  const first = new Sender(world, bytesOf(2 * MB))
+  const first = new Sender(world, encodeRequest(2 * MB))
   await settled()
   expect(world.upstream.requests).toHaveLength(1)
   return {
@@ -73,7 +73,7 @@ async function occupied(config = oneAtATime) {
 describe('a body over 1 MiB', () => {
   test('a large body waits unread while server.large_bodies others are held', async () => {
     const world = await occupied()
-    const second = new Sender(world, bytesOf(2 * MB))
+    const second = new Sender(world, encodeRequest(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
     expect(second.taken).toBe(0)
     await world.leave()
@@ -83,7 +83,7 @@ describe('a body over 1 MiB', () => {
 
   test('a body of unknown length is read up to 1 MiB, and then waits', async () => {
     const world = await occupied()
-    const second = new Sender(world, bytesOf(3 * MB), { declared: false })
+    const second = new Sender(world, encodeRequest(3 * MB), { declared: false })
     expect(await isPending(second.answer)).toBe(true)
     expect(second.taken).toBe(MB + piece)
     await world.leave()
@@ -92,8 +92,8 @@ describe('a body over 1 MiB', () => {
 
   test('waiting large bodies do not delay small ones', async () => {
     const world = await occupied()
-    const large = new Sender(world, bytesOf(2 * MB))
-    const small = new Sender(world, bytesOf(MB))
+    const large = new Sender(world, encodeRequest(2 * MB))
+    const small = new Sender(world, encodeRequest(MB))
     expect((await small.answer).status).toBe(200)
     expect(await isPending(large.answer)).toBe(true)
     await world.leave()
@@ -102,7 +102,7 @@ describe('a body over 1 MiB', () => {
 
   test('a body over the limit is refused with LM-1002 without waiting', async () => {
     const world = await occupied()
-    const tooLong = new Sender(world, bytesOf(11 * MB))
+    const tooLong = new Sender(world, encodeRequest(11 * MB))
     expect((await tooLong.answer).status).toBe(413)
     expect(tooLong.taken).toBe(0)
     await world.leave()
@@ -112,7 +112,7 @@ describe('a body over 1 MiB', () => {
     const world = await watchedGateway(oneAtATime)
     world.upstream.always(json(completion()))
     for (let count = 0; count < 3; count++) {
-      expect((await new Sender(world, bytesOf(2 * MB)).answer).status).toBe(200)
+      expect((await new Sender(world, encodeRequest(2 * MB)).answer).status).toBe(200)
     }
   })
 
@@ -120,8 +120,8 @@ describe('a body over 1 MiB', () => {
     const world = await watchedGateway(oneAtATime)
     const live = new LiveUpstream()
     world.upstream.next(live.responder).always(json(completion()))
-    const first = new Sender(world, bytesOf(2 * MB, { stream: true }))
-    const second = new Sender(world, bytesOf(2 * MB))
+    const first = new Sender(world, encodeRequest(2 * MB, { stream: true }))
+    const second = new Sender(world, encodeRequest(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
     live.push(hello)
     const stream = await first.answer
@@ -131,8 +131,8 @@ describe('a body over 1 MiB', () => {
   })
 
   test.each([
-    ['malformed', bytesOf(2 * MB).fill(0x5b, 0, 1), 400],
-    ['for an unknown model', bytesOf(2 * MB, { model: 'x' }), 404],
+    ['malformed', encodeRequest(2 * MB).fill(0x5b, 0, 1), 400],
+    ['for an unknown model', encodeRequest(2 * MB, { model: 'x' }), 404],
   ])('a refused body gives up its place: %s', async (_, bytes, status) => {
     const world = await watchedGateway(oneAtATime)
     for (let count = 0; count < 2; count++) {
@@ -143,8 +143,8 @@ describe('a body over 1 MiB', () => {
   test('a body gives up its place when its client leaves half-way', async () => {
     const world = await watchedGateway(oneAtATime)
     world.upstream.always(json(completion()))
-    const first = new Sender(world, bytesOf(2 * MB), { stalls: true })
-    const second = new Sender(world, bytesOf(2 * MB))
+    const first = new Sender(world, encodeRequest(2 * MB), { stalls: true })
+    const second = new Sender(world, encodeRequest(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
     expect(second.taken).toBe(0)
     first.gone.abort()
@@ -155,7 +155,7 @@ describe('a body over 1 MiB', () => {
   test('embeddings and rerank wait as chat does', async () => {
     const world = await occupied()
     const answers = ['/v1/embeddings', '/v1/rerank'].map((path) => {
-      const init = { method: 'POST', body: bytesOf(2 * MB) }
+      const init = { method: 'POST', body: encodeRequest(2 * MB) }
       return world.gateway.fetch(new Request(`http://gateway.test${path}`, init))
     })
     expect(await isPending(Promise.any(answers))).toBe(true)
@@ -168,7 +168,7 @@ describe('a body over 1 MiB', () => {
 describe('the end of the wait', () => {
   test('the wait ends when the client leaves', async () => {
     const world = await occupied()
-    const second = new Sender(world, bytesOf(2 * MB))
+    const second = new Sender(world, encodeRequest(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
     second.gone.abort()
     expect((await second.answer).status).toBe(499)
@@ -179,13 +179,16 @@ describe('the end of the wait', () => {
   test('the wait ends at the total timeout', async () => {
     const world = await occupied(`${oneAtATime}\n[resilience]\ntotal_timeout_ms = 5000`)
     await world.clock.advance(1000)
-    const second = new Sender(world, bytesOf(2 * MB))
+    const second = new Sender(world, encodeRequest(2 * MB))
     await world.clock.advance(4000)
     expect((await world.first.answer).status).toBe(504)
     // The slot is free, so the second request is served.
     expect((await second.answer).status).toBe(200)
     world.upstream.always(silent())
-    const [third, fourth] = [new Sender(world, bytesOf(2 * MB)), new Sender(world, bytesOf(2 * MB))]
+    const [third, fourth] = [
+      new Sender(world, encodeRequest(2 * MB)),
+      new Sender(world, encodeRequest(2 * MB)),
+    ]
     await world.clock.advance(5000)
     expect((await third.answer).status).toBe(504)
     expect((await expectErrorShape(await fourth.answer)).code).toBe('LM-3013')
@@ -194,7 +197,7 @@ describe('the end of the wait', () => {
 
   test('the wait ends when the gateway drains', async () => {
     const world = await occupied()
-    const second = new Sender(world, bytesOf(2 * MB))
+    const second = new Sender(world, encodeRequest(2 * MB))
     expect(await isPending(second.answer)).toBe(true)
     world.gateway.drain()
     expect((await second.answer).status).toBe(502)

@@ -119,10 +119,10 @@ const bodies: readonly Malformed[] = [
   raw('an array that holds a valid request', JSON.stringify([valid])),
   raw('a byte order mark', utf8(`\uFEFF${JSON.stringify(valid)}`)),
   raw('UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00])),
-  raw('a stray continuation byte', bytesOf('{"model":"m","x":"', [0x80], '"}')),
-  raw('a truncated UTF-8 sequence', bytesOf('{"model":"m","x":"', [0xe2, 0x82], '"}')),
-  raw('an overlong UTF-8 sequence', bytesOf('{"model":"m","x":"', [0xc0, 0xaf], '"}')),
-  raw('a surrogate in UTF-8', bytesOf('{"model":"m","x":"', [0xed, 0xa0, 0x80], '"}')),
+  raw('a stray continuation byte', encodeAround('{"model":"m","x":"', [0x80], '"}')),
+  raw('a truncated UTF-8 sequence', encodeAround('{"model":"m","x":"', [0xe2, 0x82], '"}')),
+  raw('an overlong UTF-8 sequence', encodeAround('{"model":"m","x":"', [0xc0, 0xaf], '"}')),
+  raw('a surrogate in UTF-8', encodeAround('{"model":"m","x":"', [0xed, 0xa0, 0x80], '"}')),
   raw('a gzipped body', new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])),
   raw('arrays nested 129 deep', nested(129)),
   raw('objects nested 129 deep', nested(129, ['{"a":', '}']).replace('}}', '0}}')),
@@ -339,7 +339,7 @@ describe('a malformed request gets a precise error and never reaches an upstream
 
   test.for(table)('$name: $status $code', async (request) => {
     const { gateway, upstream } = await watchedGateway(config)
-    const response = await gateway.fetch(requestOf(request))
+    const response = await gateway.fetch(makeRequest(request))
     expect(response.status).toBe(request.status)
     expect(response.headers.get('allow')).toBe(request.allow ?? null)
     const error = await expectErrorShape(response)
@@ -359,7 +359,7 @@ describe('a malformed request gets a precise error and never reaches an upstream
       nested(128, ['{"a":', '}']).replace('}}', '0}}'),
     ]
     for (const body of right) {
-      const response = await gateway.fetch(requestOf({ ...raw('', body) }))
+      const response = await gateway.fetch(makeRequest({ ...raw('', body) }))
       expect(response.status).toBe(200)
       await response.text()
     }
@@ -599,20 +599,20 @@ function streamed(body: ReadableStream<Uint8Array>, headers: Record<string, stri
   return new Request('http://gateway.test/v1/chat/completions', init)
 }
 
-function requestOf({ method = 'POST', path = '/v1/chat/completions', body, headers }: Malformed) {
+function makeRequest({ method = 'POST', path = '/v1/chat/completions', body, headers }: Malformed) {
   const takesBody = body !== undefined && method !== 'GET' && method !== 'HEAD'
   return new Request(`http://gateway.test${path}`, {
     method,
     ...(headers && { headers }),
-    ...(takesBody && { body: bodyOf(body) }),
+    ...(takesBody && { body: makeBody(body) }),
   })
 }
 
-function bodyOf(body: unknown): BodyInit {
+function makeBody(body: unknown): BodyInit {
   if (typeof body === 'string') return body
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
 }
 
-function bytesOf(before: string, bytes: readonly number[], after: string): Uint8Array {
+function encodeAround(before: string, bytes: readonly number[], after: string): Uint8Array {
   return new Uint8Array([...utf8(before), ...bytes, ...utf8(after)])
 }

@@ -10,7 +10,7 @@ const master = { authorization: `Bearer ${masterKey}` }
 const successor = withAuth(pricedProvider.replace('id = "m"', 'id = "new"'))
 
 /** Returns the hash of the current file. */
-function hashOf({ file }: ReloadingGateway): string {
+function hashFile({ file }: ReloadingGateway): string {
   return bytesToHex(blake3(file.bytes))
 }
 
@@ -29,16 +29,16 @@ describe('GET /admin/config', () => {
     })
     const answer = await gateway.get('/admin/config', { headers: master })
     expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({ config: gateway.file.text, hash: hashOf(gateway) })
-    expect(answer.headers.get('etag')).toBe(`"${hashOf(gateway)}"`)
-    expect(hashOf(gateway)).toMatch(/^[0-9a-f]{64}$/)
+    expect(await answer.json()).toEqual({ config: gateway.file.text, hash: hashFile(gateway) })
+    expect(answer.headers.get('etag')).toBe(`"${hashFile(gateway)}"`)
+    expect(hashFile(gateway)).toMatch(/^[0-9a-f]{64}$/)
   })
 
   test('GET shows the current file, even when it is invalid', async () => {
     const gateway = await reloadingGateway()
     gateway.file.write('providers = [')
     const { body } = await gateway.admin('GET', '/admin/config')
-    expect(body).toEqual({ config: 'providers = [', hash: hashOf(gateway) })
+    expect(body).toEqual({ config: 'providers = [', hash: hashFile(gateway) })
   })
 
   test('GET of an unreadable file is LM-5001 without a path', async () => {
@@ -56,32 +56,32 @@ describe('PUT /admin/config', () => {
     const gateway = await reloadingGateway()
     const { file, upstream, ask, key, count } = gateway
     const [client, before] = [await key(), file.bytes]
-    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    const answer = await put(gateway, successor, { 'if-match': hashFile(gateway) })
     expect([answer.status, await answer.text()]).toEqual([204, ''])
     upstream.next(used(9))
     expect((await ask(client, prompt(8, { model: 'new' }))).status).toBe(200)
     expect([file.text, file.backup]).toEqual([successor, before])
-    expect(answer.headers.get('etag')).toBe(`"${hashOf(gateway)}"`)
+    expect(answer.headers.get('etag')).toBe(`"${hashFile(gateway)}"`)
     expect(await count('gateway_config_reloads_total')).toBe(1)
   })
 
   test('the file watch finds nothing new after a PUT', async () => {
     const gateway = await reloadingGateway()
-    await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    await put(gateway, successor, { 'if-match': hashFile(gateway) })
     await gateway.gateway.refresh()
     expect(await gateway.count('gateway_config_reloads_total')).toBe(1)
   })
 
   test('the hash may be in quotes, and any content type is accepted', async () => {
     const gateway = await reloadingGateway()
-    const headers = { 'if-match': `"${hashOf(gateway)}"`, 'content-type': 'application/json' }
+    const headers = { 'if-match': `"${hashFile(gateway)}"`, 'content-type': 'application/json' }
     expect((await put(gateway, successor, headers)).status).toBe(204)
   })
 
   test('a PUT replaces an invalid file', async () => {
     const gateway = await reloadingGateway()
     gateway.file.write('providers = [')
-    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    const answer = await put(gateway, successor, { 'if-match': hashFile(gateway) })
     expect([answer.status, gateway.file.text]).toEqual([204, successor])
   })
 
@@ -89,7 +89,7 @@ describe('PUT /admin/config', () => {
     const gateway = await reloadingGateway()
     const body = `[server]\nport = 9999\n${successor}\nusage_flush_ms = 7`
     gateway.takeLogLines()
-    expect((await put(gateway, body, { 'if-match': hashOf(gateway) })).status).toBe(204)
+    expect((await put(gateway, body, { 'if-match': hashFile(gateway) })).status).toBe(204)
     expect(gateway.takeLogLines()).toContain(
       'warn ignored until a restart server.port auth.usage_flush_ms',
     )
@@ -130,7 +130,7 @@ describe('PUT /admin/config', () => {
     async (body, message, param) => {
       const gateway = await reloadingGateway()
       const before = gateway.file.bytes
-      const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
+      const answer = await put(gateway, body, { 'if-match': hashFile(gateway) })
       const error = await expectErrorShape(answer)
       expect(error).toMatchObject({ code: 'LM-1001', message: expect.stringMatching(message) })
       if (param !== null) expect(error.param).toBe(param)
@@ -143,7 +143,7 @@ describe('PUT /admin/config', () => {
   test('a PUT over the body limit is LM-1002', async () => {
     const gateway = await reloadingGateway(`[server]\nbody_limit = 500\n${pricedProvider}`)
     const body = `${successor}\n${'#'.repeat(500)}`
-    const answer = await put(gateway, body, { 'if-match': hashOf(gateway) })
+    const answer = await put(gateway, body, { 'if-match': hashFile(gateway) })
     expect(answer.status).toBe(413)
     expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-1002' })
   })
@@ -152,7 +152,7 @@ describe('PUT /admin/config', () => {
     const gateway = await reloadingGateway()
     const before = gateway.file.bytes
     gateway.file.isWritable = false
-    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    const answer = await put(gateway, successor, { 'if-match': hashFile(gateway) })
     expect(answer.status).toBe(500)
     const error = await expectErrorShape(answer)
     expect(error).toMatchObject({ code: 'LM-5001', message: 'internal error' })
@@ -167,7 +167,7 @@ describe('PUT /admin/config', () => {
     const gateway = await reloadingGateway()
     const before = gateway.file.bytes
     gateway.store.trouble = 'refuse'
-    const answer = await put(gateway, successor, { 'if-match': hashOf(gateway) })
+    const answer = await put(gateway, successor, { 'if-match': hashFile(gateway) })
     gateway.store.trouble = 'none'
     expect([answer.status, gateway.file.bytes]).toEqual([503, before])
   })
@@ -175,7 +175,7 @@ describe('PUT /admin/config', () => {
   test('a PUT is refused when an editor changed the file first, and the editor’s text stays', async () => {
     const gateway = await reloadingGateway()
     const release = gateway.store.hold()
-    const pending = put(gateway, successor, { 'if-match': hashOf(gateway) })
+    const pending = put(gateway, successor, { 'if-match': hashFile(gateway) })
     // Validation is in progress: it reads the stored keys.
     await expect.poll(() => gateway.store.calls.at(-1)).toBe('readSealed')
     gateway.file.write('# mine')
@@ -187,7 +187,7 @@ describe('PUT /admin/config', () => {
     'a PUT needs the master key (%s)',
     async (shown) => {
       const gateway = await reloadingGateway()
-      const headers = { authorization: shown ?? '', 'if-match': hashOf(gateway) }
+      const headers = { authorization: shown ?? '', 'if-match': hashFile(gateway) }
       const answer = await put(gateway, successor, headers)
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
       expect(await expectErrorShape(answer)).toMatchObject({ code: 'LM-4004' })
@@ -198,7 +198,7 @@ describe('PUT /admin/config', () => {
     const gateway = await reloadingGateway()
     const client = await gateway.key()
     for (let round = 0; round < 5; round++) {
-      const hash = hashOf(gateway)
+      const hash = hashFile(gateway)
       const id = (racer: number) => `m-${round}-${racer}`
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, racer) =>
@@ -220,7 +220,7 @@ describe('PUT /admin/config', () => {
     for (let round = 0; round < 20; round++) {
       const id = `m-${round}`
       const text = successor.replace('"new"', `"${id}"`)
-      const puts = put(gateway, text, { 'if-match': hashOf(gateway) })
+      const puts = put(gateway, text, { 'if-match': hashFile(gateway) })
       await Promise.all([gateway.gateway.reload(), puts, gateway.gateway.refresh()])
       const { data } = await (await gateway.get('/v1/models', { headers: client.headers })).json()
       expect([data[0].id, gateway.file.text]).toEqual([id, text])

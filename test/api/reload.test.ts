@@ -60,7 +60,7 @@ function heldBack(responder: Responder) {
   return { held, release: () => release() }
 }
 
-async function modelsOf({ get }: ReloadingGateway, headers: HeadersInit): Promise<string[]> {
+async function readModelIds({ get }: ReloadingGateway, headers: HeadersInit): Promise<string[]> {
   const { data } = await (await get('/v1/models', { headers })).json()
   return data.map(({ id }: { id: string }) => id)
 }
@@ -74,7 +74,7 @@ describe('a new configuration', () => {
     await change(provider(model('new'), { at: 'https://two.test/v1' }))
     expect(takeLogLines()).toContain('info configuration reloaded')
     expect(await count(reloads)).toBe(1)
-    expect(await modelsOf(gateway, client.headers)).toEqual(['new'])
+    expect(await readModelIds(gateway, client.headers)).toEqual(['new'])
     expect((await ask(client, prompt(8, { model: 'new' }))).status).toBe(200)
     expect(upstream.requests.map(({ url }) => url)).toEqual([
       'https://two.test/v1/chat/completions',

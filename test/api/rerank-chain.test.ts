@@ -42,14 +42,14 @@ interface Sent {
 }
 
 /** Returns the documents of a call. */
-function documentsOf({ body }: { readonly body?: Uint8Array | undefined }): readonly string[] {
+function readDocuments({ body }: { readonly body?: Uint8Array | undefined }): readonly string[] {
   const sent = JSON.parse(new TextDecoder().decode(body)) as Sent
   return sent.texts ?? sent.documents ?? sent.passages?.map(({ text }) => text) ?? []
 }
 
 /** Answers in the format of the called vendor: document `dN` scores N. */
 const numbered: Responder = (request) => {
-  const found = documentsOf(request).map((text, index) => [index, Number(text.slice(1))] as const)
+  const found = readDocuments(request).map((text, index) => [index, Number(text.slice(1))] as const)
   const answer = request.url.endsWith('/v2/rerank')
     ? scores(found)
     : json(found.map(([index, score]) => ({ index, score })))
@@ -58,7 +58,7 @@ const numbered: Responder = (request) => {
 
 /** Answers like `numbered`, except for the call with this document. */
 function except(text: string, responder: Responder): Responder {
-  return (request) => (documentsOf(request).includes(text) ? responder : numbered)(request)
+  return (request) => (readDocuments(request).includes(text) ? responder : numbered)(request)
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`)
@@ -82,7 +82,7 @@ describe('a request is split for a server that takes few documents', () => {
         document: { text: `d${index}` },
       })),
     )
-    const sizes = gateway.upstream.requests.map((request) => documentsOf(request).length)
+    const sizes = gateway.upstream.requests.map((request) => readDocuments(request).length)
     expect(sizes).toEqual([32, 32, 6])
     // One unit for the request, not one per call.
     expect(usage).toMatchObject({ search_units: 1, estimated: true })
@@ -101,7 +101,7 @@ describe('a request is split for a server that takes few documents', () => {
     )
     gateway.upstream.always(json({}, { status: 400 }))
     await rerank(gateway, { query: 'q', documents: numbers(count) })
-    const sent = gateway.upstream.requests.map((request) => documentsOf(request).length)
+    const sent = gateway.upstream.requests.map((request) => readDocuments(request).length)
     expect(sent).toEqual(sizes)
   })
 
@@ -138,7 +138,7 @@ describe('a request is split for a server that takes few documents', () => {
     const answer = rerank(gateway, { query: 'q', documents: numbers(40) })
     const { results } = await readOkBody(await afterRetries(gateway, answer))
     expect(results).toHaveLength(40)
-    const sizes = gateway.upstream.requests.map((request) => documentsOf(request).length)
+    const sizes = gateway.upstream.requests.map((request) => readDocuments(request).length)
     expect(sizes).toEqual([32, 8, 8])
   })
 
@@ -155,7 +155,7 @@ describe('a request is split for a server that takes few documents', () => {
     const body = await readOkBody(response)
     expect(body.model).toBe('other')
     expect(body.results).toHaveLength(40)
-    expect(documentsOf(gateway.upstream.requests.at(-1) ?? {})).toEqual(numbers(40))
+    expect(readDocuments(gateway.upstream.requests.at(-1) ?? {})).toEqual(numbers(40))
     expect(called(gateway)).toEqual(['first', 'first', 'first', 'second'])
     const metrics = await (await gateway.get('/metrics')).text()
     expect(series(metrics, 'gateway_rerank_search_units_total')).toEqual([

@@ -119,7 +119,7 @@ async function readMaximum(gateway: KeyedGateway, links: readonly Link[], body: 
 }
 
 /** Returns the cost in nano-dollars, given the output tokens per choice. */
-const costOf = (tokens: number, choices = 1) => promptTokens * 1_000 + tokens * choices * 1_000
+const priceTokens = (tokens: number, choices = 1) => promptTokens * 1_000 + tokens * choices * 1_000
 
 describe('a link reserves and debits exactly what its request allows', () => {
   const [openai, , sonnet45, sonnet5, other, flash, gemini3, bedrockSonnet, nova, cohere] = kinds
@@ -284,10 +284,10 @@ describe('a link reserves and debits exactly what its request allows', () => {
       const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], ...fields }
       const statusAt = async (limits: object) =>
         (await gateway.ask(await gateway.key(limits), body)).status
-      expect(await statusAt({ budget_max: (costOf(reserved, choices) - 1) / 1e9 })).toBe(402)
+      expect(await statusAt({ budget_max: (priceTokens(reserved, choices) - 1) / 1e9 })).toBe(402)
       expect(await statusAt({ tpm_limit: promptTokens + debited - 1 })).toBe(429)
       expect(gateway.upstream.requests).toEqual([])
-      expect(await statusAt({ budget_max: costOf(reserved, choices) / 1e9 })).toBe(502)
+      expect(await statusAt({ budget_max: priceTokens(reserved, choices) / 1e9 })).toBe(502)
       expect(await statusAt({ tpm_limit: promptTokens + debited })).toBe(502)
       expect(kind.read(gateway.upstream.body() as Record<string, unknown>)).toEqual({
         bound: sent,
@@ -302,9 +302,9 @@ describe('a link reserves and debits exactly what its request allows', () => {
     const gateway = await gatewayWith([cheap, dear])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
     const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }] }
-    const poor = await gateway.key({ budget_max: (costOf(3_000) - 1) / 1e9 })
+    const poor = await gateway.key({ budget_max: (priceTokens(3_000) - 1) / 1e9 })
     expect((await gateway.ask(poor, body)).status).toBe(402)
-    const rich = await gateway.key({ budget_max: costOf(3_000) / 1e9 })
+    const rich = await gateway.key({ budget_max: priceTokens(3_000) / 1e9 })
     expect((await gateway.ask(rich, body)).status).toBe(503)
   })
 
@@ -317,7 +317,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
     // The vendor requires the id of the call that a tool result answers.
     const messages = [{ role: 'tool', content: 'Hi' }]
     const body = { model: 'm0', messages, max_tokens: 100 }
-    const key = await gateway.key({ budget_max: costOf(100) / 1e9 })
+    const key = await gateway.key({ budget_max: priceTokens(100) / 1e9 })
     expect((await gateway.ask(key, body)).status).toBe(400)
     expect(gateway.upstream.requests).toHaveLength(1)
   })
@@ -480,7 +480,7 @@ test('a body with misspelled or repeated bounds is refused, or reserves for its 
         const readMax = (isMeant: (name: string) => boolean, otherwise: number) =>
           Math.max(...members.flatMap(({ name, value }) => (isMeant(name) ? value : [])), 0) ||
           otherwise
-        const cost = costOf(
+        const cost = priceTokens(
           readMax((name) => name !== 'n', assumed),
           readMax((name) => name === 'n', 1),
         )

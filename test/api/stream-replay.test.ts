@@ -17,7 +17,7 @@ interface Run {
 describe('a stream is shown as it was sent, however the network cuts it', () => {
   test.for(vendorStreams)('$name', async (vendor) => {
     const sent = typeof vendor.sent === 'string' ? utf8(vendor.sent) : vendor.sent
-    const run = await runnerOf(vendor)
+    const run = await makeRunner(vendor)
 
     const whole = await run([sent])
     expect(whole.shown).toBe(vendor.shown ?? vendor.sent)
@@ -64,7 +64,7 @@ test('a thousand concurrent streams stay separate', async () => {
   }
 })
 
-async function runnerOf({ kind, requestsUsage }: VendorStream) {
+async function makeRunner({ kind, requestsUsage }: VendorStream) {
   const address = ['azure', 'vllm'].includes(kind) ? 'base_url = "https://own.test"' : ''
   const { chat, upstream, log } = await watchedGateway(`
     # A failed stream must not open the circuit under the next one.

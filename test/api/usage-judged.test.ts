@@ -66,7 +66,7 @@ const judged: readonly (readonly [string, object, object])[] = [
   ],
 ]
 
-const costOf = ({ prompt_tokens, completion_tokens }: Record<string, number>) =>
+const priceTokens = ({ prompt_tokens, completion_tokens }: Record<string, number>) =>
   BigInt((prompt_tokens ?? 0) * 1_000 + (completion_tokens ?? 0) * 2_000)
 
 describe('each count of usage is judged by itself', () => {
@@ -84,7 +84,7 @@ describe('each count of usage is judged by itself', () => {
         tokensTotal: counts['total_tokens'],
         cachedTokens: 0,
         estimated: true,
-        cost: costOf(counts),
+        cost: priceTokens(counts),
       },
     ])
   })
@@ -98,7 +98,7 @@ describe('each count of usage is judged by itself', () => {
     const choices = [{ index: 0, delta: {}, finish_reason: null }]
     expect(await response.text()).toBe(sent + makeChunk({ choices, usage: expected }) + done)
     const counts = expected as Record<string, number>
-    expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: costOf(counts) }])
+    expect(await gateway.rows()).toMatchObject([{ estimated: true, cost: priceTokens(counts) }])
   })
 
   test('an empty answer has no output tokens, whether the count is 0 or absent', async () => {

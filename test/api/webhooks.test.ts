@@ -350,7 +350,7 @@ async function delivered({ requests }: ScriptedUpstream, count: number): Promise
 }
 
 describe('signatures', () => {
-  const signatureOf = (secret: string, body: Uint8Array = new Uint8Array()) =>
+  const computeSignature = (secret: string, body: Uint8Array = new Uint8Array()) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
   test('the sent bytes are signed with the variable’s secret, else the stored one, else not at all', async () => {
@@ -368,7 +368,7 @@ describe('signatures', () => {
       await delivered(receiver, before + 1)
       const { body, headers } = receiver.requests.at(-1) ?? {}
       const signature = headers?.['x-gateway-signature']
-      return ['of-env', 'stored'].find((secret) => signatureOf(secret, body) === signature)
+      return ['of-env', 'stored'].find((secret) => computeSignature(secret, body) === signature)
     }
     expect(await signer()).toBe('of-env')
     await admin('PUT', '/admin/webhooks/signing-key', { secret: 'stored' })
@@ -398,8 +398,8 @@ describe('signatures', () => {
     await delivered(receiver, 4)
     const [, once, again, next] = receiver.requests
     expect(once?.headers).toEqual(again?.headers)
-    expect(once?.headers['x-gateway-signature']).toBe(signatureOf('first', once?.body))
-    expect(next?.headers['x-gateway-signature']).toBe(signatureOf('second', next?.body))
+    expect(once?.headers['x-gateway-signature']).toBe(computeSignature('first', once?.body))
+    expect(next?.headers['x-gateway-signature']).toBe(computeSignature('second', next?.body))
     expect((await admin('DELETE', '/admin/webhooks/signing-key')).status).toBe(204)
     await disable()
     await delivered(receiver, 5)

@@ -247,7 +247,7 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
     await send('GET', '/metrics', 'none')
     await send('GET', '/health/providers', 'none')
     await sleep(200)
-    const stored = filesOf(directory)
+    const stored = readFiles(directory)
     running.process.kill('SIGTERM')
     const { code, stdout, stderr } = await finished(running)
     expect(code).toBe(0)
@@ -257,7 +257,7 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
     seen.push({ from: 'standard error', hidden: everything, text: stderr })
     expect(delivered.length).toBeGreaterThan(0)
     seen.push({ from: 'webhooks', hidden: everything, text: delivered.join() })
-    for (const [name, text] of [...stored, ...filesOf(directory)]) {
+    for (const [name, text] of [...stored, ...readFiles(directory)]) {
       seen.push({ from: name, hidden: everything, text })
     }
     expect(stdout.length).toBeGreaterThan(5_000)
@@ -287,7 +287,7 @@ models = [{ id = "n", cost_per_1m_input = 1, cost_per_1m_output = 2 }]
   60_000,
 )
 
-function filesOf(directory: string): (readonly [name: string, text: string])[] {
+function readFiles(directory: string): (readonly [name: string, text: string])[] {
   return readdirSync(directory)
     .filter((name) => statSync(join(directory, name)).isFile())
     .map((name) => [name, readFileSync(join(directory, name), 'latin1')] as const)

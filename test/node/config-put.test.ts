@@ -30,7 +30,7 @@ const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
 /** A configuration whose model has this name, long enough to reveal a partly written file. */
-function configOf(name: string): string {
+function makeConfig(name: string): string {
   return `[auth]
 enabled = true
 [[providers]]
@@ -43,14 +43,14 @@ ${'# filling\n'.repeat(5_000)}# ${name}
 }
 
 /** Returns the name in a configuration; fails unless it is complete. */
-function nameIn(text: string): string {
+function readName(text: string): string {
   const name = /id = "(.*)"/.exec(text)?.[1] ?? ''
-  expect(text).toBe(configOf(name))
+  expect(text).toBe(makeConfig(name))
   return name
 }
 
 function setting(name = 'first') {
-  const { home, path } = configFolder(configOf(name))
+  const { home, path } = configFolder(makeConfig(name))
   return { home, path, names: () => readdirSync(home).sort() }
 }
 
@@ -61,7 +61,7 @@ async function running(path: string, script: string = built.executable) {
     ...gateway,
     hash: async (): Promise<string> => (await (await admin('GET', '/admin/config')).json()).hash,
     put: (name: string, hash: string) =>
-      admin('PUT', '/admin/config', configOf(name), { 'if-match': hash }),
+      admin('PUT', '/admin/config', makeConfig(name), { 'if-match': hash }),
   }
 }
 
@@ -89,7 +89,7 @@ describe('PUT /admin/config', () => {
       expect((await put(name, await hash())).status).toBe(204)
       expect(await models()).toEqual([name])
     }
-    expect([nameIn(read(path)), nameIn(read(`${path}.bak`))]).toEqual(['third', 'second'])
+    expect([readName(read(path)), readName(read(`${path}.bak`))]).toEqual(['third', 'second'])
     for (const file of [path, `${path}.bak`]) {
       expect(statSync(file).mode & 0o777).toBe(0o640)
       if (isRoot) expect(statSync(file)).toMatchObject({ uid: 1234, gid: 5678 })
@@ -104,19 +104,19 @@ describe('PUT /admin/config', () => {
     const { hash, put, models } = await running(link)
     expect((await put('second', await hash())).status).toBe(204)
     expect(lstatSync(link).isSymbolicLink()).toBe(false)
-    expect([nameIn(read(link)), nameIn(read(path))]).toEqual(['second', 'first'])
-    writeFileSync(link, configOf('third'))
+    expect([readName(read(link)), readName(read(path))]).toEqual(['second', 'first'])
+    writeFileSync(link, makeConfig('third'))
     await expect.poll(models, { timeout: 10_000 }).toEqual(['third'])
   })
 
   test('an invalid configuration leaves only the file, unchanged, and the error names no path', async () => {
     const { path, names } = setting()
     const { hash, admin, output } = await running(path)
-    const body = configOf('second').replace('kind = "demo"', 'kind = "dmo"')
+    const body = makeConfig('second').replace('kind = "demo"', 'kind = "dmo"')
     const answer = await admin('PUT', '/admin/config', body, { 'if-match': await hash() })
     const { error } = await answer.json()
     expect(error).toMatchObject({ code: 'LM-1001', param: 'providers[0].kind' })
-    expect(nameIn(read(path))).toBe('first')
+    expect(readName(read(path))).toBe('first')
     expect(names()).toEqual(['config.toml'])
     expect(error.message + output.stdout).not.toContain('staged')
   })
@@ -132,7 +132,7 @@ describe('PUT /admin/config', () => {
       expect(answer.status).toBe(500)
       const { error } = await answer.json()
       expect(error).toMatchObject({ code: 'LM-5001', message: 'internal error' })
-      expect([nameIn(read(path)), await models()]).toEqual(['first', ['first']])
+      expect([readName(read(path)), await models()]).toEqual(['first', ['first']])
       await until(new RegExp(error.request_id))
       expect(output.stdout).not.toMatch(/staged|\.config\.toml/)
       expect(readdirSync(home)).toEqual(['config.toml'])
@@ -146,7 +146,7 @@ test('of a hundred concurrent PUTs exactly one wins each round, and the file is 
   const race = { isOver: false }
   const seen = new Set<string>()
   const watching = (async () => {
-    for (; !race.isOver; await sleep(1)) seen.add(nameIn(read(path)))
+    for (; !race.isOver; await sleep(1)) seen.add(readName(read(path)))
   })()
   const winners = ['first']
   for (let round = 0; round < 3; round++) {
@@ -157,7 +157,7 @@ test('of a hundred concurrent PUTs exactly one wins each round, and the file is 
     const statuses = answers.map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([204, ...Array(99).fill(412)])
     winners.push(`m-${round}-${statuses.indexOf(204)}`)
-    expect(nameIn(read(path))).toBe(winners.at(-1))
+    expect(readName(read(path))).toBe(winners.at(-1))
     expect(await models()).toEqual(winners.slice(-1))
   }
   race.isOver = true
@@ -174,7 +174,7 @@ test('a gateway that is killed while it replaces the file leaves one that it sta
   for (let kill = 0; kill < 6 || name === 'm-0'; kill++) {
     const { hash, put, process: child } = await running(path)
     const gone = new Promise((resolve) => child.once('close', resolve))
-    let acknowledged = nameIn(read(path))
+    let acknowledged = readName(read(path))
     const putting = (async () => {
       for (;;) {
         const known = await hash()
@@ -187,13 +187,13 @@ test('a gateway that is killed while it replaces the file leaves one that it sta
     await sleep(30 + kill * 17)
     child.kill('SIGKILL')
     await Promise.all([gone, putting])
-    name = nameIn(read(path))
+    name = readName(read(path))
     // An acknowledged change is in the file; the one in progress may be.
     expect([acknowledged, `m-${version}`]).toContain(name)
-    if (name !== 'm-0') nameIn(read(`${path}.bak`))
+    if (name !== 'm-0') readName(read(`${path}.bak`))
   }
   const { models } = await running(path)
-  expect(await models()).toEqual([nameIn(read(path))])
+  expect(await models()).toEqual([readName(read(path))])
   const strays = readdirSync(home).filter((entry) =>
     /^\.config\.toml\.[0-9a-f]{16}\.staged$/.test(entry),
   )

@@ -84,7 +84,7 @@ describe('64 connections of one key', () => {
     const { body } = await host.admin('GET', `/admin/keys/${id}`)
     expect(body).toMatchObject({ budget_spent: 0.002 })
     await host.close()
-    expect(await valueOf(path, `select ${nanoOf('budget_spent')} from virtual_keys`)).toBe(
+    expect(await valueOf(path, `select ${selectNano('budget_spent')} from virtual_keys`)).toBe(
       2_000_000,
     )
     expect(await valueOf(path, 'select count(*) from usage_log where status = 200')).toBe(100)
@@ -113,13 +113,15 @@ describe('64 connections of one key', () => {
     await host.close()
     const database = connect(path)
     const spent = await database.execute(`
-      select k.id, ${nanoOf('k.budget_spent')} as spent, sum(${nanoOf('u.cost')}) as rows
+      select k.id, ${selectNano('k.budget_spent')} as spent, sum(${selectNano('u.cost')}) as rows
       from virtual_keys k join usage_log u on u.key_id = k.id group by k.id
     `)
     expect(spent.rows).toHaveLength(4)
     for (const row of spent.rows) expect(row['spent']).toBe(row['rows'])
     const total = spent.rows.reduce((sum, row) => sum + Number(row['spent']), 0)
-    expect(await valueOf(path, `select ${nanoOf('budget_spent')} from budget_groups`)).toBe(total)
+    expect(await valueOf(path, `select ${selectNano('budget_spent')} from budget_groups`)).toBe(
+      total,
+    )
     expect(total).toBeLessThanOrEqual(3_000_000)
   })
 
@@ -137,7 +139,7 @@ describe('64 connections of one key', () => {
 })
 
 /** SQL for the nano-dollars of an amount that is stored in two columns. */
-function nanoOf(column: string): string {
+function selectNano(column: string): string {
   return `${column}_usd * 1000000000 + ${column}_nano`
 }
 

@@ -29,7 +29,7 @@ const reloads = 'gateway_config_reloads_total'
 const failures = 'gateway_config_reload_failures_total'
 
 /** A configuration with one model that streams ten words per second. */
-function configOf(model: string, more = ''): string {
+function makeConfig(model: string, more = ''): string {
   return `${more}
 [auth]
 enabled = true
@@ -53,17 +53,17 @@ function ask({ address, client }: ShippedGateway, model: string, headers: object
 
 describe('without a signal the gateway serves a changed file', () => {
   test('a file that is written in place, renamed over, or deleted and created again is reloaded', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const { models, count } = await shippedGateway(built.executable, path)
-    writeFileSync(path, configOf('second'))
+    writeFileSync(path, makeConfig('second'))
     await expect.poll(models, soon).toEqual(['second'])
-    writeFileSync(`${path}.new`, configOf('third'))
+    writeFileSync(`${path}.new`, makeConfig('third'))
     renameSync(`${path}.new`, path)
     await expect.poll(models, soon).toEqual(['third'])
     rmSync(path)
     await expect.poll(() => count(failures), soon).toBe(1)
     expect(await models()).toEqual(['third'])
-    writeFileSync(path, configOf('fourth'))
+    writeFileSync(path, makeConfig('fourth'))
     await expect.poll(models, soon).toEqual(['fourth'])
     expect(await count(reloads)).toBe(3)
   })
@@ -76,23 +76,23 @@ describe('without a signal the gateway serves a changed file', () => {
       symlinkSync(version, join(home, '..data_tmp'))
       renameSync(join(home, '..data_tmp'), join(home, '..data'))
     }
-    exchange('..1', configOf('first'))
+    exchange('..1', makeConfig('first'))
     symlinkSync('..data/gateway.toml', join(home, 'gateway.toml'))
     const { models } = await shippedGateway(built.executable, join(home, 'gateway.toml'))
-    exchange('..2', configOf('second'))
+    exchange('..2', makeConfig('second'))
     rmSync(join(home, '..1'), { recursive: true })
     await expect.poll(models, soon).toEqual(['second'])
-    exchange('..3', configOf('third'))
+    exchange('..3', makeConfig('third'))
     await expect.poll(models, soon).toEqual(['third'])
   })
 
   test('a file that is emptied and written a moment later is reloaded without an error', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const { models, count, output } = await shippedGateway(built.executable, path)
     for (const model of ['second', 'third', 'fourth']) {
       writeFileSync(path, '[[providers]]\nname = "half')
       await wait(100)
-      writeFileSync(path, configOf(model))
+      writeFileSync(path, makeConfig(model))
       await expect.poll(models, soon).toEqual([model])
     }
     expect(await count(failures)).toBe(0)
@@ -100,9 +100,9 @@ describe('without a signal the gateway serves a changed file', () => {
   })
 
   test('many writes in a row cause one reload', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const { models, count } = await shippedGateway(built.executable, path)
-    for (let version = 0; version < 50; version++) writeFileSync(path, configOf(`m-${version}`))
+    for (let version = 0; version < 50; version++) writeFileSync(path, makeConfig(`m-${version}`))
     await expect.poll(models, soon).toEqual(['m-49'])
     expect(await count(reloads)).toBe(1)
   })
@@ -110,14 +110,14 @@ describe('without a signal the gateway serves a changed file', () => {
 
 describe('SIGHUP', () => {
   test('SIGHUP reloads even an unchanged file, and running streams keep their configuration', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const gateway = await shippedGateway(built.executable, path)
     const { process: child, models, count } = gateway
     child.kill('SIGHUP')
     await expect.poll(() => count(reloads), soon).toBe(1)
 
     const response = await ask(gateway, 'first')
-    writeFileSync(path, configOf('second'))
+    writeFileSync(path, makeConfig('second'))
     child.kill('SIGHUP')
     await expect.poll(models, soon).toEqual(['second'])
     expect((await ask(gateway, 'first')).status).toBe(404)
@@ -127,7 +127,7 @@ describe('SIGHUP', () => {
   })
 
   test('SIGHUP loads keys that were created offline', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const gateway = await shippedGateway(built.executable, path)
     const { database, process: child } = gateway
     const create = [built.executable, 'keys', 'create', '--config', path, '--name', 'offline']
@@ -140,21 +140,21 @@ describe('SIGHUP', () => {
   })
 
   test('SIGHUP with an invalid file changes nothing and logs why', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const { process: child, models, count, until } = await shippedGateway(built.executable, path)
-    writeFileSync(path, configOf('second', '[server]\nprot = 1'))
+    writeFileSync(path, makeConfig('second', '[server]\nprot = 1'))
     child.kill('SIGHUP')
     await until(/"level":"error".*the configuration is refused: server\.prot \(line 2\)/)
     expect(await models()).toEqual(['first'])
     expect(await count(failures)).toBeGreaterThan(0)
-    writeFileSync(path, configOf('third'))
+    writeFileSync(path, makeConfig('third'))
     await expect.poll(models, soon).toEqual(['third'])
   })
 
   test('SIGHUP with another port keeps the bound one and logs that', async () => {
-    const { path } = configFolder(configOf('first'))
+    const { path } = configFolder(makeConfig('first'))
     const gateway = await shippedGateway(built.executable, path)
-    writeFileSync(path, configOf('second', 'log_format = "pretty"\n[server]\nhost = "0.0.0.0"'))
+    writeFileSync(path, makeConfig('second', 'log_format = "pretty"\n[server]\nhost = "0.0.0.0"'))
     gateway.process.kill('SIGHUP')
     await gateway.until(/"settings":\["server\.host"\],"msg":"ignored until a restart"/)
     expect(await gateway.models()).toEqual(['second'])

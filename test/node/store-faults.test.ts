@@ -39,7 +39,7 @@ function opened(path: string, options: OpenOptions = {}): Promise<Store> {
 }
 
 describe('a database that cannot be used is refused with the reason', () => {
-  async function faultOf(path: string): Promise<string> {
+  async function readFault(path: string): Promise<string> {
     const fault = await opened(path).catch((error: unknown) => error)
     expect(fault).toBeInstanceOf(StoreFault)
     return (fault as StoreFault).message
@@ -47,17 +47,17 @@ describe('a database that cannot be used is refused with the reason', () => {
 
   test('a folder that is missing', async () => {
     const path = join(folder(), 'missing', 'gateway.db')
-    expect(await faultOf(path)).toMatch(/cannot open the database .*: no such folder: .*missing/)
+    expect(await readFault(path)).toMatch(/cannot open the database .*: no such folder: .*missing/)
   })
 
   test('a folder in the place of the file', async () => {
-    expect(await faultOf(folder())).toMatch(/a folder, not a file/)
+    expect(await readFault(folder())).toMatch(/a folder, not a file/)
   })
 
   test('a file that is not a database', async () => {
     const path = join(folder(), 'gateway.db')
     writeFileSync(path, 'a letter to a friend. '.repeat(1_000))
-    expect(await faultOf(path)).toMatch(/the file is not a database \(SQLITE_NOTADB/)
+    expect(await readFault(path)).toMatch(/the file is not a database \(SQLITE_NOTADB/)
     expect(readFileSync(path, 'utf8')).toMatch(/^a letter/)
   })
 
@@ -70,7 +70,7 @@ describe('a database that cannot be used is refused with the reason', () => {
     const bytes = readFileSync(path)
     bytes.fill(0xee, 20 * 4096, bytes.length - 20 * 4096)
     writeFileSync(path, bytes)
-    expect(await faultOf(path)).toMatch(/damaged; restore it from a backup/)
+    expect(await readFault(path)).toMatch(/damaged; restore it from a backup/)
   })
 })
 

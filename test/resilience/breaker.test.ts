@@ -429,7 +429,7 @@ test('after any order of calls, ends and waits a breaker has the state of a simp
       })
       const model: Model = { faults: 0, openUntil: undefined, probing: false }
       const running: { permit: Permit; probe: boolean }[] = []
-      const stateOf = () => {
+      const readState = () => {
         if (model.openUntil === undefined) return 'closed'
         return now < model.openUntil ? 'open' : 'half-open'
       }
@@ -440,7 +440,7 @@ test('after any order of calls, ends and waits a breaker has the state of a simp
             break
           }
           case 'admit': {
-            const state = stateOf()
+            const state = readState()
             const admits = state === 'closed' || (state === 'half-open' && !model.probing)
             const admission = breaker.admit(policy)
             expect(admission.admitted).toBe(admits)
@@ -463,7 +463,7 @@ test('after any order of calls, ends and waits a breaker has the state of a simp
             end(model, { how: next.do, probe: one.probe, now, ...policy })
           }
         }
-        expect(breaker.state).toBe(stateOf())
+        expect(breaker.state).toBe(readState())
       }
     }),
     { numRuns: 3000 },

@@ -26,7 +26,7 @@ const connectTimeout = broken({ kind: 'timeout', limit: 'connect' })
 const noContent = stream([role + done])
 
 /** Sends one request and advances the clock past its longest duration. */
-async function answerOf({ chat, clock }: TestGateway, body: object = request): Promise<Response> {
+async function sendChat({ chat, clock }: TestGateway, body: object = request): Promise<Response> {
   const pending = chat(body)
   await clock.advance(longTime)
   return pending
@@ -331,7 +331,7 @@ async function expectRow(row: Row): Promise<void> {
     gateway.upstream,
     Object.fromEntries(row.links.map((link, at) => [at === 0 ? 'p' : `p${at + 1}`, link])),
   )
-  const response = await answerOf(gateway, row.body)
+  const response = await sendChat(gateway, row.body)
   expect(response.status).toBe(row.status)
   expect(response.headers.get('x-should-retry')).toBe(row.mayRetry ? null : 'false')
   expect(response.headers.get('x-gateway-model-used')).toBeNull()
@@ -362,7 +362,7 @@ describe('a chain of several links ends in LM-3004 unless all links share an err
       makeChain([{}, { keyVariable: 'NOT_SET' }, {}], 'circuit_failure_threshold = 1000'),
     )
     byProvider(gateway.upstream, { p: status(500), p3: status(401) })
-    const error = await expectErrorShape(await answerOf(gateway))
+    const error = await expectErrorShape(await sendChat(gateway))
     expect(error.message).toBe(
       'every link of the chain failed: ' +
         'm (3 attempts): provider p refused the request with status 500: upstream says 500; ' +
@@ -415,7 +415,7 @@ describe('a call without a free file descriptor', () => {
       )
       gateway.upstream.always(broken({ kind: 'network', reason, phase: 'connecting' }))
       for (let round = 0; round < 2; round++) {
-        const error = await expectErrorShape(await answerOf(gateway))
+        const error = await expectErrorShape(await sendChat(gateway))
         expect(error).toMatchObject({
           code: 'LM-3003',
           message: `provider p could not be reached: the gateway cannot open more files (${reason})`,
@@ -447,7 +447,7 @@ describe('fallbacks', () => {
   test.each(failures)('%s', async (_, failure, settings, attempts) => {
     const gateway = await watchedGateway(makeChain([settings, {}]))
     byProvider(gateway.upstream, { p: failure, p2: answer })
-    const response = await answerOf(gateway)
+    const response = await sendChat(gateway)
     expect(response.status).toBe(200)
     expectCommonHeaders(response)
     expect(response.headers.get('x-gateway-model-used')).toBe('m2')
@@ -464,7 +464,7 @@ describe('fallbacks', () => {
   test.each(failures)('%s, for a stream', async (_, failure, settings, attempts) => {
     const gateway = await watchedGateway(makeChain([settings, {}]))
     byProvider(gateway.upstream, { p: failure, p2: stream([wholeStream]) })
-    const response = await answerOf(gateway, streamed())
+    const response = await sendChat(gateway, streamed())
     expect(response.headers.get('x-gateway-provider')).toBe('p2')
     expect(await response.text()).toBe(wholeStream)
     expect(settlement(gateway.log)).toMatchObject({ status: 200, provider: 'p2', attempts })
@@ -475,7 +475,7 @@ describe('fallbacks', () => {
     async (code) => {
       const gateway = await watchedGateway(makeChain([{}, {}]))
       byProvider(gateway.upstream, { p: status(code), p2: answer })
-      const response = await answerOf(gateway)
+      const response = await sendChat(gateway)
       expect(response.status).toBe(code)
       expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3003' })
       expect(called(gateway.upstream)).toEqual(['p'])
@@ -485,7 +485,7 @@ describe('fallbacks', () => {
   test('a 4xx of the second link is returned with its own message', async () => {
     const gateway = await watchedGateway(makeChain([{}, {}, {}]))
     byProvider(gateway.upstream, { p: status(500), p2: status(422), p3: answer })
-    const response = await answerOf(gateway)
+    const response = await sendChat(gateway)
     expect(response.status).toBe(422)
     expect((await expectErrorShape(response)).message).toContain('provider p2')
     expect(called(gateway.upstream)).toEqual(['p', 'p', 'p', 'p2'])
@@ -494,7 +494,7 @@ describe('fallbacks', () => {
   test('each link has its own retries', async () => {
     const gateway = await watchedGateway(makeChain([{}, {}], 'retry_max_attempts = 2'))
     byProvider(gateway.upstream, { p: status(500), p2: status(500) })
-    await answerOf(gateway)
+    await sendChat(gateway)
     expect(called(gateway.upstream)).toEqual(['p', 'p', 'p2', 'p2'])
   })
 
@@ -519,9 +519,9 @@ describe('fallbacks', () => {
       models = [{ id = "m2", fallbacks = ["m"] }]
     `)
     byProvider(gateway.upstream, { p: status(401), p2: answer })
-    expect((await answerOf(gateway)).headers.get('x-gateway-model-used')).toBe('m2')
+    expect((await sendChat(gateway)).headers.get('x-gateway-model-used')).toBe('m2')
     byProvider(gateway.upstream, { p: answer, p2: status(401) })
-    const other = await answerOf(gateway, { ...request, model: 'm2' })
+    const other = await sendChat(gateway, { ...request, model: 'm2' })
     expect(other.headers.get('x-gateway-model-used')).toBe('m')
   })
 
@@ -534,7 +534,7 @@ describe('fallbacks', () => {
       models = [{ id = "m", fallbacks = ["n"] }, { id = "n", fallbacks = ["o"] }, { id = "o" }]
     `)
     gateway.upstream.always(status(401))
-    await answerOf(gateway)
+    await sendChat(gateway)
     expect(gateway.upstream.requests.map((_, at) => gateway.upstream.body(at))).toMatchObject([
       { model: 'm' },
       { model: 'n' },
@@ -598,7 +598,7 @@ describe('timeouts', () => {
         drain: () => {},
       },
     }))
-    const error = await expectErrorShape(await answerOf(gateway))
+    const error = await expectErrorShape(await sendChat(gateway))
     expect(error.code).toBe('LM-3011')
   })
 
@@ -615,7 +615,7 @@ describe('timeouts', () => {
       makeChain([{}, { settings: 'connect_timeout_ms = 70' }], 'connect_timeout_ms = 900'),
     )
     byProvider(gateway.upstream, { p: status(401), p2: answer })
-    await answerOf(gateway)
+    await sendChat(gateway)
     expect(gateway.upstream.requests).toMatchObject([
       { connectTimeout: 900, dedicatedPool: false },
       { connectTimeout: 70, dedicatedPool: true },
@@ -629,7 +629,7 @@ describe('messages of upstream errors', () => {
     // The key spans the cut, so cutting first would leave half of it.
     const message = `${'x'.repeat(290)} ${providerKey} ${'y'.repeat(300)}`
     gateway.upstream.next(json({ error: { message } }, { status: 400 }))
-    const error = await expectErrorShape(await answerOf(gateway))
+    const error = await expectErrorShape(await sendChat(gateway))
     expect(error.message).not.toContain(providerKey.slice(0, 6))
     expect(error.message.length).toBeLessThan(400)
   })
@@ -640,7 +640,7 @@ describe('messages of upstream errors', () => {
     gateway.upstream.next(
       json({ error: { message: `${'x'.repeat(280)} ${secret}` } }, { status: 400 }),
     )
-    const error = await expectErrorShape(await answerOf(gateway))
+    const error = await expectErrorShape(await sendChat(gateway))
     expect(error.message).not.toContain(secret.slice(0, 6))
   })
 
@@ -652,7 +652,7 @@ describe('messages of upstream errors', () => {
         headers: { 'content-type': 'text/html' },
       }),
     )
-    const error = await expectErrorShape(await answerOf(gateway))
+    const error = await expectErrorShape(await sendChat(gateway))
     expect(error.message).toBe('provider p refused the request with status 502')
   })
 
@@ -692,7 +692,7 @@ describe('messages of upstream errors', () => {
         },
       }
     })
-    const response = await answerOf(gateway)
+    const response = await sendChat(gateway)
     expect(response.status).toBe(400)
     expect((await expectErrorShape(response)).message).toContain('bad request, because')
     expect(settlement(gateway.log)).toMatchObject({ attempts: 1 })

@@ -49,13 +49,13 @@ const cutOff =
     }
   }
 
-async function answerOf({ chat, clock }: TestGateway, body: object): Promise<Response> {
+async function sendChat({ chat, clock }: TestGateway, body: object): Promise<Response> {
   const pending = chat(body, { headers: { 'x-request-id': 'fixed' } })
   await clock.advance(0)
   return pending
 }
 
-async function streamOf(gateway: TestGateway): Promise<string> {
+async function sendStreamed(gateway: TestGateway): Promise<string> {
   const pending = readStream(gateway)
   await gateway.clock.advance(0)
   return pending
@@ -109,7 +109,7 @@ describe('a whole answer', () => {
   test.each(broken)('an answer that is %s with status 200 is requested again', async (_, first) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(first, answer)
-    const response = await answerOf(gateway, request)
+    const response = await sendChat(gateway, request)
     expect(await response.text()).toBe(answerText)
   })
 
@@ -118,7 +118,7 @@ describe('a whole answer', () => {
     async (_, every) => {
       const gateway = await watchedGateway(config)
       gateway.upstream.always(every)
-      const response = await answerOf(gateway, request)
+      const response = await sendChat(gateway, request)
       expect(response.status).toBe(502)
       const error = await expectErrorShape(response)
       expect(['LM-3002', 'LM-3003']).toContain(error.code)
@@ -137,7 +137,7 @@ describe('a whole answer', () => {
     const gateway = await watchedGateway(config)
     for (const text of odd) {
       gateway.upstream.next(whole(text))
-      expect((await answerOf(gateway, request)).status).toBe(200)
+      expect((await sendChat(gateway, request)).status).toBe(200)
     }
   })
 
@@ -162,7 +162,7 @@ describe('a whole answer', () => {
         },
       }
     })
-    const error = await expectErrorShape(await answerOf(gateway, request))
+    const error = await expectErrorShape(await sendChat(gateway, request))
     expect(error.code).toBe('LM-3002')
     expect(pulled).toBeLessThan(2 * 70)
   })
@@ -178,7 +178,7 @@ describe('every status', () => {
     for (const status of sent) {
       if (status >= 200 && status < 300) continue
       gateway.upstream.always(json({}, { status }))
-      const response = await answerOf(gateway, request)
+      const response = await sendChat(gateway, request)
       const { code } = await expectErrorShape(response)
       const line = settlement(gateway.log.splice(0))
       if (isClients(status)) {
@@ -207,7 +207,7 @@ describe('every status', () => {
     const gateway = await watchedGateway(config)
     for (const status of [400, 500]) {
       gateway.upstream.always(whole(body, { status }))
-      const response = await answerOf(gateway, request)
+      const response = await sendChat(gateway, request)
       expect(response.status).toBe(status === 400 ? 400 : 502)
       const error = await expectErrorShape(response)
       expect(error.code).toBe('LM-3003')
@@ -285,7 +285,7 @@ describe('a stream', () => {
   ])('a stream of %s has no content, and is requested again', async (_, noise) => {
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([noise]), stream([wholeStream]))
-    expect(await streamOf(gateway)).toBe(wholeStream)
+    expect(await sendStreamed(gateway)).toBe(wholeStream)
   })
 
   test('a stream of noise is retried, for every noise', async () => {
@@ -313,13 +313,13 @@ describe('a stream', () => {
     ].join('')
     const gateway = await watchedGateway(config)
     gateway.upstream.next(stream([hello + odd + wholeStream]))
-    expect(await streamOf(gateway)).toBe(hello + odd + wholeStream)
+    expect(await sendStreamed(gateway)).toBe(hello + odd + wholeStream)
   })
 })
 
 test('after all faults the next request is served', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(stream(['\0']), stream(['\0']), answer)
-  await (await answerOf(gateway, streamed())).text()
-  expect((await answerOf(gateway, request)).status).toBe(200)
+  await (await sendChat(gateway, streamed())).text()
+  expect((await sendChat(gateway, request)).status).toBe(200)
 })

@@ -22,7 +22,7 @@ interface Run {
 }
 
 /** The times of the calls of one request, and its outcome. */
-async function callsOf({ config = makeChain([{}]), random = 0, script }: Run) {
+async function recordCalls({ config = makeChain([{}]), random = 0, script }: Run) {
   const times: number[] = []
   const { chat, upstream, clock, log } = await watchedGateway(config, { random: () => random })
   upstream.next(...script.map((responder) => timed(clock, times, responder)))
@@ -54,20 +54,20 @@ describe('attempts on one link', () => {
   ]
 
   test.each(retryable)('%s is tried three times in all', async (_, failure) => {
-    const { times, line } = await callsOf({ script: [failure, failure, answer] })
+    const { times, line } = await recordCalls({ script: [failure, failure, answer] })
     expect(times).toEqual([0, 100, 300])
     expect(line).toMatchObject({ status: 200, attempts: 3, latency_ms: 300 })
   })
 
   test.each(retryable)('%s is not tried a fourth time', async (_, failure) => {
-    const { times, line } = await callsOf({ script: [failure, failure, failure, answer] })
+    const { times, line } = await recordCalls({ script: [failure, failure, failure, answer] })
     expect(times).toHaveLength(3)
     expect(line).toMatchObject({ attempts: 3 })
     expect(line['status']).toBeGreaterThanOrEqual(429)
   })
 
   test.each([1, 2, 7])('a link gets exactly retry_max_attempts attempts: %i', async (attempts) => {
-    const { times } = await callsOf({
+    const { times } = await recordCalls({
       config: makeChain([{}], `retry_max_attempts = ${attempts}\ncircuit_failure_threshold = 100`),
       script: Array<Responder>(attempts + 1).fill(busy()),
     })
@@ -77,7 +77,7 @@ describe('attempts on one link', () => {
   test.each([400, 404, 405, 409, 410, 413, 415, 418, 422, 451, 499])(
     'status %i is the client’s own error and is not retried',
     async (status) => {
-      const { times, ...run } = await callsOf({ script: [busy({}, status)] })
+      const { times, ...run } = await recordCalls({ script: [busy({}, status)] })
       expect(times).toHaveLength(1)
       expect(run.status).toBe(status)
       expect(await expectErrorShape(run.response)).toMatchObject({ code: 'LM-3003' })
@@ -85,13 +85,13 @@ describe('attempts on one link', () => {
   )
 
   test.each([401, 402, 403])('status %i would recur and is not retried', async (status) => {
-    const { times, ...run } = await callsOf({ script: [busy({}, status)] })
+    const { times, ...run } = await recordCalls({ script: [busy({}, status)] })
     expect(times).toHaveLength(1)
     expect(run.status).toBe(502)
   })
 
   test('a request that succeeded is not repeated', async () => {
-    const { times } = await callsOf({ script: [answer, answer] })
+    const { times } = await recordCalls({ script: [answer, answer] })
     expect(times).toEqual([0])
   })
 })
@@ -103,7 +103,7 @@ describe('the wait before a retry', () => {
     ['half of it is fixed', 0, [0, 100, 300, 700, 1500, 3100, 5600, 8100]],
     ['the other half is chance', 0.5, [0, 150, 450, 1050, 2250, 4650, 8400, 12_150]],
   ])('the wait doubles up to retry_max_ms: %s', async (_, random, expected) => {
-    const { times } = await callsOf({
+    const { times } = await recordCalls({
       config: makeChain([{}], 'retry_max_attempts = 8\ncircuit_failure_threshold = 100'),
       random,
       script: Array<Responder>(8).fill(busy()),
@@ -130,7 +130,7 @@ describe('the wait before a retry', () => {
   })
 
   test('the wait may be zero', async () => {
-    const { times } = await callsOf({
+    const { times } = await recordCalls({
       config: makeChain([{}], 'retry_base_ms = 0'),
       script: [busy(), busy(), answer],
     })
@@ -157,13 +157,13 @@ describe('Retry-After is the minimum wait', () => {
     ['Infinity', { 'retry-after': 'Infinity' }, 100],
   ])('Retry-After is read as %s', async (_, headers, wait) => {
     for (const status of [429, 503]) {
-      const { times } = await callsOf({ script: [busy(headers, status), answer] })
+      const { times } = await recordCalls({ script: [busy(headers, status), answer] })
       expect(times).toEqual([0, wait])
     }
   })
 
   test('jitter does not shorten Retry-After, and lengthens only shorter waits', async () => {
-    const { times } = await callsOf({
+    const { times } = await recordCalls({
       random: 0.999,
       script: [busy({ 'retry-after': '2' }), answer],
     })
@@ -171,7 +171,7 @@ describe('Retry-After is the minimum wait', () => {
   })
 
   test('a 4xx that is returned is not retried, even if it names a wait', async () => {
-    const { times } = await callsOf({ script: [busy({ 'retry-after': '2' }, 400), answer] })
+    const { times } = await recordCalls({ script: [busy({ 'retry-after': '2' }, 400), answer] })
     expect(times).toEqual([0])
   })
 
@@ -204,7 +204,7 @@ describe('Retry-After is the minimum wait', () => {
 
   test('a wait just before the deadline is waited for', async () => {
     const config = makeChain([{ settings: 'total_timeout_ms = 10000' }])
-    const { times } = await callsOf({
+    const { times } = await recordCalls({
       config,
       script: [busy({ 'retry-after-ms': '9999' }), answer],
     })
@@ -235,6 +235,6 @@ test('a retry is not made early', async () => {
 
 test('the last failure of a link is the one that is reported', async () => {
   const timeout: UpstreamFailure = { kind: 'timeout', limit: 'connect' }
-  const { response } = await callsOf({ script: [broken(), busy(), broken(timeout)] })
+  const { response } = await recordCalls({ script: [broken(), busy(), broken(timeout)] })
   expect(await expectErrorShape(response)).toMatchObject({ code: 'LM-3012' })
 })

@@ -33,7 +33,7 @@ test('1,000 concurrent streams complete separately and leave nothing behind', as
         messages: [{ role: 'user', content: `number ${index} please` }],
       }),
     })
-    const text = textOf(await response.text())
+    const text = readText(await response.text())
     return text.endsWith(`You said: number ${index} please`)
   }
   const answers = await Promise.all(Array.from({ length: streams }, (_, index) => ask(index)))
@@ -44,7 +44,7 @@ test('1,000 concurrent streams complete separately and leave nothing behind', as
 }, 60_000)
 
 /** The text of a complete stream; empty when it has no terminator. */
-function textOf(stream: string): string {
+function readText(stream: string): string {
   const events = stream.split('\n\n').filter((event) => event.startsWith('data: '))
   if (events.pop() !== 'data: [DONE]') return ''
   return events

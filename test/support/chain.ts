@@ -20,19 +20,19 @@ export interface LinkSettings {
  * `https://p.test`, `https://p2.test`, … Model `m` falls back to all others.
  */
 export function makeChain(links: readonly LinkSettings[], resilience = ''): string {
-  const nameOf = (letter: string, at: number) => (at === 0 ? letter : `${letter}${at + 1}`)
-  const others = links.slice(1).map((_, at) => nameOf('m', at + 1))
+  const makeName = (letter: string, at: number) => (at === 0 ? letter : `${letter}${at + 1}`)
+  const others = links.slice(1).map((_, at) => makeName('m', at + 1))
   const providers = links.map((link, at) => {
     const { kind = 'openai', path = '', settings = '', model = '', keyVariable = 'P_KEY' } = link
     const fallbacks = at === 0 ? `, fallbacks = ${JSON.stringify(others)}` : ''
     return `
       [[providers]]
-      name = "${nameOf('p', at)}"
+      name = "${makeName('p', at)}"
       kind = "${kind}"
       api_key_env = "${keyVariable}"
-      base_url = "https://${nameOf('p', at)}.test${path}"
+      base_url = "https://${makeName('p', at)}.test${path}"
       ${settings}
-      models = [{ id = "${nameOf('m', at)}"${model && `, ${model}`}${fallbacks} }]
+      models = [{ id = "${makeName('m', at)}"${model && `, ${model}`}${fallbacks} }]
     `
   })
   return `[resilience]\n${resilience}\n${providers.join('')}`

@@ -169,7 +169,7 @@ export class MemoryStore implements Store {
     return this.#call('sumUsage', () => {
       const sums = new Map<string, UsageSum>()
       for (const row of this.usage.filter((candidate) => matches(candidate, query))) {
-        const group = groupOf(row, query.groupBy)
+        const group = readGroup(row, query.groupBy)
         sums.set(group, plus(sums.get(group) ?? { ...noUsage, group }, row))
       }
       return [...sums.values()].sort(dearestFirst).slice(0, query.limit)
@@ -281,7 +281,7 @@ function matches(row: UsageRow, filter: UsageFilter): boolean {
   )
 }
 
-function groupOf(row: UsageRow, by: UsageGrouping): string {
+function readGroup(row: UsageRow, by: UsageGrouping): string {
   const columns: Record<UsageGrouping, string | number | null> = {
     model: row.model,
     model_used: row.modelUsed,
