@@ -8,6 +8,7 @@ import {
   keyedGateway,
 } from '../support/keyed-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
+import { listUncovered } from '../support/translated-kinds.ts'
 
 /** Reads the output bound and the choices of one upstream call; undefined without a bound. */
 type Reading = (body: Record<string, unknown>) => { bound: number | undefined; choices: number }
@@ -43,18 +44,26 @@ const gemini: Reading = (body) => ({
 })
 const command: Reading = (body) => ({ bound: count(body['max_tokens']) || undefined, choices: 1 })
 
-const kinds: readonly Kind[] = [
-  { kind: 'openai', upstreamId: 'gpt', read: openAi },
-  { kind: 'ollama', upstreamId: 'gemma', read: openAi },
-  { kind: 'anthropic', upstreamId: 'claude-sonnet-4-5', read: claude },
-  { kind: 'anthropic', upstreamId: 'claude-sonnet-5', read: claude },
-  { kind: 'anthropic', upstreamId: 'a-model-of-its-own', read: claude },
-  { kind: 'google', upstreamId: 'gemini-2.5-flash', read: gemini },
-  { kind: 'google', upstreamId: 'gemini-3-pro', read: gemini },
-  { kind: 'bedrock', upstreamId: 'anthropic.claude-sonnet-4-5-v1:0', read: converse },
-  { kind: 'bedrock', upstreamId: 'amazon.nova-2-lite-v1:0', read: converse },
-  { kind: 'cohere', upstreamId: 'command-a', read: command },
-]
+const kinds = {
+  openai: { kind: 'openai', upstreamId: 'gpt', read: openAi },
+  ollama: { kind: 'ollama', upstreamId: 'gemma', read: openAi },
+  sonnet45: { kind: 'anthropic', upstreamId: 'claude-sonnet-4-5', read: claude },
+  sonnet5: { kind: 'anthropic', upstreamId: 'claude-sonnet-5', read: claude },
+  other: { kind: 'anthropic', upstreamId: 'a-model-of-its-own', read: claude },
+  flash: { kind: 'google', upstreamId: 'gemini-2.5-flash', read: gemini },
+  gemini3: { kind: 'google', upstreamId: 'gemini-3-pro', read: gemini },
+  bedrockSonnet: {
+    kind: 'bedrock',
+    upstreamId: 'anthropic.claude-sonnet-4-5-v1:0',
+    read: converse,
+  },
+  nova: { kind: 'bedrock', upstreamId: 'amazon.nova-2-lite-v1:0', read: converse },
+  cohere: { kind: 'cohere', upstreamId: 'command-a', read: command },
+} as const satisfies Readonly<Record<string, Kind>>
+
+test('every API of a translated kind has a model', () => {
+  expect(listUncovered(Object.values(kinds).map(({ kind }) => kind))).toEqual([])
+})
 
 interface Link {
   readonly kind: Kind
@@ -122,7 +131,7 @@ async function readMaximum(gateway: KeyedGateway, links: readonly Link[], body: 
 const priceTokens = (tokens: number, choices = 1) => promptTokens * 1_000 + tokens * choices * 1_000
 
 describe('a link reserves and debits exactly what its request allows', () => {
-  const [openai, , sonnet45, sonnet5, other, flash, gemini3, bedrockSonnet, nova, cohere] = kinds
+  const { openai, sonnet45, sonnet5, other, flash, gemini3, bedrockSonnet, nova, cohere } = kinds
   const cases: readonly (readonly [
     string,
     Kind | undefined,
@@ -340,7 +349,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
 
 describe('the thinking budget of a Claude model under a lowered bound', () => {
   const thinks = async (maxOutput: number, fields: object) => {
-    const [, , kind] = kinds
+    const kind = kinds.sonnet45
     const gateway = await gatewayWith([{ kind: kind as Kind, maxOutput, price: 1 }])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
     const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], ...fields }
@@ -369,7 +378,7 @@ describe('the thinking budget of a Claude model under a lowered bound', () => {
 const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
 const bound = some(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 70_000 })))
 const anyLink: fc.Arbitrary<Link> = fc.record({
-  kind: fc.constantFrom(...kinds),
+  kind: fc.constantFrom<Kind[]>(...Object.values(kinds)),
   maxOutput: some(fc.integer({ min: 1, max: 40_000 })),
   price: fc.integer({ min: 1, max: 9 }),
 })
@@ -455,7 +464,7 @@ test('a body with misspelled or repeated bounds is refused, or reserves for its 
       fc.array(anyMember, { minLength: 1, maxLength: 4 }),
       fc.nat(4),
       async (members, place) => {
-        const [openai] = kinds
+        const { openai } = kinds
         const gateway = await gatewayWith([
           { kind: openai as Kind, maxOutput: undefined, price: 1 },
         ])

@@ -262,7 +262,7 @@ describe('an error includes the vendor’s own error', () => {
 })
 
 describe('an error frame after the start of a stream includes it too', () => {
-  const rows: readonly (readonly [name: string, kind: string, Responder, upstream: object])[] = [
+  const rows: readonly (readonly [string, string, Responder, object])[] = [
     [
       'OpenAI’s',
       'openai',
