@@ -134,7 +134,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
   const { openai, sonnet45, sonnet5, other, flash, gemini3, bedrockSonnet, nova, cohere } = kinds
   const cases: readonly (readonly [
     string,
-    Kind | undefined,
+    Kind,
     number | undefined,
     object,
     { sent?: number; reserved: number; choices?: number; debited?: number },
@@ -286,7 +286,6 @@ describe('a link reserves and debits exactly what its request allows', () => {
   test.each(cases)(
     '%s',
     async (_, kind, maxOutput, fields, { sent, reserved, choices = 1, debited = reserved }) => {
-      if (!kind) throw new Error('no such kind')
       const links = [{ kind, maxOutput, price: 1 }]
       const gateway = await gatewayWith(links)
       gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
@@ -306,8 +305,8 @@ describe('a link reserves and debits exactly what its request allows', () => {
   )
 
   test('the dearest link of a mixed chain prices the reservation', async () => {
-    const cheap = { kind: openai as Kind, maxOutput: undefined, price: 2 }
-    const dear = { kind: sonnet45 as Kind, maxOutput: 3_000, price: 1 }
+    const cheap = { kind: openai, maxOutput: undefined, price: 2 }
+    const dear = { kind: sonnet45, maxOutput: 3_000, price: 1 }
     const gateway = await gatewayWith([cheap, dear])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
     const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }] }
@@ -319,8 +318,8 @@ describe('a link reserves and debits exactly what its request allows', () => {
 
   test('a link that cannot express the request reserves no output', async () => {
     const gateway = await gatewayWith([
-      { kind: openai as Kind, maxOutput: undefined, price: 1 },
-      { kind: sonnet45 as Kind, maxOutput: undefined, price: 9 },
+      { kind: openai, maxOutput: undefined, price: 1 },
+      { kind: sonnet45, maxOutput: undefined, price: 9 },
     ])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 400 }))
     // The vendor requires the id of the call that a tool result answers.
@@ -334,7 +333,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
   test.each(['max_tokens', 'max_completion_tokens', 'max_output_tokens'])(
     '%s must be a positive integer',
     async (name) => {
-      const gateway = await gatewayWith([{ kind: openai as Kind, maxOutput: undefined, price: 1 }])
+      const gateway = await gatewayWith([{ kind: openai, maxOutput: undefined, price: 1 }])
       const key = await gateway.key()
       for (const value of [0, -1, 1.5, '5', true, 2 ** 53]) {
         const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], [name]: value }
@@ -350,7 +349,7 @@ describe('a link reserves and debits exactly what its request allows', () => {
 describe('the thinking budget of a Claude model under a lowered bound', () => {
   const thinks = async (maxOutput: number, fields: object) => {
     const kind = kinds.sonnet45
-    const gateway = await gatewayWith([{ kind: kind as Kind, maxOutput, price: 1 }])
+    const gateway = await gatewayWith([{ kind, maxOutput, price: 1 }])
     gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
     const body = { model: 'm0', messages: [{ role: 'user', content: 'Hi' }], ...fields }
     await gateway.ask(await gateway.key(), body)
@@ -465,9 +464,7 @@ test('a body with misspelled or repeated bounds is refused, or reserves for its 
       fc.nat(4),
       async (members, place) => {
         const { openai } = kinds
-        const gateway = await gatewayWith([
-          { kind: openai as Kind, maxOutput: undefined, price: 1 },
-        ])
+        const gateway = await gatewayWith([{ kind: openai, maxOutput: undefined, price: 1 }])
         gateway.upstream.always(json({ error: { message: 'no' } }, { status: 500 }))
         const texts = members.map(({ text }) => text)
         texts.splice(place, 0, '"model":"m0","messages":[{"role":"user","content":"Hi"}]')
