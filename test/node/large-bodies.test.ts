@@ -107,6 +107,7 @@ describe('a large body that waits for its slot', () => {
     second.send(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`,
     )
+    await soon(() => expect(host.gateway.buffers.bytes).toBe(3 * MB))
     await still(second.socket)
     expect(second.socket.writableLength).toBeGreaterThan(16 * MB)
     expect(host.gateway.buffers.bytes).toBe(3 * MB)
