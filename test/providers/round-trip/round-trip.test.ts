@@ -12,22 +12,32 @@ import { vendors } from './vendors.ts'
  */
 
 const { ROUND_TRIP_SEED: only, ROUND_TRIPS: length = 200 } = process.env
+
+/** Seeds of one test: few, so that a busy machine does not exceed the time limit of the test. */
+const blockSize = 20
 const seeds =
   only === undefined ? Array.from({ length: Number(length) }, (_, at) => at) : [Number(only)]
+const blocks = Array.from({ length: Math.ceil(seeds.length / blockSize) }, (_, at) => {
+  const block = seeds.slice(at * blockSize, (at + 1) * blockSize)
+  return [`${block[0]} to ${block.at(-1)}`, block] as const
+})
 
 describe.each(vendors)('$name', (vendor) => {
-  test('every turn of the model comes back to it unchanged', async () => {
-    const gateway = await vendor.gateway()
-    for (const seed of seeds) {
-      const chance = new Chance(seed)
-      try {
-        const conversation = new Conversation(gateway, vendor, chance)
-        await conversation.expectRoundTrips(2 + chance.below(5))
-      } catch (error) {
-        // The error itself, since it shows what differs.
-        if (error instanceof Error) error.message = `ROUND_TRIP_SEED=${seed}: ${error.message}`
-        throw error
+  test.each(blocks)(
+    'every turn of the model comes back to it unchanged, seeds %s',
+    async (_, block) => {
+      const gateway = await vendor.gateway()
+      for (const seed of block) {
+        const chance = new Chance(seed)
+        try {
+          const conversation = new Conversation(gateway, vendor, chance)
+          await conversation.expectRoundTrips(2 + chance.below(5))
+        } catch (error) {
+          // The error itself, since it shows what differs.
+          if (error instanceof Error) error.message = `ROUND_TRIP_SEED=${seed}: ${error.message}`
+          throw error
+        }
       }
-    }
-  })
+    },
+  )
 })
