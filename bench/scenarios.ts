@@ -16,7 +16,7 @@ export const streamedWords: readonly string[] = Array.from(
 export const pacedModel = 'bench-paced'
 export const models = ['bench', pacedModel]
 
-/** The kinds whose streams are translated. The model of each is named by `translatedModel`. */
+/** A translated kind of each API. The model of each is named by `translatedModel`. */
 export const translatedKinds = ['anthropic', 'google', 'bedrock', 'cohere'] as const
 
 export function translatedModel(kind: string): string {

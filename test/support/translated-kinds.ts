@@ -16,7 +16,7 @@ export interface TranslatedKind {
 const clock = new ManualClock()
 const timeSlice = new TimeSlice(clock, new CancelScope(clock))
 
-/** All translated kinds, found by how they treat a request: verbatim kinds send the client's bytes. */
+/** All translated kinds, found by what they send: only verbatim kinds forward an unknown field. */
 export const translatedKinds: readonly TranslatedKind[] = await findTranslatedKinds()
 
 /** One translated kind for each API. */

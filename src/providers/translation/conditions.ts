@@ -77,7 +77,7 @@ export type ApiCondition<Api extends ApiFamily> = (typeof apiConditions)[Api][nu
 /** Whether each condition of an API holds, for one link and request. */
 export type ConditionFlags<Api extends ApiFamily> = Readonly<Record<ApiCondition<Api>, boolean>>
 
-// The keys of the constant are the APIs.
+/** The APIs, which are the keys of the constant, in the order of the columns. */
 export const apiFamilies = Object.keys(apiConditions) as readonly ApiFamily[]
 
 /** Creates a record with a value for each API. */
