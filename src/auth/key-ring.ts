@@ -1,8 +1,7 @@
 import type { VirtualKey } from '../core/accounts.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
-import type { Fingerprint } from '../core/ports.ts'
-import { headerList } from '../core/ports.ts'
+import { type Fingerprint, headerList } from '../core/ports.ts'
 import { digestKey, isKeyFormat } from './mint.ts'
 
 /**

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
-import type { Frame, FrameDecoder } from '../../core/frame.ts'
-import { flatMapFrames } from '../../core/frame.ts'
+import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCallId, newCompletionId } from '../../core/ids.ts'
 import { ChunkWriter, createFailedFrame } from '../../stream/chunk-writer.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'

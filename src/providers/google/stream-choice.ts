@@ -1,5 +1,4 @@
-import type { Frame } from '../../core/frame.ts'
-import { flatMapFrames } from '../../core/frame.ts'
+import { type Frame, flatMapFrames } from '../../core/frame.ts'
 import type { ChunkWriter, FinishReason } from '../../stream/chunk-writer.ts'
 import { toOpenAiLogprobs } from './answer.ts'
 import { audioMetadata, findAudio, toOpenAiImage } from './answer-media.ts'

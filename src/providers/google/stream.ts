@@ -1,6 +1,5 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
-import type { Frame, FrameDecoder } from '../../core/frame.ts'
-import { flatMapFrames } from '../../core/frame.ts'
+import { type Frame, type FrameDecoder, flatMapFrames } from '../../core/frame.ts'
 import { newCompletionId } from '../../core/ids.ts'
 import type { DialectTarget } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
