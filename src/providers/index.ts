@@ -13,7 +13,7 @@ import { tei } from './vendors/tei.ts'
 import { voyage } from './vendors/voyage.ts'
 import { vertexAi } from './vertex/kind.ts'
 
-export { probeRoot } from './shared/probe.ts'
+export { probeRoot } from './base/probe.ts'
 
 /** All provider kinds. This is the only list of them. */
 export const kinds: readonly ProviderKind[] = [

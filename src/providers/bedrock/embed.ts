@@ -14,6 +14,9 @@ import type {
   HeaderReader,
 } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
+import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
+import { getSingleItem, listTexts } from '../base/embed-input.ts'
+import { encodeJsonBody } from '../base/request.ts'
 import {
   checkInputType,
   cohereEmbeddingsSchema,
@@ -21,9 +24,6 @@ import {
   readCohereInputType,
   selectCohereVectors,
 } from '../cohere/embed.ts'
-import { parseCountHeader, toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
-import { getSingleItem, listTexts } from '../shared/embed-input.ts'
-import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { parseBedrockError } from './errors.ts'
 import { buildBedrockUrl } from './url.ts'

@@ -3,8 +3,8 @@ import type { UpstreamFailure } from '../../core/failure.ts'
 import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
 import type { AwsMessage } from '../../wire/aws-event-stream.ts'
 import { tryParseJson } from '../../wire/json.ts'
-import { extractMessage } from '../shared/error-message.ts'
-import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
+import { extractMessage } from '../base/error-message.ts'
+import { parseVendorError, toVendorError } from '../base/vendor-error.ts'
 
 /** Reads an answer with an error status. The type of the error, if known, determines the status. */
 export function parseBedrockError(

@@ -10,11 +10,11 @@ import type {
   ProviderKind,
 } from '../../core/provider.ts'
 import { unixSeconds } from '../../core/unix-seconds.ts'
+import { authorizeWithBearer } from '../base/credentials.ts'
+import { estimateTranslatedOutput } from '../base/output-bound.ts'
+import { probeRoot } from '../base/probe.ts'
+import { encodeJsonBody } from '../base/request.ts'
 import { memoizePerCall } from '../canonical/request.ts'
-import { authorizeWithBearer } from '../shared/credentials.ts'
-import { estimateTranslatedOutput } from '../shared/output-bound.ts'
-import { probeRoot } from '../shared/probe.ts'
-import { encodeJsonBody } from '../shared/request.ts'
 import { parseConverseAnswer } from './answer.ts'
 import {
   checkAwsSecret,

@@ -1,11 +1,11 @@
 import { UntranslatableError } from '../../core/untranslatable-error.ts'
 import { isObject } from '../../wire/json.ts'
+import { clampBound } from '../base/output-bound.ts'
 import type { JsonObject } from '../canonical/messages.ts'
 import type { CanonicalRequest, ReasoningEffort } from '../canonical/request.ts'
 import { readThinkingBudget } from '../claude/max-tokens.ts'
 import type { ClaudeModel } from '../claude/models.ts'
 import { type ClaudeThinking, resolveThinking } from '../claude/reasoning.ts'
-import { clampBound } from '../shared/output-bound.ts'
 import type { BedrockModel } from './models.ts'
 
 /** The reasoning fields of a request, and its output limit, which depends on them. */

@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../core/chat.ts'
+import type { TranslatedRequest } from '../base/translated-request.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
 import { toClaudeSchema } from '../claude/schema.ts'
-import type { TranslatedRequest } from '../shared/translated-request.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { evaluateConditions } from './conditions.ts'
 import { toConverseMessages } from './messages.ts'

@@ -1,6 +1,6 @@
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
+import { encodeJsonBody } from '../base/request.ts'
 import { parseCohereRanking } from '../cohere/rerank.ts'
-import { encodeJsonBody } from '../shared/request.ts'
 import { maskCredential, readAwsSecret } from './auth/credential.ts'
 import { parseBedrockError } from './errors.ts'
 import { buildBedrockUrl } from './url.ts'

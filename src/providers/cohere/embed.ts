@@ -11,9 +11,9 @@ import {
 import { invalid } from '../../core/errors.ts'
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
 import { isCount } from '../../core/usage.ts'
-import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
-import { listTexts } from '../shared/embed-input.ts'
-import { encodeJsonBody } from '../shared/request.ts'
+import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
+import { listTexts } from '../base/embed-input.ts'
+import { encodeJsonBody } from '../base/request.ts'
 import { cohereErrorParser } from './errors.ts'
 import { cohereUrl } from './url.ts'
 

@@ -1,7 +1,7 @@
 import type { Millis } from '../../core/ids.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { HeaderReader, UpstreamError } from '../../core/provider.ts'
-import { parseVendorError } from '../shared/vendor-error.ts'
+import { parseVendorError } from '../base/vendor-error.ts'
 
 /**
  * Returns a function that parses an answer outside 2xx. 498 (the vendor blocks the text) and 499

@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../core/chat.ts'
+import { clampBound } from '../base/output-bound.ts'
 import { type CanonicalRequest, readRequest } from '../canonical/request.ts'
-import { clampBound } from '../shared/output-bound.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toCohereMessages } from './messages.ts'
 import { toToolFields } from './tools.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint, RerankResult } from '../../core/provider.ts'
-import { encodeJsonBody } from '../shared/request.ts'
-import { relevanceEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
+import { encodeJsonBody } from '../base/request.ts'
+import { relevanceEntry, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
 import { cohereErrorParser } from './errors.ts'
 import { rerankUrl } from './url.ts'
 

@@ -1,4 +1,4 @@
-import { getBasePath } from '../shared/request.ts'
+import { getBasePath } from '../base/request.ts'
 
 /**
  * Returns the address of a v2 operation. A version or an operation at the end of `base` is

@@ -1,7 +1,7 @@
 import type { ProviderKind } from '../../core/provider.ts'
+import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
-import { resultsRerank } from '../shared/rerank-results.ts'
 import { createDemoUpstream } from './upstream.ts'
 
 /**

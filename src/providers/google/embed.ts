@@ -8,8 +8,8 @@ import {
 } from '../../core/embeddings.ts'
 import type { EmbedEndpoint } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
-import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
-import { encodeJsonBody } from '../shared/request.ts'
+import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
+import { encodeJsonBody } from '../base/request.ts'
 import { parseError } from './errors.ts'
 import { methodUrl } from './url.ts'
 

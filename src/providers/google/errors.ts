@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { UpstreamFailure } from '../../core/failure.ts'
 import type { UpstreamError } from '../../core/provider.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
-import { extractMessage } from '../shared/error-message.ts'
-import { parseVendorError, toVendorError } from '../shared/vendor-error.ts'
+import { extractMessage } from '../base/error-message.ts'
+import { parseVendorError, toVendorError } from '../base/vendor-error.ts'
 
 /*
  * Google's APIs report errors as google.rpc.Status: `code` repeats the HTTP status, and each of the

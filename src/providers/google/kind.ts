@@ -1,5 +1,5 @@
 import type { ProviderKind } from '../../core/provider.ts'
-import { authorizeWithHeader } from '../shared/credentials.ts'
+import { authorizeWithHeader } from '../base/credentials.ts'
 import { geminiChat } from './chat.ts'
 import { geminiEmbed } from './embed.ts'
 import type { GeminiDialect } from './request.ts'

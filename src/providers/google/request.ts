@@ -1,5 +1,5 @@
+import { clampBound } from '../base/output-bound.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { clampBound } from '../shared/output-bound.ts'
 import type { ConditionFlags } from '../translation/conditions.ts'
 import { filterUnsupported } from '../translation/filter-unsupported.ts'
 import { toGeminiContents } from './messages.ts'

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { type EmbedInput, type VectorValue, vectorValue } from '../../core/embeddings.ts'
 import type { BatchLimits, EmbedEndpoint, EmbedResult } from '../../core/provider.ts'
-import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
-import { type MixedDialect, toPlainInput } from '../shared/embed-input.ts'
-import { encodeJsonBody } from '../shared/request.ts'
-import { createErrorParser, type MapStatus } from '../shared/vendor-error.ts'
+import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
+import { type MixedDialect, toPlainInput } from '../base/embed-input.ts'
+import { encodeJsonBody } from '../base/request.ts'
+import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 
 /** How a vendor's embeddings API differs from OpenAI's. */
 export interface EmbedQuirks {

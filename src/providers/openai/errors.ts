@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts'
 import { isObject } from '../../wire/json.ts'
-import { extractMessage } from '../shared/error-message.ts'
-import { toVendorError } from '../shared/vendor-error.ts'
+import { extractMessage } from '../base/error-message.ts'
+import { toVendorError } from '../base/vendor-error.ts'
 
 /**
  * Returns the failure for an error inside a stream. An error that clearly names the request, the rate

@@ -1,8 +1,8 @@
 import type { ProviderKind, StreamUsage } from '../../core/provider.ts'
+import { authorizeWithBearer, authorizeWithHeader } from '../base/credentials.ts'
+import { getBasePath } from '../base/request.ts'
 import { openAiChat } from '../openai/chat.ts'
 import { openAiEmbed, openAiEmbedDefaults } from '../openai/embed.ts'
-import { authorizeWithBearer, authorizeWithHeader } from '../shared/credentials.ts'
-import { getBasePath } from '../shared/request.ts'
 
 /**
  * The newest dated version that is generally available for inference; later ones are previews. See

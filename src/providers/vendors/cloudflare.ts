@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
-import { encodeJsonBody, getBasePath } from '../shared/request.ts'
-import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
+import { encodeJsonBody, getBasePath } from '../base/request.ts'
+import { documentIndex, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
 
 /** Rerank of Workers AI: beside the OpenAI layer under `/v1`, with the model in the path. */
 export function cloudflareRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {

@@ -1,9 +1,9 @@
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
+import { parseVectorList } from '../base/embed-answer.ts'
+import { listTexts } from '../base/embed-input.ts'
+import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
-import { parseVectorList } from '../shared/embed-answer.ts'
-import { listTexts } from '../shared/embed-input.ts'
-import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
 
 /**
  * The backend is usually Text Embeddings Inference, which accepts 32 items by default. See

@@ -1,11 +1,11 @@
 import type { ProviderKind } from '../../core/provider.ts'
 import { parseDataUri } from '../../wire/data-uri.ts'
+import { authorizeWithBearer } from '../base/credentials.ts'
+import type { MixedDialect } from '../base/embed-input.ts'
+import { checkSingleModality, toTextOrImage } from '../base/embed-modality.ts'
+import { buildOperationUrl } from '../base/request.ts'
+import { resultsRerank } from '../base/rerank-results.ts'
 import { openAiEmbed } from '../openai/embed.ts'
-import { authorizeWithBearer } from '../shared/credentials.ts'
-import type { MixedDialect } from '../shared/embed-input.ts'
-import { checkSingleModality, toTextOrImage } from '../shared/embed-modality.ts'
-import { buildOperationUrl } from '../shared/request.ts'
-import { resultsRerank } from '../shared/rerank-results.ts'
 
 /** Jina AI: embeddings and rerank. See https://jina.ai/embeddings/ */
 export const jina: ProviderKind = Object.freeze({

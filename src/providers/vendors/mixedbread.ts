@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
+import { authorizeWithBearer } from '../base/credentials.ts'
+import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
+import { scoreEntry, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
 import { openAiEmbed } from '../openai/embed.ts'
-import { authorizeWithBearer } from '../shared/credentials.ts'
-import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
-import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
 
 /**
  * Mixedbread: embeddings in the OpenAI format (https://www.mixedbread.ai/api-reference/endpoints/embeddings),

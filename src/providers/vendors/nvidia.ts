@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { DialectTarget, RerankEndpoint } from '../../core/provider.ts'
 import type { Ranking } from '../../core/rerank.ts'
-import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
-import { documentIndex, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
+import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
+import { documentIndex, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
 
 /** Rerank of NVIDIA, hosted or self-hosted. It ranks all documents, and scores are raw logits. */
 export function nvidiaRerank({ baseUrl, upstreamId }: DialectTarget): RerankEndpoint {

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { vectorValue } from '../../core/embeddings.ts'
 import type { DialectTarget, EmbedEndpoint } from '../../core/provider.ts'
-import { toEmbedFailure, toEmbedResult } from '../shared/embed-answer.ts'
-import { listTexts } from '../shared/embed-input.ts'
-import { encodeJsonBody, getBasePath } from '../shared/request.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
+import { toEmbedFailure, toEmbedResult } from '../base/embed-answer.ts'
+import { listTexts } from '../base/embed-input.ts'
+import { encodeJsonBody, getBasePath } from '../base/request.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
 
 /** Embeddings of Ollama's native API, which counts tokens and does not truncate silently. */
 export function ollamaEmbed({ baseUrl, upstreamId }: DialectTarget): EmbedEndpoint {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { DialectTarget, ProviderKind, RerankEndpoint } from '../../core/provider.ts'
-import { authorizeWithHeader } from '../shared/credentials.ts'
-import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
-import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
+import { authorizeWithHeader } from '../base/credentials.ts'
+import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
+import { scoreEntry, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
 
 /** Pinecone's inference API, of which the gateway serves rerank. */
 export const pinecone: ProviderKind = Object.freeze({

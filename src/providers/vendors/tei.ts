@@ -5,14 +5,14 @@ import type {
   ProviderKind,
   RerankEndpoint,
 } from '../../core/provider.ts'
+import { authorizeWithBearer } from '../base/credentials.ts'
+import { parseCountHeader, parseVectorList } from '../base/embed-answer.ts'
+import { listTexts } from '../base/embed-input.ts'
+import { probeHealth } from '../base/probe.ts'
+import { buildOperationUrl, encodeJsonBody, getBasePath } from '../base/request.ts'
+import { scoreEntry, toRerankFailure, toRerankResult } from '../base/rerank-answer.ts'
+import { createErrorParser, type MapStatus } from '../base/vendor-error.ts'
 import { type EmbedQuirks, openAiEmbed } from '../openai/embed.ts'
-import { authorizeWithBearer } from '../shared/credentials.ts'
-import { parseCountHeader, parseVectorList } from '../shared/embed-answer.ts'
-import { listTexts } from '../shared/embed-input.ts'
-import { probeHealth } from '../shared/probe.ts'
-import { buildOperationUrl, encodeJsonBody, getBasePath } from '../shared/request.ts'
-import { scoreEntry, toRerankFailure, toRerankResult } from '../shared/rerank-answer.ts'
-import { createErrorParser, type MapStatus } from '../shared/vendor-error.ts'
 
 /** Text Embeddings Inference, a self-hosted server that serves one model. */
 export const tei: ProviderKind = Object.freeze({

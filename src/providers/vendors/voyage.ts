@@ -12,17 +12,17 @@ import type {
   ProviderKind,
   RerankEndpoint,
 } from '../../core/provider.ts'
-import { parseOpenAiVectors } from '../openai/embed.ts'
-import { authorizeWithBearer } from '../shared/credentials.ts'
-import { toPlainInput } from '../shared/embed-input.ts'
-import { buildOperationUrl, encodeJsonBody } from '../shared/request.ts'
+import { authorizeWithBearer } from '../base/credentials.ts'
+import { toPlainInput } from '../base/embed-input.ts'
+import { buildOperationUrl, encodeJsonBody } from '../base/request.ts'
 import {
   relevanceEntry,
   toRerankFailure,
   toRerankResult,
   totalTokens,
-} from '../shared/rerank-answer.ts'
-import { createErrorParser } from '../shared/vendor-error.ts'
+} from '../base/rerank-answer.ts'
+import { createErrorParser } from '../base/vendor-error.ts'
+import { parseOpenAiVectors } from '../openai/embed.ts'
 
 /** Voyage AI: embeddings and rerank. See https://docs.voyageai.com/reference */
 export const voyage: ProviderKind = Object.freeze({

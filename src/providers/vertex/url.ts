@@ -1,6 +1,6 @@
 import type { Environment } from '../../core/ports.ts'
 import type { DialectTarget, Probe } from '../../core/provider.ts'
-import { probeRoot } from '../shared/probe.ts'
+import { probeRoot } from '../base/probe.ts'
 import { type GoogleSecret, noCredential, parseGoogleSecret } from './auth/secret.ts'
 
 /** The reason why the address of a model is unknown. */

@@ -11,7 +11,7 @@ import { tryParseJson } from '../../../wire/json.ts'
 import { LightAbortController } from '../../../wire/light-abort-controller.ts'
 import { maskSecrets } from '../../../wire/mask.ts'
 import { parseRetryAfter } from '../../../wire/retry-after.ts'
-import { extractMessage } from '../../shared/error-message.ts'
+import { extractMessage } from '../../base/error-message.ts'
 import { importRsaKey } from './rsa-key.ts'
 import {
   type AuthorizedUser,
