@@ -1,31 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, bedrockGateway, sonnet } from './support.ts'
+import { answered, bedrockGateway, sendMessages, sonnet } from './support.ts'
 
 const nova = 'us.amazon.nova-pro-v1:0'
 const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
-
-interface Sent {
-  readonly system?: unknown
-  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
-}
-
-interface Block {
-  readonly toolUse?: { readonly toolUseId: string; readonly input: unknown }
-  readonly toolResult?: { readonly toolUseId: string }
-  readonly document?: { readonly name: string }
-}
-
-/** Returns the conversation of the upstream request for these messages. */
-async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
-  const { chat, upstream } = await bedrockGateway({ upstreamId })
-  upstream.next(json(answered([{ text: 'Hi' }])))
-  const response = await chat({ model: 'm', messages })
-  expect(response.status, await response.clone().text()).toBe(200)
-  // The tests compare every member that they name.
-  const { system, messages: turns } = upstream.body() as Sent
-  return { ...(system !== undefined && { system }), messages: turns }
-}
 
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
@@ -53,7 +31,7 @@ describe('cache marks', () => {
       result('a', [text('3', mark)]),
     ]
     for (const model of [sonnet, nova]) {
-      expect(await sent(messages, model)).toMatchObject({
+      expect(await sendMessages(messages, model)).toMatchObject({
         system: [{ text: 'S' }, point],
         messages: [
           { content: [{ text: '1' }, point] },
@@ -62,7 +40,7 @@ describe('cache marks', () => {
         ],
       })
     }
-    expect(JSON.stringify(await sent(messages, llama))).not.toContain('cachePoint')
+    expect(JSON.stringify(await sendMessages(messages, llama))).not.toContain('cachePoint')
   })
 
   test('a cache point never follows a text document', async () => {
@@ -71,7 +49,7 @@ describe('cache marks', () => {
       file: { file_data: `data:${type};base64,AAAA` },
       ...mark,
     })
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user([text('1'), marked('text/plain'), marked('application/pdf')]),
     ])
     expect(messages[0]?.content).toMatchObject([
@@ -85,22 +63,24 @@ describe('cache marks', () => {
 
   test('the mark of a blank text moves to the nearest block before it, in any message', async () => {
     const blank = text(' ', mark)
-    expect(await sent([user([text('1'), blank, text('2')])])).toMatchObject({
+    expect(await sendMessages([user([text('1'), blank, text('2')])])).toMatchObject({
       messages: [{ content: [{ text: '1' }, point, { text: '2' }] }],
     })
-    expect(await sent([user('1'), assistant('2'), user([blank, text('3')])])).toMatchObject({
-      messages: [
-        { content: [{ text: '1' }] },
-        { content: [{ text: '2' }, point] },
-        { content: [{ text: '3' }] },
-      ],
-    })
+    expect(await sendMessages([user('1'), assistant('2'), user([blank, text('3')])])).toMatchObject(
+      {
+        messages: [
+          { content: [{ text: '1' }] },
+          { content: [{ text: '2' }, point] },
+          { content: [{ text: '3' }] },
+        ],
+      },
+    )
     const system = { role: 'system', content: 'S' }
-    expect(await sent([system, user([blank, text('1')])])).toEqual({
+    expect(await sendMessages([system, user([blank, text('1')])])).toEqual({
       system: [{ text: 'S' }, point],
       messages: [{ role: 'user', content: [{ text: '1' }] }],
     })
-    expect(await sent([user([blank, text('1')])])).toEqual({
+    expect(await sendMessages([user([blank, text('1')])])).toEqual({
       messages: [{ role: 'user', content: [{ text: '1' }] }],
     })
   })
@@ -109,7 +89,8 @@ describe('cache marks', () => {
     const calls = [call('a'), { ...call('b'), ...mark }]
     const results = [result('a', '1'), result('b', '2')]
     const used = [{ toolUse: { toolUseId: 'a' } }, { toolUse: { toolUseId: 'b' } }, point]
-    const turn = async (said: object) => (await sent([user('1'), said, ...results])).messages
+    const turn = async (said: object) =>
+      (await sendMessages([user('1'), said, ...results])).messages
     expect((await turn(assistant('', { tool_calls: calls })))[1]?.content).toMatchObject(used)
     const marked = assistant(null, { tool_calls: [call('a'), call('b')], ...mark })
     expect((await turn(marked))[1]?.content).toMatchObject(used)

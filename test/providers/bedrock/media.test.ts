@@ -1,39 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readError } from '../../support/gateway.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { answered, bedrockGateway, sonnet } from './support.ts'
-
-interface Sent {
-  readonly system?: unknown
-  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
-}
-
-interface Block {
-  readonly toolUse?: { readonly toolUseId: string; readonly input: unknown }
-  readonly toolResult?: { readonly toolUseId: string }
-  readonly document?: { readonly name: string }
-}
-
-/** Returns the conversation of the upstream request for these messages. */
-async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
-  const { chat, upstream } = await bedrockGateway({ upstreamId })
-  upstream.next(json(answered([{ text: 'Hi' }])))
-  const response = await chat({ model: 'm', messages })
-  expect(response.status, await response.clone().text()).toBe(200)
-  // The tests compare every member that they name.
-  const { system, messages: turns } = upstream.body() as Sent
-  return { ...(system !== undefined && { system }), messages: turns }
-}
-
-/** Returns the error for these messages; expects no upstream call. */
-async function refused(messages: readonly object[], strict = false): Promise<unknown> {
-  const { chat, upstream } = await bedrockGateway({ strict })
-  const response = await chat({ model: 'm', messages })
-  expect(response.status).toBe(400)
-  expect(upstream.requests).toEqual([])
-  const { code, param } = await readError(response)
-  return { code, param }
-}
+import { refuseMessages, sendMessages } from './support.ts'
 
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
@@ -47,14 +13,14 @@ describe('images and documents', () => {
     ['image/jpeg;charset=x', 'jpeg'],
     ['image/gif', 'gif'],
   ])('an image of type %s becomes an image of format %s', async (type, format) => {
-    const { messages } = await sent([user([image(`data:${type};base64,AA AA\n`)])])
+    const { messages } = await sendMessages([user([image(`data:${type};base64,AA AA\n`)])])
     expect(messages[0]?.content).toEqual([{ image: { format, source: { bytes: 'AAAA' } } }])
   })
 
   test.each(['data:image/tiff;base64,AAAA', 'data:image/png,AAAA', 'ftp://x/y.png'])(
     'the image %s is refused with LM-1001',
     async (url) => {
-      expect(await refused([user([text('1'), image(url)])])).toEqual({
+      expect(await refuseMessages([user([text('1'), image(url)])])).toEqual({
         code: 'LM-1001',
         param: 'messages.0.content.1.image_url',
       })
@@ -77,7 +43,7 @@ describe('images and documents', () => {
       `${'long '.repeat(60)}.pdf`,
       '[x]-(y) z.pdf',
     ]
-    const { messages } = await sent([user([text('1'), ...names.map((name) => file(name))])])
+    const { messages } = await sendMessages([user([text('1'), ...names.map((name) => file(name))])])
     const documents = messages[0]?.content.slice(1).map(({ document }) => document?.name ?? '')
     expect(documents?.slice(0, 6)).toEqual([
       'n code report (v1 2) final',
@@ -100,12 +66,14 @@ describe('images and documents', () => {
     ['application/vnd.ms-excel', 'x', 'xls'],
     ['application/octet-stream', 'notes.MD', 'md'],
   ])('a file of type %s becomes a document', async (type, name, format) => {
-    const { messages } = await sent([user([text('1'), file(name, `data:${type};base64,AAAA`)])])
+    const { messages } = await sendMessages([
+      user([text('1'), file(name, `data:${type};base64,AAAA`)]),
+    ])
     expect(messages[0]?.content[1]).toMatchObject({ document: { format } })
   })
 
   test('a document without a text gets the text .', async () => {
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user([image('data:application/pdf;base64,AAAA')]),
       assistant('Ok.'),
       user([file('a.pdf'), text('Why?')]),
@@ -121,7 +89,7 @@ describe('images and documents', () => {
     ['a type that is not a document', file('a.zip', 'data:application/zip;base64,AAAA'), ''],
     ['plain base64', file('a.pdf', 'AAAA'), '.file.file_data'],
   ])('a file of %s is refused with LM-1001', async (_, part, field) => {
-    expect(await refused([user([part])])).toEqual({
+    expect(await refuseMessages([user([part])])).toEqual({
       code: 'LM-1001',
       param: `messages.0.content.0${field}`,
     })
@@ -133,7 +101,7 @@ describe('images and documents', () => {
     ['a part of unknown type', { type: 'hologram' }],
   ])('%s is refused, because content is never left out', async (_, part) => {
     for (const strict of [false, true]) {
-      expect(await refused([user([text('1'), part])], strict)).toEqual({
+      expect(await refuseMessages([user([text('1'), part])], strict)).toEqual({
         code: 'LM-1001',
         param: 'messages.0.content.1',
       })
@@ -143,6 +111,6 @@ describe('images and documents', () => {
   test('an image in an assistant message is refused', async () => {
     const part = image('data:image/png;base64,AAAA')
     const messages = [user('1'), assistant([text('2'), part]), user('3')]
-    expect(await refused(messages)).toMatchObject({ param: 'messages.1.content.1' })
+    expect(await refuseMessages(messages)).toMatchObject({ param: 'messages.1.content.1' })
   })
 })

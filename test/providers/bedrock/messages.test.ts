@@ -1,41 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, bedrockGateway, sonnet } from './support.ts'
+import { bedrockGateway, refuseMessages, sendMessages } from './support.ts'
 
 const mistral = 'mistral.mistral-large-2402-v1:0'
-
-interface Sent {
-  readonly system?: unknown
-  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
-}
-
-interface Block {
-  readonly toolUse?: { readonly toolUseId: string; readonly input: unknown }
-  readonly toolResult?: { readonly toolUseId: string }
-  readonly document?: { readonly name: string }
-}
-
-/** Returns the conversation of the upstream request for these messages. */
-async function sent(messages: readonly object[], upstreamId = sonnet): Promise<Sent> {
-  const { chat, upstream } = await bedrockGateway({ upstreamId })
-  upstream.next(json(answered([{ text: 'Hi' }])))
-  const response = await chat({ model: 'm', messages })
-  expect(response.status, await response.clone().text()).toBe(200)
-  // The tests compare every member that they name.
-  const { system, messages: turns } = upstream.body() as Sent
-  return { ...(system !== undefined && { system }), messages: turns }
-}
-
-/** Returns the error for these messages; expects no upstream call. */
-async function refused(messages: readonly object[], strict = false): Promise<unknown> {
-  const { chat, upstream } = await bedrockGateway({ strict })
-  const response = await chat({ model: 'm', messages })
-  expect(response.status).toBe(400)
-  expect(upstream.requests).toEqual([])
-  const { code, param } = await readError(response)
-  return { code, param }
-}
 
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown, more: object = {}) => ({ role: 'assistant', content, ...more })
@@ -56,7 +23,7 @@ const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 describe('turns', () => {
   test('instructions anywhere in the conversation are collected into system', async () => {
     expect(
-      await sent([
+      await sendMessages([
         { role: 'system', content: [text('A'), text(' '), text('B')] },
         user('1'),
         { role: 'developer', content: 'C' },
@@ -69,7 +36,7 @@ describe('turns', () => {
   })
 
   test('neighbours of the same role become one turn', async () => {
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user('1'),
       assistant('2'),
       assistant(' '),
@@ -85,7 +52,7 @@ describe('turns', () => {
   })
 
   test('a user turn opens the conversation, and a prefill loses its trailing white space', async () => {
-    const { messages } = await sent([assistant('Once'), user('and'), assistant('then \n')])
+    const { messages } = await sendMessages([assistant('Once'), user('and'), assistant('then \n')])
     expect(messages).toEqual([
       { role: 'user', content: [{ text: '.' }] },
       { role: 'assistant', content: [{ text: 'Once' }] },
@@ -95,7 +62,7 @@ describe('turns', () => {
   })
 
   test('a past refusal is sent back as text', async () => {
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user('1'),
       assistant(null, { refusal: 'No.' }),
       user('2'),
@@ -108,14 +75,14 @@ describe('turns', () => {
 
   test('messages without content are refused with LM-1001', async () => {
     const expected = { code: 'LM-1001', param: 'messages' }
-    expect(await refused([user(' '), assistant('')])).toEqual(expected)
-    expect(await refused([{ role: 'system', content: 'Only this' }])).toEqual(expected)
+    expect(await refuseMessages([user(' '), assistant('')])).toEqual(expected)
+    expect(await refuseMessages([{ role: 'system', content: 'Only this' }])).toEqual(expected)
   })
 })
 
 describe('calls and results', () => {
   test('the results of parallel calls come first in one turn', async () => {
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user('1'),
       assistant('', { tool_calls: [call('a'), call('b')] }),
       user('also'),
@@ -144,7 +111,7 @@ describe('calls and results', () => {
   })
 
   test('a tool result may be an image', async () => {
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user('1'),
       assistant('', { tool_calls: [call('a')] }),
       result('a', [text('See'), image('data:image/webp;base64,AAAA')]),
@@ -161,7 +128,7 @@ describe('calls and results', () => {
     ['{"a":', { rawInvalidInput: '{"a":' }],
     ['[1]', { rawInvalidInput: '[1]' }],
   ])('arguments %j become the input %j', async (given, input) => {
-    const { messages } = await sent([
+    const { messages } = await sendMessages([
       user('1'),
       assistant('', { tool_calls: [call('a', given)] }),
       result('a', '1'),
@@ -171,7 +138,7 @@ describe('calls and results', () => {
 
   test('a strict provider refuses arguments that are not an object', async () => {
     const messages = [user('1'), assistant('', { tool_calls: [call('a', '[')] }), result('a', '1')]
-    expect(await refused(messages, true)).toEqual({
+    expect(await refuseMessages(messages, true)).toEqual({
       code: 'LM-1001',
       param: 'messages.1.tool_calls.0.function.arguments',
     })
@@ -179,7 +146,7 @@ describe('calls and results', () => {
 
   test('a past call with a name that Converse rejects is refused', async () => {
     const messages = [user('1'), assistant('', { tool_calls: [call('a', '{}', 'f g')] })]
-    expect(await refused(messages)).toEqual({
+    expect(await refuseMessages(messages)).toEqual({
       code: 'LM-1001',
       param: 'messages.1.tool_calls.0.function.name',
     })
@@ -191,7 +158,7 @@ describe('calls and results', () => {
     model?: string,
   ): Promise<(string | undefined)[][]> {
     const turns = ids.flatMap((id) => [assistant('', { tool_calls: [call(id)] }), result(id, '1')])
-    const { messages } = await sent([user('1'), ...turns], model)
+    const { messages } = await sendMessages([user('1'), ...turns], model)
     const contents = messages.map(({ content }) => content)
     return [
       contents.flatMap((blocks) => blocks.flatMap(({ toolUse }) => toolUse?.toolUseId ?? [])),

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readError } from '../../support/gateway.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
+import { asking, bedrockGateway, refuseFields, sendFields, sonnet } from './support.ts'
 
 const opus48 = 'us.anthropic.claude-opus-4-8-v1:0'
 const opus55 = 'us.anthropic.claude-opus-5-5-v1:0'
@@ -12,39 +11,6 @@ const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
 const gptOss = 'openai.gpt-oss-120b-1:0'
 const gpt = 'openai.gpt-6-v1:0'
 const qwen = 'qwen.qwen3-32b-v1:0'
-
-/** Returns the upstream body for a model and these fields. */
-async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
-  const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
-  upstream.next(json(answered([{ text: 'Hi' }])))
-  const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
-  expect(response.status, await response.clone().text()).toBe(200)
-  // The tests compare every member that they name.
-  return upstream.body() as Body
-}
-
-interface Body {
-  readonly system?: unknown
-  readonly messages: unknown
-  readonly inferenceConfig?: unknown
-  readonly toolConfig?: unknown
-  readonly additionalModelRequestFields?: unknown
-  readonly outputConfig?: unknown
-  readonly serviceTier?: unknown
-}
-
-/** Returns the field that a strict provider refuses. */
-async function refused(upstreamId: string, fields: object): Promise<unknown> {
-  const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
-  upstream.always(json(answered([{ text: 'Hi' }])))
-  const response = await chat(asking(fields))
-  if (response.status === 200) return undefined
-  expect(response.status).toBe(400)
-  expect(upstream.requests).toEqual([])
-  const { code, param } = await readError(response)
-  expect(code).toBe('LM-1001')
-  return param
-}
 
 describe('reasoning', () => {
   const budget = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } })
@@ -68,48 +34,48 @@ describe('reasoning', () => {
     ['Qwen3', qwen, 'max', { reasoning_config: 'high' }, undefined],
     ['another model', llama, 'low', undefined, undefined],
   ])('%s (%s) translates the effort %s', async (_, model, reasoning_effort, fields, config) => {
-    const body = await sent(model, { reasoning_effort })
+    const body = await sendFields(model, { reasoning_effort })
     expect(body.additionalModelRequestFields).toEqual(fields)
     expect(body.inferenceConfig).toEqual(config)
     const param = fields ? undefined : 'reasoning_effort'
-    expect(await refused(model, { reasoning_effort })).toBe(param)
+    expect(await refuseFields(model, { reasoning_effort })).toBe(param)
   })
 
   test('the effort none is left out for Qwen3, which has no value for it', async () => {
-    expect(await sent(qwen, { reasoning_effort: 'none' })).not.toHaveProperty(
+    expect(await sendFields(qwen, { reasoning_effort: 'none' })).not.toHaveProperty(
       'additionalModelRequestFields',
     )
-    expect(await refused(qwen, { reasoning_effort: 'none' })).toBe(undefined)
+    expect(await refuseFields(qwen, { reasoning_effort: 'none' })).toBe(undefined)
   })
 
   test('a thinking budget is added to the client’s limit', async () => {
     const fields = { reasoning_effort: 'medium', max_tokens: 100 }
-    expect((await sent(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 2148 })
+    expect((await sendFields(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 2148 })
   })
 
   test('Nova gets no limit at its highest effort', async () => {
     const fields = { reasoning_effort: 'max', max_tokens: 100 }
-    expect(await sent(nova2, fields)).toMatchObject({
+    expect(await sendFields(nova2, fields)).toMatchObject({
       additionalModelRequestFields: { reasoningConfig: enabled('high') },
     })
-    expect((await sent(nova2, fields)).inferenceConfig).toBeUndefined()
-    expect(await refused(nova2, fields)).toBe('max_tokens')
+    expect((await sendFields(nova2, fields)).inferenceConfig).toBeUndefined()
+    expect(await refuseFields(nova2, fields)).toBe('max_tokens')
   })
 
   test('sampling fields are left out while Claude thinks', async () => {
     const fields = { reasoning_effort: 'low', temperature: 0.1, top_k: 4, max_tokens: 9 }
-    expect((await sent(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 1033 })
-    expect((await sent(sonnet, fields)).additionalModelRequestFields).toEqual(budget(1024))
+    expect((await sendFields(sonnet, fields)).inferenceConfig).toEqual({ maxTokens: 1033 })
+    expect((await sendFields(sonnet, fields)).additionalModelRequestFields).toEqual(budget(1024))
     const off = { reasoning_effort: 'none', temperature: 0.1 }
-    expect((await sent(sonnet, off)).inferenceConfig).toEqual({ temperature: 0.1 })
+    expect((await sendFields(sonnet, off)).inferenceConfig).toEqual({ temperature: 0.1 })
   })
 
   test('the client’s own thinking field is sent unchanged', async () => {
     const thinking = { type: 'enabled', budget_tokens: 2000 }
-    const body = await sent(sonnet, { thinking, max_tokens: 3000, reasoning_effort: 'max' })
+    const body = await sendFields(sonnet, { thinking, max_tokens: 3000, reasoning_effort: 'max' })
     expect(body.additionalModelRequestFields).toEqual({ thinking })
     expect(body.inferenceConfig).toEqual({ maxTokens: 3000 })
-    expect((await sent(llama, { thinking })).additionalModelRequestFields).toBeUndefined()
+    expect((await sendFields(llama, { thinking })).additionalModelRequestFields).toBeUndefined()
     const { chat } = await bedrockGateway()
     expect(await readError(await chat(asking({ thinking: true })))).toMatchObject({
       code: 'LM-1001',
@@ -132,7 +98,7 @@ describe('reasoning', () => {
   })
 
   test('a budget is left out where the calls come back without their thinking', async () => {
-    const body = await sent(sonnet, conversation(calling))
+    const body = await sendFields(sonnet, conversation(calling))
     expect(body.additionalModelRequestFields).toBeUndefined()
     expect(body.inferenceConfig).toBeUndefined()
   })
@@ -143,7 +109,7 @@ describe('reasoning', () => {
       { type: 'thinking', thinking: 'unsigned' },
       { type: 'redacted_thinking', data: 'AAAA' },
     ]
-    const body = await sent(sonnet, conversation({ ...calling, thinking_blocks }))
+    const body = await sendFields(sonnet, conversation({ ...calling, thinking_blocks }))
     expect(body.additionalModelRequestFields).toEqual(budget(1024))
     expect(body.messages).toMatchObject([
       {},
@@ -158,7 +124,7 @@ describe('reasoning', () => {
       {},
     ])
     expect(
-      JSON.stringify(await sent(nova, conversation({ ...calling, thinking_blocks }))),
+      JSON.stringify(await sendFields(nova, conversation({ ...calling, thinking_blocks }))),
     ).not.toContain('reasoningContent')
   })
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readError } from '../../support/gateway.ts'
 import { json } from '../../support/scripted-upstream.ts'
-import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
+import { asking, bedrockGateway, refuseFields, sendFields, sonnet } from './support.ts'
 
 const opus48 = 'us.anthropic.claude-opus-4-8-v1:0'
 const nova = 'us.amazon.nova-pro-v1:0'
@@ -9,39 +8,6 @@ const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
 const gptOss = 'openai.gpt-oss-120b-1:0'
 const gpt = 'openai.gpt-6-v1:0'
 const qwen = 'qwen.qwen3-32b-v1:0'
-
-/** Returns the upstream body for a model and these fields. */
-async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
-  const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
-  upstream.next(json(answered([{ text: 'Hi' }])))
-  const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
-  expect(response.status, await response.clone().text()).toBe(200)
-  // The tests compare every member that they name.
-  return upstream.body() as Body
-}
-
-interface Body {
-  readonly system?: unknown
-  readonly messages: unknown
-  readonly inferenceConfig?: unknown
-  readonly toolConfig?: unknown
-  readonly additionalModelRequestFields?: unknown
-  readonly outputConfig?: unknown
-  readonly serviceTier?: unknown
-}
-
-/** Returns the field that a strict provider refuses. */
-async function refused(upstreamId: string, fields: object): Promise<unknown> {
-  const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
-  upstream.always(json(answered([{ text: 'Hi' }])))
-  const response = await chat(asking(fields))
-  if (response.status === 200) return undefined
-  expect(response.status).toBe(400)
-  expect(upstream.requests).toEqual([])
-  const { code, param } = await readError(response)
-  expect(code).toBe('LM-1001')
-  return param
-}
 
 describe('inferenceConfig', () => {
   const both = { temperature: 0.5, top_p: 0.9 }
@@ -75,8 +41,8 @@ describe('inferenceConfig', () => {
     ['no stop sequences on OpenAI', gptOss, { stop: ['x'] }, undefined, 'stop'],
     ['nothing for empty fields', llama, { stop: [], temperature: null }, undefined, undefined],
   ])('it has %s', async (_, model, fields, config, param) => {
-    expect((await sent(model, fields)).inferenceConfig).toEqual(config)
-    expect(await refused(model, fields)).toBe(param)
+    expect((await sendFields(model, fields)).inferenceConfig).toEqual(config)
+    expect(await refuseFields(model, fields)).toBe(param)
   })
 
   test.each([
@@ -85,8 +51,8 @@ describe('inferenceConfig', () => {
     ['newer Claude', opus48, undefined],
     ['others', llama, undefined],
   ])('top_k is sent where %s takes it', async (_, model, fields) => {
-    expect((await sent(model, { top_k: 5 })).additionalModelRequestFields).toEqual(fields)
-    expect(await refused(model, { top_k: 5 })).toBe(fields ? undefined : 'top_k')
+    expect((await sendFields(model, { top_k: 5 })).additionalModelRequestFields).toEqual(fields)
+    expect(await refuseFields(model, { top_k: 5 })).toBe(fields ? undefined : 'top_k')
   })
 })
 const tool = (name: string, more: object = {}) => ({
@@ -103,7 +69,7 @@ describe('response_format', () => {
   }
 
   test('the schema is converted into the enforced subset', async () => {
-    const body = (await sent(sonnet, format)) as {
+    const body = (await sendFields(sonnet, format)) as {
       outputConfig: { textFormat: { structure: { jsonSchema: { schema: string } } } }
     }
     expect(body.outputConfig.textFormat).toEqual({
@@ -125,13 +91,13 @@ describe('response_format', () => {
     ['a model without structured output', llama, format],
     ['json_object', sonnet, { response_format: { type: 'json_object' } }],
   ])('it is left out for %s', async (_, model, fields) => {
-    expect((await sent(model, fields)).outputConfig).toBeUndefined()
-    expect(await refused(model, fields)).toBe('response_format')
+    expect((await sendFields(model, fields)).outputConfig).toBeUndefined()
+    expect(await refuseFields(model, fields)).toBe('response_format')
   })
 
   test('a JSON schema is sent to open models', async () => {
     for (const model of [qwen, gptOss, 'zai.glm-4.7', 'mistral.ministral-3-8b-instruct']) {
-      expect((await sent(model, format)).outputConfig, model).toBeDefined()
+      expect((await sendFields(model, format)).outputConfig, model).toBeDefined()
     }
   })
 })
@@ -143,8 +109,8 @@ test.each([
   ['auto', undefined, undefined],
   ['scale', undefined, 'service_tier'],
 ])('service tier %s becomes %j', async (service_tier, tier, param) => {
-  expect((await sent(sonnet, { service_tier })).serviceTier).toEqual(tier)
-  expect(await refused(sonnet, { service_tier })).toBe(param)
+  expect((await sendFields(sonnet, { service_tier })).serviceTier).toEqual(tier)
+  expect(await refuseFields(sonnet, { service_tier })).toBe(param)
 })
 
 describe('fields without a counterpart', () => {
@@ -169,14 +135,16 @@ describe('fields without a counterpart', () => {
       metadata: { a: 'b' },
     }),
   )('%s is left out, and refused by a strict provider', async (field, value) => {
-    const bare = await sent(sonnet, {})
-    expect(await sent(sonnet, { [field]: value })).toEqual(bare)
-    expect(await refused(sonnet, { [field]: value })).toBe(field)
+    const bare = await sendFields(sonnet, {})
+    expect(await sendFields(sonnet, { [field]: value })).toEqual(bare)
+    expect(await refuseFields(sonnet, { [field]: value })).toBe(field)
   })
 
   test('an unknown field is not sent, and not refused by a strict provider', async () => {
-    expect(await sent(sonnet, { guess: 1, stream_options: {} })).toEqual(await sent(sonnet, {}))
-    expect(await refused(sonnet, { guess: 1 })).toBeUndefined()
+    expect(await sendFields(sonnet, { guess: 1, stream_options: {} })).toEqual(
+      await sendFields(sonnet, {}),
+    )
+    expect(await refuseFields(sonnet, { guess: 1 })).toBeUndefined()
   })
 })
 

@@ -1,8 +1,9 @@
+import { expect } from 'vitest'
 import type { Authorizer, CredentialContext, RequestHeaders } from '../../../src/core/provider.ts'
 import { bedrock } from '../../../src/providers/bedrock/kind.ts'
 import { awsEvent } from '../../support/aws-event-stream.ts'
 import { toOutcome } from '../../support/chunks.ts'
-import { type TestGateway, testGateway } from '../../support/gateway.ts'
+import { readError, type TestGateway, testGateway } from '../../support/gateway.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { json, type Responder, ScriptedUpstream, stream } from '../../support/scripted-upstream.ts'
 
@@ -62,6 +63,72 @@ export function answered(content: readonly object[], more: object = {}): object 
     metrics: { latencyMs: 9 },
     ...more,
   }
+}
+
+/** A request body of Converse, with the members that the tests compare. */
+export interface ConverseBody {
+  readonly system?: unknown
+  readonly messages: readonly { readonly role: string; readonly content: readonly SentBlock[] }[]
+  readonly inferenceConfig?: unknown
+  readonly toolConfig?: unknown
+  readonly additionalModelRequestFields?: unknown
+  readonly outputConfig?: unknown
+  readonly serviceTier?: unknown
+}
+
+interface SentBlock {
+  readonly toolUse?: { readonly toolUseId: string; readonly input: unknown }
+  readonly toolResult?: { readonly toolUseId: string }
+  readonly document?: { readonly name: string }
+}
+
+/** Sends a request with these fields to a model. Returns the upstream body. */
+export async function sendFields(
+  upstreamId: string,
+  fields: object,
+  setup: Setup = {},
+): Promise<ConverseBody> {
+  const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
+  upstream.next(json(answered([{ text: 'Hi' }])))
+  const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
+  expect(response.status, await response.clone().text()).toBe(200)
+  // The tests compare every member that they name.
+  return upstream.body() as ConverseBody
+}
+
+/** Sends these messages to a model. Returns the conversation of the upstream body. */
+export async function sendMessages(
+  messages: readonly object[],
+  upstreamId: string = sonnet,
+): Promise<Pick<ConverseBody, 'system' | 'messages'>> {
+  const { system, messages: turns } = await sendFields(upstreamId, { messages })
+  return { ...(system !== undefined && { system }), messages: turns }
+}
+
+/** Sends a request with these fields to a strict provider. Returns the refused field, if any. */
+export async function refuseFields(upstreamId: string, fields: object): Promise<unknown> {
+  const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
+  upstream.always(json(answered([{ text: 'Hi' }])))
+  const response = await chat(asking(fields))
+  if (response.status === 200) return undefined
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  const { code, param } = await readError(response)
+  expect(code).toBe('LM-1001')
+  return param
+}
+
+/** Sends these messages, which must be refused before any upstream call. Returns the error. */
+export async function refuseMessages(
+  messages: readonly object[],
+  strict = false,
+): Promise<{ code: unknown; param: unknown }> {
+  const { chat, upstream } = await bedrockGateway({ strict })
+  const response = await chat({ model: 'm', messages })
+  expect(response.status).toBe(400)
+  expect(upstream.requests).toEqual([])
+  const { code, param } = await readError(response)
+  return { code, param }
 }
 
 /** Reads the answer that the client gets for these upstream blocks. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readError } from '../../support/gateway.ts'
-import { json } from '../../support/scripted-upstream.ts'
-import { answered, asking, bedrockGateway, type Setup, sonnet } from './support.ts'
+import { asking, bedrockGateway, refuseFields, sendFields, sonnet } from './support.ts'
 
 const opus55 = 'us.anthropic.claude-opus-5-5-v1:0'
 const sonnet5 = 'us.anthropic.claude-sonnet-5-v1:0'
@@ -9,39 +8,6 @@ const nova = 'us.amazon.nova-pro-v1:0'
 const llama = 'us.meta.llama3-3-70b-instruct-v1:0'
 const mistralLarge = 'mistral.mistral-large-2402-v1:0'
 const deepseek = 'us.deepseek.v3-v1:0'
-
-/** Returns the upstream body for a model and these fields. */
-async function sent(upstreamId: string, fields: object, setup: Setup = {}): Promise<Body> {
-  const { chat, upstream } = await bedrockGateway({ ...setup, upstreamId })
-  upstream.next(json(answered([{ text: 'Hi' }])))
-  const response = await chat({ ...asking(fields), model: setup.id ?? 'm' })
-  expect(response.status, await response.clone().text()).toBe(200)
-  // The tests compare every member that they name.
-  return upstream.body() as Body
-}
-
-interface Body {
-  readonly system?: unknown
-  readonly messages: unknown
-  readonly inferenceConfig?: unknown
-  readonly toolConfig?: unknown
-  readonly additionalModelRequestFields?: unknown
-  readonly outputConfig?: unknown
-  readonly serviceTier?: unknown
-}
-
-/** Returns the field that a strict provider refuses. */
-async function refused(upstreamId: string, fields: object): Promise<unknown> {
-  const { chat, upstream } = await bedrockGateway({ upstreamId, strict: true })
-  upstream.always(json(answered([{ text: 'Hi' }])))
-  const response = await chat(asking(fields))
-  if (response.status === 200) return undefined
-  expect(response.status).toBe(400)
-  expect(upstream.requests).toEqual([])
-  const { code, param } = await readError(response)
-  expect(code).toBe('LM-1001')
-  return param
-}
 
 const tool = (name: string, more: object = {}) => ({
   type: 'function',
@@ -103,41 +69,45 @@ describe('tools', () => {
     ],
     ['a custom tool', sonnet, { type: 'custom', custom: { name: 'x' } }, { tools }, 'tool_choice'],
   ])('the choice is translated: %s', async (_, model, tool_choice, config, param) => {
-    expect((await sent(model, { ...f, tool_choice })).toolConfig).toEqual(config)
-    expect(await refused(model, { ...f, tool_choice })).toBe(param)
+    expect((await sendFields(model, { ...f, tool_choice })).toolConfig).toEqual(config)
+    expect(await refuseFields(model, { ...f, tool_choice })).toBe(param)
   })
 
   test('a forced choice becomes auto while Claude thinks on a budget', async () => {
-    const body = await sent(sonnet, { ...f, tool_choice: 'required', reasoning_effort: 'low' })
+    const body = await sendFields(sonnet, {
+      ...f,
+      tool_choice: 'required',
+      reasoning_effort: 'low',
+    })
     expect(body.toolConfig).toEqual({ tools, toolChoice: { auto: {} } })
   })
 
   test('Sonnet 5 is forced with its thinking off, and not with its thinking on', async () => {
     const forced = { ...f, tool_choice: 'required' }
-    expect(await sent(sonnet5, forced)).toMatchObject({
+    expect(await sendFields(sonnet5, forced)).toMatchObject({
       toolConfig: { toolChoice: { any: {} } },
       additionalModelRequestFields: { thinking: { type: 'disabled' } },
     })
-    expect(await sent(sonnet5, { ...forced, reasoning_effort: 'low' })).toMatchObject({
+    expect(await sendFields(sonnet5, { ...forced, reasoning_effort: 'low' })).toMatchObject({
       toolConfig: { toolChoice: { auto: {} } },
       additionalModelRequestFields: { thinking: { type: 'adaptive' } },
     })
-    expect((await sent(sonnet5, f)).additionalModelRequestFields).toBeUndefined()
+    expect((await sendFields(sonnet5, f)).additionalModelRequestFields).toBeUndefined()
   })
 
   test('parallel_tool_calls: false becomes Claude’s own tool_choice', async () => {
     const serial = { ...f, parallel_tool_calls: false, tool_choice: named }
-    const body = await sent(sonnet, serial)
+    const body = await sendFields(sonnet, serial)
     expect(body.toolConfig).toEqual({ tools })
     expect(body.additionalModelRequestFields).toEqual({
       tool_choice: { type: 'tool', name: 'g', disable_parallel_tool_use: true },
     })
-    expect((await sent(nova, serial)).toolConfig).toEqual({
+    expect((await sendFields(nova, serial)).toolConfig).toEqual({
       tools,
       toolChoice: { tool: { name: 'g' } },
     })
-    expect(await refused(nova, serial)).toBe('parallel_tool_calls')
-    expect(await refused(nova, { parallel_tool_calls: false })).toBeUndefined()
+    expect(await refuseFields(nova, serial)).toBe('parallel_tool_calls')
+    expect(await refuseFields(nova, { parallel_tool_calls: false })).toBeUndefined()
   })
 
   test('descriptions and schemas are sent unchanged', async () => {
@@ -145,7 +115,7 @@ describe('tools', () => {
       properties: { a: { $ref: '#/$defs/A' } },
       $defs: { A: { type: 'string' } },
     }
-    const body = await sent(sonnet, {
+    const body = await sendFields(sonnet, {
       tools: [tool('f', { description: 'Does f', parameters }), tool('g', { description: ' ' })],
     })
     const inputSchema = { json: { type: 'object', ...parameters } }
@@ -169,26 +139,27 @@ describe('tools', () => {
     ['a model without structured output', nova, closed, false],
   ])('strict is sent only where it can be enforced: %s', async (_, model, parameters, strict) => {
     const fields = { tools: [tool('f', { strict: true, parameters })] }
-    const [one] = ((await sent(model, fields)) as { toolConfig: { tools: { toolSpec: object }[] } })
-      .toolConfig.tools
+    const [one] = (
+      (await sendFields(model, fields)) as { toolConfig: { tools: { toolSpec: object }[] } }
+    ).toolConfig.tools
     if (strict) expect(one?.toolSpec).toMatchObject({ strict: true })
     else expect(one?.toolSpec).not.toHaveProperty('strict')
-    expect(await refused(model, fields)).toBe(strict ? undefined : 'tools.0.function.strict')
+    expect(await refuseFields(model, fields)).toBe(strict ? undefined : 'tools.0.function.strict')
   })
 
   test('tools of other types are left out, and refused by a strict provider', async () => {
     const fields = { tools: [{ type: 'custom', custom: { name: 'x' } }] }
-    expect((await sent(sonnet, fields)).toolConfig).toBeUndefined()
-    expect(await refused(sonnet, fields)).toBe('tools.0')
+    expect((await sendFields(sonnet, fields)).toolConfig).toBeUndefined()
+    expect(await refuseFields(sonnet, fields)).toBe('tools.0')
   })
 
   test('a tool may carry a cache mark on Claude', async () => {
     const marked = { tools: [{ ...tool('f'), cache_control: { type: 'ephemeral' } }, tool('g')] }
     const point = { cachePoint: { type: 'default' } }
-    expect((await sent(sonnet, marked)).toolConfig).toEqual({
+    expect((await sendFields(sonnet, marked)).toolConfig).toEqual({
       tools: [spec('f'), point, spec('g')],
     })
-    expect((await sent(nova, marked)).toolConfig).toEqual({ tools })
+    expect((await sendFields(nova, marked)).toolConfig).toEqual({ tools })
   })
 
   const past = {
@@ -206,10 +177,10 @@ describe('tools', () => {
   }
 
   test('tools that the conversation has called are made up from their names', async () => {
-    expect((await sent(sonnet, past)).toolConfig).toEqual({ tools })
+    expect((await sendFields(sonnet, past)).toolConfig).toEqual({ tools })
     const none = { ...past, tools: [tool('h')], tool_choice: 'none' }
-    expect((await sent(sonnet, none)).toolConfig).toEqual({ tools: [spec('h')] })
-    expect(await refused(sonnet, none)).toBe('tool_choice')
+    expect((await sendFields(sonnet, none)).toolConfig).toEqual({ tools: [spec('h')] })
+    expect(await refuseFields(sonnet, none)).toBe('tool_choice')
   })
 
   test.each(['get weather', 'a.b', '', 'x'.repeat(65)])(
