@@ -138,6 +138,7 @@ function row(at: number, days: number): NewUsageRow {
     modelUsed: isRefused ? null : `gpt-4o-mini-${at % 20}`,
     provider: `openai-${at % 3}`,
     capability: 'chat',
+    api: 'chat',
     stream: at % 2 === 0,
     tokensIn: 500 + (at % 1_000),
     tokensOut: 200,

@@ -70,6 +70,7 @@ const shownOfRequest: ReadonlySet<string> = new Set([
   'status',
   'error_code',
   'capability',
+  'api',
   'model',
   'model_used',
   'provider',
@@ -86,12 +87,12 @@ const shownOfRequest: ReadonlySet<string> = new Set([
 
 /** Formats a finished request: `200 chat fast→local 39 ms 12+5 tok key 5f0c3a7e`. */
 function formatRequest(fields: LogLine['fields'], paint: Paint): LineParts {
-  const { status, error_code: code, capability, stream, key_id: key } = fields
+  const { status, error_code: code, api, stream, key_id: key } = fields
   const { latency_ms: latency, ttft_ms: ttft, attempts } = fields
   const text = [
     paint(statusColor(Number(status)), formatWord(status)),
     code === undefined ? '' : formatWord(code),
-    `${formatWord(capability)}${stream === true ? ' stream' : ''}`,
+    `${formatWord(api)}${stream === true ? ' stream' : ''}`,
     formatServed(fields),
     ttft === undefined
       ? `${formatWord(latency)} ms`

@@ -34,6 +34,7 @@ function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): 
     modelUsed: served?.id ?? null,
     provider: (served ?? model).provider.name,
     capability: record.capability,
+    api: record.api,
     stream: record.stream,
     tokensIn: clampCount(usage?.promptTokens),
     tokensOut: clampCount(usage?.completionTokens),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { capabilities } from '../core/capability.ts'
+import { apis, capabilities } from '../core/capability.ts'
 import { invalid } from '../core/errors.ts'
 import type { Millis } from '../core/ids.ts'
 import {
@@ -21,6 +21,7 @@ export function parseUsageQuery(query: URLSearchParams, now: Millis): UsageSumQu
     model: given.model,
     provider: given.provider,
     capability: given.capability,
+    api: given.api,
     groupBy: given.group_by,
     limit: given.limit,
   }
@@ -91,6 +92,7 @@ const sumQuery = z.strictObject({
   model: name.optional(),
   provider: name.optional(),
   capability: choice(capabilities).optional(),
+  api: choice(apis).optional(),
   ...bounds,
   group_by: choice(usageGroupings).default('model'),
   limit: wholeNumber(1, 1000).default(100),

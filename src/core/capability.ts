@@ -2,6 +2,20 @@
 export const capabilities = ['chat', 'embed', 'rerank'] as const
 export type Capability = (typeof capabilities)[number]
 
+/** The APIs in which clients send requests, each with the capability that a model needs for it. */
+export const capabilityOf = {
+  chat: 'chat',
+  messages: 'chat',
+  responses: 'chat',
+  completions: 'chat',
+  embeddings: 'embed',
+  rerank: 'rerank',
+} as const satisfies Record<string, Capability>
+export type Api = keyof typeof capabilityOf
+
+// The keys of the table are its only names.
+export const apis = Object.keys(capabilityOf) as readonly Api[]
+
 /** The kinds of input that a model accepts. */
 export const modalities = ['text', 'image'] as const
 export type Modality = (typeof modalities)[number]

@@ -1,5 +1,5 @@
 import type { Account } from './accounts.ts'
-import type { Capability } from './capability.ts'
+import type { Api, Capability } from './capability.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Bytes, KeyId, Millis, NanoUsd, RequestId } from './ids.ts'
 import type { Metadata } from './metadata.ts'
@@ -28,6 +28,7 @@ export interface RequestRecord {
   /** The account that is charged; undefined without auth, and for requests that are not accounted. */
   readonly account: Account | undefined
   readonly cost: NanoUsd
+  readonly api: Api
   readonly capability: Capability
   readonly stream: boolean
   /** The model that the request names; undefined when the request failed before it was resolved. */

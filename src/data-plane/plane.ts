@@ -1,4 +1,4 @@
-import type { Capability } from '../core/capability.ts'
+import { type Api, capabilityOf } from '../core/capability.ts'
 import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
@@ -37,7 +37,7 @@ export interface Arrival extends RequestOrigin {
   readonly signal: CancelSignal
 }
 
-/** Serves one request of a capability. Rejects with the error that the client gets. */
+/** Serves one request of an API. Rejects with the error that the client gets. */
 export type Handler = (request: Request, context: RequestContext) => Promise<Reply>
 
 interface Matched {
@@ -72,12 +72,12 @@ export class DataPlane {
   }
 
   /**
-   * Makes a route of a handler: each request gets a context, a place among those in flight and,
+   * Makes a route of the handler of an API: each request gets a context, a place among those in flight and,
    * however it ends, one record.
    */
-  recorded(capability: Capability, handler: Handler): (matched: Matched) => Promise<Reply> {
+  recorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
     return async ({ request, context: arrival }) => {
-      const { record, context } = this.#open(capability, request.headers, arrival)
+      const { record, context } = this.#open(api, request.headers, arrival)
       try {
         return await handler(request, context)
       } catch (error) {
@@ -90,7 +90,7 @@ export class DataPlane {
     }
   }
 
-  #open(capability: Capability, headers: Headers, arrival: Arrival): OpenedRequest {
+  #open(api: Api, headers: Headers, arrival: Arrival): OpenedRequest {
     const { clock, log, breakers, bodyLimiter, random, events, inFlight } = this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
@@ -102,7 +102,7 @@ export class DataPlane {
     const slot = bodyLimiter.openSlot(bufferAccount)
     const record = new RecordBuilder({
       id,
-      capability,
+      api,
       metadata: this.#metadata(headers, arrival),
       clock,
       log,
@@ -120,7 +120,7 @@ export class DataPlane {
     const context = new RequestContext({
       ports: this.#options,
       origin: arrival,
-      capability,
+      capability: capabilityOf[api],
       snapshot,
       scope,
       resilience: { retry: snapshot.retry, breaker: snapshot.breaker, breakers, random },

@@ -1,6 +1,6 @@
 import type { Account } from '../core/accounts.ts'
 import type { Admission, Principal } from '../core/admission.ts'
-import type { Capability } from '../core/capability.ts'
+import { type Api, capabilityOf } from '../core/capability.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { AttemptOutcome, RequestEvents } from '../core/gateway-events.ts'
@@ -34,7 +34,7 @@ export interface RequestOutcome {
 
 export interface RecordBuilderOptions {
   readonly id: RequestId
-  readonly capability: Capability
+  readonly api: Api
   readonly metadata: Metadata
   readonly clock: Clock
   readonly log: Log
@@ -119,7 +119,7 @@ export class RecordBuilder {
     const { served, usage, toCountInput } = outcome
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
-    const { id, capability, metadata, clock, release, emit } = this.#options
+    const { id, api, metadata, clock, release, emit } = this.#options
     release()
     const cost = this.#settle(outcome)
     const record: RequestRecord = {
@@ -127,7 +127,8 @@ export class RecordBuilder {
       keyId: this.principal?.account?.keyId,
       account: this.account,
       cost,
-      capability,
+      api,
+      capability: capabilityOf[api],
       stream: this.stream,
       media: this.media,
       model: this.model,

@@ -39,7 +39,7 @@ export function createRoutes({
   const reranking: Routes<Arrival>[string] = { POST: plane.recorded('rerank', rerank) }
   const routes: Routes<Arrival> = {
     '/v1/chat/completions': { POST: plane.recorded('chat', chat) },
-    '/v1/embeddings': { POST: plane.recorded('embed', embeddings) },
+    '/v1/embeddings': { POST: plane.recorded('embeddings', embeddings) },
     '/v1/rerank': reranking,
     // The paths of the clients of Cohere, and of servers like Jina's.
     '/v2/rerank': reranking,

@@ -15,9 +15,9 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
     const served = record.served ?? record.model
     const model = served?.id ?? ''
     const provider = served?.provider.name ?? ''
-    const { capability, timeToFirstToken, usage, media, searchUnits, metadata } = record
+    const { capability, api, timeToFirstToken, usage, media, searchUnits, metadata } = record
     series.duration.observe(
-      { capability, model, provider, status: record.status },
+      { capability, api, model, provider, status: record.status },
       record.latency / 1000,
     )
     if (timeToFirstToken !== undefined) {

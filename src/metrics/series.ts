@@ -18,7 +18,7 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
   const duration = meters.histogram({
     name: 'gateway_request_duration_seconds',
     help: 'Time from the arrival of a request to its end, for a stream to its last frame.',
-    labelNames: ['capability', 'model', 'provider', 'status'],
+    labelNames: ['capability', 'api', 'model', 'provider', 'status'],
     buckets: requestSeconds,
   })
   const timeToFirstToken = meters.histogram({

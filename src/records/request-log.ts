@@ -30,6 +30,7 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
     request_id: record.requestId,
     key_id: record.keyId,
     capability: record.capability,
+    api: record.api,
     model: record.model?.id,
     model_used: served?.id,
     provider: (served ?? record.lastCalled ?? record.model)?.provider.name,

@@ -59,6 +59,8 @@ export const usageLog = sqliteTable(
     modelUsed: text('model_used'),
     provider: text().notNull(),
     capability: text().notNull(),
+    /** The default is for rows from before this column existed. */
+    api: text().notNull().default('chat'),
     stream: integer({ mode: 'boolean' }).notNull(),
     tokensIn: integer('tokens_in').notNull(),
     tokensOut: integer('tokens_out').notNull(),

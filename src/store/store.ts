@@ -1,5 +1,5 @@
 import type { BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
-import type { Capability } from '../core/capability.ts'
+import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
 
@@ -213,6 +213,7 @@ export interface UsageFilter {
   readonly model?: string | undefined
   readonly provider?: string | undefined
   readonly capability?: Capability | undefined
+  readonly api?: Api | undefined
 }
 
 export const usageGroupings = [
@@ -220,6 +221,7 @@ export const usageGroupings = [
   'model_used',
   'provider',
   'capability',
+  'api',
   'key_id',
   'group_id',
   'status',

@@ -99,7 +99,7 @@ export function parseUsageRows(text: string): UsageRow[] {
 }
 
 function toUsageRow(values: readonly unknown[]): UsageRow {
-  // A copy of a complete object: adding 27 properties one by one takes three times as long.
+  // A copy of a complete object: adding the properties one by one takes three times as long.
   const row: Record<string, unknown> = { ...blankRow, id: values[0] }
   for (const { field, at, read } of usageFields) {
     row[field] = read ? read(values, at + 1) : values[at + 1]

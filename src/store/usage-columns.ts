@@ -1,4 +1,4 @@
-import type { Capability } from '../core/capability.ts'
+import type { Api, Capability } from '../core/capability.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { Metadata } from '../core/metadata.ts'
 import { toUsd } from '../core/money.ts'
@@ -22,6 +22,7 @@ const definitions = {
   /** The provider that served; the requested model's provider when none did. */
   provider: text('provider'),
   capability: text<Capability>('capability'),
+  api: text<Api>('api'),
   stream: flag('stream'),
   tokensIn: integer('tokens_in'),
   tokensOut: integer('tokens_out'),

@@ -133,13 +133,14 @@ function whereInSpan({ first, last }: Span, { since, until }: Window): SQL | und
   return and(between(usageLog.id, first, last), between(sql`+${usageLog.ts}`, since, until))
 }
 
-function whereFilters({ keyId, groupId, model, provider, capability }: UsageFilter): SQL[] {
+function whereFilters({ keyId, groupId, model, provider, capability, api }: UsageFilter): SQL[] {
   const columns = [
     [usageLog.keyId, keyId],
     [usageLog.groupId, groupId],
     [usageLog.model, model],
     [usageLog.provider, provider],
     [usageLog.capability, capability],
+    [usageLog.api, api],
   ] as const
   return columns.flatMap(([column, value]) => (value === undefined ? [] : [eq(column, value)]))
 }
@@ -149,6 +150,7 @@ const groupings: Readonly<Record<UsageGrouping, SQL<string>>> = {
   model_used: sql`coalesce(${usageLog.modelUsed}, '')`,
   provider: sql`${usageLog.provider}`,
   capability: sql`${usageLog.capability}`,
+  api: sql`${usageLog.api}`,
   key_id: sql`${usageLog.keyId}`,
   group_id: sql`coalesce(${usageLog.groupId}, '')`,
   status: sql`cast(${usageLog.status} as text)`,

@@ -27,6 +27,7 @@ test('a row has every field, in the documented order', async () => {
         model_used: 'm',
         provider: 'p',
         capability: 'chat',
+        api: 'chat',
         stream: true,
         tokens_in: 10,
         tokens_out: 20,

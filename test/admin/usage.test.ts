@@ -74,11 +74,19 @@ describe('the sums', () => {
     })
   })
 
+  test('the sums cover only the rows of the given API', async () => {
+    await addRows(store, {}, { api: 'messages' })
+    expect(await sums('group_by=api&api=messages')).toMatchObject({
+      groups: [{ group: 'messages', requests: 1 }],
+    })
+  })
+
   test.each([
     ['model', 'm'],
     ['model_used', 'm2'],
     ['provider', 'p'],
     ['capability', 'chat'],
+    ['api', 'chat'],
     ['key_id', usageRow.keyId],
     ['group_id', ''],
     ['status', '200'],
@@ -163,6 +171,7 @@ describe('a query is refused', () => {
   test.each([
     ['key_id=', 'key_id', /must not be empty/],
     ['capability=speech', 'capability', /one of chat, embed, rerank$/],
+    ['api=embed', 'api', /one of chat, messages, responses, completions, embeddings, rerank$/],
     ['group_by=Model', 'group_by', /one of model, model_used, .*, total$/],
     ['limit=0', 'limit', /whole number from 1 to 1000$/],
     ['limit=1001', 'limit', /whole number from 1 to 1000$/],

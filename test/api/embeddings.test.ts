@@ -81,12 +81,13 @@ test('an answer names the link that served and has the common headers', async ()
   expect(response.headers.get('x-gateway-provider')).toBe('p')
 })
 
-test('the log and the metrics record the capability embed', async () => {
+test('the log and the metrics record the capability embed and the API embeddings', async () => {
   const gateway = await watchedGateway(config)
   gateway.upstream.next(vectors([[1]], 7))
   await embed(gateway, { input: 'x' })
   expect(gateway.log.find(({ message }) => message === 'request')?.fields).toMatchObject({
     capability: 'embed',
+    api: 'embeddings',
     model_used: 'm',
     status: 200,
     attempts: 1,
@@ -95,6 +96,9 @@ test('the log and the metrics record the capability embed', async () => {
     estimated: false,
   })
   const metrics = await (await gateway.get('/metrics')).text()
+  expect(metrics).toContain(
+    'gateway_request_duration_seconds_count{capability="embed",api="embeddings",model="m",provider="p",status="200"} 1',
+  )
   expect(metrics).toMatch(/gateway_tokens_total\{.*capability="embed".*direction="input".*\} 7/)
 })
 

@@ -87,7 +87,10 @@ describe('a request without a valid key', () => {
     const text = await (await gateway.get('/metrics')).text()
     const counted = series(text, 'gateway_request_duration_seconds_count')
     expect(counted).toEqual([
-      { labels: { capability: 'chat', model: '', provider: '', status: '401' }, value: 1 },
+      {
+        labels: { capability: 'chat', api: 'chat', model: '', provider: '', status: '401' },
+        value: 1,
+      },
     ])
     expect(gateway.log.at(-1)).toMatchObject({
       message: 'request',

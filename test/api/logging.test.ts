@@ -30,6 +30,7 @@ describe('the request line', () => {
         fields: {
           request_id: 'r1',
           capability: 'chat',
+          api: 'chat',
           model: 'm',
           model_used: 'm2',
           provider: 'p2',

@@ -122,7 +122,7 @@ describe('gateway_request_duration_seconds', () => {
     await run(gateway, streamed())
     await run(gateway, streamed())
     await run(gateway)
-    const labels = { capability: 'chat', model: 'm', provider: 'p' }
+    const labels = { capability: 'chat', api: 'chat', model: 'm', provider: 'p' }
     expect(await counts(gateway)).toEqual([
       { labels: { ...labels, status: '200' }, value: 2 },
       { labels: { ...labels, status: '502' }, value: 1 },

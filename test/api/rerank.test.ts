@@ -135,6 +135,7 @@ test('the log and the metrics record tokens and search units', async () => {
   await rerank(gateway, { ...otters, top_n: 1 })
   expect(gateway.log.filter(({ message }) => message === 'request')[1]?.fields).toMatchObject({
     capability: 'rerank',
+    api: 'rerank',
     model_used: 'm',
     status: 200,
     attempts: 1,

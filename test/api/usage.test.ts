@@ -47,6 +47,7 @@ describe('a row of the usage log', () => {
         modelUsed: 'm',
         provider: 'p',
         capability: 'chat',
+        api: 'chat',
         stream: false,
         tokensIn: 20,
         tokensOut: 7,

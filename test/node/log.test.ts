@@ -9,6 +9,7 @@ const finished = {
   request_id: 'r-1',
   key_id: '5f0c3a7e9b1d4c28a6e0f7b2d9c4e831',
   capability: 'chat',
+  api: 'chat',
   model: 'fast',
   model_used: 'fast',
   provider: 'local',
@@ -87,8 +88,13 @@ describe('the log for people', () => {
         'key 5f0c3a7e request_id=r-1 metadata={"team":"a"}',
     )
     expect(
-      await shown('info', 'request', { status: 401, capability: 'embed', latency_ms: 0 }),
-    ).toBe('401 embed 0 ms')
+      await shown('info', 'request', {
+        status: 401,
+        capability: 'embed',
+        api: 'embeddings',
+        latency_ms: 0,
+      }),
+    ).toBe('401 embeddings 0 ms')
   })
 
   test('a request line says which links failed and why', async () => {

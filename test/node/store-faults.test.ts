@@ -77,17 +77,46 @@ describe('a database that cannot be used is refused with the reason', () => {
 describe('migrations', () => {
   const shipped = readdirSync('src/store/migrations').filter((name) => name.endsWith('.sql')).length
 
-  /** The next version of the gateway, with one more migration. */
-  async function upgrade(path: string): Promise<void> {
+  interface JournalEntry {
+    readonly idx: number
+    readonly when: number
+  }
+
+  /** Copies the shipped migrations, with another list of those that are applied. */
+  function migrationsWith(change: (entries: readonly JournalEntry[]) => readonly object[]): string {
     const migrations = join(folder(), 'migrations')
     cpSync('src/store/migrations', migrations, { recursive: true })
     const journal = join(migrations, 'meta/_journal.json')
     const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8'))
-    const { idx, when } = entries.at(-1)
-    const next = { ...entries.at(-1), idx: idx + 1, when: when + 1_000, tag: 'next' }
-    writeFileSync(journal, JSON.stringify({ ...rest, entries: [...entries, next] }))
+    writeFileSync(journal, JSON.stringify({ ...rest, entries: change(entries) }))
+    return migrations
+  }
+
+  /** The next version of the gateway, with one more migration. */
+  async function upgrade(path: string): Promise<void> {
+    const migrations = migrationsWith((entries) => {
+      const { idx = 0, when = 0 } = entries.at(-1) ?? {}
+      const next = { ...entries.at(-1), idx: idx + 1, when: when + 1_000, tag: 'next' }
+      return [...entries, next]
+    })
     writeFileSync(join(migrations, 'next.sql'), 'ALTER TABLE virtual_keys ADD colour text;')
     await migrateDatabase(drizzle({ client: connect(path) }), migrations)
+  }
+
+  /** Writes one row for each capability, as a gateway that knows only the first migrations. */
+  async function writeOldRows(path: string, count: number, capabilities: readonly string[]) {
+    const client = connect(path)
+    const migrations = migrationsWith((entries) => entries.slice(0, count))
+    await migrateDatabase(drizzle({ client }), migrations)
+    const { rows } = await client.execute(
+      `select name from pragma_table_info('usage_log') where "notnull" and name <> 'id'`,
+    )
+    const names = rows.map(({ name }) => name)
+    const values = names.map((name) => (name === 'capability' ? '?' : 0))
+    for (const capability of capabilities) {
+      const sql = `insert into usage_log (${names.join()}) values (${values.join()})`
+      await client.execute({ sql, args: [capability] })
+    }
   }
 
   test('an older database gets what it lacks, and keeps what it has', async () => {
@@ -99,6 +128,14 @@ describe('migrations', () => {
     await upgrade(path)
     expect(await valueOf(path, 'select id || colour is null from virtual_keys')).toBe(1)
     expect(await valueOf(path, 'select count(*) from __drizzle_migrations')).toBe(shipped + 1)
+  })
+
+  test('rows from before the column get the API of their capability', async () => {
+    const path = join(folder(), 'gateway.db')
+    await writeOldRows(path, 2, ['chat', 'embed', 'rerank'])
+    const store = await opened(path)
+    const rows = await store.listUsage({ since: 0, until: 9, cursor: 0, limit: 9 })
+    expect(rows.map(({ api }) => api)).toEqual(['chat', 'embeddings', 'rerank'])
   })
 
   test('a newer database is refused, and stays as it is', async () => {

@@ -27,6 +27,7 @@ describe('rows', () => {
         groupId: 'g',
         modelUsed: null,
         capability: 'rerank',
+        api: 'rerank',
         stream: true,
         estimated: true,
         cachedTokens: 1,
@@ -242,6 +243,7 @@ describe('sums', () => {
     ['model_used', ['', 'a']],
     ['provider', ['p', 'q']],
     ['capability', ['chat', 'embed']],
+    ['api', ['chat', 'embeddings']],
     ['key_id', ['k', 'l']],
     ['group_id', ['', 'g']],
     ['status', ['200', '429']],
@@ -249,7 +251,15 @@ describe('sums', () => {
   ] as const)('sums are grouped by %s', async (groupBy, groups) => {
     const store = await storeWith([
       { model: 'a', modelUsed: 'a', provider: 'p', keyId: 'k', groupId: 'g' },
-      { model: 'b', modelUsed: null, provider: 'q', keyId: 'l', capability: 'embed', status: 429 },
+      {
+        model: 'b',
+        modelUsed: null,
+        provider: 'q',
+        keyId: 'l',
+        capability: 'embed',
+        api: 'embeddings',
+        status: 429,
+      },
     ])
     const sums = await store.sumUsage({ ...query, groupBy })
     expect(sums.map(({ group }) => group).sort()).toEqual(groups)
@@ -287,6 +297,7 @@ describe('sums', () => {
       model: 'm',
       provider: 'p',
       capability: 'embed',
+      api: 'embeddings',
     } as const
     const store = await storeWith([
       { ...all, ts: 10 },

@@ -277,7 +277,8 @@ function matches(row: UsageRow, filter: UsageFilter): boolean {
     is(filter.groupId, row.groupId) &&
     is(filter.model, row.model) &&
     is(filter.provider, row.provider) &&
-    is(filter.capability, row.capability)
+    is(filter.capability, row.capability) &&
+    is(filter.api, row.api)
   )
 }
 
@@ -287,6 +288,7 @@ function readGroup(row: UsageRow, by: UsageGrouping): string {
     model_used: row.modelUsed,
     provider: row.provider,
     capability: row.capability,
+    api: row.api,
     key_id: row.keyId,
     group_id: row.groupId,
     status: row.status,

@@ -16,6 +16,7 @@ export const usageRow: NewUsageRow = {
   modelUsed: 'm',
   provider: 'p',
   capability: 'chat',
+  api: 'chat',
   stream: true,
   tokensIn: 10,
   tokensOut: 20,

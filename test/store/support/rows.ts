@@ -43,6 +43,7 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     modelUsed: 'gpt',
     provider: 'openai',
     capability: 'chat',
+    api: 'chat',
     stream: false,
     tokensIn: 10,
     tokensOut: 5,
