@@ -1,4 +1,4 @@
-import { challenge, type MasterKey } from '../auth/index.ts'
+import { type MasterKey, unauthorizedHeaders } from '../auth/index.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AdminHandler, AdminRequest, AdminRoutes } from './input.ts'
 
@@ -16,7 +16,7 @@ export function requireMasterKey(routes: AdminRoutes, { master, refused }: Guard
       if (await master.isPresentedIn(matched.request.headers)) return handle(matched)
       refused(matched)
       throw new GatewayError('LM-4004', 'the master key is missing or wrong', {
-        headers: challenge,
+        headers: unauthorizedHeaders,
       })
     }
   return mapValues(routes, (methods) => mapValues(methods, guard))

@@ -1,4 +1,4 @@
-export { challenge, KeyRing } from './key-ring.ts'
+export { KeyRing, unauthorizedHeaders } from './key-ring.ts'
 export { type MasterKey, MasterKeyError, openMasterKey } from './master-key.ts'
 export { checkMasterKey, MasterKeyMismatchError } from './master-key-check.ts'
 export { mintKey, newGroupId, newKeyId, parseGroupId, parseKeyId } from './mint.ts'

@@ -1,7 +1,7 @@
 import type { VirtualKey } from '../core/accounts.ts'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, noRetryHeader } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
-import { type Fingerprint, headerList } from '../core/ports.ts'
+import { asHeaderList, type Fingerprint } from '../core/ports.ts'
 import { digestKey, isKeyFormat } from './mint.ts'
 
 /**
@@ -39,26 +39,30 @@ export class KeyRing<Entry extends { readonly record: VirtualKey }> {
   }
 
   /**
-   * Returns the entry of the key in the headers. Throws LM-4004 without an active key, always the
-   * same error and after the same work. `now`: unix seconds.
+   * Returns the entry of the first active key in the headers. Throws LM-4004 without one, always the
+   * same error and after the same work per key. `now`: unix seconds.
    */
   authenticate(headers: Headers, now: number): Entry {
-    const credential = readCredential(headers)
-    const fingerprint = this.#fingerprint(credential)
+    for (const secret of readSecrets(headers)) {
+      const entry = this.#find(secret, now)
+      if (entry) return entry
+    }
+    throw new GatewayError('LM-4004', 'the API key is missing or not valid', {
+      headers: unauthorizedHeaders,
+    })
+  }
+
+  #find(secret: string, now: number): Entry | undefined {
+    const fingerprint = this.#fingerprint(secret)
     // A miss does the same lookups as a hit, so timing reveals nothing.
     const known = this.#entries.get(this.#digestsByFingerprint.get(fingerprint) ?? fingerprint)
     if (known && isActive(known.record, now)) return known
     // Hash even when no key can match: otherwise timing would distinguish a former key from an
     // unknown one.
-    const secret = readKey(headers) ?? dummyKey
     const digest = digestKey(secret)
     const entry = this.#entries.get(digest)
-    if (!entry || !isActive(entry.record, now)) {
-      throw new GatewayError('LM-4004', 'the API key is missing or not valid', {
-        headers: challenge,
-      })
-    }
-    if (credential === formatCredential(secret)) this.#digestsByFingerprint.set(fingerprint, digest)
+    if (!entry || !isActive(entry.record, now)) return undefined
+    this.#digestsByFingerprint.set(fingerprint, digest)
     return entry
   }
 }
@@ -67,25 +71,16 @@ export class KeyRing<Entry extends { readonly record: VirtualKey }> {
  * A dummy key of the right length: malformed credentials take as long to reject as unknown keys.
  */
 const dummyKey = `sk-gw-${'-'.repeat(64)}`
-const dummyCredential = formatCredential(dummyKey)
-
-/** Formats a secret as nearly all clients send it. */
-function formatCredential(secret: string): string {
-  return `Bearer ${secret}`
-}
 
 /**
- * Returns the credential of the headers without parsing it; the dummy unless it is as long as a key
- * in its usual form. Only that form is remembered: a client could write it in thousands of others.
+ * Returns the keys that the headers carry, without those in the wrong format; the dummy if there are
+ * none. A client may send a wrong key beside a right one: SDKs read keys for several of these headers
+ * from the environment.
  */
-function readCredential(headers: Headers): string {
-  const shown = headers.get('authorization') ?? formatCredential(headers.get('x-api-key') ?? '')
-  return shown.length === dummyCredential.length ? shown : dummyCredential
-}
-
-function readKey(headers: Headers): string | undefined {
-  const token = bearerToken(headers) ?? headers.get('x-api-key') ?? ''
-  return isKeyFormat(token) ? token : undefined
+function readSecrets(headers: Headers): readonly string[] {
+  const sent = [bearerToken(headers), headers.get('x-api-key'), headers.get('api-key')]
+  const secrets = sent.map((token) => token ?? '').filter(isKeyFormat)
+  return secrets.length > 0 ? secrets : [dummyKey]
 }
 
 function isActive({ disabled, deletedAt, expiresAt }: VirtualKey, now: number): boolean {
@@ -99,5 +94,5 @@ export function bearerToken(headers: Headers): string | undefined {
 
 const bearerPattern = /^bearer +(\S+) *$/i
 
-/** The header of every LM-4004: it names the scheme that a client has to use. */
-export const challenge = headerList({ 'www-authenticate': 'Bearer' })
+/** The headers of every LM-4004: the scheme that a client has to use, and not to repeat the request. */
+export const unauthorizedHeaders = asHeaderList(['www-authenticate', 'Bearer', ...noRetryHeader])

@@ -28,6 +28,7 @@ const strangers: readonly (readonly [string, Record<string, string>])[] = [
   ['an empty token', { authorization: 'Bearer ' }],
   ['the master key without a scheme', { authorization: masterKey }],
   ['the master key as x-api-key', { 'x-api-key': masterKey }],
+  ['the master key as api-key', { 'api-key': masterKey }],
   ['the master key as a password', { authorization: `Basic ${masterKey}` }],
   ['another master key', { authorization: `Bearer ${'ab'.repeat(32)}` }],
   ['the master key cut short', { authorization: `Bearer ${masterKey.slice(1)}` }],
@@ -43,7 +44,10 @@ describe.each(routes)('%s %s', (method, path) => {
         ...(method !== 'GET' && { body: '{"name":' }),
       })
       expect(answer.status).toBe(401)
-      expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer' })
+      expect(answer.headers).toMatchObject({
+        'www-authenticate': 'Bearer',
+        'x-should-retry': 'false',
+      })
       expect(answer.json).toEqual({
         error: {
           code: 'LM-4004',

@@ -84,6 +84,7 @@ describe('requests to an upstream', () => {
       authorization: 'Bearer client-canary',
       cookie: 'client-canary',
       'x-api-key': 'client-canary',
+      'api-key': 'client-canary',
       'openai-organization': 'client-canary',
       'x-stainless-retry-count': '2',
       'user-agent': 'client-canary',

@@ -38,6 +38,7 @@ async function refusedHeaders(gateway: KeyedGateway): Promise<Record<string, Hea
     unknown: { authorization: `Bearer sk-gw-${'0'.repeat(64)}` },
     'the master key': { authorization: `Bearer ${masterKey}` },
     'malformed in x-api-key': { 'x-api-key': 'sk-gw-1' },
+    'malformed in api-key': { 'api-key': 'sk-gw-1' },
     disabled: disabled.headers,
     deleted: deleted.headers,
     expired: expired.headers,
@@ -75,7 +76,10 @@ describe('a request without a valid key', () => {
     expect([...answers.values()]).toHaveLength(1)
     const [[status, headers, text] = []] = [...answers.keys()].map((key) => JSON.parse(key))
     expect(status).toBe(401)
-    expect(Object.fromEntries(headers)).toMatchObject({ 'www-authenticate': 'Bearer' })
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'www-authenticate': 'Bearer',
+      'x-should-retry': 'false',
+    })
     expect(text).toBe(refusalText)
     expect(gateway.upstream.requests).toEqual([])
     expect(await gateway.rows()).toEqual([])
@@ -140,14 +144,29 @@ describe('a key', () => {
     ['Authorization', (secret: string) => ({ Authorization: `Bearer ${secret}` })],
     ['a scheme in other letters', (secret: string) => ({ authorization: `bEARER ${secret}` })],
     ['x-api-key', (secret: string) => ({ 'x-api-key': secret })],
+    ['api-key', (secret: string) => ({ 'api-key': secret })],
   ])('a key is taken from %s', async (_, headersOf) => {
-    const { key, get, upstream, chat } = await keyedGateway()
+    const { key, get, upstream, chat, log } = await keyedGateway()
     const { secret } = await key()
     upstream.next(json(completion()))
     const headers = headersOf(secret)
     expect((await get('/v1/models', { headers })).status).toBe(200)
     expect((await chat(hello, { headers })).status).toBe(200)
     expect(JSON.stringify(upstream.requests[0]?.headers)).not.toContain(secret)
+    expect(JSON.stringify(log)).not.toContain(secret)
+  })
+
+  test('a valid key is accepted beside a wrong one, and neither is logged', async () => {
+    const { key, upstream, chat, log } = await keyedGateway()
+    const { id, secret } = await key()
+    const wrong = `sk-gw-${'0'.repeat(64)}`
+    upstream.next(json(completion()))
+    const headers = { authorization: `Bearer ${wrong}`, 'x-api-key': wrong }
+    expect((await chat(hello, { headers: { ...headers, 'api-key': secret } })).status).toBe(200)
+    expect((await chat(hello, { headers: { ...headers, 'api-key': wrong } })).status).toBe(401)
+    const fields = log.filter(({ message }) => message === 'request').map((line) => line.fields)
+    expect(fields).toMatchObject([{ key_id: id }, { status: 401 }])
+    expect(JSON.stringify(log)).not.toMatch(new RegExp(`${wrong}|${secret}`))
   })
 
   test('a rotated key has a new secret at once, and everything else stays', async () => {

@@ -69,7 +69,7 @@ const refused = {
     request_id: 'request',
   },
   status: 401,
-  headers: ['www-authenticate', 'Bearer'],
+  headers: ['www-authenticate', 'Bearer', 'x-should-retry', 'false'],
 }
 
 /** A digest or a fingerprint. */
@@ -94,18 +94,34 @@ describe('a key in force', () => {
     expect(identify({ authorization: `Bearer   ${secret}` })).toBe(holder)
   })
 
-  test('an active key is accepted as x-api-key', () => {
-    expect(identify({ 'x-api-key': secret })).toBe(holder)
+  test.each(['x-api-key', 'api-key'])('an active key is accepted as %s', (name) => {
+    expect(identify({ [name]: secret })).toBe(holder)
   })
 
-  test('x-api-key is read beside an authorization of another scheme', () => {
-    expect(identify({ 'x-api-key': secret, authorization: 'Basic eDp5' })).toBe(holder)
+  const wrong = mintKey().plaintext
+
+  test.each([
+    ['x-api-key', 'another scheme', { authorization: 'Basic eDp5' }],
+    ['x-api-key', 'a malformed bearer token', bearer('nonsense')],
+    ['x-api-key', 'an unknown bearer token', bearer(wrong)],
+    ['x-api-key', 'an unknown api-key', { 'api-key': wrong }],
+    ['x-api-key', 'two unknown keys', { ...bearer(wrong), 'api-key': wrong }],
+    ['api-key', 'an unknown bearer token', bearer(wrong)],
+    ['api-key', 'two unknown keys', { ...bearer(wrong), 'x-api-key': wrong }],
+  ])('an active key in %s is accepted beside %s', (name, _, others) => {
+    expect(identify({ ...others, [name]: secret })).toBe(holder)
+    expect(refusal({ ...others, [name]: wrong })).toEqual(refused)
   })
 
-  test('a bearer token takes precedence over x-api-key', () => {
-    const other = issue(newHolder())
-    expect(identify({ ...bearer(secret), 'x-api-key': other })).toBe(holder)
-    expect(refusal({ ...bearer('nonsense'), 'x-api-key': secret })).toEqual(refused)
+  test('an active bearer token is accepted beside unknown keys', () => {
+    expect(identify({ ...bearer(secret), 'x-api-key': wrong, 'api-key': wrong })).toBe(holder)
+  })
+
+  test('of two active keys, the bearer token counts before x-api-key and api-key', () => {
+    const [other, third] = [newHolder(), newHolder()]
+    const headers = { 'x-api-key': issue(other), 'api-key': issue(third) }
+    expect(identify({ ...bearer(secret), ...headers })).toBe(holder)
+    expect(identify(headers)).toBe(other)
   })
 
   test('an active key is not mistaken for another', () => {
@@ -145,6 +161,8 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
   ['two keys', () => ({ authorization: `Bearer ${secret} ${secret}` })],
   ['x-api-key sent twice', () => ({ 'x-api-key': `${secret}, ${secret}` })],
   ['an empty x-api-key', () => ({ 'x-api-key': '' })],
+  ['api-key sent twice', () => ({ 'api-key': `${secret}, ${secret}` })],
+  ['api-key with a scheme', () => ({ 'api-key': `Bearer ${secret}` })],
   ['x-api-key with a scheme', () => ({ 'x-api-key': `Bearer ${secret}` })],
   ['a malformed key', () => bearer('sk-gw-1234')],
   ['a key in capitals', () => bearer(secret.toUpperCase())],
@@ -154,6 +172,7 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
   ['a provider’s key', () => bearer('sk-proj-abcdef')],
   ['the master key', () => bearer(master)],
   ['the master key as x-api-key', () => ({ 'x-api-key': master })],
+  ['the master key as api-key', () => ({ 'api-key': master })],
   ['the master key in the form of a key', () => bearer(`sk-gw-${master}`)],
   ['a token as long as headers can be', () => bearer('x'.repeat(60_000))],
   [
@@ -162,6 +181,8 @@ const refusals: readonly (readonly [string, () => Record<string, string>])[] = [
   ],
   ['an unknown key', () => bearer(unknown)],
   ['an unknown key as x-api-key', () => ({ 'x-api-key': unknown })],
+  ['an unknown key as api-key', () => ({ 'api-key': unknown })],
+  ['an unknown key beside a malformed one', () => ({ ...bearer('sk'), 'x-api-key': unknown })],
   [
     'a disabled key',
     () => {
@@ -228,7 +249,7 @@ describe.each([
     const lookups = lookup.mock.calls.filter(([key]) => standsForSecret.test(String(key))).length
     lookup.mockRestore()
     const work = [hash, fingerprint].map(({ mock }) => mock.calls.map(([text]) => text.length))
-    expect(work).toEqual([[secret.length], [`Bearer ${secret}`.length]])
+    expect(work).toEqual([[secret.length], [secret.length]])
     expect(lookups).toBe(3)
   })
 })
@@ -241,10 +262,10 @@ describe('an accepted secret', () => {
     expect(hash).not.toHaveBeenCalled()
   })
 
-  test('an accepted secret is recognized in either header', () => {
+  test.each(['x-api-key', 'api-key'])('an accepted secret is recognized in %s', (name) => {
     identify(bearer(secret))
     const hash = vi.mocked(digest.blake3Hex).mockClear()
-    expect(identify({ 'x-api-key': secret })).toBe(holder)
+    expect(identify({ [name]: secret })).toBe(holder)
     expect(hash).not.toHaveBeenCalled()
   })
 
