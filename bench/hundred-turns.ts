@@ -4,7 +4,7 @@
  * that sends the milliseconds by kind to its parent and exits.
  */
 import type { ChatEndpoint } from '../src/core/provider.ts'
-import { readChat } from '../src/data-plane/chat-input.ts'
+import { readChat } from '../src/doors/chat/request.ts'
 import { getKind } from '../src/providers/index.ts'
 import { webClock } from '../src/web/index.ts'
 import { CancelScope } from '../src/wire/cancel-scope.ts'
@@ -27,8 +27,10 @@ process.send?.(milliseconds)
 /** The processor milliseconds of the whole process, garbage collection included. */
 async function sayAll(endpoint: ChatEndpoint): Promise<number> {
   // A call caches its parsed parts, so every request needs its own call.
-  const pace = new TimeSlice(webClock, new CancelScope(webClock))
-  const calls = await Promise.all(Array.from({ length: requests }, () => readChat(body, pace)))
+  const slice = new TimeSlice(webClock, new CancelScope(webClock))
+  const calls = await Promise.all(
+    Array.from({ length: requests }, () => readChat({ bytes: body, slice })),
+  )
   const before = process.cpuUsage()
   for (const call of calls) void endpoint.buildRequest(call)
   const { user, system } = process.cpuUsage(before)
@@ -44,7 +46,9 @@ function findEndpoint(name: string, model: string): ChatEndpoint {
     upstreamId: model,
     modelId: 'm',
     maxOutputTokens: undefined,
+    takesEffort: true,
     streamUsage: 'not-asked',
+    mayAskUsage: true,
     forwardsMediaUrls: false,
     clock: webClock,
     env: { AWS_REGION: 'us-east-1' },

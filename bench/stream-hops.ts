@@ -4,7 +4,10 @@
  * A separate process that sends the microseconds per chunk of each hop to its parent and exits.
  */
 import { nodeStreams } from '../adapters/node/streams/index.ts'
+import { GatewayError } from '../src/core/errors.ts'
+import type { RequestId } from '../src/core/ids.ts'
 import { oneAhead, type Readable, type StreamClasses, unbuffered } from '../src/core/streams.ts'
+import { ChatStreamWriter } from '../src/doors/chat/stream.ts'
 import { createOpenAiDecoder } from '../src/providers/openai/stream.ts'
 import { ClientBytes } from '../src/stream/client-bytes.ts'
 import { CommitGate } from '../src/stream/commit-gate.ts'
@@ -70,7 +73,7 @@ function makeChain(
     () => new TransformStream(heartbeat, undefined, oneAhead),
     () => new TransformStream(terminator()),
     () => new TransformStream(usageTap()),
-    () => new TransformStream(new ClientBytes({ onSent() {}, onCancel() {} }), undefined, oneAhead),
+    () => new TransformStream(clientBytes(), undefined, oneAhead),
   ] as const
   const body: Readable<unknown> = new ReadableStream(new UpstreamBody(upstream()), unbuffered)
   return stages.slice(0, last).reduce((chain, stage) => chain.pipeThrough(stage() as never), body)
@@ -87,17 +90,20 @@ function upstream() {
 }
 
 function terminator(): Terminator {
-  const terminalFrame = () => new Uint8Array(0)
-  return new Terminator({ doneOptional: false, terminalFrame, upstream: { drain() {} } })
+  return new Terminator({ doneOptional: false, upstream: { drain() {} } })
 }
 
 function usageTap(): UsageTap {
-  const identity = () => ({ id: 'c', created: 1, model: 'm' })
-  return new UsageTap({
-    wantsUsageChunk: true,
-    identity,
-    estimate: () => estimated,
-    shouldKeepOutput: false,
+  return new UsageTap({ estimate: () => estimated, shouldKeepOutput: false })
+}
+
+function clientBytes(): ClientBytes {
+  const context = { requestId: 'r' as RequestId, model: 'm', clock: webClock }
+  return new ClientBytes({
+    end: { onSent() {}, onCancel() {} },
+    writer: new ChatStreamWriter(context, true),
+    usage: () => ({ usage: estimated, isInBytes: false }),
+    toError: ({ kind }) => new GatewayError('LM-3010', kind),
   })
 }
 

@@ -19,7 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks'],
   ['src/snapshot', 'src/health'],
   ['src/data-plane', 'src/admin'],
-  ['src/access'],
+  ['src/access', 'src/doors'],
   ['src/http', 'src/reload', 'src/web'],
   ['src'],
   ['adapters/node'],

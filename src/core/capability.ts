@@ -16,6 +16,9 @@ export type Api = keyof typeof capabilityOf
 // The keys of the table are its only names.
 export const apis = Object.keys(capabilityOf) as readonly Api[]
 
+/** The APIs for chat that some upstreams speak themselves, besides chat completions. */
+export type NativeApi = Extract<Api, 'messages' | 'responses' | 'completions'>
+
 /** The kinds of input that a model accepts. */
 export const modalities = ['text', 'image'] as const
 export type Modality = (typeof modalities)[number]

@@ -26,6 +26,9 @@ export function mergeIdentity(
   }
 }
 
+/** One of the `choices` of a chunk or an answer, as the OpenAI API has them. Its members are not checked. */
+export type RawChoice = Readonly<Record<string, unknown>>
+
 /**
  * One whole server-sent event, or a few that belong together: the bytes for the client, and the facts
  * that the pipeline needs. A dialect parses the bytes once; no later stage parses them again.
@@ -33,8 +36,8 @@ export function mergeIdentity(
 export interface Frame {
   /** The bytes for the client, blank lines included. */
   readonly bytes: Uint8Array
-  /** `content` commits the stream; `done` and `error` end it; `quiet` does neither. */
-  readonly kind: 'content' | 'quiet' | 'done' | 'error'
+  /** `content` commits the stream; `done` and `error` end it; `quiet` and `ping` do neither. */
+  readonly kind: 'content' | 'quiet' | 'ping' | 'done' | 'error'
   /** Why an `error` frame ends the stream. */
   readonly failure?: UpstreamFailure | undefined
   /** The latest usage the upstream has reported. */
@@ -42,6 +45,8 @@ export interface Frame {
   /** True when the client must get that usage and `bytes` does not contain it. */
   readonly hasUnsentUsage?: boolean | undefined
   readonly identity?: ChunkIdentity | undefined
+  /** The choices in `bytes`, for writers of other APIs than chat; absent where they hold nothing new. */
+  readonly choices?: readonly RawChoice[] | undefined
   /** The generated text in this frame, of all choices; absent where there is none. */
   readonly output?: string | undefined
   /** UTF-8 bytes of that text, for the estimate. */

@@ -1,9 +1,10 @@
-import type { Capability, Modality } from './capability.ts'
+import type { Capability, Modality, NativeApi } from './capability.ts'
 import type { ChatCall, OutputEstimate } from './chat.ts'
 import type { EmbedCall, EmbedInput, VectorValue } from './embeddings.ts'
 import type { UpstreamFailure } from './failure.ts'
-import type { FrameDecoder } from './frame.ts'
+import type { FrameDecoder, RawChoice } from './frame.ts'
 import type { Millis, ModelId, NanoUsd, ProviderName, UnixSeconds } from './ids.ts'
+import type { MemberLayout } from './layout.ts'
 import type { BufferedBody, Clock, Egress, Environment, ReadFile, UpstreamPort } from './ports.ts'
 import type { Ranking, RerankCall } from './rerank.ts'
 import type { ReportedUsage, Usage } from './usage.ts'
@@ -53,6 +54,8 @@ export interface ProviderKind extends KindFacts {
   readonly findWarning?: (target: DialectTarget) => string | undefined
   /** Binds the chat dialect to one model. Called once per snapshot; never throws. */
   readonly chat?: (target: DialectTarget) => ChatEndpoint
+  /** Binds the vendor's own form of an API that the gateway also offers. */
+  readonly native?: Partial<Record<NativeApi, (target: DialectTarget) => NativeEndpoint>>
   /** Binds the embeddings dialect in the same way. */
   readonly embed?: (target: DialectTarget) => EmbedEndpoint
   /** Binds the rerank dialect in the same way. */
@@ -92,7 +95,11 @@ export interface DialectTarget {
   readonly modelId: string
   /** The configured output limit of the model, in tokens; undefined when not configured. */
   readonly maxOutputTokens: number | undefined
+  /** The model accepts `reasoning_effort`, by configuration; for kinds of the OpenAI format. */
+  readonly takesEffort: boolean
   readonly streamUsage: StreamUsage
+  /** The configuration lets the gateway ask for usage in streams of requests that it writes itself. */
+  readonly mayAskUsage: boolean
   /** Forwards https addresses of media for the vendor to fetch. */
   readonly forwardsMediaUrls: boolean
   readonly clock: Clock
@@ -208,6 +215,8 @@ export interface Model {
   /** When the gateway first saw this configuration of the model (start or reload), in Unix seconds. */
   readonly created: UnixSeconds
   readonly chat: ChatEndpoint | undefined
+  /** The APIs of the gateway that the upstream speaks itself, besides chat completions. */
+  readonly native: NativeEndpoints
   readonly embed: EmbedEndpoint | undefined
   readonly rerank: RerankEndpoint | undefined
 }
@@ -227,6 +236,8 @@ export interface DialectRequest {
 
 /** A parsed answer to a request without `stream`. */
 export interface ChatAnswer {
+  /** The choices in the form of chat completions, for writers of other APIs. */
+  readonly choices: readonly RawChoice[]
   readonly usage: ReportedUsage | undefined
   /** The generated text of all choices. */
   readonly output: string
@@ -237,8 +248,10 @@ export interface ChatAnswer {
 }
 
 /** The outcome of parsing a vendor's chat answer. */
-export type ChatResult =
-  | { readonly ok: true; readonly answer: ChatAnswer }
+export type ChatResult = AnswerResult<ChatAnswer>
+
+export type AnswerResult<Answer> =
+  | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly failure: UpstreamFailure }
 
 /** Reads one response header of the upstream by its lower-case name. */
@@ -276,7 +289,53 @@ export interface ChatEndpoint {
   parseError(status: number, body: string, header: HeaderReader): UpstreamError
   /** A stream that ends after a finish reason is complete even without `[DONE]`. */
   readonly isDoneOptional: boolean
+  /** How to write a chat request for this endpoint that came through another API. */
+  readonly form: RequestForm
 }
+
+/** What the upstream of a chat endpoint accepts in a request that the gateway itself has written. */
+export interface RequestForm {
+  /** The field for the bound on the output. */
+  readonly boundField: 'max_tokens' | 'max_completion_tokens'
+  /** `stream_options.include_usage` is accepted, and needed for usage in streams. */
+  readonly asksStreamUsage: boolean
+  /** `reasoning_effort` is accepted. */
+  readonly takesEffort: boolean
+  /** `cache_control` is accepted on parts and tools. */
+  readonly takesCacheControl: boolean
+}
+
+/** A request in an API that the upstream speaks too, as the client sent it. */
+export interface NativeCall {
+  readonly bytes: Uint8Array
+  readonly layout: MemberLayout<'model' | 'stream_options'>
+  readonly stream: boolean
+  /** The client's headers that belong to the API, such as `anthropic-beta`. */
+  readonly headers: RequestHeaders
+  /** The query of the request with its `?`, or an empty string. */
+  readonly query: string
+}
+
+/** A parsed answer in the API of the client. */
+export type NativeAnswer = Omit<ChatAnswer, 'choices'>
+
+/**
+ * An API that the gateway and an upstream both speak, bound to one model: the client's bytes are sent with
+ * `model` replaced, and the answer's bytes come back. Its functions are pure.
+ */
+export interface NativeEndpoint {
+  buildRequest(call: NativeCall): DialectRequest
+  /** Parses a 2xx answer to a request without `stream`. */
+  parseAnswer(body: Uint8Array): AnswerResult<NativeAnswer>
+  /** Creates the decoder of one 2xx event stream. */
+  createDecoder(call: NativeCall): FrameDecoder
+  /** Reads the meaning and message of a status outside 2xx from its body. */
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
+  /** A stream that ends after a finish reason is complete even without a terminator. */
+  readonly isDoneOptional: boolean
+}
+
+export type NativeEndpoints = Readonly<Partial<Record<NativeApi, NativeEndpoint>>>
 
 /** The limits of one upstream call. */
 export interface BatchLimits {

@@ -1,3 +1,5 @@
+import type { GatewayError } from './errors.ts'
+import type { RequestId } from './ids.ts'
 import { asHeaderList, type Body, type BufferedBody, type HeaderList } from './ports.ts'
 
 /** A response before the common headers are added. */
@@ -7,6 +9,14 @@ export interface Reply {
   readonly body: Body | null
   /** The `content-security-policy` of the response; by default a page may load nothing. */
   readonly contentPolicy?: string | undefined
+}
+
+/** What the answers of a route have in the manner of the API that the route belongs to. */
+export interface AnswerForm {
+  /** Renders the body of an error. */
+  readonly renderError: (error: GatewayError, requestId: RequestId) => object
+  /** A second header with the request id, which SDKs of this API read. */
+  readonly requestIdHeader?: string
 }
 
 const encoder = new TextEncoder()

@@ -1,15 +1,15 @@
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { UpstreamResponse } from '../core/ports.ts'
-import type { ChatAnswer, ChatEndpoint } from '../core/provider.ts'
+import type { NativeAnswer } from '../core/provider.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Attempt, CallResult } from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { type CallDeps, callUpstream, failed, readAnswer } from './call-upstream.ts'
-import type { ParsedChat } from './chat-input.ts'
+import type { DoorCall } from './chat-door.ts'
 import { openStream, type PendingStream } from './reply-stream.ts'
 
 export type ChatResponse =
-  | { readonly kind: 'answer'; readonly answer: ChatAnswer }
+  | { readonly kind: 'answer'; readonly answer: NativeAnswer }
   | { readonly kind: 'stream'; readonly stream: PendingStream }
 
 /** What every upstream call of one chat request needs. */
@@ -19,12 +19,11 @@ export interface ChatCallDeps extends CallDeps {
 
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
-  call: ParsedChat,
+  call: DoorCall,
   { link, scope, mayResend }: Attempt,
   { clock, bufferAccount, streams }: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
-  // A route for chat has only links with a chat endpoint.
-  const endpoint = link.chat as ChatEndpoint
+  const bound = call.bind(link)
   return callUpstream<ChatResponse>({
     link,
     scope,
@@ -33,23 +32,20 @@ export function callChat(
     bufferAccount,
     streamed: call.stream,
     request() {
-      const request = endpoint.buildRequest(call)
+      const request = bound.buildRequest()
       call.forget()
       return request
     },
-    parseError: (status, body, header) => endpoint.parseError(status, body, header),
+    parseError: (status, body, header) => bound.parseError(status, body, header),
     async read(response, header) {
       if (call.stream) {
-        if (readMediaType(response) !== (endpoint.streamType ?? 'text/event-stream'))
+        if (readMediaType(response) !== (bound.streamType ?? 'text/event-stream'))
           return notEventStream
-        const decoder = endpoint.createDecoder(call, header)
+        const decoder = bound.createDecoder(header)
         return awaitContent(openStream(response.body, decoder, { streams, bufferAccount }), scope)
       }
-      const result = endpoint.parseAnswer(
-        await readAnswer(response, { scope, bufferAccount }),
-        call,
-        header,
-      )
+      const body = await readAnswer(response, { scope, bufferAccount })
+      const result = bound.parseAnswer(body, header)
       if (!result.ok) return result
       return { ok: true, value: { kind: 'answer', answer: result.answer } }
     },

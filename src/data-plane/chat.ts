@@ -1,69 +1,68 @@
 import type { GatewayError } from '../core/errors.ts'
 import { toStreamError, type UpstreamFailure } from '../core/failure.ts'
-import type { StreamIdentity } from '../core/frame.ts'
-import { newCompletionId } from '../core/ids.ts'
 import { asHeaderList, headerList } from '../core/ports.ts'
-import type { ChatAnswer, ChatEndpoint, Model } from '../core/provider.ts'
+import type { Model, NativeAnswer } from '../core/provider.ts'
 import { jsonBytes, type Reply } from '../core/reply.ts'
-import { unixSeconds } from '../core/unix-seconds.ts'
 import { resolveUsage } from '../core/usage.ts'
 import { runChain, type Served } from '../resilience/index.ts'
-import { encodeErrorFrame } from '../stream/terminator.ts'
 import { UsageTap } from '../stream/usage-tap.ts'
 import { createEstimatedUsage, type TokenCountInput, toChatCountInput } from '../tokens/index.ts'
 import type { AdmittedRequest } from './admitted-request.ts'
 import { type ChatResponse, callChat } from './call-chat.ts'
-import { type ParsedChat, readChat } from './chat-input.ts'
+import type { ChatDoor, DoorCall } from './chat-door.ts'
 import { checkExpressible, explainSkip } from './expressible.ts'
 import { checkImages, checkReferences } from './images.ts'
+import type { Handler } from './plane.ts'
 import { redactFailure } from './redact-failure.ts'
 import { type PendingStream, ReplyStream } from './reply-stream.ts'
 import type { RequestContext } from './request-context.ts'
 import { estimateChatUsage } from './usage-estimate.ts'
 
-/** `POST /v1/chat/completions`, streamed and not. */
-export async function chat(request: Request, context: RequestContext): Promise<Reply> {
-  const slice = context.startTimeSlice()
-  const authenticated = context.authenticate(request) // LM-4004
-  const call = await readChat(await authenticated.readBody(request), slice) // LM-1002, LM-1001
-  const { model } = call.request
-  const route = authenticated.resolve({ model, stream: call.stream }) // LM-2001, LM-2002
-  checkImages(call.request, route) // LM-2003, LM-2004, LM-2008
-  const listDropped = (link: Model) => {
-    if (link !== route.model) checkReferences(call.request, link)
-    return getEndpoint(link).listUnsupported(call)
-  }
-  if (call.isHeavy) await slice.pause()
-  checkExpressible(route, listDropped) // LM-1001
-  if (call.isHeavy) await slice.pause()
-  const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4001
-  if (call.isHeavy) await slice.pause()
+/** Serves the requests of one API for chat, streamed and not. */
+export function serveChat(door: ChatDoor): Handler {
+  return async (request, context) => {
+    const slice = context.startTimeSlice()
+    const authenticated = context.authenticate(request) // LM-4004
+    const bytes = await authenticated.readBody(request) // LM-1002
+    const call = await door.read({ bytes, request, slice }) // LM-1001
+    const route = authenticated.resolve(call) // LM-2001, LM-2002
+    checkImages(call.images, route) // LM-2003, LM-2004, LM-2008
+    const listDropped = (link: Model) => {
+      if (link !== route.model) checkReferences(call.images, link)
+      return call.bind(link).listUnsupported()
+    }
+    if (call.isHeavy) await slice.pause()
+    checkExpressible(route, listDropped) // LM-1001
+    if (call.isHeavy) await slice.pause()
+    const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4001
+    if (call.isHeavy) await slice.pause()
 
-  const serving = runChain<ChatResponse>(admitted, {
-    explainSkip: (link) => explainSkip(link, listDropped, context),
-    call: (attempt) => callChat(call, attempt, context),
-  }) // LM-3xxx, LM-6001
-  // By now the first link has translated the request.
-  context.releaseParser()
-  const served = await serving
-  switch (served.value.kind) {
-    case 'answer':
-      return replyWithJson(served.value.answer, served, { call, context, admitted })
-    case 'stream':
-      return replyWithStream(served.value.stream, served, { call, context, admitted })
-    default:
-      return served.value satisfies never
+    const serving = runChain<ChatResponse>(admitted, {
+      explainSkip: (link) => explainSkip(link, listDropped, context),
+      call: (attempt) => callChat(call, attempt, context),
+    }) // LM-3xxx, LM-6001
+    // By now the first link has translated the request.
+    context.releaseParser()
+    const served = await serving
+    switch (served.value.kind) {
+      case 'answer':
+        return replyWithJson(served.value.answer, served, { call, context, admitted })
+      case 'stream':
+        return replyWithStream(served.value.stream, served, { call, context, admitted })
+      default:
+        return served.value satisfies never
+    }
   }
 }
 
 interface ServedCall {
-  readonly call: ParsedChat
+  readonly call: DoorCall
   readonly context: RequestContext
   readonly admitted: AdmittedRequest
 }
 
 function replyWithJson(
-  answer: ChatAnswer,
+  answer: NativeAnswer,
   { link, scope }: Served<unknown>,
   { call, context, admitted }: ServedCall,
 ): Reply {
@@ -85,24 +84,28 @@ function replyWithStream(
 ): Reply {
   admitted.markFirstToken()
   // No closure below may hold the call, or its bytes would stay in memory as long as the stream lasts.
-  const { wantsUsageChunk } = call
+  const { isDoneOptional } = call.bind(link)
+  const writer = call.bind(link).createWriter({
+    requestId: context.id,
+    model: link.id,
+    clock: context.clock,
+  })
   const countPrompt = promptCounter(call)
   const toInput = call.choices > 1 ? undefined : exactCounter(call, link, context)
   context.releaseBody()
   const tap = new UsageTap({
-    wantsUsageChunk,
-    identity: () => newIdentity(link, context),
     estimate: (outputBytes) => createEstimatedUsage(countPrompt(), outputBytes),
     shouldKeepOutput: toInput !== undefined,
   })
   const { body } = new ReplyStream(stream, {
     streams: context.streams,
-    doneOptional: getEndpoint(link).isDoneOptional,
+    doneOptional: isDoneOptional,
     tap,
+    writer,
     scope,
     clock: context.clock,
     heartbeat: context.snapshot.heartbeat,
-    terminalFrame: (failure) => encodeErrorFrame(toTerminalError(failure, link), context.id),
+    toError: (failure) => toTerminalError(failure, link),
     onEnd(end) {
       scope.close()
       const failure = end.complete ? undefined : end.failure
@@ -124,13 +127,8 @@ function replyWithStream(
   return { status: 200, headers, body }
 }
 
-/** A route for chat has only links with a chat endpoint. */
-function getEndpoint(link: Model): ChatEndpoint {
-  return link.chat as ChatEndpoint
-}
-
 /** Returns a function that counts the prompt. A heavy call is counted now, so that it is not held. */
-function promptCounter(call: ParsedChat): () => number {
+function promptCounter(call: DoorCall): () => number {
   return call.isHeavy ? always(call.promptTokens) : () => call.promptTokens
 }
 
@@ -143,12 +141,12 @@ function always<Value>(value: Value): () => Value {
  * estimates are not replaced, and for calls that would take too long.
  */
 function exactCounter(
-  call: ParsedChat,
+  call: DoorCall,
   link: Model,
   context: RequestContext,
 ): ((output: string) => TokenCountInput) | undefined {
   const encoding = call.isLarge ? undefined : context.findEncoding(link)
-  return encoding && ((output) => toChatCountInput({ encoding, request: call.request, output }))
+  return encoding && ((output) => toChatCountInput({ encoding, request: call.chat, output }))
 }
 
 function toTerminalError(failure: UpstreamFailure, { provider }: Model): GatewayError {
@@ -161,7 +159,3 @@ const streamHeaders = headerList({
   // Otherwise nginx buffers the frames.
   'x-accel-buffering': 'no',
 })
-
-function newIdentity(link: Model, { clock }: RequestContext): StreamIdentity {
-  return { id: newCompletionId(), created: unixSeconds(clock), model: link.id }
-}

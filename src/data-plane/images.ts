@@ -1,4 +1,4 @@
-import { type ChatRequest, type ImagePart, listImageParts } from '../core/chat.ts'
+import type { ImagePart } from '../core/chat.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Model, ModelRoute, ReferenceOwner } from '../core/provider.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
@@ -7,8 +7,8 @@ import { UntranslatableError } from '../core/untranslatable-error.ts'
  * Checks every image of a request against the whole chain, before any upstream call: the modality
  * (LM-2003), references to a vendor's file store (LM-2008), remote addresses (LM-2004).
  */
-export function checkImages(request: ChatRequest, route: ModelRoute): void {
-  for (const image of listImageParts(request)) {
+export function checkImages(images: readonly ImagePart[], route: ModelRoute): void {
+  for (const image of images) {
     checkModality(image, route)
     const owner = findReferenceOwner(image.url)
     if (owner !== undefined) checkReference(image, owner, route)
@@ -42,8 +42,8 @@ export function checkReference(
 }
 
 /** Throws `UntranslatableError` when an image refers to the file store of another vendor than the link's. */
-export function checkReferences(request: ChatRequest, { id, provider }: Model): void {
-  for (const { url, path } of listImageParts(request)) {
+export function checkReferences(images: readonly ImagePart[], { id, provider }: Model): void {
+  for (const { url, path } of images) {
     const owner = findReferenceOwner(url)
     if (owner === undefined || owner === provider.kind.references) continue
     throw new UntranslatableError(

@@ -1,5 +1,13 @@
-export { chat } from './chat.ts'
+export { serveChat } from './chat.ts'
+export type {
+  ChatDoor,
+  DoorCall,
+  LinkCall,
+  ReceivedRequest,
+  WriterContext,
+} from './chat-door.ts'
 export { embeddings } from './embeddings.ts'
 export { describeModel, listModels } from './listing.ts'
+export { MadeChat } from './made-chat.ts'
 export { type Arrival, DataPlane } from './plane.ts'
 export { rerank } from './rerank.ts'

@@ -1,3 +1,4 @@
+import type { GatewayError } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame, FrameDecoder } from '../core/frame.ts'
 import type { Millis } from '../core/ids.ts'
@@ -7,6 +8,7 @@ import { type ChainEnd, ClientBytes } from '../stream/client-bytes.ts'
 import { CommitGate } from '../stream/commit-gate.ts'
 import { FrameReader } from '../stream/frame-reader.ts'
 import { Heartbeat } from '../stream/heartbeat.ts'
+import type { StreamWriter } from '../stream/stream-writer.ts'
 import { type StreamEnd, Terminator } from '../stream/terminator.ts'
 import { UpstreamBody } from '../stream/upstream-body.ts'
 import type { UsageTap } from '../stream/usage-tap.ts'
@@ -51,12 +53,13 @@ export interface OpenStreamOptions {
 export interface ReplyStreamOptions {
   readonly streams: StreamClasses
   readonly tap: UsageTap
+  readonly writer: StreamWriter
   readonly scope: CancelScope
   readonly clock: Clock
   readonly heartbeat: Millis
   readonly doneOptional: boolean
-  /** The last frame for a client whose stream has failed. */
-  readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
+  /** Converts a failure to the error that the client gets. */
+  readonly toError: (failure: UpstreamFailure) => GatewayError
   /** Called once, at the end of the stream. */
   readonly onEnd: (end: StreamEnd) => void
 }
@@ -77,14 +80,20 @@ export class ReplyStream implements ChainEnd {
     const { TransformStream } = options.streams
     this.#upstream = upstream
     this.#heartbeat = new Heartbeat(options.clock, options.heartbeat)
-    const { doneOptional, terminalFrame } = options
-    this.#terminator = new Terminator({ doneOptional, terminalFrame, upstream })
+    const { doneOptional, tap, writer, toError } = options
+    this.#terminator = new Terminator({ doneOptional, upstream })
     this.#onEnd = options.onEnd
     this.body = frames
       .pipeThrough(new TransformStream(this.#heartbeat, undefined, oneAhead))
       .pipeThrough(new TransformStream(this.#terminator))
-      .pipeThrough(new TransformStream(options.tap))
-      .pipeThrough(new TransformStream(new ClientBytes(this), undefined, oneAhead))
+      .pipeThrough(new TransformStream(tap))
+      .pipeThrough(
+        new TransformStream(
+          new ClientBytes({ end: this, writer, usage: () => tap.final, toError }),
+          undefined,
+          oneAhead,
+        ),
+      )
     this.#stopListening = options.scope.onEnd((failure) => this.#fail(failure))
   }
 

@@ -1,26 +1,24 @@
 import type { UsageEstimate } from '../core/admission.ts'
-import type { ChatCall, OutputEstimate } from '../core/chat.ts'
+import type { OutputEstimate } from '../core/chat.ts'
 import type { EmbedCall } from '../core/embeddings.ts'
-import type { ChatEndpoint, Model } from '../core/provider.ts'
+import type { Model } from '../core/provider.ts'
 import type { RerankCall } from '../core/rerank.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
 import { estimateEmbedTokens, estimateRerankTokens } from '../tokens/index.ts'
-import type { ParsedChat } from './chat-input.ts'
+import type { DoorCall } from './chat-door.ts'
 import { estimateSearchUnits } from './rerank-counts.ts'
 
 /** Estimates the usage of a chat request. */
-export function estimateChatUsage(call: ParsedChat): UsageEstimate {
+export function estimateChatUsage(call: DoorCall): UsageEstimate {
   return {
     promptTokens: call.promptTokens,
     output: (link) => estimateOutput(link, call),
   }
 }
 
-function estimateOutput(link: Model, call: ChatCall): OutputEstimate {
-  // A route for chat has only links with a chat endpoint.
-  const endpoint = link.chat as ChatEndpoint
+function estimateOutput(link: Model, call: DoorCall): OutputEstimate {
   try {
-    return endpoint.estimateOutput(call)
+    return call.bind(link).estimateOutput()
   } catch (error) {
     if (error instanceof UntranslatableError) return noOutput
     throw error

@@ -42,13 +42,14 @@ export function createFetch(options: FetchDeps): Fetch {
       const known = toGatewayError(error, log, id)
       const { code, status } = known
       if (code === 'LM-1003') unrouted.add({ request, origin: arrival, status })
-      reply = errorReply(known, id)
+      reply = errorReply(known, id, match.form)
     }
     const { method } = request
     const seconds = (clock.elapsed() - arrived) / 1000
     durations.observe({ route: match.route, method, status: reply.status }, seconds)
     if (cross) reply = withCors(reply, cross)
-    return response(toResponseParts(method === 'HEAD' ? withoutBody(reply) : reply, id))
+    const sent = method === 'HEAD' ? withoutBody(reply) : reply
+    return response(toResponseParts(sent, id, match.form))
   }
 }
 

@@ -1,7 +1,7 @@
 import { type GatewayError, renderError } from '../core/errors.ts'
 import type { RequestId } from '../core/ids.ts'
 import { asHeaderList, type HeaderList, headerList, type ResponseParts } from '../core/ports.ts'
-import { jsonReply, type Reply } from '../core/reply.ts'
+import { type AnswerForm, jsonReply, type Reply } from '../core/reply.ts'
 
 /** The headers of every response. */
 const securityHeaders = createSecurityHeaders("default-src 'none'")
@@ -15,19 +15,32 @@ function createSecurityHeaders(contentPolicy: string): HeaderList {
   })
 }
 
+/** The answers of routes without a form of their own: errors as in the OpenAI API. */
+const plainForm: AnswerForm = Object.freeze({ renderError })
+
 /** Renders an error. */
-export function errorReply(error: GatewayError, id: RequestId): Reply {
-  const reply = jsonReply(renderError(error, id), error.status)
+export function errorReply(
+  error: GatewayError,
+  id: RequestId,
+  form: AnswerForm = plainForm,
+): Reply {
+  const reply = jsonReply(form.renderError(error, id), error.status)
   const { retryAfter, headers } = error.detail
   const wait = retryAfter === undefined ? [] : ['retry-after', String(Math.ceil(retryAfter / 1000))]
   return { ...reply, headers: asHeaderList([...reply.headers, ...wait, ...(headers ?? [])]) }
 }
 
 /** Adds the common headers to a reply. */
-export function toResponseParts(reply: Reply, id: RequestId): ResponseParts {
+export function toResponseParts(
+  reply: Reply,
+  id: RequestId,
+  form: AnswerForm = plainForm,
+): ResponseParts {
   const { status, headers, body, contentPolicy } = reply
   const security = contentPolicy ? createSecurityHeaders(contentPolicy) : securityHeaders
-  return { status, headers: asHeaderList([...headers, 'x-request-id', id, ...security]), body }
+  const { requestIdHeader } = form
+  const more = requestIdHeader === undefined ? security : [requestIdHeader, id, ...security]
+  return { status, headers: asHeaderList([...headers, 'x-request-id', id, ...more]), body }
 }
 
 /** Removes the body, for HEAD. */

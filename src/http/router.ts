@@ -1,7 +1,7 @@
 import { Router } from 'itty-router'
 import { GatewayError, invalid } from '../core/errors.ts'
 import { headerList } from '../core/ports.ts'
-import type { Reply } from '../core/reply.ts'
+import type { AnswerForm, Reply } from '../core/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -15,14 +15,19 @@ export interface RoutedRequest<Context> {
 export type Handler<Context> = (routed: RoutedRequest<Context>) => Reply | Promise<Reply>
 
 /** Handlers by path and method. `:id` is a parameter; `:id+` is one that may contain slashes. */
-export type Routes<Context> = Readonly<
-  Record<string, Readonly<Partial<Record<Method, Handler<Context>>>>>
->
+export type Routes<Context> = Readonly<Record<string, Route<Context>>>
+
+/** The handlers of one path, and the form of its answers; by default that of the OpenAI API. */
+export type Route<Context> = Readonly<Partial<Record<Method, Handler<Context>>>> & {
+  readonly form?: AnswerForm
+}
 
 /** The route of a path. */
 export interface RouteMatch<Context> {
   /** The path as in the documentation, `/v1/models/{id}`; `other` for an unknown path. */
   readonly route: string
+  /** The form of its answers, if it has one of its own. */
+  readonly form?: AnswerForm | undefined
   /**
    * Serves a request; HEAD like GET. Throws LM-1003 for an unknown path (404) and for a method that
    * the route does not have (405 with `Allow`), and LM-1001 for dot segments.
@@ -78,8 +83,8 @@ interface IttyRequest {
 
 /** Lists every method and path as in the documentation: `GET /v1/models/{id}`. */
 export function listRoutes(routes: Routes<never>): readonly string[] {
-  return Object.entries(routes).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method} ${documentPath(path)}`),
+  return Object.entries(routes).flatMap(([path, route]) =>
+    listMethods(route).map((method) => `${method} ${documentPath(path)}`),
   )
 }
 
@@ -100,15 +105,21 @@ function isBelow(base: string, url: string, start: number): boolean {
   return url.startsWith(base, start) && (next === undefined || next === '/' || next === '?')
 }
 
-function createMatch<Context>(path: string, methods: Routes<Context>[string]) {
+/** Lists the methods of a path. */
+function listMethods(route: Route<never>): readonly string[] {
+  return Object.keys(route).filter((name) => name !== 'form')
+}
+
+function createMatch<Context>(path: string, methods: Route<Context>) {
   const route = documentPath(path)
   return (params: Readonly<Record<string, string>>): RouteMatch<Context> => ({
     route,
+    form: methods.form,
     serve(request, context) {
       const { method } = request
       // The cast only makes the lookup possible: an unknown method has no handler.
       const handler = methods[(method === 'HEAD' ? 'GET' : method) as Method]
-      if (!handler) throw methodNotAllowed(Object.keys(methods))
+      if (!handler) throw methodNotAllowed(listMethods(methods))
       return handler({ request, params, context })
     },
   })

@@ -5,13 +5,14 @@ import { headerList } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
-  chat,
   type DataPlane,
   describeModel,
   embeddings,
   listModels,
   rerank,
+  serveChat,
 } from '../data-plane/index.ts'
+import { chatDoor } from '../doors/index.ts'
 import { createHealthReport, type Prober } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
@@ -38,7 +39,7 @@ export function createRoutes({
 }: RouteOptions): Routes<Arrival> {
   const reranking: Routes<Arrival>[string] = { POST: plane.recorded('rerank', rerank) }
   const routes: Routes<Arrival> = {
-    '/v1/chat/completions': { POST: plane.recorded('chat', chat) },
+    '/v1/chat/completions': { POST: plane.recorded('chat', serveChat(chatDoor)) },
     '/v1/embeddings': { POST: plane.recorded('embeddings', embeddings) },
     '/v1/rerank': reranking,
     // The paths of the clients of Cohere, and of servers like Jina's.

@@ -1,7 +1,15 @@
 import type { Config, ModelConfig, ProviderConfig } from '../config/index.ts'
 import type { ModelId, ProviderName, UnixSeconds } from '../core/ids.ts'
 import type { Clock, Egress, Environment, ReadFile, UpstreamPort } from '../core/ports.ts'
-import type { DialectTarget, Model, ModelRoute, Provider, StreamUsage } from '../core/provider.ts'
+import type {
+  DialectTarget,
+  Model,
+  ModelRoute,
+  NativeEndpoints,
+  Provider,
+  ProviderKind,
+  StreamUsage,
+} from '../core/provider.ts'
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { toPrices } from '../pricing/index.ts'
 import { getKind } from '../providers/index.ts'
@@ -158,7 +166,9 @@ function createTarget(
     upstreamId: entry.upstream_id ?? entry.id,
     modelId: entry.id,
     maxOutputTokens: entry.max_output_tokens,
+    takesEffort: entry.reasoning,
     streamUsage: resolveStreamUsage(owner, config),
+    mayAskUsage: owner.stream_usage !== false,
     forwardsMediaUrls: provider.forwardsMediaUrls,
     clock,
     env,
@@ -184,9 +194,14 @@ function buildModel(entry: ModelConfig, { target, provider, created }: ModelPart
     prices: toPrices(entry),
     created,
     chat: entry.capabilities.includes('chat') ? kind.chat?.(target) : undefined,
+    native: entry.capabilities.includes('chat') ? bindNative(kind, target) : {},
     embed: entry.capabilities.includes('embed') ? kind.embed?.(target) : undefined,
     rerank: entry.capabilities.includes('rerank') ? kind.rerank?.(target) : undefined,
   }
+}
+
+function bindNative({ native = {} }: ProviderKind, target: DialectTarget): NativeEndpoints {
+  return Object.fromEntries(Object.entries(native).map(([api, bind]) => [api, bind(target)]))
 }
 
 /** With auth off nothing is charged, so `auto` does not ask upstreams for the usage of streams. */

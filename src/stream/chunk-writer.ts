@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../core/failure.ts'
-import type { Frame, StreamIdentity } from '../core/frame.ts'
-import { type ReportedUsage, renderUsage, type Usage } from '../core/usage.ts'
+import type { Frame, RawChoice, StreamIdentity } from '../core/frame.ts'
+import type { ReportedUsage } from '../core/usage.ts'
 import { countUtf8Bytes } from '../wire/utf8.ts'
 import { Slab } from './slab.ts'
 
@@ -23,26 +23,6 @@ export const noBytes: Uint8Array = new Uint8Array(0)
 /** Encodes one `data:` event with a JSON payload, blank line included. */
 export function encodeDataEvent(payload: unknown): Uint8Array {
   return encoder.encode(`data: ${JSON.stringify(payload)}\n\n`)
-}
-
-export interface UsageChunk {
-  readonly identity: StreamIdentity
-  readonly usage: Usage
-  /** The client requested a usage chunk, which then has no choices. */
-  readonly isRequested: boolean
-}
-
-/** Makes a usage chunk, for a stream whose upstream did not send one. */
-export function createUsageChunk({ identity, usage, isRequested }: UsageChunk): Frame {
-  const bytes = encodeDataEvent({
-    id: identity.id,
-    object: 'chat.completion.chunk',
-    created: identity.created,
-    model: identity.model,
-    choices: isRequested ? [] : unrequestedChoices,
-    usage: renderUsage(usage),
-  })
-  return { bytes, kind: 'quiet', usage, outputBytes: 0 }
 }
 
 /**
@@ -76,25 +56,25 @@ export interface ToolCallStart {
  */
 export class ChunkWriter {
   readonly #identity: StreamIdentity
+  readonly #index: number
   readonly #slab = new Slab()
-  #head: string
+  readonly #head: string
   #started = false
 
-  constructor(identity: StreamIdentity) {
+  constructor(identity: StreamIdentity, index = 0) {
     this.#identity = identity
-    this.#head = renderChunkHead(identity, 0)
+    this.#index = index
+    this.#head = renderChunkHead(identity, index)
   }
 
   /** Returns a writer for another choice of the same stream. */
   forChoice(index: number): ChunkWriter {
-    const other = new ChunkWriter(this.#identity)
-    other.#head = renderChunkHead(this.#identity, index)
-    return other
+    return new ChunkWriter(this.#identity, index)
   }
 
   /** Writes only the role's chunk, for an answer that has begun without text. It commits the stream. */
   role(): Frame {
-    return this.#content('', '')
+    return this.#content('', noDelta, '')
   }
 
   /** Writes text. `logprobs` are those of its tokens, in the shape of the OpenAI API. */
@@ -146,6 +126,7 @@ export class ChunkWriter {
       bytes: this.#encode(`${this.#head}{},"finish_reason":"${reason}"${ofChoice}}]}\n\n`),
       kind: 'content',
       identity: this.#identity,
+      choices: [{ index: this.#index, delta: noDelta, finish_reason: reason, ...extra }],
       outputBytes: 0,
       finished: 'all',
     }
@@ -153,14 +134,16 @@ export class ChunkWriter {
 
   #delta(delta: object, text: string, logprobs?: unknown): Frame {
     const ofText = logprobs === undefined ? '' : `,"logprobs":${JSON.stringify(logprobs)}`
-    return this.#content(`${this.#head}${JSON.stringify(delta)}${ofText}${chunkTail}`, text)
+    return this.#content(`${this.#head}${JSON.stringify(delta)}${ofText}${chunkTail}`, delta, text)
   }
 
-  #content(chunk: string, text: string): Frame {
+  #content(chunk: string, delta: object, text: string): Frame {
+    const choice: RawChoice = { index: this.#index, delta }
     return {
       bytes: this.#encode(chunk),
       kind: 'content',
       identity: this.#identity,
+      choices: [choice],
       output: text,
       outputBytes: countUtf8Bytes(text),
     }
@@ -174,6 +157,8 @@ export class ChunkWriter {
     return this.#slab.encode(role + chunk)
   }
 }
+
+const noDelta = Object.freeze({})
 
 /** Renders a chunk up to its delta. All chunks of a choice begin with it, so it is rendered once. */
 function renderChunkHead({ id, created, model }: StreamIdentity, index: number): string {

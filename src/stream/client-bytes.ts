@@ -1,6 +1,9 @@
+import type { GatewayError } from '../core/errors.ts'
+import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { concat } from '../wire/byte-list.ts'
+import type { FinalUsage, StreamWriter } from './stream-writer.ts'
 
 /** Is notified at the end of a pipeline. Both methods may be called, and more than once. */
 export interface ChainEnd {
@@ -10,42 +13,68 @@ export interface ChainEnd {
   onCancel(): void
 }
 
-/** Joins the bytes of the frames of one network chunk, so that the socket gets a single write. */
-export class ClientBytes implements Transformer<Frame[], Uint8Array> {
-  readonly #end: ChainEnd
+export interface ClientBytesOptions {
+  readonly end: ChainEnd
+  readonly writer: StreamWriter
+  /** Returns the usage of the stream once its last frame has passed the usage tap. */
+  readonly usage: () => FinalUsage
+  /** Converts the failure of the stream to the error that the client gets. */
+  readonly toError: (failure: UpstreamFailure) => GatewayError
+}
 
-  constructor(end: ChainEnd) {
-    this.#end = end
+/**
+ * Writes frames as bytes in the API of the client. The bytes of one network chunk are joined, so that the
+ * socket gets a single write.
+ */
+export class ClientBytes implements Transformer<Frame[], Uint8Array> {
+  readonly #options: ClientBytesOptions
+
+  constructor(options: ClientBytesOptions) {
+    this.#options = options
   }
 
   transform(frames: Frame[], out: StageController<Uint8Array>): void {
-    const bytes = mergeBytes(frames)
+    const bytes = joinPieces(frames.map((frame) => this.#write(frame)))
     if (bytes.length > 0) out.enqueue(bytes)
     const last = frames.at(-1)?.kind
-    if (last === 'done' || last === 'error') this.#end.onSent()
+    if (last === 'done' || last === 'error') this.#options.end.onSent()
   }
 
   cancel(): void {
-    this.#end.onCancel()
+    this.#options.end.onCancel()
+  }
+
+  #write(frame: Frame): Uint8Array {
+    const { writer, usage, toError } = this.#options
+    switch (frame.kind) {
+      case 'content':
+      case 'quiet':
+        return writer.write(frame)
+      case 'ping':
+        return writer.ping()
+      case 'done':
+        return writer.complete(frame, usage())
+      case 'error':
+        return writer.fail(toError(frame.failure ?? { kind: 'closed-early' }))
+      default:
+        return frame.kind satisfies never
+    }
   }
 }
 
-/** Frames that are adjacent in memory, as verbatim frames usually are, are joined without a copy. */
-function mergeBytes(frames: readonly Frame[]): Uint8Array {
-  const first = frames[0]?.bytes ?? new Uint8Array(0)
-  const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)
+/** Pieces that are adjacent in memory, as those of verbatim frames usually are, are joined without a copy. */
+function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
+  const first = pieces[0] ?? new Uint8Array(0)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (first.length === length) return first
-  if (areAdjacent(frames)) return new Uint8Array(first.buffer, first.byteOffset, length)
-  return concat(
-    frames.map(({ bytes }) => bytes),
-    length,
-  )
+  if (areAdjacent(pieces)) return new Uint8Array(first.buffer, first.byteOffset, length)
+  return concat(pieces, length)
 }
 
-function areAdjacent(frames: readonly Frame[]): boolean {
-  const first = frames[0]?.bytes
+function areAdjacent(pieces: readonly Uint8Array[]): boolean {
+  const first = pieces[0]
   let next = first?.byteOffset
-  return frames.every(({ bytes }) => {
+  return pieces.every((bytes) => {
     const follows = bytes.buffer === first?.buffer && bytes.byteOffset === next
     next = bytes.byteOffset + bytes.length
     return follows

@@ -88,6 +88,7 @@ function joinFrames(first: Frame, second: Frame): Frame {
       first.identity && second.identity
         ? mergeIdentity(first.identity, second.identity)
         : (second.identity ?? first.identity),
+    choices: second.choices ? [...(first.choices ?? []), ...second.choices] : first.choices,
     output: (first.output ?? '') + (second.output ?? ''),
     outputBytes: first.outputBytes + second.outputBytes,
     finished: second.finished ?? first.finished,

@@ -2,16 +2,9 @@ import type { Frame } from '../core/frame.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, Timer } from '../core/ports.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
+import { noBytes } from './chunk-writer.ts'
 
-/**
- * A comment with ONE line end. With a blank line after it, some official SDKs would read an empty
- * event.
- */
-const ping: Frame = Object.freeze({
-  bytes: new TextEncoder().encode(': ping\n'),
-  kind: 'quiet',
-  outputBytes: 0,
-})
+const ping: Frame = Object.freeze({ bytes: noBytes, kind: 'ping', outputBytes: 0 })
 
 /**
  * Passes frames on, and sends a ping whenever no bytes have been sent for `interval`. A client that

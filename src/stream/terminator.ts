@@ -1,22 +1,19 @@
-import { type GatewayError, renderError } from '../core/errors.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
 import type { Frame } from '../core/frame.ts'
 import type { ByteSource } from '../core/ports.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
-import { createFailedFrame, doneFrame, encodeDataEvent } from './chunk-writer.ts'
+import { createFailedFrame, doneFrame } from './chunk-writer.ts'
 
 export interface TerminatorOptions {
   /** A clean end after all finish reasons counts as complete, and the terminator adds `[DONE]`. */
   readonly doneOptional: boolean
-  /** Encodes the last frame for a client whose stream has failed. */
-  readonly terminalFrame: (failure: UpstreamFailure) => Uint8Array
   /** The upstream's body. After a complete answer its connection can be reused. */
   readonly upstream: Pick<ByteSource, 'drain'>
 }
 
 /**
- * Ends a committed stream once: at `[DONE]`, after which no frame passes, or at a failure, in place of
- * which the client gets a terminal frame.
+ * Ends a committed stream once: at `[DONE]` or its like, after which no frame passes, or at a failure, with
+ * a frame of the kind `error`.
  */
 export class Terminator implements Transformer<Frame[], Frame[]> {
   readonly #options: TerminatorOptions
@@ -57,7 +54,7 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     ])
   }
 
-  /** Ends the stream now, for an outside reason. A client that has left gets no terminal frame. */
+  /** Ends the stream now, for an outside reason. For a client that has left, no frame follows. */
   fail(failure: UpstreamFailure): void {
     if (this.#outcome) return
     if (failure.kind === 'client-cancelled') this.#outcome = { complete: false, failure }
@@ -71,11 +68,11 @@ export class Terminator implements Transformer<Frame[], Frame[]> {
     return last
   }
 
-  /** Keeps the rest of the frame, which may hold the usage of the failed stream. */
+  /** Keeps the frame, which may hold the usage of the failed stream. */
   #broken(frame: Frame): Frame {
     const { failure = { kind: 'closed-early' } } = frame
     this.#outcome = { complete: false, failure }
-    return { ...frame, bytes: this.#options.terminalFrame(failure) }
+    return frame
   }
 }
 
@@ -83,11 +80,3 @@ export type StreamEnd =
   /** `finished`: at least one choice gave a finish reason. */
   | { readonly complete: true; readonly finished: boolean }
   | { readonly complete: false; readonly failure: UpstreamFailure }
-
-/**
- * Encodes the last frame of a committed stream that failed. No `[DONE]` follows: official SDKs take a
- * stream that ends for a complete one, so this frame is the only sign of the failure.
- */
-export function encodeErrorFrame(error: GatewayError, requestId: string): Uint8Array {
-  return encodeDataEvent(renderError(error, requestId))
-}

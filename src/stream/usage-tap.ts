@@ -1,18 +1,9 @@
-import {
-  type ChunkIdentity,
-  type Frame,
-  mergeIdentity,
-  type StreamIdentity,
-} from '../core/frame.ts'
+import type { Frame } from '../core/frame.ts'
 import type { StageController, Transformer } from '../core/streams.ts'
 import { type ReportedUsage, resolveUsage, type Usage } from '../core/usage.ts'
-import { createUsageChunk } from './chunk-writer.ts'
+import type { FinalUsage } from './stream-writer.ts'
 
 export interface UsageTapOptions {
-  /** The client requested a usage chunk. */
-  readonly wantsUsageChunk: boolean
-  /** Provides the parts of the identity that the stream does not contain. */
-  readonly identity: () => StreamIdentity
   /** Estimates the usage of an upstream that reports none, from the bytes of text it sent. */
   readonly estimate: (outputBytes: number) => Usage
   /** Keeps the generated text, for an exact count at the end. */
@@ -22,16 +13,12 @@ export interface UsageTapOptions {
 /** The longest text that is kept, in UTF-8 bytes. A longer one is not counted exactly. */
 const maxKeptBytes = 1024 * 1024
 
-/**
- * Reads the token counts of a stream, and resolves its usage at the end. Usage that the client has not
- * received in this form is sent in a chunk before the terminator, so every client gets a count.
- */
+/** Reads the token counts of a stream, and resolves its usage at the end. */
 export class UsageTap implements Transformer<Frame[], Frame[]> {
   readonly #options: UsageTapOptions
   #reported: ReportedUsage | undefined
   /** The client has not received the reported usage. */
   #isOwed = false
-  #identity: ChunkIdentity = unknownIdentity
   #outputBytes = 0
   #output: string | undefined
   #resolved: Usage | undefined
@@ -48,15 +35,11 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
         this.#reported = frame.usage
         this.#isOwed = frame.hasUnsentUsage === true
       }
-      if (frame.identity) this.#identity = mergeIdentity(this.#identity, frame.identity)
       this.#outputBytes += frame.outputBytes
       if (this.#output !== undefined && frame.output) this.#keep(this.#output + frame.output)
     }
-    const last = frames.at(-1)
-    if (last?.kind !== 'done') return out.enqueue(frames)
-    this.#resolved = this.usage
-    const isRead = this.#resolved.estimatedSide === undefined && !this.#isOwed
-    out.enqueue(isRead ? frames : [...frames.slice(0, -1), this.#chunk(this.#resolved), last])
+    if (frames.at(-1)?.kind === 'done') this.#resolved = this.usage
+    out.enqueue(frames)
   }
 
   /** The text generated so far; undefined where it is not kept, or too long. */
@@ -71,28 +54,13 @@ export class UsageTap implements Transformer<Frame[], Frame[]> {
     return this.#resolved ?? resolveUsage(this.#reported, { outputBytes, estimate })
   }
 
-  #chunk(usage: Usage): Frame {
-    const { wantsUsageChunk, identity: otherwise } = this.#options
-    return createUsageChunk({
-      identity: completeIdentity(this.#identity, otherwise),
-      usage,
-      isRequested: wantsUsageChunk,
-    })
+  /** The usage of a complete stream, and whether the client has read it. */
+  get final(): FinalUsage {
+    const { usage } = this
+    return { usage, isInBytes: usage.estimatedSide === undefined && !this.#isOwed }
   }
 
   #keep(output: string): void {
     this.#output = this.#outputBytes > maxKeptBytes ? undefined : output
   }
-}
-
-const unknownIdentity: ChunkIdentity = { id: undefined, created: undefined, model: undefined }
-
-function completeIdentity(
-  { id, created, model }: ChunkIdentity,
-  otherwise: () => StreamIdentity,
-): StreamIdentity {
-  if (id !== undefined && created !== undefined && model !== undefined)
-    return { id, created, model }
-  const own = otherwise()
-  return { id: id ?? own.id, created: created ?? own.created, model: model ?? own.model }
 }

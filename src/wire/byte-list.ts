@@ -85,8 +85,11 @@ export class ByteList {
 
 const none = new Uint8Array(0)
 
-/** Joins pieces; `length` is the sum of their lengths in bytes. */
-export function concat(pieces: readonly Uint8Array[], length: number): Uint8Array {
+/** Joins pieces. A caller that knows their total length in bytes passes it. */
+export function concat(
+  pieces: readonly Uint8Array[],
+  length = pieces.reduce((sum, piece) => sum + piece.length, 0),
+): Uint8Array {
   const whole = new Uint8Array(length)
   let at = 0
   for (const piece of pieces) {

@@ -66,7 +66,15 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
       strict: false,
       stream_usage: 'auto',
       remote_images: false,
-      models: [{ id: 'gpt-4o', capabilities: ['chat'], modalities: ['text'], fallbacks: [] }],
+      models: [
+        {
+          id: 'gpt-4o',
+          capabilities: ['chat'],
+          modalities: ['text'],
+          reasoning: false,
+          fallbacks: [],
+        },
+      ],
     },
   ])
 })
@@ -112,6 +120,7 @@ test('every setting of a file reaches the configuration', async () => {
     upstream_id = "deployment"
     capabilities = ["chat", "embed"]
     modalities = ["text", "image"]
+    reasoning = true
     max_output_tokens = 4096
     cost_per_1m_input = 2.5
     cost_per_1m_output = 10
@@ -149,6 +158,7 @@ test('every setting of a file reaches the configuration', async () => {
             upstream_id: 'deployment',
             capabilities: ['chat', 'embed'],
             modalities: ['text', 'image'],
+            reasoning: true,
             max_output_tokens: 4096,
             cost_per_1m_input: 2.5,
             cost_per_1m_output: 10,

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Frame } from '../../src/core/frame.ts'
-import {
-  ChunkWriter,
-  createFailedFrame,
-  createUsageChunk,
-  doneFrame,
-} from '../../src/stream/chunk-writer.ts'
+import { ChunkWriter, createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
 import { decodeText } from '../support/streams.ts'
 
 const identity = { id: 'c1', created: 7, model: 'm' }
@@ -85,15 +80,6 @@ test('the end of a stream holds the finish reason, the reported usage and the te
     { index: 0, delta: {}, finish_reason: 'length', native: 'MAX' },
   ])
   expect(done).toBe(doneFrame)
-})
-
-test('a usage chunk that the client did not request has one empty choice', () => {
-  const chunk = (isRequested: boolean) =>
-    chunksIn(createUsageChunk({ identity, usage, isRequested }))
-  expect(chunk(true)).toMatchObject([{ choices: [], usage: { total_tokens: 5 } }])
-  expect(chunk(false)).toMatchObject([
-    { choices: [{ index: 0, delta: {}, finish_reason: null }], usage: { total_tokens: 5 } },
-  ])
 })
 
 test('the frame of a failed stream has no bytes and keeps the reported usage', () => {

@@ -1,16 +1,34 @@
 import { describe, expect, test } from 'vitest'
+import { GatewayError } from '../../src/core/errors.ts'
 import type { Frame } from '../../src/core/frame.ts'
 import { oneAhead } from '../../src/core/streams.ts'
 import { createFailedFrame, doneFrame } from '../../src/stream/chunk-writer.ts'
 import { ClientBytes } from '../../src/stream/client-bytes.ts'
+import type { StreamWriter } from '../../src/stream/stream-writer.ts'
 import { settled } from '../support/manual-clock.ts'
 import { content, decodeText, everyKind, FedStream, passed, quiet } from '../support/streams.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+
+const writer: StreamWriter = {
+  write: ({ bytes }) => bytes,
+  ping: () => encode('ping'),
+  complete: (_, { usage }) => encode(`done with ${usage.totalTokens} tokens`),
+  fail: ({ code, message }) => encode(`${code} ${message}`),
+}
 
 describe.each(everyKind)('client bytes in %s', (_, streams) => {
   function ending() {
     const ends: string[] = []
     const end = { onSent: () => ends.push('sent'), onCancel: () => ends.push('left') }
-    return { stage: new ClientBytes(end), ends }
+    const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, estimated: false }
+    const stage = new ClientBytes({
+      end,
+      writer,
+      usage: () => ({ usage, isInBytes: true }),
+      toError: ({ kind }) => new GatewayError('LM-3010', kind),
+    })
+    return { stage, ends }
   }
 
   async function sent(...chunks: Frame[][]) {
@@ -29,6 +47,14 @@ describe.each(everyKind)('client bytes in %s', (_, streams) => {
     const { pieces } = await sent([quiet('', { bytes: a }), quiet('', { bytes: b })])
     expect(pieces.map(decodeText)).toEqual(['abcd'])
     expect(pieces[0]?.buffer).toBe(all.buffer)
+  })
+
+  test('the writer says pings and ends in its own form', async () => {
+    const ping: Frame = { bytes: encode(''), kind: 'ping', outputBytes: 0 }
+    const { pieces } = await sent([ping], [content('a'), doneFrame])
+    expect(pieces.map(decodeText)).toEqual(['ping', 'adone with 3 tokens'])
+    const failed = await sent([createFailedFrame({ kind: 'shutdown' })])
+    expect(failed.pieces.map(decodeText)).toEqual(['LM-3010 shutdown'])
   })
 
   test.each([

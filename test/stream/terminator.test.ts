@@ -8,7 +8,7 @@ import { settled } from '../support/manual-clock.ts'
 import {
   collected,
   content,
-  decodeFrames,
+  decodeText,
   everyKind,
   FedStream,
   passed,
@@ -16,6 +16,13 @@ import {
 } from '../support/streams.ts'
 
 const done = 'data: [DONE]\n\n'
+/** Returns the text of each frame; of a failed one, its failure. */
+function describeFrames(chunks: readonly (readonly Frame[])[]): string[][] {
+  return chunks.map((frames) =>
+    frames.map(({ bytes, failure }) => (failure ? `failed: ${failure.kind}` : decodeText(bytes))),
+  )
+}
+
 const shutdown: UpstreamFailure = { kind: 'shutdown' }
 
 describe.each(everyKind)('the terminator in %s', (_, streams) => {
@@ -23,7 +30,6 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     const drained: true[] = []
     const stage = new Terminator({
       doneOptional,
-      terminalFrame: ({ kind }) => new TextEncoder().encode(`failed: ${kind}`),
       upstream: { drain: () => drained.push(true) },
     })
     return { stage, drained }
@@ -31,7 +37,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
 
   async function terminated(chunks: Frame[][], doneOptional = false) {
     const { stage, drained } = terminator(doneOptional)
-    const texts = decodeFrames(await passed(streams, stage, chunks))
+    const texts = describeFrames(await passed(streams, stage, chunks))
     return { texts, outcome: stage.outcome, drained: drained.length }
   }
 
@@ -57,12 +63,12 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     expect(outcome).toEqual({ complete: true, finished: false })
   })
 
-  test('a failure ends the stream with the terminal frame, which keeps the usage of the failed frame', async () => {
+  test('a failure ends the stream with the failed frame, which keeps its usage', async () => {
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, estimated: false }
     const failed = createFailedFrame({ kind: 'error-frame', message: 'overloaded' }, usage)
     const { stage, drained } = terminator()
     const frames = await passed(streams, stage, [[content('a'), failed, content('b')]])
-    expect(decodeFrames(frames)).toEqual([['a', 'failed: error-frame']])
+    expect(describeFrames(frames)).toEqual([['a', 'failed: error-frame']])
     expect(frames[0]?.[1]).toMatchObject({ kind: 'error', usage })
     expect(stage.outcome).toEqual({ complete: false, failure: failed.failure })
     expect(drained).toEqual([])
@@ -87,7 +93,7 @@ describe.each(everyKind)('the terminator in %s', (_, streams) => {
     const { stage, fed, frames } = running()
     stage.fail(shutdown)
     stage.fail({ kind: 'slow-client' })
-    expect(decodeFrames(await frames)).toEqual([['failed: shutdown']])
+    expect(describeFrames(await frames)).toEqual([['failed: shutdown']])
     await settled()
     expect(fed.isCancelled).toBe(true)
     expect(stage.outcome).toEqual({ complete: false, failure: shutdown })

@@ -9,17 +9,11 @@ const reported = (completionTokens: number): ReportedUsage => ({
   promptTokens: 5,
   completionTokens,
 })
-const identity = { id: 'c1', created: 1, model: 'm' }
 
 describe.each(everyKind)('the usage tap in %s', (_, streams) => {
-  async function tapped(
-    chunks: Frame[][],
-    more: { wantsUsageChunk?: boolean; shouldKeepOutput?: boolean } = {},
-  ) {
+  async function tapped(chunks: Frame[][], more: { shouldKeepOutput?: boolean } = {}) {
     const tap = new UsageTap({
-      wantsUsageChunk: false,
       shouldKeepOutput: false,
-      identity: () => ({ id: 'own', created: 2, model: 'own' }),
       estimate: (outputBytes) => ({
         promptTokens: 9,
         completionTokens: outputBytes,
@@ -39,23 +33,20 @@ describe.each(everyKind)('the usage tap in %s', (_, streams) => {
     expect(tap.usage).toMatchObject({ promptTokens: 5, completionTokens: 7 })
   })
 
-  test('a client that has not read the reported usage gets a chunk before [DONE]', async () => {
-    const owed = quiet('', { usage: reported(7), hasUnsentUsage: true, identity })
-    const { texts } = await tapped([[content('a')], [owed, doneFrame]], { wantsUsageChunk: true })
-    const chunk = JSON.parse((texts[1]?.[1] ?? '').replace(/^data: /, ''))
-    expect(chunk).toMatchObject({ ...identity, choices: [], usage: { completion_tokens: 7 } })
-    expect(texts[1]?.[2]).toBe('data: [DONE]\n\n')
+  test('reported usage that the client has not read is marked as such', async () => {
+    const owed = quiet('', { usage: reported(7), hasUnsentUsage: true })
+    const { tap } = await tapped([[content('a')], [owed, doneFrame]])
+    expect(tap.final).toMatchObject({ usage: { completionTokens: 7 }, isInBytes: false })
+    const read = await tapped([[content('a', { usage: reported(7) }), doneFrame]])
+    expect(read.tap.final).toMatchObject({ isInBytes: true })
   })
 
   test('a stream without reported usage gets an estimate', async () => {
-    const { tap, texts } = await tapped([[content('hello'), doneFrame]])
-    const chunk = JSON.parse((texts[0]?.[1] ?? '').replace(/^data: /, ''))
-    expect(chunk).toMatchObject({
-      id: 'own',
-      choices: [{ index: 0, delta: {}, finish_reason: null }],
-      usage: { prompt_tokens: 9, completion_tokens: 5, estimated: true },
+    const { tap } = await tapped([[content('hello'), doneFrame]])
+    expect(tap.final).toMatchObject({
+      usage: { promptTokens: 9, completionTokens: 5, estimated: true },
+      isInBytes: false,
     })
-    expect(tap.usage).toMatchObject({ completionTokens: 5, estimated: true })
   })
 
   test('the text is kept when it is to be counted exactly', async () => {

@@ -1,6 +1,6 @@
 import type { ChatEndpoint, ProviderKind } from '../../src/core/provider.ts'
 import { UntranslatableError } from '../../src/core/untranslatable-error.ts'
-import { readChat } from '../../src/data-plane/chat-input.ts'
+import { readChat } from '../../src/doors/chat/request.ts'
 import { kinds } from '../../src/providers/index.ts'
 import { CancelScope } from '../../src/wire/cancel-scope.ts'
 import { TimeSlice } from '../../src/wire/time-slice.ts'
@@ -14,7 +14,7 @@ export interface TranslatedKind {
 }
 
 const clock = new ManualClock()
-const timeSlice = new TimeSlice(clock, new CancelScope(clock))
+const slice = new TimeSlice(clock, new CancelScope(clock))
 
 /** All translated kinds, found by what they send: only verbatim kinds forward an unknown field. */
 export const translatedKinds: readonly TranslatedKind[] = await findTranslatedKinds()
@@ -33,11 +33,9 @@ export function listUncovered(covered: readonly string[]): string[] {
 }
 
 async function findTranslatedKinds(): Promise<TranslatedKind[]> {
-  const plain = await readChat(encode({ unknown_field: 1 }), timeSlice)
-  const refused = await readChat(
-    encode({ messages: [{ role: 'user', content: [{ type: 'unknown_part' }] }] }),
-    timeSlice,
-  )
+  const plain = await readChat({ bytes: encode({ unknown_field: 1 }), slice })
+  const messages = [{ role: 'user', content: [{ type: 'unknown_part' }] }]
+  const refused = await readChat({ bytes: encode({ messages }), slice })
   return kinds.flatMap((kind) => {
     const endpoint = bindChat(kind)
     if (!endpoint) return []
@@ -72,7 +70,9 @@ function bindChat(kind: ProviderKind): ChatEndpoint | undefined {
     upstreamId: 'model',
     modelId: 'm',
     maxOutputTokens: undefined,
+    takesEffort: true,
     streamUsage: 'not-asked',
+    mayAskUsage: true,
     forwardsMediaUrls: false,
     clock,
     env: { AWS_REGION: 'us-east-1' },

@@ -8,6 +8,7 @@ import type {
 import { unixSeconds } from '../../core/unix-seconds.ts'
 import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
+import { claudeForm } from '../base/request-form.ts'
 import { createErrorParser } from '../base/vendor-error.ts'
 import { memoizePerCall } from '../canonical/request.ts'
 import { findClaudeModel } from '../claude/models.ts'
@@ -59,6 +60,7 @@ function anthropicChat(target: DialectTarget): ChatEndpoint {
     createDecoder: () => new AnthropicStream({ modelId, created: unixSeconds(clock) }),
     parseError: createErrorParser(),
     isDoneOptional: false,
+    form: claudeForm,
   }
 }
 

@@ -53,7 +53,15 @@ export function createCompletionAnswer({
   const output = choices
     .map(({ message, generated }) => generated ?? joinGeneratedText(message))
     .join('')
+  const rendered = choices.map(({ message, finishReason, logprobs = null, extra }, index) => ({
+    index,
+    message: { role: 'assistant', ...message },
+    logprobs,
+    finish_reason: finishReason,
+    ...extra,
+  }))
   return {
+    choices: rendered,
     usage,
     output,
     outputBytes: countUtf8Bytes(output),
@@ -63,13 +71,7 @@ export function createCompletionAnswer({
         object: 'chat.completion',
         created,
         model,
-        choices: choices.map(({ message, finishReason, logprobs = null, extra }, index) => ({
-          index,
-          message: { role: 'assistant', ...message },
-          logprobs,
-          finish_reason: finishReason,
-          ...extra,
-        })),
+        choices: rendered,
         usage: renderUsage(resolved),
       }
       return encoder.encode(JSON.stringify(body))

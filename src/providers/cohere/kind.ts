@@ -4,6 +4,7 @@ import { unixSeconds } from '../../core/unix-seconds.ts'
 import { authorizeWithBearer } from '../base/credentials.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
+import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { type AnswerContext, parseAnswer } from './answer.ts'
 import { cohereEmbed } from './embed.ts'
@@ -55,5 +56,6 @@ function cohereChat(target: DialectTarget): ChatEndpoint {
     createDecoder: (call) => createCohereDecoder(toContext(call)),
     parseError: cohereErrorParser(clock),
     isDoneOptional: false,
+    form: translatedForm,
   }
 }

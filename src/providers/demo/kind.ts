@@ -19,7 +19,17 @@ export const demo: ProviderKind = Object.freeze({
   createUpstream: createDemoUpstream,
   // Its streams always report usage.
   chat: ({ baseUrl, upstreamId }) =>
-    openAiChat({ url: `${baseUrl}/chat/completions`, upstreamId, streamUsage: 'not-asked' }),
+    openAiChat({
+      url: `${baseUrl}/chat/completions`,
+      upstreamId,
+      streamUsage: 'not-asked',
+      form: {
+        boundField: 'max_tokens',
+        asksStreamUsage: true,
+        takesEffort: true,
+        takesCacheControl: false,
+      },
+    }),
   embed: ({ baseUrl, upstreamId }) =>
     openAiEmbed({ ...openAiEmbedDefaults, url: `${baseUrl}/embeddings`, upstreamId }),
   rerank: ({ baseUrl, upstreamId }) => resultsRerank({ url: `${baseUrl}/rerank`, upstreamId }),

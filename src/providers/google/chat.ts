@@ -1,6 +1,7 @@
 import type { ChatEndpoint, DialectTarget } from '../../core/provider.ts'
 import { clampBound, estimateTranslatedOutput } from '../base/output-bound.ts'
 import { encodeJsonBody } from '../base/request.ts'
+import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall, readRequest } from '../canonical/request.ts'
 import { parseAnswer } from './answer.ts'
 import { parseError } from './errors.ts'
@@ -50,5 +51,6 @@ export function geminiChat({ target, modelUrl, dialect }: GeminiChatOptions): Ch
     createDecoder: () => new GeminiStream(target),
     parseError,
     isDoneOptional: false,
+    form: translatedForm,
   }
 }

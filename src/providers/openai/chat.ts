@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../core/chat.ts'
 import type { AsciiText, BufferedBody } from '../../core/ports.ts'
-import type { ChatEndpoint, ChatResult, StreamUsage } from '../../core/provider.ts'
+import type { ChatEndpoint, ChatResult, RequestForm, StreamUsage } from '../../core/provider.ts'
 import { renderUsage, type Usage } from '../../core/usage.ts'
 import { isObject, tryParseJson } from '../../wire/json.ts'
 import { scanLayout } from '../../wire/json-scan.ts'
@@ -19,6 +19,7 @@ export interface OpenAiChatOptions {
   /** Whether the gateway asks for usage in streams of clients that did not ask. */
   readonly streamUsage: StreamUsage
   readonly isDoneOptional?: boolean | undefined
+  readonly form: RequestForm
   /** Maps a status that the vendor uses with another meaning. */
   readonly mapStatus?: ((status: number, message: string) => number) | undefined
 }
@@ -39,6 +40,7 @@ export function openAiChat(options: OpenAiChatOptions): ChatEndpoint {
     createDecoder: (call) => createOpenAiDecoder(usageFor(call)),
     parseError: createErrorParser(options.mapStatus),
     isDoneOptional: options.isDoneOptional ?? false,
+    form: options.form,
   }
 }
 
@@ -73,14 +75,13 @@ function readAnswer(body: Uint8Array): ChatResult {
     }
     return malformedResult('the answer has no choices')
   }
+  const choices = value['choices'].filter(isObject)
   let output = ''
-  for (const choice of value['choices']) {
-    if (isObject(choice) && isObject(choice['message']))
-      output += joinGeneratedText(choice['message'])
-  }
+  for (const { message } of choices) if (isObject(message)) output += joinGeneratedText(message)
   return {
     ok: true,
     answer: {
+      choices,
       usage: readUsage(value['usage']),
       output,
       outputBytes: countUtf8Bytes(output),

@@ -72,6 +72,7 @@ class ChunkReader {
   #toFrame(bytes: Uint8Array, chunk: Record<string, unknown>): Frame {
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     let content = false
+    let isNew = false
     let output = ''
     for (const choice of choices) {
       if (!isObject(choice)) continue
@@ -81,6 +82,7 @@ class ChunkReader {
       const delta = choice['delta']
       // Azure's filter reports have no delta at all.
       if (!isObject(delta)) continue
+      if (Array.isArray(delta['thinking_blocks'])) isNew = true
       if (hasContent(delta)) {
         content = true
         output += joinGeneratedText(delta)
@@ -92,6 +94,7 @@ class ChunkReader {
       kind: content ? 'content' : 'quiet',
       usage: readChunkUsage(chunk),
       identity: readChunkIdentity(chunk),
+      choices: content || isNew ? choices.filter(isObject) : undefined,
       output,
       outputBytes: countUtf8Bytes(output),
       finished: this.#endings.state,

@@ -18,10 +18,21 @@ export const azure: ProviderKind = Object.freeze({
   canFetchImages: true,
   createAuthorizer: (context) =>
     (isEntraToken(context.secret) ? authorizeWithBearer : authorizeWithHeader('api-key'))(context),
-  chat({ baseUrl, apiVersion, upstreamId, streamUsage }) {
+  chat({ baseUrl, apiVersion, upstreamId, streamUsage, mayAskUsage, takesEffort }) {
     const operation = '/chat/completions'
     const url = buildAzureUrl({ baseUrl, apiVersion, deployment: upstreamId, operation })
-    return openAiChat({ url, upstreamId, streamUsage: resolveStreamUsage(url, streamUsage) })
+    const asksStreamUsage = mayAskUsage && resolveStreamUsage(url, 'shown') === 'shown'
+    return openAiChat({
+      url,
+      upstreamId,
+      streamUsage: resolveStreamUsage(url, streamUsage),
+      form: {
+        boundField: 'max_completion_tokens',
+        asksStreamUsage,
+        takesEffort,
+        takesCacheControl: false,
+      },
+    })
   },
   embed: ({ baseUrl, apiVersion, upstreamId }) =>
     openAiEmbed({

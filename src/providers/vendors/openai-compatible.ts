@@ -231,6 +231,14 @@ function toKind(vendor: Vendor): ProviderKind {
         streamUsage: vendor.streamUsage === 'ask' ? target.streamUsage : 'not-asked',
         isDoneOptional: vendor.isDoneOptional,
         mapStatus: vendor.mapStatus,
+        form: {
+          // Reasoning models of OpenAI refuse max_tokens; other servers know only that.
+          boundField:
+            name === 'openai' && !target.hasCustomBaseUrl ? 'max_completion_tokens' : 'max_tokens',
+          asksStreamUsage: vendor.streamUsage === 'ask' && target.mayAskUsage,
+          takesEffort: target.takesEffort,
+          takesCacheControl: false,
+        },
       }),
     embed: (target) => bindEmbed(vendor, prefix, target),
     ...(rerank && { rerank }),

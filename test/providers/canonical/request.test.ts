@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UntranslatableError } from '../../../src/core/untranslatable-error.ts'
-import { ParsedChat } from '../../../src/data-plane/chat-input.ts'
+import { ParsedChat } from '../../../src/doors/chat/request.ts'
 import { joinText } from '../../../src/providers/canonical/messages.ts'
 import { readRequest } from '../../../src/providers/canonical/request.ts'
 import { listCallableTools } from '../../../src/providers/canonical/tools.ts'

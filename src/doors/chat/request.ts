@@ -1,11 +1,19 @@
-import { validateAsSent } from '../core/as-sent.ts'
-import { type ChatCall, type ChatRequest, chatRequest } from '../core/chat.ts'
-import { invalidField } from '../core/invalid-field.ts'
-import type { MemberLayout, ObjectLayout } from '../core/layout.ts'
-import { estimatePromptTokens } from '../tokens/index.ts'
-import { largeBodyBytes } from '../wire/body-limiter.ts'
-import { parseObject, readJsonBody } from '../wire/json-body.ts'
-import type { TimeSlice } from '../wire/time-slice.ts'
+import { validateAsSent } from '../../core/as-sent.ts'
+import {
+  type ChatCall,
+  type ChatRequest,
+  chatRequest,
+  type ImagePart,
+  listImageParts,
+} from '../../core/chat.ts'
+import { invalidField } from '../../core/invalid-field.ts'
+import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { Model } from '../../core/provider.ts'
+import type { DoorCall, LinkCall, ReceivedRequest } from '../../data-plane/index.ts'
+import { estimatePromptTokens } from '../../tokens/index.ts'
+import { largeBodyBytes } from '../../wire/body-limiter.ts'
+import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { ChatLink } from './link.ts'
 
 /** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
 const unique = [
@@ -20,7 +28,10 @@ const unique = [
 const names = [...unique, 'stream_options', 'tools'] as const
 
 /** Reads a chat completion request, or throws LM-1001 with the field at fault. */
-export async function readChat(bytes: Uint8Array, slice: TimeSlice): Promise<ParsedChat> {
+export async function readChat({
+  bytes,
+  slice,
+}: Pick<ReceivedRequest, 'bytes' | 'slice'>): Promise<ParsedChat> {
   const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
   return new ParsedChat(bytes, layout, value)
 }
@@ -35,15 +46,17 @@ const maxLightValues = 1000
 const maxCountedValues = 50_000
 
 /** A chat request. A heavy one does not stay parsed: it is parsed again when it is needed. */
-export class ParsedChat implements ChatCall {
+export class ParsedChat implements ChatCall, DoorCall {
   readonly bytes: Uint8Array
   readonly layout: ChatLayout
+  readonly model: string
   readonly stream: boolean
   readonly wantsUsageChunk: boolean
   readonly wantsLogprobs: boolean
   readonly choices: number
   #request: ChatRequest | undefined
   #promptTokens: number | undefined
+  #bound: ChatLink | undefined
 
   /** Throws LM-1001 for a value that is not a chat request. */
   constructor(bytes: Uint8Array, layout: ChatLayout, value: unknown) {
@@ -51,6 +64,7 @@ export class ParsedChat implements ChatCall {
     this.layout = layout
     const request = validate(value)
     this.#request = request
+    this.model = request.model
     this.stream = request.stream === true
     this.wantsUsageChunk = request.stream_options?.include_usage === true
     this.wantsLogprobs = request['logprobs'] === true
@@ -60,6 +74,14 @@ export class ParsedChat implements ChatCall {
   get request(): ChatRequest {
     this.#request ??= validate(parseObject(this.bytes))
     return this.#request
+  }
+
+  get chat(): ChatRequest {
+    return this.request
+  }
+
+  get images(): readonly ImagePart[] {
+    return listImageParts(this.request)
   }
 
   /** The estimated tokens of the prompt, computed once. */
@@ -82,6 +104,11 @@ export class ParsedChat implements ChatCall {
     if (this.layout.values <= maxCountedValues) return undefined
     const tools = this.layout.spans.tools.at(-1)
     return tools ? tools.end - tools.start : 0
+  }
+
+  bind(link: Model): LinkCall {
+    if (this.#bound?.link !== link) this.#bound = new ChatLink(this, link)
+    return this.#bound
   }
 
   /** Drops the parsed form of a heavy request. */

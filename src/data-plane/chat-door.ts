@@ -1,0 +1,82 @@
+import type { ChatRequest, ImagePart, OutputEstimate } from '../core/chat.ts'
+import type { FrameDecoder } from '../core/frame.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { Clock } from '../core/ports.ts'
+import type {
+  AnswerResult,
+  DialectRequest,
+  HeaderReader,
+  Model,
+  NativeAnswer,
+  UpstreamError,
+} from '../core/provider.ts'
+import type { StreamWriter } from '../stream/stream-writer.ts'
+import type { TimeSlice } from '../wire/time-slice.ts'
+
+/** One API for chat that the gateway offers to clients. */
+export interface ChatDoor {
+  /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */
+  read(received: ReceivedRequest): Promise<DoorCall>
+}
+
+/** A request whose body has arrived. */
+export interface ReceivedRequest {
+  readonly bytes: Uint8Array
+  readonly request: Request
+  /** For reading a large body in steps. */
+  readonly slice: TimeSlice
+}
+
+/** One request in the API of its client. */
+export interface DoorCall {
+  /** The id of the model that the client names. */
+  readonly model: string
+  readonly stream: boolean
+  /** How many answers the client asks for. */
+  readonly choices: number
+  /** The images of the request, with their paths in this API. */
+  readonly images: readonly ImagePart[]
+  /** The estimated tokens of the prompt. */
+  readonly promptTokens: number
+  /** True when the work on the request must yield to other requests. */
+  readonly isHeavy: boolean
+  /** True when the bytes are released as soon as an answer has begun. */
+  readonly isLarge: boolean
+  /** The request in the form of chat completions, for exact token counts. */
+  readonly chat: ChatRequest
+  /** Binds the request to a link. Throws `UntranslatableError` when the link cannot express it. */
+  bind(link: Model): LinkCall
+  /** Drops the parsed form of a heavy request, which is parsed again when it is needed. */
+  forget(): void
+}
+
+/** One request of a door on its way to one link, and the way of the answer back. */
+export interface LinkCall {
+  /**
+   * Lists the fields that the link cannot honour, as the client's API names them. Throws
+   * `UntranslatableError` when the link cannot express the request at all.
+   */
+  listUnsupported(): readonly string[]
+  /** Estimates the output of the request. Throws `UntranslatableError` when `listUnsupported` does. */
+  estimateOutput(): OutputEstimate
+  buildRequest(): DialectRequest
+  /** Parses a 2xx answer; `render` gives it in the client's API. */
+  parseAnswer(body: Uint8Array, header: HeaderReader): AnswerResult<NativeAnswer>
+  /** Creates the decoder of one 2xx event stream. */
+  createDecoder(header: HeaderReader): FrameDecoder
+  /** Creates the writer of the client's stream. It must not hold the bytes of the request. */
+  createWriter(context: WriterContext): StreamWriter
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError
+  /** The media type of the upstream's stream when it is not `text/event-stream`. */
+  readonly streamType?: string | undefined
+  /** A stream that ends after a finish reason is complete even without a terminator. */
+  readonly isDoneOptional: boolean
+}
+
+/** What a writer may say about the request besides its content. */
+export interface WriterContext {
+  readonly requestId: RequestId
+  /** The client-facing id of the model that serves. */
+  readonly model: string
+  readonly clock: Clock
+}

@@ -1,0 +1,58 @@
+import type { ChatCall, OutputEstimate } from '../../core/chat.ts'
+import type { FrameDecoder } from '../../core/frame.ts'
+import type {
+  ChatEndpoint,
+  ChatResult,
+  DialectRequest,
+  HeaderReader,
+  Model,
+  UpstreamError,
+} from '../../core/provider.ts'
+import type { LinkCall, WriterContext } from '../../data-plane/index.ts'
+import { ChatStreamWriter } from './stream.ts'
+
+/** A chat request on its way to one link. The endpoint speaks this API, so nothing is converted. */
+export class ChatLink implements LinkCall {
+  readonly link: Model
+  readonly streamType: string | undefined
+  readonly isDoneOptional: boolean
+  readonly #call: ChatCall
+  readonly #endpoint: ChatEndpoint
+
+  constructor(call: ChatCall, link: Model) {
+    this.link = link
+    this.#call = call
+    // A route for chat has only links with a chat endpoint.
+    this.#endpoint = link.chat as ChatEndpoint
+    this.streamType = this.#endpoint.streamType
+    this.isDoneOptional = this.#endpoint.isDoneOptional
+  }
+
+  listUnsupported(): readonly string[] {
+    return this.#endpoint.listUnsupported(this.#call)
+  }
+
+  estimateOutput(): OutputEstimate {
+    return this.#endpoint.estimateOutput(this.#call)
+  }
+
+  buildRequest(): DialectRequest {
+    return this.#endpoint.buildRequest(this.#call)
+  }
+
+  parseAnswer(body: Uint8Array, header: HeaderReader): ChatResult {
+    return this.#endpoint.parseAnswer(body, this.#call, header)
+  }
+
+  createDecoder(header: HeaderReader): FrameDecoder {
+    return this.#endpoint.createDecoder(this.#call, header)
+  }
+
+  createWriter(context: WriterContext): ChatStreamWriter {
+    return new ChatStreamWriter(context, this.#call.wantsUsageChunk)
+  }
+
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError {
+    return this.#endpoint.parseError(status, body, header)
+  }
+}

@@ -1,0 +1,1 @@
+export { chatDoor } from './chat/door.ts'

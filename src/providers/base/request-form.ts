@@ -1,0 +1,12 @@
+import type { RequestForm } from '../../core/provider.ts'
+
+/** For kinds that translate the request anyway. */
+export const translatedForm: RequestForm = Object.freeze({
+  boundField: 'max_completion_tokens',
+  asksStreamUsage: true,
+  takesEffort: true,
+  takesCacheControl: false,
+})
+
+/** The same for Claude, which has marks for its prompt cache. */
+export const claudeForm: RequestForm = Object.freeze({ ...translatedForm, takesCacheControl: true })

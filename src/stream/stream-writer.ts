@@ -1,0 +1,25 @@
+import type { GatewayError } from '../core/errors.ts'
+import type { Frame } from '../core/frame.ts'
+import type { Usage } from '../core/usage.ts'
+
+/** The usage of a complete stream. */
+export interface FinalUsage {
+  readonly usage: Usage
+  /** The bytes of the upstream's frames hold this usage, in the form that the client expects. */
+  readonly isInBytes: boolean
+}
+
+/**
+ * Writes the bytes that the client of one stream gets, in the API of the client. Its methods are called
+ * in the order of the stream; after `complete` or `fail` none is called.
+ */
+export interface StreamWriter {
+  /** Writes a frame of the kind `content` or `quiet`. May return no bytes. */
+  write(frame: Frame): Uint8Array
+  /** Writes a sign of life, for a stream that has been silent. */
+  ping(): Uint8Array
+  /** Writes the end of a complete stream. `last` is the terminator of the upstream. */
+  complete(last: Frame, usage: FinalUsage): Uint8Array
+  /** Writes the end of a stream that failed after its first content. */
+  fail(error: GatewayError): Uint8Array
+}
