@@ -8,6 +8,5 @@ export type {
 } from './chat-door.ts'
 export { embeddings } from './embeddings.ts'
 export { describeModel, listModels } from './listing.ts'
-export { MadeChat } from './made-chat.ts'
 export { type Arrival, DataPlane } from './plane.ts'
 export { rerank } from './rerank.ts'

@@ -112,14 +112,16 @@ function listMethods(route: Route<never>): readonly string[] {
 
 function createMatch<Context>(path: string, methods: Route<Context>) {
   const route = documentPath(path)
+  const known = listMethods(methods)
   return (params: Readonly<Record<string, string>>): RouteMatch<Context> => ({
     route,
     form: methods.form,
     serve(request, context) {
       const { method } = request
-      // The cast only makes the lookup possible: an unknown method has no handler.
-      const handler = methods[(method === 'HEAD' ? 'GET' : method) as Method]
-      if (!handler) throw methodNotAllowed(listMethods(methods))
+      const name = method === 'HEAD' ? 'GET' : method
+      // The list has only the methods of the path, which the cast cannot express.
+      const handler = known.includes(name) ? methods[name as Method] : undefined
+      if (!handler) throw methodNotAllowed(known)
       return handler({ request, params, context })
     },
   })

@@ -32,7 +32,8 @@ export class MadeChat implements ChatCall {
   }
 }
 
-type RequestSize = Pick<ChatLayout, 'values' | 'commas'>
+/** The numbers of values and commas in a body, which bound the work of a translation. */
+export type RequestSize = Pick<ChatLayout, 'values' | 'commas'>
 
 /** Locates the members only when they are needed: most translated kinds never read the bytes. */
 class MadeLayout implements ChatLayout {

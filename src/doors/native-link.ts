@@ -1,0 +1,62 @@
+import type { OutputEstimate } from '../core/chat.ts'
+import type { FrameDecoder } from '../core/frame.ts'
+import type {
+  AnswerResult,
+  DialectRequest,
+  HeaderReader,
+  NativeAnswer,
+  NativeCall,
+  NativeEndpoint,
+  UpstreamError,
+} from '../core/provider.ts'
+import type { LinkCall, WriterContext } from '../data-plane/index.ts'
+import type { StreamWriter } from '../stream/stream-writer.ts'
+
+/** A request in an API that its upstream speaks too. */
+export interface NativeRequest {
+  readonly call: NativeCall
+  estimateOutput(): OutputEstimate
+  /** Creates the writer of a stream whose frames have the bytes of this API. */
+  createNativeWriter(context: WriterContext): StreamWriter
+}
+
+/** A request on its way to a link that speaks the API of the client: nothing is translated. */
+export class NativeLink implements LinkCall {
+  readonly isDoneOptional: boolean
+  readonly #request: NativeRequest
+  readonly #endpoint: NativeEndpoint
+
+  constructor(request: NativeRequest, endpoint: NativeEndpoint) {
+    this.#request = request
+    this.#endpoint = endpoint
+    this.isDoneOptional = endpoint.isDoneOptional
+  }
+
+  listUnsupported(): readonly string[] {
+    return []
+  }
+
+  estimateOutput(): OutputEstimate {
+    return this.#request.estimateOutput()
+  }
+
+  buildRequest(): DialectRequest {
+    return this.#endpoint.buildRequest(this.#request.call)
+  }
+
+  parseAnswer(body: Uint8Array): AnswerResult<NativeAnswer> {
+    return this.#endpoint.parseAnswer(body)
+  }
+
+  createDecoder(): FrameDecoder {
+    return this.#endpoint.createDecoder(this.#request.call)
+  }
+
+  createWriter(context: WriterContext): StreamWriter {
+    return this.#request.createNativeWriter(context)
+  }
+
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError {
+    return this.#endpoint.parseError(status, body, header)
+  }
+}

@@ -1,0 +1,139 @@
+import type { ChatRequest, OutputEstimate } from '../core/chat.ts'
+import type { FrameDecoder } from '../core/frame.ts'
+import type { BufferedBody } from '../core/ports.ts'
+import type {
+  AnswerResult,
+  ChatAnswer,
+  ChatEndpoint,
+  DialectRequest,
+  HeaderReader,
+  Model,
+  NativeAnswer,
+  RequestForm,
+  UpstreamError,
+} from '../core/provider.ts'
+import { UntranslatableError } from '../core/untranslatable-error.ts'
+import type { Usage } from '../core/usage.ts'
+import type { LinkCall, WriterContext } from '../data-plane/index.ts'
+import type { StreamWriter } from '../stream/stream-writer.ts'
+import { MadeChat, type RequestSize } from './made-chat.ts'
+
+/** A request of another API than chat completions, as its door translates it. */
+export interface TranslatedRequest {
+  /** The size of the client's body. */
+  readonly size: RequestSize
+  /** Writes the request as chat completions. Throws `UntranslatableError` with a path of this API. */
+  toChat(target: ChatTarget): ChatRequest
+  /** Lists the fields that chat completions cannot carry to this target, as paths of this API. */
+  listDropped(target: ChatTarget): readonly string[]
+  /** Returns the path in this API of what is at a path of the chat request. */
+  locate(path: string, target: ChatTarget): string
+  /** Renders an answer in this API. */
+  renderAnswer(answer: ChatAnswer, served: ServedAnswer): BufferedBody
+  /** Creates the writer of a stream in this API. It must not hold the request. */
+  createWriter(context: WriterContext): StreamWriter
+}
+
+/** The link that a chat request is written for. */
+export interface ChatTarget extends RequestForm {
+  /** The vendor's name for the model. */
+  readonly model: string
+  /** The bound on the output of the model, in tokens; undefined when not configured. */
+  readonly maxOutputTokens: number | undefined
+}
+
+/** What an answer says besides its content. */
+export interface ServedAnswer {
+  readonly usage: Usage
+  /** The client-facing id of the model that has answered. */
+  readonly model: string
+}
+
+/** A request on its way to a link that speaks another API: by way of chat completions. */
+export class TranslatedLink implements LinkCall {
+  readonly streamType: string | undefined
+  readonly isDoneOptional: boolean
+  readonly #request: TranslatedRequest
+  readonly #endpoint: ChatEndpoint
+  readonly #model: string
+  readonly #target: ChatTarget
+  #made: MadeChat | undefined
+
+  constructor(request: TranslatedRequest, link: Model) {
+    this.#request = request
+    // A route for chat has only links with a chat endpoint.
+    this.#endpoint = link.chat as ChatEndpoint
+    this.#model = link.id
+    this.#target = {
+      ...this.#endpoint.form,
+      model: link.upstreamId,
+      maxOutputTokens: link.maxOutputTokens,
+    }
+    this.streamType = this.#endpoint.streamType
+    this.isDoneOptional = this.#endpoint.isDoneOptional
+  }
+
+  listUnsupported(): readonly string[] {
+    const chat = this.#chat
+    const dropped = this.#inOwnPaths(() => this.#endpoint.listUnsupported(chat))
+    return [
+      ...this.#request.listDropped(this.#target),
+      ...dropped.map((path) => this.#locate(path)),
+    ]
+  }
+
+  estimateOutput(): OutputEstimate {
+    const chat = this.#chat
+    return this.#inOwnPaths(() => this.#endpoint.estimateOutput(chat))
+  }
+
+  buildRequest(): DialectRequest {
+    return this.#endpoint.buildRequest(this.#chat)
+  }
+
+  parseAnswer(body: Uint8Array, header: HeaderReader): AnswerResult<NativeAnswer> {
+    const result = this.#endpoint.parseAnswer(body, this.#chat, header)
+    if (!result.ok) return result
+    const { answer } = result
+    const render = (usage: Usage) =>
+      this.#request.renderAnswer(answer, { usage, model: this.#model })
+    return { ok: true, answer: { ...answer, render } }
+  }
+
+  createDecoder(header: HeaderReader): FrameDecoder {
+    return this.#endpoint.createDecoder(this.#chat, header)
+  }
+
+  createWriter(context: WriterContext): StreamWriter {
+    return this.#request.createWriter(context)
+  }
+
+  parseError(status: number, body: string, header: HeaderReader): UpstreamError {
+    return this.#endpoint.parseError(status, body, header)
+  }
+
+  /** Drops the translated request, which is made again when it is needed. */
+  forget(): void {
+    this.#made = undefined
+  }
+
+  get #chat(): MadeChat {
+    this.#made ??= new MadeChat(this.#request.toChat(this.#target), this.#request.size)
+    return this.#made
+  }
+
+  /** Names the field that a vendor cannot express as the client's API does. */
+  #inOwnPaths<Value>(read: () => Value): Value {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof UntranslatableError) || error.param === undefined) throw error
+      const path = this.#locate(error.param)
+      throw new UntranslatableError(error.message.replace(error.param, path), path)
+    }
+  }
+
+  #locate(path: string): string {
+    return this.#request.locate(path, this.#target)
+  }
+}
