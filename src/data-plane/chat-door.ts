@@ -1,3 +1,4 @@
+import type { Api } from '../core/capability.ts'
 import type { ChatRequest, ImagePart, OutputEstimate } from '../core/chat.ts'
 import type { FrameDecoder } from '../core/frame.ts'
 import type { RequestId } from '../core/ids.ts'
@@ -10,11 +11,17 @@ import type {
   NativeAnswer,
   UpstreamError,
 } from '../core/provider.ts'
+import type { AnswerForm } from '../core/reply.ts'
 import type { StreamWriter } from '../stream/stream-writer.ts'
 import type { TimeSlice } from '../wire/time-slice.ts'
 
 /** One API for chat that the gateway offers to clients. */
 export interface ChatDoor {
+  readonly api: Api
+  /** The path that is POSTed to. */
+  readonly path: string
+  /** The form of errors and headers; by default that of chat completions. */
+  readonly form?: AnswerForm
   /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */
   read(received: ReceivedRequest): Promise<DoorCall>
 }

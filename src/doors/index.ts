@@ -1,1 +1,5 @@
-export { chatDoor } from './chat/door.ts'
+import type { ChatDoor } from '../data-plane/index.ts'
+import { chatDoor } from './chat/door.ts'
+
+/** Every API for chat. The only such list: each has its route, its records and its errors by its row. */
+export const doors: readonly ChatDoor[] = [chatDoor]

@@ -5,6 +5,7 @@ import { headerList } from '../core/ports.ts'
 import { jsonReply, type Reply } from '../core/reply.ts'
 import {
   type Arrival,
+  type ChatDoor,
   type DataPlane,
   describeModel,
   embeddings,
@@ -12,7 +13,7 @@ import {
   rerank,
   serveChat,
 } from '../data-plane/index.ts'
-import { chatDoor } from '../doors/index.ts'
+import { doors } from '../doors/index.ts'
 import { createHealthReport, type Prober } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
@@ -39,7 +40,7 @@ export function createRoutes({
 }: RouteOptions): Routes<Arrival> {
   const reranking: Routes<Arrival>[string] = { POST: plane.recorded('rerank', rerank) }
   const routes: Routes<Arrival> = {
-    '/v1/chat/completions': { POST: plane.recorded('chat', serveChat(chatDoor)) },
+    ...Object.fromEntries(doors.map((door) => [door.path, createDoorRoute(door, plane)])),
     '/v1/embeddings': { POST: plane.recorded('embeddings', embeddings) },
     '/v1/rerank': reranking,
     // The paths of the clients of Cohere, and of servers like Jina's.
@@ -67,6 +68,11 @@ export function createRoutes({
     '/metrics': { GET: noMetrics },
     ...routes,
   }
+}
+
+function createDoorRoute(door: ChatDoor, plane: DataPlane): Routes<Arrival>[string] {
+  const { api, form } = door
+  return { POST: plane.recorded(api, serveChat(door)), ...(form && { form }) }
 }
 
 async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {

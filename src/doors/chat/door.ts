@@ -1,5 +1,9 @@
 import type { ChatDoor } from '../../data-plane/index.ts'
 import { readChat } from './request.ts'
 
-/** `POST /v1/chat/completions`. */
-export const chatDoor: ChatDoor = Object.freeze({ read: readChat })
+/** The chat completions API of OpenAI. https://platform.openai.com/docs/api-reference/chat */
+export const chatDoor: ChatDoor = Object.freeze({
+  api: 'chat',
+  path: '/v1/chat/completions',
+  read: readChat,
+} satisfies ChatDoor)
