@@ -17,7 +17,7 @@ import type { CancelScope } from '../wire/cancel-scope.ts'
 
 /*
  * The path of a stream, from the upstream to the client:
- * bytes → frames → commit gate → heartbeat → terminator → usage → bytes.
+ * upstream → frames → commit gate → heartbeat → terminator → usage → client.
  */
 
 /** How many bytes a stream may send before its first content. */
