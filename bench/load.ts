@@ -12,6 +12,7 @@ import { cpuMillis, machineCpuMillis, quantile } from './measure.ts'
 export interface Job {
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
+  readonly path: string
   readonly body: string
   readonly connections: number
   /** Server-sent events that a complete answer has; 0 for a JSON answer. */
@@ -157,14 +158,14 @@ class FrameCount {
   }
 }
 
-function requestBytes({ port, headers, body }: Job): Buffer {
+function requestBytes({ port, headers, path, body }: Job): Buffer {
   const lines = Object.entries({
     host: `127.0.0.1:${port}`,
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
 }
 
 interface Idle {

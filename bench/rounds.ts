@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Job, Sample } from './load.ts'
 import { residentMegabytes } from './measure.ts'
-import type { Scenario } from './scenarios.ts'
+import type { Asked, Scenario } from './scenarios.ts'
 import type { Field, Subject } from './subjects.ts'
 
 /** The duration of the measurement. */
@@ -21,10 +21,9 @@ export interface Round extends Sample {
 export type Rounds = Readonly<Record<string, readonly Round[]>>
 
 /** A measured subject and its request. */
-interface Row {
+interface Row extends Asked {
   readonly name: string
   readonly subject: Subject
-  readonly body: string
 }
 
 /**
@@ -36,10 +35,12 @@ export async function runScenario(
   scenario: Scenario,
   { field, load, plan }: { field: Field; load: ChildProcess; plan: Plan },
 ): Promise<Rounds> {
-  const measure = ({ subject, body }: Row, milliseconds: number) =>
+  const measure = ({ subject, path, body, frames }: Row, milliseconds: number) =>
     ask(load, {
-      ...scenario,
+      connections: scenario.connections,
+      path,
       body,
+      frames,
       port: subject.port,
       headers: subject.headers,
       proxyPid: subject.pid,
@@ -63,14 +64,13 @@ export async function runScenario(
   return rounds
 }
 
-function listRows({ body, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
-  if (typeof body === 'string') {
+function listRows({ asked, subjects: wanted }: Scenario, subjects: readonly Subject[]): Row[] {
+  if ('path' in asked) {
     const isMeasured = ({ name }: Subject) => wanted?.includes(name) ?? name !== 'keyed'
-    return subjects.filter(isMeasured).map((subject) => ({ name: subject.name, subject, body }))
+    return subjects.filter(isMeasured).map((subject) => ({ name: subject.name, subject, ...asked }))
   }
   const gateway = subjects.find(({ name }) => name === 'gateway')
-  if (!gateway) return []
-  return Object.entries(body).map(([name, asked]) => ({ name, subject: gateway, body: asked }))
+  return gateway ? asked.map((row) => ({ subject: gateway, ...row })) : []
 }
 
 async function ask(load: ChildProcess, job: Job): Promise<Sample> {

@@ -19,9 +19,13 @@ export const models = ['bench', pacedModel]
 /** A translated kind of each API. The model of each is named by `translatedModel`. */
 export const translatedKinds = ['anthropic', 'google', 'bedrock', 'cohere'] as const
 
+/** The model of a translated kind. */
 export function translatedModel(kind: string): string {
   return `bench-${kind}`
 }
+
+/** The model of a vendor that speaks the Messages API. */
+const claude = translatedModel('anthropic')
 
 interface Message {
   readonly role: 'system' | 'user' | 'assistant'
@@ -33,15 +37,31 @@ const question: readonly Message[] = [
   { role: 'user', content: 'What does a gateway between applications and model providers do?' },
 ]
 
+/** Events of the Messages API besides the deltas of the text. */
+const messageEvents = 5
+/** Events of the Responses API besides the deltas of the text. */
+const responseEvents = 8
+
+/** One request, and what a complete answer to it has. */
+export interface Asked {
+  readonly path: string
+  readonly body: string
+  /** Server-sent events; 0 for a JSON answer. */
+  readonly frames: number
+}
+
+/** A request of one row. */
+interface NamedRequest extends Asked {
+  readonly name: string
+}
+
 /** One kind of load. Each connection has one request in flight and sends the next at once. */
 export interface Scenario {
   readonly name: string
   readonly title: string
   readonly connections: number
   /** The request for all subjects; or one request per row for the gateway alone. */
-  readonly body: string | Readonly<Record<string, string>>
-  /** Server-sent events that a complete answer has; 0 for a JSON answer. */
-  readonly frames: number
+  readonly asked: Asked | readonly NamedRequest[]
   /** The measured subjects. Default: all except the gateway with auth. */
   readonly subjects?: readonly string[]
   /** Number of parts of each round, for responses of a few milliseconds. Default: 1. */
@@ -52,6 +72,15 @@ export interface Scenario {
 
 /** The name for `--only` of the scenario with the authenticated gateway. */
 export const keyedScenario = 'json32auth'
+
+/** The rows of the scenarios that compare the doors; the first is verbatim chat. */
+export const doorRows = {
+  chat: 'chat, verbatim',
+  messagesNative: 'messages, native',
+  messages: 'messages to openai',
+  responses: 'responses to openai',
+  responsesClaude: 'responses to claude',
+} as const
 
 export const scenarios: readonly Scenario[] = [
   json('json1', 1),
@@ -70,37 +99,82 @@ export const scenarios: readonly Scenario[] = [
     name: 'translated',
     title: 'the same streams, verbatim and translated by kind, 16 connections',
     connections: 16,
-    body: {
-      verbatim: streamed('bench'),
-      ...Object.fromEntries(translatedKinds.map((kind) => [kind, streamed(translatedModel(kind))])),
-    },
-    frames: streamedFrames,
+    asked: [
+      { name: 'verbatim', ...streamedChat('bench') },
+      ...translatedKinds.map((kind) => ({ name: kind, ...streamedChat(translatedModel(kind)) })),
+    ],
+  },
+  {
+    name: 'doors32',
+    title: 'small JSON through each door, 32 connections',
+    connections: 32,
+    parts: 4,
+    asked: [
+      { name: doorRows.chat, ...chat('bench', question) },
+      { name: doorRows.messagesNative, ...messages(claude, false) },
+      { name: doorRows.messages, ...messages('bench', false) },
+      { name: doorRows.responses, ...responses('bench', false) },
+      { name: doorRows.responsesClaude, ...responses(claude, false) },
+    ],
+  },
+  {
+    name: 'doorstreams',
+    title: '100-frame streams through each door, 16 connections',
+    connections: 16,
+    asked: [
+      { name: doorRows.chat, ...streamedChat('bench') },
+      { name: doorRows.messagesNative, ...messages(claude, true) },
+      { name: doorRows.messages, ...messages('bench', true) },
+      { name: doorRows.responses, ...responses('bench', true) },
+      { name: doorRows.responsesClaude, ...responses(claude, true) },
+    ],
   },
   stream('paced', '100-frame streams, a frame each millisecond, 16 connections', 16, pacedModel),
   {
     name: 'prompt200k',
     title: '200 kB prompts, 8 connections',
     connections: 8,
-    body: chat('bench', longConversation()),
-    frames: 0,
+    asked: chat('bench', longConversation()),
   },
 ]
 
 function json(name: string, connections: number): Scenario {
   const title = `small JSON, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
-  return { name, title, connections, body: chat('bench', question), frames: 0 }
+  return { name, title, connections, asked: chat('bench', question) }
 }
 
 function stream(name: string, title: string, connections: number, model: string): Scenario {
-  return { name, title, connections, body: streamed(model), frames: streamedFrames }
+  return { name, title, connections, asked: streamedChat(model) }
 }
 
-function streamed(model: string): string {
-  return chat(model, question, { stream: true, stream_options: { include_usage: true } })
+function streamedChat(model: string): Asked {
+  const options = { stream: true, stream_options: { include_usage: true } }
+  return { ...chat(model, question, options), frames: streamedFrames }
 }
 
-function chat(model: string, messages: readonly Message[], options: object = {}): string {
-  return JSON.stringify({ model, ...options, messages, temperature: 0.2 })
+function chat(model: string, said: readonly Message[], options: object = {}): Asked {
+  const body = JSON.stringify({ model, ...options, messages: said, temperature: 0.2 })
+  return { path: '/v1/chat/completions', body, frames: 0 }
+}
+
+function messages(model: string, isStreamed: boolean): Asked {
+  const [system, ...said] = question
+  const request = { model, stream: isStreamed, max_tokens: 100, system: system?.content }
+  return {
+    path: '/v1/messages',
+    body: JSON.stringify({ ...request, messages: said, temperature: 0.2 }),
+    frames: isStreamed ? streamedWords.length + messageEvents : 0,
+  }
+}
+
+function responses(model: string, isStreamed: boolean): Asked {
+  const [system, user] = question
+  const request = { model, stream: isStreamed, instructions: system?.content }
+  return {
+    path: '/v1/responses',
+    body: JSON.stringify({ ...request, input: user?.content, temperature: 0.2 }),
+    frames: isStreamed ? streamedWords.length + responseEvents : 0,
+  }
 }
 
 function longConversation(): Message[] {

@@ -2,7 +2,7 @@ import type { EmbeddingsFigures, EmbeddingsRow } from './embeddings.ts'
 import type { GatewayStart } from './gateway.ts'
 import { median } from './measure.ts'
 import type { Round, Rounds } from './rounds.ts'
-import { keyedScenario, translatedKinds } from './scenarios.ts'
+import { doorRows, keyedScenario, translatedKinds } from './scenarios.ts'
 import type { HopCosts } from './stream-hops.ts'
 import type { UsageFigures } from './usage.ts'
 
@@ -95,6 +95,20 @@ const targets: readonly Target[] = [
       unit: 'x',
       value: compare('translated', [kind, 'verbatim'], ratio(frameRate)),
     }),
+  ),
+  ...Object.entries({ doors32: ratio(rate), doorstreams: ratio(frameRate) }).flatMap(
+    ([scenario, figure]) =>
+      Object.values(doorRows)
+        .slice(1)
+        .map(
+          (row): Target => ({
+            title: `${scenario === 'doors32' ? 'small JSON' : 'streamed frames'} of ${row}, rate against verbatim chat`,
+            bound: 'at least',
+            limit: row === doorRows.messagesNative ? 0.95 : 0.5,
+            unit: 'x',
+            value: compare(scenario, [row, doorRows.chat], figure),
+          }),
+        ),
   ),
   ...translatedKinds.map(
     (kind): Target => ({

@@ -26,13 +26,16 @@ const usage = { prompt_tokens: 21, completion_tokens: 34, total_tokens: 55 }
 
 const group = Math.max(1, Number(values.group))
 const eventStream = 'text/event-stream; charset=utf-8'
-const answer = jsonAnswer()
+const answer = jsonAnswer(chatAnswer())
 const grouped = streamWrites(eventStream, streamFrames(), group)
 const paced = streamWrites(eventStream, streamFrames(), 1)
-const vendors = Object.values(vendorStreams).map(({ path, contentType, events }) => ({
-  path,
-  writes: streamWrites(contentType, events(), group),
-}))
+const vendors = Object.values(vendorStreams).map(
+  ({ path, contentType, events, answer: whole }) => ({
+    path,
+    answer: whole && jsonAnswer(whole),
+    writes: streamWrites(contentType, events(), group),
+  }),
+)
 
 process.once('disconnect', () => process.exit())
 
@@ -47,16 +50,19 @@ createServer((socket) => {
 }).listen(Number(values.port), '127.0.0.1')
 
 function reply(socket: Socket, head: string, body: Buffer): void {
-  if (!head.startsWith('POST /v1/chat/completions ')) replyAsVendor(socket, head)
-  else if (!body.includes('"stream":true')) socket.write(answer)
+  const isStreamed = body.includes('"stream":true')
+  if (!head.startsWith('POST /v1/chat/completions ')) replyAsVendor(socket, head, isStreamed)
+  else if (!isStreamed) socket.write(answer)
   else if (body.includes(pacedModel)) writePaced(socket, 0)
   else writeGrouped(socket, grouped, 0)
 }
 
-function replyAsVendor(socket: Socket, head: string): void {
+/** Some vendors name the stream in the path only, so all but those with a whole answer stream. */
+function replyAsVendor(socket: Socket, head: string, isStreamed: boolean): void {
   const [startLine = ''] = head.split('\r\n', 1)
   const vendor = vendors.find(({ path }) => startLine.includes(path))
-  if (vendor) writeGrouped(socket, vendor.writes, 0)
+  if (vendor?.answer && !isStreamed) socket.write(vendor.answer)
+  else if (vendor) writeGrouped(socket, vendor.writes, 0)
   else socket.write(notFound)
 }
 
@@ -75,10 +81,14 @@ function writePaced(socket: Socket, index: number): void {
   setTimeout(writePaced, gap, socket, index + 1)
 }
 
-function jsonAnswer(): Buffer {
+function chatAnswer(): object {
   const message = { role: 'assistant', content: answerText, refusal: null }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
-  const json = JSON.stringify({ ...identity, object: 'chat.completion', choices, usage })
+  return { ...identity, object: 'chat.completion', choices, usage }
+}
+
+function jsonAnswer(whole: object): Buffer {
+  const json = JSON.stringify(whole)
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n`
   return Buffer.from(head + json)
 }

@@ -1,5 +1,5 @@
 import { awsEvent } from '../test/support/aws-event-stream.ts'
-import { streamedWords, type translatedKinds } from './scenarios.ts'
+import { answerText, streamedWords, type translatedKinds } from './scenarios.ts'
 
 const encoder = new TextEncoder()
 
@@ -11,6 +11,17 @@ export interface VendorStream {
   readonly model: string
   readonly contentType: string
   readonly events: () => readonly Uint8Array[]
+  /** The answer to a request without `stream`, where the bench asks for it. */
+  readonly answer?: object
+}
+
+const claudeMessage = {
+  id: 'msg_bench',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-sonnet-4-5',
+  content: [],
+  usage: { input_tokens: 21, output_tokens: 34 },
 }
 
 /** Streams by the kind of provider. */
@@ -20,6 +31,12 @@ export const vendorStreams: Readonly<Record<(typeof translatedKinds)[number], Ve
     model: 'claude-sonnet-4-5',
     contentType: 'text/event-stream; charset=utf-8',
     events: anthropicEvents,
+    answer: {
+      ...claudeMessage,
+      content: [{ type: 'text', text: answerText }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+    },
   },
   google: {
     path: ':streamGenerateContent',
@@ -42,10 +59,8 @@ export const vendorStreams: Readonly<Record<(typeof translatedKinds)[number], Ve
 }
 
 function anthropicEvents(): Uint8Array[] {
-  const usage = { input_tokens: 21, output_tokens: 1 }
-  const message = { id: 'msg_bench', type: 'message', role: 'assistant', content: [], usage }
   return [
-    event('message_start', { message }),
+    event('message_start', { message: claudeMessage }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
     ...streamedWords.map((text) =>
       event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
