@@ -43,6 +43,8 @@ export type Handler = (request: Request, context: RequestContext) => Promise<Rep
 interface Matched {
   readonly request: Request
   readonly context: Arrival
+  /** The parameters of the path; `model` counts instead of the body's. */
+  readonly params: Readonly<Record<string, string>>
 }
 
 /** The requests of the data plane: each is in flight until it has been recorded, which happens once. */
@@ -76,8 +78,9 @@ export class DataPlane {
    * however it ends, one record.
    */
   recorded(api: Api, handler: Handler): (matched: Matched) => Promise<Reply> {
-    return async ({ request, context: arrival }) => {
-      const { record, context } = this.#open(api, request.headers, arrival)
+    return async (matched) => {
+      const { request, context: arrival } = matched
+      const { record, context } = this.#open(api, matched)
       try {
         return await handler(request, context)
       } catch (error) {
@@ -90,7 +93,7 @@ export class DataPlane {
     }
   }
 
-  #open(api: Api, headers: Headers, arrival: Arrival): OpenedRequest {
+  #open(api: Api, { request, context: arrival, params }: Matched): OpenedRequest {
     const { clock, log, breakers, bodyLimiter, random, events, inFlight } = this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
@@ -103,7 +106,7 @@ export class DataPlane {
     const record = new RecordBuilder({
       id,
       api,
-      metadata: this.#metadata(headers, arrival),
+      metadata: this.#metadata(request.headers, arrival),
       clock,
       log,
       events,
@@ -120,6 +123,7 @@ export class DataPlane {
     const context = new RequestContext({
       ports: this.#options,
       origin: arrival,
+      modelInPath: params['model'],
       capability: capabilityOf[api],
       snapshot,
       scope,

@@ -14,6 +14,7 @@ import type { BufferAccount, Buffers } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
+import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
 
 /** What all requests share. */
@@ -29,6 +30,8 @@ export interface RequestPorts {
 export interface RequestContextOptions {
   readonly ports: RequestPorts
   readonly origin: RequestOrigin
+  /** The model that the path names, which counts instead of the body's. */
+  readonly modelInPath: string | undefined
   readonly capability: Capability
   readonly snapshot: Snapshot
   readonly scope: CancelScope
@@ -124,16 +127,17 @@ class AuthenticatedRequest {
   }
 
   /**
-   * Resolves to the whole body once it may be parsed; LM-1002 when it is over the limit. Large bodies
-   * are parsed one at a time: the next one after `releaseParser`.
+   * Resolves to the whole body, with the model that the path names, once it may be parsed; LM-1002
+   * when it is over the limit. Large bodies are parsed one at a time: the next one after
+   * `releaseParser`.
    */
   async readBody(request: Request): Promise<Uint8Array> {
-    const { slot, snapshot, scope } = this.#options
+    const { slot, snapshot, scope, modelInPath } = this.#options
     const wait = (turn: Promise<void>) => this.#wait(turn)
     const bytes = await scope.race(readBody(request, { maxBytes: snapshot.bodyLimit, slot, wait }))
     const turn = slot.startParsing()
     if (turn) await wait(turn)
-    return bytes
+    return modelInPath === undefined ? bytes : putModelInBody(bytes, modelInPath)
   }
 
   /** The route of the model that a request names; LM-2001, LM-2002. */
