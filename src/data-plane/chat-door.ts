@@ -20,6 +20,8 @@ export interface ChatDoor {
   readonly api: Api
   /** The path that is POSTed to. */
   readonly path: string
+  /** A second path, in which `:model+` names the model. It counts instead of the body's. */
+  readonly pathWithModel?: string
   /** The form of errors and headers; by default that of chat completions. */
   readonly form?: AnswerForm
   /** Reads a request. Throws LM-1001 with the field at fault, as this API names it. */

@@ -162,12 +162,24 @@ function methodNotAllowed(methods: readonly string[]): GatewayError {
   })
 }
 
+/** Paths of other APIs, with the path at which the gateway serves the same in the OpenAI format. */
+const servedElsewhere = new Map([
+  // Cohere's.
+  ['/v2/chat', '/v1/chat/completions'],
+  ['/v2/embed', '/v1/embeddings'],
+])
+
 /**
- * LM-1003 with the path that is probably meant. Common mistakes are a doubled slash, and a doubled or
- * a missing `/v1`.
+ * LM-1003 with the path that is probably meant. Common mistakes are a doubled slash, a doubled or a
+ * missing `/v1`, and an `/openai` before it, as in the addresses of Azure.
  */
 function routeNotFound(path: string, known: readonly string[]): GatewayError {
-  const plain = path.replace(/\/{2,}/g, '/').replace(/^(\/v1)+/, '')
+  const plain = path.replace(/\/{2,}/g, '/').replace(/^(?:\/openai)?(?:\/v1)*/, '')
+  const elsewhere = servedElsewhere.get(plain)
+  if (elsewhere !== undefined) {
+    const message = `${plain} is not served; send requests in the OpenAI format to ${elsewhere}`
+    return new GatewayError('LM-1003', message)
+  }
   const meant = known.find((route) => route !== '/' && route.replace('/v1', '') === plain)
   const hint = meant === undefined ? 'GET / lists the routes' : `did you mean ${meant}?`
   return new GatewayError('LM-1003', `no such route; ${hint}`)

@@ -17,7 +17,7 @@ import { doors } from '../doors/index.ts'
 import { createHealthReport, type Prober } from '../health/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import { frontPage } from './front-page.ts'
-import { listRoutes, type Routes } from './router.ts'
+import { listRoutes, type Route, type Routes } from './router.ts'
 
 export interface RouteOptions {
   readonly plane: DataPlane
@@ -38,13 +38,16 @@ export function createRoutes({
   metrics,
   authenticator,
 }: RouteOptions): Routes<Arrival> {
-  const reranking: Routes<Arrival>[string] = { POST: plane.recorded('rerank', rerank) }
+  const embedding: Route<Arrival> = { POST: plane.recorded('embeddings', embeddings) }
+  const reranking: Route<Arrival> = { POST: plane.recorded('rerank', rerank) }
   const routes: Routes<Arrival> = {
-    ...Object.fromEntries(doors.map((door) => [door.path, createDoorRoute(door, plane)])),
-    '/v1/embeddings': { POST: plane.recorded('embeddings', embeddings) },
+    ...Object.fromEntries(doors.flatMap((door) => createDoorRoutes(door, plane))),
+    '/v1/embeddings': embedding,
+    '/openai/deployments/:model+/embeddings': embedding,
     '/v1/rerank': reranking,
     // The paths of the clients of Cohere, and of servers like Jina's.
     '/v2/rerank': reranking,
+    '/v1/v2/rerank': reranking,
     '/rerank': reranking,
     '/v1/models': {
       GET: ({ request, context }) => {
@@ -70,9 +73,11 @@ export function createRoutes({
   }
 }
 
-function createDoorRoute(door: ChatDoor, plane: DataPlane): Routes<Arrival>[string] {
-  const { api, form } = door
-  return { POST: plane.recorded(api, serveChat(door)), ...(form && { form }) }
+function createDoorRoutes(door: ChatDoor, plane: DataPlane): [path: string, Route<Arrival>][] {
+  const { api, path, pathWithModel, form } = door
+  const paths = pathWithModel === undefined ? [path] : [path, pathWithModel]
+  const route = { POST: plane.recorded(api, serveChat(door)), ...(form && { form }) }
+  return paths.map((each) => [each, route])
 }
 
 async function scrape({ contentType, exposition }: Exposition): Promise<Reply> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { completion } from '../support/answers.ts'
+import { completion, wholeStream } from '../support/answers.ts'
 import { oneProvider } from '../support/gateway.ts'
 import { keyedGateway, pricedProvider } from '../support/keyed-gateway.ts'
 import { reloadingGateway } from '../support/reloading-gateway.ts'
-import { json } from '../support/scripted-upstream.ts'
+import { json, stream } from '../support/scripted-upstream.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const app = 'https://app.example.com'
@@ -48,6 +48,22 @@ describe('preflight requests', () => {
     })
     expect(response.headers.get('vary')).toContain('origin')
   })
+
+  test.each(['/openai/deployments/m/chat/completions', '/v1/models', '/nowhere'])(
+    'a preflight is answered on every path: %s',
+    async (target) => {
+      const { get } = await keyedGateway(config('["*"]', pricedProvider))
+      const response = await get(
+        target,
+        preflight(app, { 'access-control-request-headers': 'api-key' }),
+      )
+      expect(response.status).toBe(204)
+      expect(readCorsHeaders(response)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-headers': 'api-key',
+      })
+    },
+  )
 
   test.each([
     ['an origin that is not listed', preflight('https://other.example.com')],
@@ -103,6 +119,23 @@ describe('answers', () => {
     expect(response.status).toBe(status)
     expect(response.headers.get('access-control-allow-origin')).toBe(app)
     expect(exposed(response)).toContain('x-request-id')
+  })
+
+  test('a refusal by a limit exposes its headers, and so does a stream', async () => {
+    const gateway = await keyedGateway(config(`["${app}"]`, pricedProvider))
+    const key = await gateway.key({ rpm_limit: 1 })
+    gateway.upstream.next(stream([wholeStream]))
+    const headers = { ...key.headers, origin: app }
+    for (const status of [200, 429]) {
+      const response = await gateway.chat({ ...request, stream: true }, { headers })
+      expect(response.status).toBe(status)
+      await response.text()
+      const own = [...response.headers.keys()].filter((name) =>
+        /^(?:x-(?:gateway|ratelimit)-|x-request-id|retry-after)/.test(name),
+      )
+      expect(own).toContain(status === 200 ? 'x-gateway-model-used' : 'retry-after')
+      expect(exposed(response)).toEqual(expect.arrayContaining(own))
+    }
   })
 
   test('an answer to another origin is not exposed, and varies by origin in caches', async () => {

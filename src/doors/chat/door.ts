@@ -5,5 +5,7 @@ import { readChat } from './request.ts'
 export const chatDoor: ChatDoor = Object.freeze({
   api: 'chat',
   path: '/v1/chat/completions',
+  // Of the clients of Azure. https://learn.microsoft.com/azure/ai-foundry/openai/reference
+  pathWithModel: '/openai/deployments/:model+/chat/completions',
   read: readChat,
 } satisfies ChatDoor)
