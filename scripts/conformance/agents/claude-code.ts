@@ -1,0 +1,27 @@
+import type { Client } from '../client.ts'
+import { findExecutable } from './executable.ts'
+import { runTask } from './task-run.ts'
+
+/** Claude Code without its own requests to the vendor: https://code.claude.com/docs/en/env-vars */
+export const claudeCode: Client = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  package: '@anthropic-ai/claude-code',
+  api: 'Messages',
+  run: ({ name }, { address, key }) =>
+    runTask((prompt, { home }) => {
+      const model = `${name}--task`
+      const tools = ['--allowedTools', 'Write', 'Bash', 'Read']
+      return {
+        line: [findExecutable('claude'), '-p', prompt, '--model', model, ...tools],
+        env: {
+          CLAUDE_CONFIG_DIR: `${home}/.claude`,
+          ANTHROPIC_BASE_URL: address,
+          ANTHROPIC_API_KEY: key,
+          ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+          DISABLE_AUTOUPDATER: '1',
+        },
+      }
+    }),
+}

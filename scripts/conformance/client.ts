@@ -1,0 +1,21 @@
+import type { Kind } from './kinds.ts'
+import type { Outcome } from './sdks/checks.ts'
+
+/** Where a client sends its requests. */
+export interface Door {
+  readonly address: string
+  readonly key: string
+}
+
+/** An unmodified client from the package registry. */
+export interface Client {
+  /** Selects it on the command line. */
+  readonly name: string
+  /** Its name in the table. */
+  readonly title: string
+  /** The package whose version the table shows. */
+  readonly package: string
+  readonly api: 'Messages' | 'Responses'
+  /** Uses the client with the models of one kind. */
+  run(kind: Kind, door: Door): Promise<readonly Outcome[]>
+}

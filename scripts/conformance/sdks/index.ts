@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url'
+import type { Client, Door } from '../client.ts'
+import { runCommand } from '../command.ts'
+import type { Kind } from '../kinds.ts'
+import type { Outcome } from './checks.ts'
+
+/** The clients that run as a script of this folder. */
+export const sdks: readonly Client[] = [
+  sdk({
+    name: 'anthropic-sdk',
+    title: 'Anthropic SDK',
+    package: '@anthropic-ai/sdk',
+    api: 'Messages',
+  }),
+  sdk({
+    name: 'ai-anthropic',
+    title: 'AI SDK, Anthropic provider',
+    package: '@ai-sdk/anthropic',
+    api: 'Messages',
+  }),
+  sdk({ name: 'openai-sdk', title: 'OpenAI SDK', package: 'openai', api: 'Responses' }),
+  sdk({
+    name: 'agents-sdk',
+    title: 'OpenAI Agents SDK',
+    package: '@openai/agents',
+    api: 'Responses',
+  }),
+  sdk({
+    name: 'ai-openai',
+    title: 'AI SDK, OpenAI provider',
+    package: '@ai-sdk/openai',
+    api: 'Responses',
+  }),
+]
+
+function sdk(facts: Omit<Client, 'run'>): Client {
+  return { ...facts, run: (kind, door) => runScript(facts.name, kind, door) }
+}
+
+/** Each script is a process of its own, because SDKs keep global state. */
+async function runScript(name: string, kind: Kind, door: Door): Promise<readonly Outcome[]> {
+  const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+  const { code, stdout, stderr } = await runCommand([process.execPath, '--import', 'tsx', script], {
+    cwd: process.cwd(),
+    env: {
+      CONFORMANCE_ADDRESS: door.address,
+      CONFORMANCE_KEY: door.key,
+      CONFORMANCE_KIND: kind.name,
+    },
+    limit: 120_000,
+  })
+  // The scripts print outcomes and nothing else.
+  const outcomes = stdout
+    .trim()
+    .split('\n')
+    .map((line): Outcome => JSON.parse(line || '{}'))
+  if (code === 0) return outcomes
+  return [...outcomes, { check: 'end', problem: `the script ended with ${code}: ${stderr}` }]
+}
