@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { nameField, renderKey } from '../../src/admin/index.ts'
+import { modelField, nameField, renderKey } from '../../src/admin/index.ts'
 import { mintKey, newKeyId } from '../../src/auth/index.ts'
 import { loadConfig, renderProblem } from '../../src/config/index.ts'
 import type { GroupId, NanoUsd } from '../../src/core/ids.ts'
@@ -24,6 +24,11 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     .description('create a key and print it with its secret, which is not shown again')
     .requiredOption('--name <text>', 'name of the key', parseName)
     .option('--budget-max <usd>', 'total budget in US dollars', parseBudgetOption)
+    .option(
+      '--models <ids...>',
+      'models that the key may use; a trailing * matches any ending',
+      parseModels,
+    )
     .option('--rpm-limit <count>', 'requests per minute', parseCount)
     .option('--tpm-limit <count>', 'tokens per minute', parseCount)
     .option('--expires-at <time>', 'expiry time in unix seconds', parseCount)
@@ -47,6 +52,7 @@ const reloadNote =
 
 interface NewKeyOptions {
   readonly name: string
+  readonly models?: readonly string[]
   readonly budgetMax?: NanoUsd
   readonly rpmLimit?: number
   readonly tpmLimit?: number
@@ -61,6 +67,7 @@ async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
     name: wanted.name,
     // The database checks that the group exists.
     groupId: (wanted.groupId ?? null) as GroupId | null,
+    models: wanted.models ?? null,
     budgetMax: wanted.budgetMax ?? null,
     rpmLimit: wanted.rpmLimit ?? null,
     tpmLimit: wanted.tpmLimit ?? null,
@@ -118,6 +125,13 @@ async function readStoreSettings(path: string | undefined): Promise<StoreSetting
 function parseName(text: string): string {
   const { data: name, error } = nameField.safeParse(text)
   if (name !== undefined) return name
+  throw new InvalidArgumentError(error?.issues[0]?.message ?? '')
+}
+
+/** Commander calls it for each value of the option. */
+function parseModels(text: string, before: readonly string[] = []): readonly string[] {
+  const { data: model, error } = modelField.safeParse(text)
+  if (model !== undefined) return [...before, model]
   throw new InvalidArgumentError(error?.issues[0]?.message ?? '')
 }
 

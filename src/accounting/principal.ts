@@ -31,6 +31,11 @@ export class KeyPrincipal implements Principal {
     return { keyId: this.#key.record.id, groupId: group?.record.id ?? null }
   }
 
+  mayUse(model: string): boolean {
+    const group = this.#deps.findGroup(this.#key)
+    return isAllowed(this.#key, model) && (!group || isAllowed(group, model))
+  }
+
   admit(route: ModelRoute, estimate: () => UsageEstimate): Admission {
     return admit({
       key: this.#key,
@@ -42,4 +47,12 @@ export class KeyPrincipal implements Principal {
       observer: this.#deps.observer,
     })
   }
+}
+
+function isAllowed({ record: { models } }: KeyEntry | GroupEntry, id: string): boolean {
+  return models === null || models.some((allowed) => matches(allowed, id))
+}
+
+function matches(allowed: string, id: string): boolean {
+  return allowed.endsWith('*') ? id.startsWith(allowed.slice(0, -1)) : id === allowed
 }

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import type { AccountState, BudgetScope } from '../core/accounts.ts'
 import { type GatewayError, invalid } from '../core/errors.ts'
 import type { NanoUsd } from '../core/ids.ts'
-import { parseBudget } from '../core/money.ts'
 import type { GrantError } from '../store/index.ts'
 import { type AdminRequest, type AdminRouteDeps, maxParamLength, readJson } from './input.ts'
+import { amountField } from './limits.ts'
 
 /*
  * What the routes of keys and of groups have in common.
@@ -22,22 +22,9 @@ export const nameField = z
   .string({ error: nameRule })
   .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,256}$/u, { error: nameRule })
 
-const budgetRule = 'must be 0, a number of US dollars from 1e-9 to 1e12, or null'
-
-/** A cap; null for none. */
-export const budgetField = amountField(budgetRule, 0n).nullable()
-
 const amountRule = 'must be a number of US dollars from 1e-9 to 1e12'
 
 const grantBody = z.strictObject({ amount: amountField(amountRule, 1n) })
-
-/** US dollars, parsed to at least `min` nano-dollars. */
-function amountField(error: string, min: bigint) {
-  return z
-    .number({ error })
-    .transform(parseBudget)
-    .refine((amount): amount is NanoUsd => amount !== undefined && amount >= min, { error })
-}
 
 /** Reads the body of a grant; LM-1001 when it is invalid. */
 export async function readGrant(matched: AdminRequest, deps: AdminRouteDeps): Promise<NanoUsd> {

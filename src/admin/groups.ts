@@ -8,7 +8,6 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import type { GroupChange, GroupRow, Store } from '../store/index.ts'
 import {
   type AccountRouteDeps,
-  budgetField,
   checkGrant,
   flushSpend,
   nameField,
@@ -18,6 +17,7 @@ import {
   unknownId,
 } from './accounts.ts'
 import { type AdminRequest, type AdminRoutes, readJson } from './input.ts'
+import { limitChangeFields, newLimitFields, toLimitChanges, toLimits } from './limits.ts'
 import { noContent, renderGroup } from './render.ts'
 
 export interface GroupRouteDeps extends AccountRouteDeps {
@@ -54,12 +54,12 @@ export function groupRoutes(deps: GroupRouteDeps): AdminRoutes {
 
 const newGroupBody = z.strictObject({
   name: nameField,
-  budget_max: budgetField.default(null),
+  ...newLimitFields,
 })
 
 const groupChangeBody = z.strictObject({
   name: nameField.optional(),
-  budget_max: budgetField.optional(),
+  ...limitChangeFields,
 })
 
 function listGroups(matched: AdminRequest, { accounts }: GroupRouteDeps): Reply {
@@ -78,7 +78,7 @@ async function createGroup(matched: AdminRequest, deps: GroupRouteDeps): Promise
   const row = await deps.store.createGroup({
     id: newGroupId(),
     name: body.name,
-    budgetMax: body.budget_max,
+    ...toLimits(body),
     createdAt: unixSeconds(deps.clock),
     deletedAt: null,
   })
@@ -135,6 +135,6 @@ function hasMembers(known: number): GatewayError {
 function toGroupChange(body: z.infer<typeof groupChangeBody>): GroupChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
-    ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+    ...toLimitChanges(body),
   }
 }

@@ -4,6 +4,7 @@ export { type GroupRouteDeps, groupRoutes } from './groups.ts'
 export { requireMasterKey } from './guard.ts'
 export type { AdminRequest, AdminRoutes } from './input.ts'
 export { type KeyRouteDeps, keyRoutes } from './keys.ts'
+export { modelField } from './limits.ts'
 export {
   LockedProviderKeyError,
   openProviderKeys,

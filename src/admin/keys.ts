@@ -9,7 +9,6 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import type { KeyChange, KeyRow, Store } from '../store/index.ts'
 import {
   type AccountRouteDeps,
-  budgetField,
   checkGrant,
   flushSpend,
   nameField,
@@ -19,6 +18,7 @@ import {
   unknownId,
 } from './accounts.ts'
 import { type AdminRequest, type AdminRoutes, readJson } from './input.ts'
+import { limitChangeFields, newLimitFields, toLimitChanges, toLimits } from './limits.ts'
 import { noContent, renderKey, withoutCaching } from './render.ts'
 
 export interface KeyRouteDeps extends AccountRouteDeps {
@@ -77,7 +77,7 @@ const countField = z.int({ error: countRule }).nonnegative({ error: countRule })
 
 const newKeyBody = z.strictObject({
   name: nameField,
-  budget_max: budgetField.default(null),
+  ...newLimitFields,
   rpm_limit: countField.default(null),
   tpm_limit: countField.default(null),
   expires_at: countField.default(null),
@@ -86,7 +86,7 @@ const newKeyBody = z.strictObject({
 
 const keyChangeBody = z.strictObject({
   name: nameField.optional(),
-  budget_max: budgetField.optional(),
+  ...limitChangeFields,
   rpm_limit: countField.optional(),
   tpm_limit: countField.optional(),
   expires_at: countField.optional(),
@@ -113,7 +113,7 @@ async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
     digest,
     name: body.name,
     groupId: body.group_id,
-    budgetMax: body.budget_max,
+    ...toLimits(body),
     rpmLimit: body.rpm_limit,
     tpmLimit: body.tpm_limit,
     expiresAt: body.expires_at,
@@ -185,7 +185,7 @@ function parseId(matched: AdminRequest): KeyId {
 function toKeyChange(body: z.infer<typeof keyChangeBody>): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
-    ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+    ...toLimitChanges(body),
     ...(body.rpm_limit !== undefined && { rpmLimit: body.rpm_limit }),
     ...(body.tpm_limit !== undefined && { tpmLimit: body.tpm_limit }),
     ...(body.expires_at !== undefined && { expiresAt: body.expires_at }),

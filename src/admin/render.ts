@@ -18,6 +18,7 @@ export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>)
     id: record.id,
     name: record.name,
     group_id: record.groupId,
+    models: record.models,
     budget_max: renderCap(record.budgetMax),
     budget_spent: toUsd(spent),
     rpm_limit: record.rpmLimit,
@@ -34,6 +35,7 @@ export function renderGroup({ record, spent }: GroupState): object {
   return {
     id: record.id,
     name: record.name,
+    models: record.models,
     budget_max: renderCap(record.budgetMax),
     budget_spent: toUsd(spent),
     created_at: record.createdAt,

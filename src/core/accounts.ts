@@ -1,13 +1,19 @@
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from './ids.ts'
 
-/** A virtual key without its secret and its spend. */
-export interface VirtualKey {
-  readonly id: KeyId
-  readonly name: string
-  /** The group whose budget also covers this key; null without one. */
-  readonly groupId: GroupId | null
+/** The limits that both keys and groups can have. */
+export interface AccountLimits {
+  /** The ids of the models that may be used; a trailing `*` matches any ending. Null: all models. */
+  readonly models: readonly string[] | null
   /** Null: no cap. */
   readonly budgetMax: NanoUsd | null
+}
+
+/** A virtual key without its secret and its spend. */
+export interface VirtualKey extends AccountLimits {
+  readonly id: KeyId
+  readonly name: string
+  /** The group whose limits also apply to this key; null without one. */
+  readonly groupId: GroupId | null
   /** Requests per minute; null: no limit. */
   readonly rpmLimit: number | null
   /** Tokens per minute; null: no limit. */
@@ -19,12 +25,10 @@ export interface VirtualKey {
   readonly deletedAt: UnixSeconds | null
 }
 
-/** A group of keys with a shared budget. It sets no other limit. */
-export interface BudgetGroup {
+/** A group of keys that share a budget. */
+export interface BudgetGroup extends AccountLimits {
   readonly id: GroupId
   readonly name: string
-  /** Null: no cap; the group only adds up the spend of its keys. */
-  readonly budgetMax: NanoUsd | null
   readonly createdAt: UnixSeconds
   readonly deletedAt: UnixSeconds | null
 }

@@ -19,6 +19,8 @@ export interface UsageEstimate {
 export interface Principal {
   /** The account that a request admitted now is charged to; undefined where nothing is charged. */
   readonly account: Account | undefined
+  /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
+  mayUse(model: string): boolean
   /**
    * Admits a request, or throws LM-4002, LM-4003 or LM-4001. A refusal changes no count. `estimate` is
    * called only when a limit needs it. The caller must end the admission.
@@ -57,7 +59,11 @@ const admitted: Admission = Object.freeze({
   adjust() {},
 })
 
-const anonymous: Principal = Object.freeze({ account: undefined, admit: () => admitted })
+const anonymous: Principal = Object.freeze({
+  account: undefined,
+  mayUse: () => true,
+  admit: () => admitted,
+})
 
 /** The authenticator without auth: every request is admitted, and nothing is charged. */
 export const noAuth: Authenticator = Object.freeze({ authenticate: () => anonymous })

@@ -23,7 +23,7 @@ export async function embeddings(request: Request, context: RequestContext): Pro
   const authenticated = context.authenticate(request) // LM-4004
   const sent = await readEmbed(await authenticated.readBody(request), slice) // LM-1002, LM-1001
   context.releaseParser()
-  const route = authenticated.resolve(sent) // LM-2001, LM-2002
+  const route = authenticated.resolve(sent) // LM-2001, LM-4005, LM-2002
   checkInput(sent, route) // LM-1001, LM-2003, LM-2008
   const listDropped = (link: Model) => listUnsupported(sent, link)
   checkExpressible(route, listDropped) // LM-1001

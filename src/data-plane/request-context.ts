@@ -14,6 +14,7 @@ import type { BufferAccount, Buffers } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
+import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
 
@@ -140,10 +141,11 @@ class AuthenticatedRequest {
     return modelInPath === undefined ? bytes : putModelInBody(bytes, modelInPath)
   }
 
-  /** The route of the model that a request names; LM-2001, LM-2002. */
+  /** The route of the model that a request names; LM-2001, LM-4005, LM-2002. */
   resolve({ model, stream = false }: NamedModel): ModelRoute {
     const { record, snapshot, capability } = this.#options
     record.stream = stream
+    if (!this.#principal.mayUse(model)) throw modelForbidden(model, snapshot)
     const route = snapshot.resolve(model, capability)
     record.model = route.model
     return route

@@ -51,14 +51,14 @@ export function createRoutes({
     '/rerank': reranking,
     '/v1/models': {
       GET: ({ request, context }) => {
-        authenticator.authenticate(request, context)
-        return jsonReply(listModels(snapshot()))
+        const caller = authenticator.authenticate(request, context)
+        return jsonReply(listModels({ snapshot: snapshot(), caller }))
       },
     },
     '/v1/models/:id+': {
       GET: ({ request, context, params: { id = '' } }) => {
-        authenticator.authenticate(request, context)
-        return jsonReply(describeModel(snapshot(), id))
+        const caller = authenticator.authenticate(request, context)
+        return jsonReply(describeModel(id, { snapshot: snapshot(), caller }))
       },
     },
     '/health': { GET: () => jsonReply({ status: 'ok' }) },

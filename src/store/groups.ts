@@ -19,14 +19,14 @@ export async function createGroup(db: LibSQLDatabase, group: BudgetGroup): Promi
 export async function updateGroup(
   db: LibSQLDatabase,
   id: GroupId,
-  { budgetMax, name }: GroupChange,
+  { budgetMax, ...others }: GroupChange,
 ): Promise<GroupRow | 'unknown-group'> {
   const [row] = await db
     .update(budgetGroups)
     .set({
-      // SQL requires at least one column.
+      // Drizzle skips undefined columns. SQL requires at least one.
       id,
-      ...(name !== undefined && { name }),
+      ...others,
       ...(budgetMax !== undefined && capColumns(budgetMax)),
     })
     .where(whereLive(id))
@@ -86,6 +86,7 @@ export function toGroupRow(row: typeof budgetGroups.$inferSelect): GroupRow {
     // Only such ids are inserted.
     id: row.id as GroupId,
     name: row.name,
+    models: row.models,
     budgetMax: joinCap(row.budgetMaxUsd, row.budgetMaxNano),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,

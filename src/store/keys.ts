@@ -115,6 +115,7 @@ export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
     digest: row.digest,
     name: row.name,
     groupId: row.groupId as GroupId | null,
+    models: row.models,
     budgetMax: joinCap(row.budgetMaxUsd, row.budgetMaxNano),
     budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
     rpmLimit: row.rpmLimit,

@@ -12,6 +12,8 @@ export const budgetGroups = sqliteTable('budget_groups', {
   seq: integer().primaryKey({ autoIncrement: true }),
   id: text().notNull().unique(),
   name: text().notNull(),
+  /** Null: all models. */
+  models: text({ mode: 'json' }).$type<readonly string[]>(),
   budgetMaxUsd: integer('budget_max_usd'),
   budgetMaxNano: integer('budget_max_nano'),
   budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),
@@ -29,6 +31,8 @@ export const virtualKeys = sqliteTable(
     digest: text().notNull().unique(),
     name: text().notNull(),
     groupId: text('group_id').references(() => budgetGroups.id),
+    /** Null: all models. */
+    models: text({ mode: 'json' }).$type<readonly string[]>(),
     budgetMaxUsd: integer('budget_max_usd'),
     budgetMaxNano: integer('budget_max_nano'),
     budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),

@@ -1,4 +1,4 @@
-import type { BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
+import type { AccountLimits, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { Api, Capability } from '../core/capability.ts'
 import type { GroupId, KeyId, NanoUsd, UnixSeconds } from '../core/ids.ts'
 import type { NewUsageRow, UsageRow, UsageValue } from './usage-columns.ts'
@@ -151,13 +151,11 @@ export interface GroupRow extends BudgetGroup {
 
 /** The members to change; absent members stay as they are. */
 export type KeyChange = Partial<
-  Pick<
-    VirtualKey,
-    'name' | 'groupId' | 'budgetMax' | 'rpmLimit' | 'tpmLimit' | 'expiresAt' | 'disabled'
-  >
+  AccountLimits &
+    Pick<VirtualKey, 'name' | 'groupId' | 'rpmLimit' | 'tpmLimit' | 'expiresAt' | 'disabled'>
 >
 
-export type GroupChange = Partial<Pick<BudgetGroup, 'name' | 'budgetMax'>>
+export type GroupChange = Partial<AccountLimits & Pick<BudgetGroup, 'name'>>
 
 /** `no-cap`: there is no cap to add to. `too-much`: the cap would exceed the maximum budget. */
 export type GrantError = 'no-cap' | 'too-much'

@@ -15,6 +15,7 @@ import {
 import type { Model, ModelRoute, Prices } from '../../src/core/provider.ts'
 import type { GroupRow, KeyRow } from '../../src/store/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { unlimited } from '../support/unlimited.ts'
 
 export const usd = (dollars: number) => BigInt(Math.round(dollars * 1e9)) as NanoUsd
 export const nano = (amount: number | bigint) => BigInt(amount) as NanoUsd
@@ -28,7 +29,7 @@ export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
     id: keyId,
     name: 'a key',
     groupId: null,
-    budgetMax: null,
+    ...unlimited,
     rpmLimit: null,
     tpmLimit: null,
     expiresAt: null,
@@ -46,7 +47,7 @@ export function groupRow(row: Partial<GroupRow> = {}): GroupRow {
   return {
     id: groupId,
     name: 'a group',
-    budgetMax: null,
+    ...unlimited,
     createdAt: 1_764_000_000,
     deletedAt: null,
     budgetSpent: nano(0),

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { unlimitedFields } from '../support/unlimited.ts'
 import { AdminHarness, refusal } from './harness.ts'
 
 let admin: AdminHarness
@@ -19,6 +20,7 @@ describe('POST /admin/groups', () => {
     expect(answer.json).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
       name: 'Pool 🏊',
+      ...unlimitedFields,
       budget_max: 1e12,
       budget_spent: 0,
       created_at: admin.now,

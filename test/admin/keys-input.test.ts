@@ -96,6 +96,8 @@ const badBudgets = [
 ]
 const badCounts = ['1', true, [], {}, -1, 0.5, 1e-9, 2 ** 53, 1e300, '']
 
+const badModels = [[], 'gpt', {}, 1, true, '', Array(1_001).fill('gpt')]
+
 type Field = readonly [field: string, value: unknown]
 
 /** Values that the routes with the field refuse. */
@@ -103,6 +105,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
   'POST key': [
     ...badNames.map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
+    ...badModels.map((value): Field => ['models', value]),
     ...['rpm_limit', 'tpm_limit', 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
@@ -117,6 +120,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
   'PATCH key': [
     ...badNames.slice(1).map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
+    ...badModels.map((value): Field => ['models', value]),
     ...['rpm_limit', 'tpm_limit', 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
@@ -128,6 +132,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
   'POST group': [
     ...badNames.map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
+    ...badModels.map((value): Field => ['models', value]),
     ...['rpm_limit', 'tpm_limit', 'expires_at', 'group_id', 'disabled'].map(
       (field): Field => [field, null],
     ),
@@ -135,6 +140,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
   'PATCH group': [
     ...badNames.slice(1).map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
+    ...badModels.map((value): Field => ['models', value]),
     ...['rpm_limit', 'disabled', 'deleted_at'].map((field): Field => [field, null]),
   ],
   'POST key grant': [
@@ -185,6 +191,17 @@ describe.each([
   )
 })
 
+test.each([1, null, '', '*a', 'a*b', '**', 'a\nb', '\ud800', 'x'.repeat(257), ['gpt']])(
+  'the model %j is refused, and the error says which one it is',
+  async (model) => {
+    for (const route of [...routes.create, ...routes.update]) {
+      const answer = await send(route, { ...valid[route], models: ['gpt', model] })
+      expect(refusal(answer)).toEqual([400, 'LM-1001', 'models.1'])
+      expect(answer.json.error.message).toMatch(/^models\.1: must be a model id/)
+    }
+  },
+)
+
 test('the name of an unknown field comes back no longer than 100 characters', async () => {
   const { error } = (await send('POST key', { name: 'k', ['x'.repeat(5000)]: 1 })).json
   expect([error.code, error.param]).toEqual(['LM-1001', 'x'.repeat(100)])
@@ -199,6 +216,13 @@ describe('unusual but valid bodies', () => {
     ['a name that looks like markup', { name: '<b>"\\' }, { name: '<b>"\\' }],
     ['a budget of 0', { budget_max: 0 }, { budget_max: 0 }],
     ['a budget of -0', '{"name":"k","budget_max":-0}', { budget_max: 0 }],
+    ['one model', { models: ['gpt-5'] }, { models: ['gpt-5'] }],
+    [
+      'models with endings, blanks and repetitions',
+      { models: ['org/*', '*', 'my model', '*'] },
+      { models: ['org/*', '*', 'my model', '*'] },
+    ],
+    ['all models', { models: null }, { models: null }],
     ['the smallest budget', { budget_max: 1e-9 }, { budget_max: 1e-9 }],
     ['the largest budget', { budget_max: 1e12 }, { budget_max: 1e12 }],
     [

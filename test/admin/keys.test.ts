@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { blake3Hex } from '../../src/wire/digest.ts'
+import { unlimitedFields } from '../support/unlimited.ts'
 import { AdminHarness, refusal } from './harness.ts'
 
 let admin: AdminHarness
@@ -33,6 +34,7 @@ describe('POST /admin/keys', () => {
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
       name: 'Team Ä',
       group_id: group,
+      ...unlimitedFields,
       budget_max: 12.5,
       budget_spent: 0,
       rpm_limit: 60,

@@ -17,6 +17,7 @@ import { settled } from '../support/manual-clock.ts'
 import { type ReloadingGateway, reloadingGateway, withAuth } from '../support/reloading-gateway.ts'
 import { broken, json, LiveUpstream, type Responder } from '../support/scripted-upstream.ts'
 import { StreamReader } from '../support/stream-client.ts'
+import { unlimited } from '../support/unlimited.ts'
 import { watchedGateway } from '../support/watched-gateway.ts'
 
 const reloads = 'gateway_config_reloads_total'
@@ -276,7 +277,7 @@ describe('keys created offline', () => {
       digest,
       name: 'offline',
       groupId: null,
-      budgetMax: null,
+      ...unlimited,
       rpmLimit: null,
       tpmLimit: null,
       expiresAt: null,

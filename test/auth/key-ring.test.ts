@@ -4,6 +4,7 @@ import type { VirtualKey } from '../../src/core/accounts.ts'
 import { GatewayError, renderError } from '../../src/core/errors.ts'
 import type { Fingerprint } from '../../src/core/ports.ts'
 import * as digest from '../../src/wire/digest.ts'
+import { unlimited } from '../support/unlimited.ts'
 
 vi.mock('../../src/wire/digest.ts', { spy: true })
 
@@ -23,7 +24,7 @@ function newHolder(fields: Partial<VirtualKey> = {}): Holder {
     id: newKeyId(),
     name: 'k',
     groupId: null,
-    budgetMax: null,
+    ...unlimited,
     rpmLimit: null,
     tpmLimit: null,
     expiresAt: null,

@@ -153,7 +153,7 @@ function remember(answer: Readonly<Record<string, unknown>>): void {
   const { id, key } = answer
   if (typeof id !== 'string') return
   if (typeof key === 'string') Object.assign(variables, { KEY: key, KEY_ID: id })
-  else if ('name' in answer && !('rpm_limit' in answer)) variables['GROUP_ID'] = id
+  else if ('name' in answer && !('group_id' in answer)) variables['GROUP_ID'] = id
 }
 
 /** Expects the same fields in the same order, with values of the same type; null matches every value. */

@@ -11,6 +11,7 @@ import { KeyRing } from '../../src/auth/index.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { type KeyRow, StoreFault, type StoreSettings } from '../../src/store/index.ts'
 import { MemoryStore } from '../support/memory-store.ts'
+import { unlimited, unlimitedFields } from '../support/unlimited.ts'
 
 const groupId = 'c'.repeat(32) as GroupId
 const noMoney = 0n as NanoUsd
@@ -42,6 +43,7 @@ describe('keys create', () => {
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
       name: 'batch',
       group_id: null,
+      ...unlimitedFields,
       budget_max: null,
       budget_spent: 0,
       rpm_limit: null,
@@ -296,7 +298,7 @@ async function addGroup(): Promise<void> {
   await store.createGroup({
     id: groupId,
     name: 'team',
-    budgetMax: null,
+    ...unlimited,
     createdAt: 1,
     deletedAt: null,
   })
@@ -304,7 +306,7 @@ async function addGroup(): Promise<void> {
 
 async function addKey(change: Partial<KeyRow>): Promise<void> {
   const id = 'd'.repeat(32) as KeyId
-  const limits = { budgetMax: null, rpmLimit: null, tpmLimit: null, expiresAt: null }
+  const limits = { ...unlimited, rpmLimit: null, tpmLimit: null, expiresAt: null }
   const row = { id, name: 'other', groupId: null, ...limits, disabled: false, createdAt: 1 }
   store.keys.set(id, { ...row, digest: '', deletedAt: null, budgetSpent: noMoney, ...change })
 }

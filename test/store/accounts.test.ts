@@ -12,6 +12,7 @@ describe('keys', () => {
     await store.createGroup(newGroup('g'))
     const full: Partial<NewKey> = {
       groupId: groupId('g'),
+      models: ['gpt-5', 'org/*'],
       budgetMax: usd(12.5),
       rpmLimit: 60,
       tpmLimit: 0,
@@ -45,7 +46,14 @@ describe('keys', () => {
     await store.createKey(newKey('a', { budgetMax: usd(1), rpmLimit: 5, groupId: groupId('g') }))
     const before = { ...a, budgetMax: usd(1), rpmLimit: 5, groupId: 'g' }
     expect(await store.updateKey(keyId('a'), {})).toEqual(before)
-    const change = { name: 'other', budgetMax: null, rpmLimit: null, groupId: null, disabled: true }
+    const change = {
+      name: 'other',
+      models: ['gpt-5'],
+      budgetMax: null,
+      rpmLimit: null,
+      groupId: null,
+      disabled: true,
+    }
     const after = { ...before, ...change }
     expect(await store.updateKey(keyId('a'), change)).toEqual(after)
     expect(await store.updateKey(keyId('a'), { tpmLimit: 7, expiresAt: 9 })).toEqual({
@@ -53,6 +61,7 @@ describe('keys', () => {
       tpmLimit: 7,
       expiresAt: 9,
     })
+    expect(await store.updateKey(keyId('a'), { models: null })).toMatchObject({ models: null })
     expect(await store.updateKey(keyId('a'), { budgetMax: usd(3.25) })).toMatchObject({
       budgetMax: usd(3.25),
     })
@@ -93,9 +102,8 @@ describe('groups', () => {
 
   test('groups are read as they were written, and a change sets the given members', async () => {
     const store = await memoryStore()
-    expect(await store.createGroup(newGroup('z', { budgetMax: usd(2) }))).toMatchObject({
-      budgetMax: usd(2),
-    })
+    const limits = { models: ['gpt-5'], budgetMax: usd(2) }
+    expect(await store.createGroup(newGroup('z', limits))).toMatchObject(limits)
     expect(await store.createGroup(newGroup('g'))).toEqual(g)
     expect(await store.updateGroup(groupId('g'), {})).toEqual(g)
     expect(await store.updateGroup(groupId('g'), { budgetMax: usd(1) })).toEqual({

@@ -1,6 +1,7 @@
 import type { BudgetGroup } from '../../../src/core/accounts.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../../src/core/ids.ts'
 import type { NewKey, NewUsageRow } from '../../../src/store/index.ts'
+import { unlimited } from '../../support/unlimited.ts'
 
 export const usd = (dollars: number) => BigInt(Math.round(dollars * 1e9)) as NanoUsd
 export const keyId = (name: string) => name as KeyId
@@ -12,7 +13,7 @@ export function newKey(id: string, members: Partial<NewKey> = {}): NewKey {
     digest: `digest of ${id}`,
     name: id.toUpperCase(),
     groupId: null,
-    budgetMax: null,
+    ...unlimited,
     rpmLimit: null,
     tpmLimit: null,
     expiresAt: null,
@@ -26,7 +27,7 @@ export function newGroup(id: string, members: Partial<BudgetGroup> = {}): Budget
   return {
     id: groupId(id),
     name: id.toUpperCase(),
-    budgetMax: null,
+    ...unlimited,
     createdAt: 1_000,
     deletedAt: null,
     ...members,

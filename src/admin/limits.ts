@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import type { AccountLimits } from '../core/accounts.ts'
+import type { NanoUsd } from '../core/ids.ts'
+import { parseBudget } from '../core/money.ts'
+
+/*
+ * The fields of the limits that both keys and groups have.
+ */
+
+const budgetRule = 'must be 0, a number of US dollars from 1e-9 to 1e12, or null'
+
+/** US dollars, parsed to at least `min` nano-dollars. */
+export function amountField(error: string, min: bigint) {
+  return z
+    .number({ error })
+    .transform(parseBudget)
+    .refine((amount): amount is NanoUsd => amount !== undefined && amount >= min, { error })
+}
+
+const maxModels = 1_000
+const modelsRule = `must be an array of 1 to ${maxModels} model ids, or null for all models`
+const modelRule = 'must be a model id of 1 to 256 characters; only its last character may be *'
+
+/** The id of a model that may be used, or the beginning of ids with a `*` after it. */
+export const modelField = z
+  .string({ error: modelRule })
+  .regex(/^(?=.{1,256}$)[^*\p{Cc}\p{Cs}]*\*?$/u, { error: modelRule })
+
+const modelsField = z
+  .array(modelField, { error: modelsRule })
+  .min(1, { error: modelsRule })
+  .max(maxModels, { error: modelsRule })
+
+/** The fields in the order in which they are shown; each may be null. */
+const limitFields = {
+  models: modelsField.nullable(),
+  budget_max: amountField(budgetRule, 0n).nullable(),
+}
+
+/** For a change: an absent field stays as it is. */
+export const limitChangeFields = {
+  models: limitFields.models.optional(),
+  budget_max: limitFields.budget_max.optional(),
+}
+
+/** For a new key or group: an absent limit is null. */
+export const newLimitFields = {
+  models: limitFields.models.default(null),
+  budget_max: limitFields.budget_max.default(null),
+}
+
+type LimitChanges = z.infer<z.ZodObject<typeof limitChangeFields>>
+type NewLimits = z.infer<z.ZodObject<typeof newLimitFields>>
+
+export function toLimits(body: NewLimits): AccountLimits {
+  return { models: body.models, budgetMax: body.budget_max }
+}
+
+/** Returns only the limits that the body names. */
+export function toLimitChanges(body: LimitChanges): Partial<AccountLimits> {
+  return {
+    ...(body.models !== undefined && { models: body.models }),
+    ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+  }
+}

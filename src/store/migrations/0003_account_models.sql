@@ -1,0 +1,2 @@
+ALTER TABLE `budget_groups` ADD `models` text;--> statement-breakpoint
+ALTER TABLE `virtual_keys` ADD `models` text;

@@ -1,0 +1,12 @@
+import type { AccountLimits } from '../../src/core/accounts.ts'
+
+/** The limits of a key or a group that has none. */
+export const unlimited: AccountLimits = Object.freeze({
+  models: null,
+  budgetMax: null,
+})
+
+/** The fields of these limits in the admin API, apart from `budget_max`. */
+export const unlimitedFields = Object.freeze({
+  models: null,
+})
