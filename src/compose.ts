@@ -8,7 +8,7 @@ import { createSeries, metricsEvents, metricsSink, noMeters } from './metrics/in
 import type { GatewayOptions } from './options.ts'
 import { RecordBatcher, requestLogSink } from './records/index.ts'
 import { ConfigReloader } from './reload/index.ts'
-import { Breakers } from './resilience/index.ts'
+import { Breakers, Credentials, ParkedInProcess } from './resilience/index.ts'
 import { silentLog, webClock, webResponse, webStreams, webUpstream } from './web/index.ts'
 import { BodyLimiter } from './wire/body-limiter.ts'
 import { Buffers } from './wire/buffers.ts'
@@ -67,25 +67,26 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const buffers = new Buffers(() => reloader.config.server.buffer_limit ?? bufferLimit)
   const bodyLimiter = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
   const breakers = new Breakers(clock)
+  const credentials = new Credentials(clock, new ParkedInProcess())
   const prober = new Prober({
     clock,
     activity,
     providers: () => reloader.snapshot.providers,
     policy: () => reloader.snapshot.healthCheck,
   })
-  const parts = { ports, series, events, access, reloader, bodyLimiter, breakers }
+  const parts = { ports, series, events, access, reloader, bodyLimiter, breakers, credentials }
   const { plane, records } = composeRequests(parts, config)
   return { ...parts, buffers, activity, prober, plane, records }
 }
 
 type RequestParts = Pick<
   Parts,
-  'ports' | 'series' | 'events' | 'access' | 'reloader' | 'bodyLimiter' | 'breakers'
+  'ports' | 'series' | 'events' | 'access' | 'reloader' | 'bodyLimiter' | 'breakers' | 'credentials'
 >
 
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
-  const { ports, series, events, access, reloader, bodyLimiter, breakers } = parts
+  const { ports, series, events, access, reloader, bodyLimiter, breakers, credentials } = parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
@@ -107,6 +108,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     imageFetch,
     tokenizer,
     breakers,
+    credentials,
     bodyLimiter,
     random,
     record: (record) => records.add(record),

@@ -1,7 +1,7 @@
 import type { LenientProvider } from './lenient.ts'
 import { type Finding, type Path, quote } from './problem.ts'
 
-/** Checks that model ids and provider names are unique in the file. */
+/** Checks that model ids and provider names are unique in the file, and key variables in a provider. */
 export function* checkNames(providers: readonly LenientProvider[]): Generator<Finding> {
   yield* findRepeated(
     'provider name',
@@ -13,6 +13,12 @@ export function* checkNames(providers: readonly LenientProvider[]): Generator<Fi
       models.map(({ id }, m) => ({ name: id, path: ['providers', i, 'models', m, 'id'] })),
     ),
   )
+  for (const [i, { api_key_env: single, api_key_envs: several }] of providers.entries()) {
+    const at = single === undefined ? -1 : several.indexOf(single)
+    const path = ['providers', i, 'api_key_envs', at]
+    const clash = ['providers', i, 'api_key_env']
+    if (at >= 0) yield { path, message: 'is the same variable as', clash }
+  }
 }
 
 interface Named {

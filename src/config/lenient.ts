@@ -30,10 +30,11 @@ const provider = z
     name: optional(z.string()),
     kind: optional(z.string()),
     api_key_env: optional(z.string()),
+    api_key_envs: list(optional(z.string())),
     base_url: optional(z.string()),
     models: list(model),
   })
-  .catch({ models: [] })
+  .catch({ api_key_envs: [], models: [] })
 
 const lenientConfig = z.object({
   // A malformed value counts as on, which causes no further problem.

@@ -49,7 +49,10 @@ const settings = new Map(
 
 function listKeyVariables(table: Table): Set<string | undefined> {
   const { providers, webhooks } = parseLenient(table)
-  return new Set([...providers.map((provider) => provider.api_key_env), webhooks?.signing_key_env])
+  return new Set([
+    ...providers.flatMap((provider) => [provider.api_key_env, ...provider.api_key_envs]),
+    webhooks?.signing_key_env,
+  ])
 }
 
 /** True for the variables that Kubernetes sets for a service whose name begins with `gateway`. */

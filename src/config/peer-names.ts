@@ -99,16 +99,19 @@ const perMillion = 'prices are in US dollars per million tokens'
 const perToken = `${perMillion}: multiply by 1000000`
 const perThousand = `${perMillion}: multiply by 1000`
 const keyNote = 'name the environment variable that holds the key, not the key itself'
+const keysNote = 'name the environment variables that hold the keys, not the keys themselves'
 const timeNote = 'times are in milliseconds'
 
 const addressNames = ['apibase', 'apiurl', 'baseurl', 'url', 'endpoint', 'azureendpoint', 'host']
 const keyNames = ['apikey', 'key', 'apitoken', 'token', 'accesskey']
+const severalKeyNames = ['apikeys', 'keys', 'apitokens', 'tokens', 'accesskeys']
 const timeNames = ['timeout', 'requesttimeout', 'timeoutms']
 
 /** By the table that contains the name. */
 const peerSettings: Readonly<Record<string, readonly PeerSetting[]>> = {
   providers: [
     { names: keyNames, candidates: ['api_key_env'], note: keyNote },
+    { names: severalKeyNames, candidates: ['api_key_envs'], note: keysNote },
     { names: addressNames, candidates: ['base_url'] },
     { names: timeNames, candidates: ['total_timeout_ms'], note: timeNote },
     { names: ['type', 'provider', 'providertype'], candidates: ['kind'] },

@@ -38,6 +38,7 @@ export const providerSchema = z.strictObject({
   name: headerText,
   kind: z.string(),
   api_key_env: variableName.optional(),
+  api_key_envs: distinctNonEmpty(variableName).optional(),
   base_url: baseUrl.optional(),
   health_path: originPath.optional(),
   proxy: proxyAddress.optional(),

@@ -26,6 +26,8 @@ function describePlainly(failure: Exclude<UpstreamFailure, NetworkFailure>): str
       return 'reported an error in its stream'
     case 'no-credential':
       return 'has no usable credential'
+    case 'credentials-parked':
+      return 'has only parked credentials'
     case 'circuit-open':
       return 'has an open circuit'
     case 'client-cancelled':

@@ -35,6 +35,18 @@ export type UpstreamFailure =
       readonly message: string
       readonly reason?: string | undefined
     }
+  /**
+   * All credentials of the provider are parked: because of rate limits (429), or because it refuses
+   * them (401). `message` and `vendor` are from the call that parked the last one; the message is
+   * empty when this request made no call.
+   */
+  | {
+      readonly kind: 'credentials-parked'
+      readonly status: 429 | 401
+      readonly message: string
+      readonly vendor?: VendorError | undefined
+      readonly retryAfter?: Millis | undefined
+    }
   | { readonly kind: 'circuit-open'; readonly retryAfter: Millis }
   | { readonly kind: 'client-cancelled' }
   | { readonly kind: 'slow-client' }
@@ -83,6 +95,7 @@ export function judgeFailure(failure: UpstreamFailure): Verdict {
     case 'error-frame':
       return 'retry'
     case 'no-credential':
+    case 'credentials-parked':
     case 'circuit-open':
       return 'fail-over'
     case 'client-cancelled':
@@ -109,8 +122,8 @@ function isCredentialStatus(status: number): boolean {
 
 /** The wait that a rate limit or an overload asks for; undefined for other failures. */
 export function getRequestedWait(failure: UpstreamFailure): Millis | undefined {
-  const isNamed = failure.kind === 'status' && (failure.status === 429 || failure.status === 503)
-  return isNamed ? failure.retryAfter : undefined
+  if (failure.kind !== 'status' && failure.kind !== 'credentials-parked') return undefined
+  return failure.status === 429 || failure.status === 503 ? failure.retryAfter : undefined
 }
 
 /** The vendor's own error that came with a failure. */
@@ -150,6 +163,8 @@ function toOwnError(failure: UpstreamFailure, provider: string): GatewayError {
       )
     case 'no-credential':
       return upstreamError('LM-3006', failure.message)
+    case 'credentials-parked':
+      return parkedError(failure, provider)
     case 'circuit-open':
       return new GatewayError('LM-3020', `the circuit of provider ${provider} is open`, {
         retryAfter: failure.retryAfter,
@@ -191,6 +206,19 @@ function statusError(
     status: isClientFault ? status : undefined,
     retryAfter,
   })
+}
+
+function parkedError(
+  failure: UpstreamFailure & { kind: 'credentials-parked' },
+  provider: string,
+): GatewayError {
+  const { status, message, retryAfter } = failure
+  if (status === 429) {
+    const text = `provider ${provider} is rate limited with every credential${quoted(message)}`
+    return new GatewayError('LM-3001', text, { retryAfter })
+  }
+  const text = `provider ${provider} refuses every credential${quoted(message)}`
+  return upstreamError('LM-3003', text)
 }
 
 function timeoutError(limit: TimeLimit, provider: string): GatewayError {

@@ -17,9 +17,12 @@ export interface ProviderOverview {
   readonly baseUrl: string
   /** The proxy of this provider without its credential, or `none`; undefined when not set. */
   readonly proxy?: string | undefined
-  /** `present`, `stored`, `not needed`, or why it is missing: `OPENAI_API_KEY is unset`. */
+  /**
+   * `present`, `stored`, `not needed`, or why it is missing: `OPENAI_API_KEY is unset`. For several:
+   * `2 of 3 present: OPENAI_KEY_B is unset`.
+   */
   readonly credential: string
-  /** A sentence for the log when requests fail because the credential is missing. */
+  /** A sentence for the log about the credentials that are missing. */
   readonly missing: string | undefined
 }
 

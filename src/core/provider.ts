@@ -104,7 +104,7 @@ export interface DialectTarget {
   readonly forwardsMediaUrls: boolean
   readonly clock: Clock
   readonly env: Environment
-  /** The provider's credential, for kinds whose address depends on it. */
+  /** The provider's first credential, for kinds whose address depends on it. */
   readonly secret: string | undefined
 }
 
@@ -154,6 +154,8 @@ export type Credential =
       readonly kind: 'secret'
       readonly value: string
       readonly origin: 'environment' | 'store'
+      /** Where it comes from: the variable that holds it, or `the stored key`. */
+      readonly name: string
     }
   | { readonly kind: 'none' }
   | {
@@ -163,7 +165,14 @@ export type Credential =
       readonly state: string
     }
 
-/** A configured provider with its credential, its timeouts and its way to the network. */
+/** A credential that requests can carry. Every snapshot has its own, so that nothing parked outlives a reload. */
+export interface UsableCredential {
+  /** The variable that holds it, for the log. */
+  readonly name: string
+  readonly authorize: Authorizer
+}
+
+/** A configured provider with its credentials, its timeouts and its way to the network. */
 export interface Provider {
   readonly name: ProviderName
   readonly kind: ProviderKind
@@ -173,8 +182,10 @@ export interface Provider {
   readonly hasCustomBaseUrl: boolean
   /** The path to probe at the origin of the address, in place of the kind's own probe. */
   readonly healthPath: string | undefined
-  readonly credential: Credential
-  readonly authorize: Authorizer
+  /** In the order of the configuration, those that are missing too; at least one. */
+  readonly credentials: readonly Credential[]
+  /** The credentials that requests carry in turn. Empty when all are missing. */
+  readonly usable: readonly UsableCredential[]
   /** Refuses requests with fields that the kind cannot carry, instead of dropping the fields. */
   readonly strict: boolean
   /** Forwards https addresses of media, although the kind does not by default. */

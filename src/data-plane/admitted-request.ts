@@ -4,7 +4,13 @@ import type { Millis } from '../core/ids.ts'
 import { asHeaderList, type Clock, type HeaderList } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { Media } from '../core/request-record.ts'
-import type { CallResult, ChainRequest, LinkFailure, Resilience } from '../resilience/index.ts'
+import type {
+  CallResult,
+  ChainRequest,
+  LinkFailure,
+  ParkedCredential,
+  Resilience,
+} from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
 
@@ -40,6 +46,10 @@ export class AdmittedRequest implements ChainRequest {
 
   onAttempt(link: Model, result: CallResult<unknown>): void {
     this.#record.addAttempt(link, result)
+  }
+
+  onParked(link: Model, parked: ParkedCredential): void {
+    this.#record.addParked(link, parked)
   }
 
   onLinkFailure(failure: LinkFailure): void {

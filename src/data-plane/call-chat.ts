@@ -20,13 +20,14 @@ export interface ChatCallDeps extends CallDeps {
 /** Makes one upstream call. It ends with the whole answer, or with the first content of a stream. */
 export function callChat(
   call: DoorCall,
-  { link, scope, mayResend }: Attempt,
+  { link, scope, credential, mayResend }: Attempt,
   { clock, bufferAccount, streams }: ChatCallDeps,
 ): Promise<CallResult<ChatResponse>> {
   const bound = call.bind(link)
   return callUpstream<ChatResponse>({
     link,
     scope,
+    credential,
     mayResend,
     clock,
     bufferAccount,

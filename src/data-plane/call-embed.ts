@@ -19,7 +19,7 @@ export interface EmbeddedBatch {
 /** Makes one upstream call, for one batch. */
 export function callEmbed(
   batch: EmbedCall,
-  { link, scope, mayResend }: Attempt,
+  { link, scope, credential, mayResend }: Attempt,
   { clock, bufferAccount }: CallDeps,
 ): Promise<CallResult<EmbeddedBatch>> {
   // A route for embeddings has only links with an embed endpoint.
@@ -28,6 +28,7 @@ export function callEmbed(
   return callUpstream<EmbeddedBatch>({
     link,
     scope,
+    credential,
     mayResend,
     clock,
     bufferAccount,

@@ -41,7 +41,7 @@ export function splitDocuments(
 /** Makes one upstream call, for one part. */
 export function callRerank(
   { call, start }: RerankPart,
-  { link, scope, mayResend }: Attempt,
+  { link, scope, credential, mayResend }: Attempt,
   { clock, bufferAccount }: CallDeps,
 ): Promise<CallResult<RankedPart>> {
   // A route for rerank has only links with a rerank endpoint.
@@ -49,6 +49,7 @@ export function callRerank(
   return callUpstream<RankedPart>({
     link,
     scope,
+    credential,
     mayResend,
     clock,
     bufferAccount,

@@ -2,8 +2,10 @@ import { toFailure, type UpstreamFailure } from '../core/failure.ts'
 import type { Millis } from '../core/ids.ts'
 import type { Clock, UpstreamRequest, UpstreamResponse } from '../core/ports.ts'
 import type {
+  Authorizer,
   DialectRequest,
   HeaderReader,
+  Provider,
   RequestHeaders,
   UpstreamError,
 } from '../core/provider.ts'
@@ -46,15 +48,15 @@ const errorBodyTimeout: Millis = 2000
 
 /** Makes one upstream call. A failure, or the end of the scope, frees everything that the call holds. */
 export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult<T>> {
-  const { credential } = call.link.provider
-  if (credential.kind === 'missing') {
-    return failed({ kind: 'no-credential', message: credential.message })
+  const { scope, link, credential } = call
+  if (!credential) {
+    return failed({ kind: 'no-credential', message: describeMissing(link.provider) })
   }
-  const { scope, link } = call
   const cancel = new LightAbortController()
   const stopListening = scope.onEnd(() => cancel.abort())
   const resend = new OneResend(call.mayResend)
-  const control: Control = { signal: cancel, mayResend: () => resend.take() }
+  const { authorize } = credential
+  const control: Control = { authorize, signal: cancel, mayResend: () => resend.take() }
   let result: CallResult<T>
   try {
     result = await sendAndRead(call, control)
@@ -65,6 +67,11 @@ export async function callUpstream<T>(call: UpstreamCall<T>): Promise<CallResult
   stopListening()
   if (!result.ok) cancel.abort()
   return resend.isTaken ? { ...result, resent: true } : result
+}
+
+function describeMissing({ credentials }: Provider): string {
+  const messages = credentials.flatMap((one) => (one.kind === 'missing' ? one.message : []))
+  return messages.join('; ')
 }
 
 /**
@@ -110,7 +117,7 @@ async function sendAndRead<T>(call: UpstreamCall<T>, control: Control): Promise<
   const request = call.request()
   let sent = await sendWithCredential(call, request, control)
   // A token may be revoked before it expires. The call with a fresh one is still the same attempt.
-  if (sent.response.status === 401 && call.link.provider.authorize.renew?.(sent.credential)) {
+  if (sent.response.status === 401 && control.authorize.renew?.(sent.credential)) {
     sent.response.body.drain()
     sent = await sendWithCredential(call, request, control)
   }
@@ -125,8 +132,10 @@ function isAnswer(status: number): boolean {
   return status >= 200 && status < 300 && status !== 202
 }
 
-/** How the port may resend a request, and the signal that ends it. */
-type Control = Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>>
+/** The credential of a request, how the port may resend it, and the signal that ends it. */
+interface Control extends Required<Pick<UpstreamRequest, 'signal' | 'mayResend'>> {
+  readonly authorize: Authorizer
+}
 
 interface Sent {
   readonly response: UpstreamResponse
@@ -138,7 +147,7 @@ async function sendWithCredential<T>(
   request: DialectRequest,
   control: Control,
 ): Promise<Sent> {
-  const { authorize } = call.link.provider
+  const { authorize } = control
   const { complete } = authorize
   const completed = complete ? await call.scope.race(complete(request)) : request
   const headers = authorize(completed)

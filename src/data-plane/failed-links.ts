@@ -9,7 +9,7 @@ import type { RequestId } from '../core/ids.ts'
 import type { Log } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { FailedLink } from '../core/request-record.ts'
-import type { LinkFailure } from '../resilience/index.ts'
+import type { LinkFailure, ParkedCredential } from '../resilience/index.ts'
 
 interface FailedAttempt {
   readonly id: RequestId
@@ -41,6 +41,26 @@ export function logFailedAttempt(log: Log, { id, link, attempt, failure }: Faile
   })
   const words = getUpstreamMessage(failure)
   if (words !== '') log.write('debug', 'the upstream said', { ...fields, words })
+}
+
+interface ParkedOnLink {
+  readonly id: RequestId
+  readonly link: Model
+  readonly parked: ParkedCredential
+}
+
+/** Logs which variable holds the parked credential, and for how long. The credential is never logged. */
+export function logParked(log: Log, { id, link, parked }: ParkedOnLink): void {
+  const { credential, status, wait } = parked
+  log.write('warn', 'credential parked', {
+    request_id: id,
+    provider: link.provider.name,
+    model: status === 403 ? link.id : undefined,
+    credential: credential.name,
+    status,
+    wait_ms: wait,
+    until: wait === undefined ? 'the next reload' : undefined,
+  })
 }
 
 /** The entry of the request's log line for a link that did not serve, if it needs one. */

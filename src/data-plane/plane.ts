@@ -6,7 +6,7 @@ import { asHeaderList, type CancelSignal, type Tokenizer } from '../core/ports.t
 import type { Reply } from '../core/reply.ts'
 import type { RecordSink, RequestRecord } from '../core/request-record.ts'
 import { asGatewayError } from '../core/unexpected.ts'
-import type { Breakers } from '../resilience/index.ts'
+import type { Breakers, Credentials } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
 import type { BodyLimiter } from '../wire/body-limiter.ts'
 import { CancelScope } from '../wire/cancel-scope.ts'
@@ -22,6 +22,7 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Absent where the host cannot count exactly. */
   readonly tokenizer: Tokenizer | undefined
   readonly breakers: Breakers
+  readonly credentials: Credentials
   readonly bodyLimiter: BodyLimiter
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
@@ -94,7 +95,8 @@ export class DataPlane {
   }
 
   #open(api: Api, { request, context: arrival, params }: Matched): OpenedRequest {
-    const { clock, log, breakers, bodyLimiter, random, events, inFlight } = this.#options
+    const { clock, log, breakers, credentials, bodyLimiter, random, events, inFlight } =
+      this.#options
     const { id, signal } = arrival
     const scope = new CancelScope(clock)
     const cancel = () => scope.end({ kind: 'client-cancelled' })
@@ -127,7 +129,13 @@ export class DataPlane {
       capability: capabilityOf[api],
       snapshot,
       scope,
-      resilience: { retry: snapshot.retry, breaker: snapshot.breaker, breakers, random },
+      resilience: {
+        retry: snapshot.retry,
+        breaker: snapshot.breaker,
+        breakers,
+        credentials,
+        random,
+      },
       buffers: bodyLimiter.buffers,
       bufferAccount,
       slot,

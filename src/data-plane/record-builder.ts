@@ -11,9 +11,9 @@ import type { Model } from '../core/provider.ts'
 import type { FailedLink, Media, RequestRecord } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
 import { calculateCost } from '../pricing/index.ts'
-import type { CallResult, LinkFailure } from '../resilience/index.ts'
+import type { CallResult, LinkFailure, ParkedCredential } from '../resilience/index.ts'
 import type { TokenCountInput } from '../tokens/index.ts'
-import { logFailedAttempt, toFailedLink } from './failed-links.ts'
+import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
 
 /** An exact count that is still to be made, and the admission whose cost it adjusts. */
 export interface PendingCount {
@@ -82,6 +82,12 @@ export class RecordBuilder {
     const outcome = result.ok ? 'success' : result.failure.kind
     if (outcome !== 'no-credential') this.#addCall(link, outcome)
     if (!result.ok) this.#logFailure(link, result.failure)
+  }
+
+  /** Logs a credential that is parked. */
+  addParked(link: Model, parked: ParkedCredential): void {
+    const { id, log } = this.#options
+    logParked(log, { id, link, parked })
   }
 
   /** Records a link that did not serve. */

@@ -14,7 +14,7 @@ const maxMemberLength = 200
 const maxDepth = 8
 
 /**
- * Redacts the texts of a failure: masks the provider's credential and limits their length. A text is
+ * Redacts the texts of a failure: masks the provider's credentials and limits their length. A text is
  * cut after it is masked; otherwise a cut through a key would leave half of the key visible.
  */
 export function redactFailure(failure: UpstreamFailure, provider: Provider): UpstreamFailure {
@@ -35,12 +35,12 @@ export function redactFailure(failure: UpstreamFailure, provider: Provider): Ups
 
 const masks = new WeakMap<Provider, Mask>()
 
-/** The mask of a provider, prepared once, because a mask looks for every part of the secret. */
+/** The mask of a provider, prepared once, because a mask looks for every part of the secrets. */
 function getMask(provider: Provider): Mask {
   const known = masks.get(provider)
   if (known) return known
-  const { credential } = provider
-  const mask = createMask(credential.kind === 'secret' ? credential.value : undefined)
+  const secrets = provider.credentials.flatMap((one) => (one.kind === 'secret' ? one.value : []))
+  const mask = createMask(...secrets)
   masks.set(provider, mask)
   return mask
 }

@@ -4,26 +4,18 @@ import type { Clock } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { UntranslatableError } from '../core/untranslatable-error.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
+import type { Attempt, CallResult, RecordedRequest } from './attempt.ts'
 import { createChainError, type LinkFailure } from './chain-error.ts'
-import {
-  type Attempt,
-  type CallResult,
-  isProviderFault,
-  type LinkOutcome,
-  type Resilience,
-  retryLink,
-} from './retry-link.ts'
+import { isProviderFault, type LinkOutcome, type Resilience, retryLink } from './retry-link.ts'
 
 /** What the chain needs to know of a request. */
-export interface ChainRequest {
+export interface ChainRequest extends RecordedRequest {
   readonly route: ModelRoute
   readonly scope: CancelScope
   readonly clock: Clock
   /** When the request arrived, on the clock that never jumps. The total timeout runs from here. */
   readonly arrived: Millis
   readonly resilience: Resilience
-  /** Called after each attempt. */
-  onAttempt(link: Model, result: CallResult<unknown>): void
   /** Called for each link that did not serve. */
   onLinkFailure(failure: LinkFailure): void
 }

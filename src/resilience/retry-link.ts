@@ -2,43 +2,23 @@ import { judgeFailure, type UpstreamFailure } from '../core/failure.ts'
 import { isOutOfFiles } from '../core/network-failure.ts'
 import type { Model } from '../core/provider.ts'
 import { type CancelScope, timerResolution } from '../wire/cancel-scope.ts'
+import { type Attempt, type CallResult, makeAttempt, type RecordedRequest } from './attempt.ts'
 import type { BreakerPolicy } from './breaker.ts'
 import type { Breakers } from './breakers.ts'
+import type { Credentials } from './credentials.ts'
 import { backoff, type LinkRetryPolicy } from './retry.ts'
-
-/** The outcome of one upstream call. */
-export type CallResult<T> =
-  /** `opened`: the value is a stream that has only begun, and may still fail. */
-  | (Resent & { readonly ok: true; readonly value: T; readonly opened?: true })
-  | (Resent & { readonly ok: false; readonly failure: UpstreamFailure })
-
-interface Resent {
-  /** The request was sent twice, because the first connection was lost at once. */
-  readonly resent?: true
-}
-
-/** One upstream call that is to be made. */
-export interface Attempt {
-  readonly link: Model
-  /** May end the call at any point. */
-  readonly scope: CancelScope
-  /** False once an earlier attempt on the link has been resent. */
-  readonly mayResend: boolean
-}
 
 export interface Resilience {
   readonly retry: LinkRetryPolicy
   readonly breaker: BreakerPolicy
   readonly breakers: Breakers
+  readonly credentials: Credentials
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
 }
 
-/** A request whose attempts are recorded. */
-export interface RetriedRequest {
+export interface RetriedRequest extends RecordedRequest {
   readonly resilience: Resilience
-  /** Called after each attempt. */
-  onAttempt(link: Model, result: CallResult<unknown>): void
 }
 
 export interface LinkCall<T> {
@@ -49,7 +29,7 @@ export interface LinkCall<T> {
   readonly call: (attempt: Attempt) => Promise<CallResult<T>>
 }
 
-/** The outcome of all attempts on one link. */
+/** The outcome of all attempts on one link. `attempts` counts their calls. */
 export type LinkOutcome<T> =
   | { readonly ok: true; readonly value: T; readonly attempts: number }
   | { readonly ok: false; readonly failure: UpstreamFailure; readonly attempts: number }
@@ -62,10 +42,11 @@ export async function retryLink<T>(
   request: RetriedRequest,
   { link, scope, call }: LinkCall<T>,
 ): Promise<LinkOutcome<T>> {
-  const { retry, breaker: policy, breakers, random } = request.resilience
+  const { retry, breaker: policy, breakers, credentials, random } = request.resilience
   const breaker = breakers.get(link)
   let mayResend = true
-  for (let attempts = 0; ; ) {
+  let attempts = 0
+  for (let tries = 1; ; tries++) {
     const ended = scope.expire()
     if (ended) return { ok: false, failure: ended, attempts }
     const permit = breaker.admit(policy)
@@ -73,11 +54,11 @@ export async function retryLink<T>(
       const failure: UpstreamFailure = { kind: 'circuit-open', retryAfter: permit.retryAfter }
       return { ok: false, failure, attempts }
     }
-    attempts++
     let result: CallResult<T>
     try {
-      result = await call({ link, scope, mayResend })
-      request.onAttempt(link, result)
+      const made = await makeAttempt({ request, credentials, link, scope, mayResend, call })
+      result = made.result
+      attempts += made.calls
     } catch (error) {
       permit.abandon()
       throw error
@@ -91,15 +72,12 @@ export async function retryLink<T>(
     const { failure } = result
     if (isProviderFault(failure)) permit.failure()
     else permit.abandon()
-    // Without a credential no call was made.
-    if (failure.kind === 'no-credential') attempts--
     const outcome = { ok: false, failure, attempts } as const
     if (judgeFailure(failure) !== 'retry') return outcome
-    if (attempts >= retry.maxAttempts || permit.isProbe || breaker.state !== 'closed')
-      return outcome
+    if (tries >= retry.maxAttempts || permit.isProbe || breaker.state !== 'closed') return outcome
     const minWait = failure.kind === 'status' ? (failure.retryAfter ?? 0) : 0
     if (minWait > retry.maxRetryAfter) return outcome
-    const wait = Math.max(backoff(retry, attempts, random), minWait)
+    const wait = Math.max(backoff(retry, tries, random), minWait)
     if (scope.remaining() - wait < timerResolution) return outcome
     await scope.sleep(wait)
   }
@@ -119,6 +97,7 @@ export function isProviderFault(failure: UpstreamFailure): boolean {
     case 'error-frame':
       return true
     case 'no-credential':
+    case 'credentials-parked':
     case 'circuit-open':
     case 'client-cancelled':
     case 'slow-client':

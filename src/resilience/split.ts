@@ -2,8 +2,9 @@ import type { UpstreamFailure } from '../core/failure.ts'
 import type { Model } from '../core/provider.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { runInParallel } from '../wire/in-parallel.ts'
+import type { Attempt, CallResult } from './attempt.ts'
 import { type ChainCall, type ChainRequest, type Served, tryLinks } from './chain.ts'
-import { type Attempt, type CallResult, type LinkOutcome, retryLink } from './retry-link.ts'
+import { type LinkOutcome, retryLink } from './retry-link.ts'
 
 /** Upstream calls of one request that run at the same time. */
 const concurrency = 8

@@ -1,16 +1,52 @@
-import type { Authorizer, Credential, CredentialContext, ProviderKind } from '../core/provider.ts'
+import type {
+  Authorizer,
+  Credential,
+  CredentialContext,
+  Provider,
+  ProviderKind,
+  UsableCredential,
+} from '../core/provider.ts'
 
-/** Creates the function that adds the credential to requests; without a credential it adds nothing. */
-export function buildAuthorizer(
+export interface UsableOptions extends Omit<CredentialContext, 'secret'> {
+  /** The same provider in the previous snapshot, whose access tokens stay in use. */
+  readonly kept: Provider | undefined
+}
+
+/** Creates the credentials that requests can carry. Without a secret there is one, which adds nothing. */
+export function buildUsable(
   kind: ProviderKind,
-  credential: Credential,
+  credentials: readonly Credential[],
+  { kept, ...context }: UsableOptions,
+): readonly UsableCredential[] {
+  if (kept) return kept.usable.map(({ name, authorize }) => ({ name, authorize }))
+  return credentials.flatMap((credential) => {
+    switch (credential.kind) {
+      case 'secret': {
+        const { name, value } = credential
+        return { name, authorize: buildAuthorizer(kind, value, context) }
+      }
+      case 'none':
+        return { name: 'none', authorize: () => noHeaders }
+      case 'missing':
+        return []
+      default:
+        return credential satisfies never
+    }
+  })
+}
+
+const noHeaders = Object.freeze({})
+
+/** Creates the function that adds a secret to requests. */
+function buildAuthorizer(
+  kind: ProviderKind,
+  secret: string,
   context: Omit<CredentialContext, 'secret'>,
 ): Authorizer {
-  if (credential.kind !== 'secret') return () => noHeaders
   const { readFile } = context
   const authorize: Authorizer = kind.createAuthorizer({
     ...context,
-    secret: credential.value,
+    secret,
     readFile:
       readFile &&
       ((path) => {
@@ -21,11 +57,9 @@ export function buildAuthorizer(
   return authorize
 }
 
-const noHeaders = Object.freeze({})
-
 const fromFiles = new WeakSet<Authorizer>()
 
 /** True when it has read its credential from a file, whose content may change. */
-export function isFromFile(authorize: Authorizer): boolean {
+export function isFromFile({ authorize }: UsableCredential): boolean {
   return fromFiles.has(authorize)
 }

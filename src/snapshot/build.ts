@@ -13,8 +13,8 @@ import type {
 import { unixSeconds } from '../core/unix-seconds.ts'
 import { toPrices } from '../pricing/index.ts'
 import { getKind } from '../providers/index.ts'
-import { buildAuthorizer } from './authorizer.ts'
-import { findCredential } from './credential.ts'
+import { buildUsable } from './authorizer.ts'
+import { findCredentials } from './credential.ts'
 import { type PreviousSnapshot, reuseUnchanged, type UnchangedParts } from './reuse.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
 
@@ -112,9 +112,9 @@ function buildProvider(
   }
   // `check-kinds.ts` requires a base_url for kinds without a default address.
   const baseUrl = entry.base_url ?? kind.defaultBaseUrl ?? ''
-  const credential = findCredential(entry, kind, sources)
+  const credentials = findCredentials(entry, kind, sources)
   const ca = sources.authorities?.get(entry.name)
-  const kept = unchanged.provider(entry, { credential, ca })
+  const kept = unchanged.provider(entry, { credentials, ca })
   const egress = kept?.egress ?? createEgress(entry, ca)
   const send = kind.createUpstream?.(settings, clock) ?? sendThrough(egress, upstream)
   return {
@@ -124,9 +124,8 @@ function buildProvider(
     baseUrl,
     hasCustomBaseUrl: entry.base_url !== undefined,
     healthPath: entry.health_path,
-    credential,
-    authorize:
-      kept?.authorize ?? buildAuthorizer(kind, credential, { baseUrl, clock, env, send, readFile }),
+    credentials,
+    usable: buildUsable(kind, credentials, { baseUrl, clock, env, send, readFile, kept }),
     strict: entry.strict,
     forwardsMediaUrls: entry.remote_images,
     connectTimeout: entry.connect_timeout_ms ?? config.resilience.connect_timeout_ms,
@@ -158,7 +157,7 @@ function createTarget(
   entry: ModelConfig,
   { config, owner, provider, sources: { clock, env } }: TargetParts,
 ): DialectTarget {
-  const { baseUrl, hasCustomBaseUrl, credential } = provider
+  const { baseUrl, hasCustomBaseUrl, credentials } = provider
   return {
     baseUrl,
     hasCustomBaseUrl,
@@ -172,7 +171,7 @@ function createTarget(
     forwardsMediaUrls: provider.forwardsMediaUrls,
     clock,
     env,
-    secret: credential.kind === 'secret' ? credential.value : undefined,
+    secret: credentials.flatMap((one) => (one.kind === 'secret' ? one.value : []))[0],
   }
 }
 

@@ -23,23 +23,36 @@ export function createOverview({ config, snapshot, warnings }: OverviewInputs): 
   }
 }
 
-/** Lists a line for each provider whose credential is missing, and the warnings of kinds. */
+/** Lists a line for each provider with a missing credential, and the warnings of kinds. */
 export function listSnapshotWarnings({ providers, warnings }: Snapshot): readonly string[] {
-  const missing = providers.flatMap(({ credential }) =>
-    credential.kind === 'missing' ? [credential.message] : [],
-  )
-  return [...missing, ...warnings]
+  return [...providers.flatMap((provider) => findMissing(provider) ?? []), ...warnings]
 }
 
-function describeProvider({ name, kind, baseUrl, egress, credential }: Provider): ProviderOverview {
+function findMissing({ credentials }: Provider): string | undefined {
+  const messages = credentials.flatMap((one) => (one.kind === 'missing' ? one.message : []))
+  return messages.length > 0 ? messages.join('; ') : undefined
+}
+
+function describeProvider(provider: Provider): ProviderOverview {
+  const { name, kind, baseUrl, egress, credentials } = provider
   return {
     name,
     kind: kind.name,
     baseUrl: kind.createUpstream === undefined ? stripQuery(baseUrl) : 'in this process',
     proxy: egress?.proxy === '' ? 'none' : egress?.proxy && maskUrl(egress.proxy),
-    credential: describeCredential(credential),
-    missing: credential.kind === 'missing' ? credential.message : undefined,
+    credential: describeCredentials(credentials),
+    missing: findMissing(provider),
   }
+}
+
+/** `present`; `3 present`; `2 of 3 present: OPENAI_KEY_B is unset`. */
+function describeCredentials(credentials: readonly Credential[]): string {
+  const [first] = credentials
+  if (first !== undefined && credentials.length === 1) return describeCredential(first)
+  const gaps = credentials.flatMap((one) => (one.kind === 'missing' ? one.state : []))
+  const present = credentials.length - gaps.length
+  if (gaps.length === 0) return `${present} present`
+  return `${present} of ${credentials.length} present: ${gaps.join(', ')}`
 }
 
 function describeCredential(credential: Credential): string {

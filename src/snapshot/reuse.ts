@@ -11,14 +11,14 @@ export interface PreviousSnapshot {
 
 /** The parts of the previous snapshot whose configuration is unchanged. */
 export interface UnchangedParts {
-  /** The provider; undefined also when its credential or its certificates have changed. */
+  /** The provider; undefined also when its credentials or its certificates have changed. */
   provider(entry: ProviderConfig, secrets: ProviderSecrets): Provider | undefined
   model(entry: ModelConfig, owner: ProviderConfig): Model | undefined
 }
 
 /** The parts of a provider that come from the environment, the database and other files. */
 export interface ProviderSecrets {
-  readonly credential: Credential
+  readonly credentials: readonly Credential[]
   readonly ca: string | undefined
 }
 
@@ -51,7 +51,7 @@ function serialize(provider: ProviderConfig, model?: ModelConfig): string {
   return JSON.stringify({ ...provider, models: model })
 }
 
-function isUnchanged({ authorize, credential, egress }: Provider, secrets: ProviderSecrets) {
-  if (isFromFile(authorize) || egress?.ca !== secrets.ca) return false
-  return JSON.stringify(credential) === JSON.stringify(secrets.credential)
+function isUnchanged({ usable, credentials, egress }: Provider, secrets: ProviderSecrets) {
+  if (usable.some(isFromFile) || egress?.ca !== secrets.ca) return false
+  return JSON.stringify(credentials) === JSON.stringify(secrets.credentials)
 }

@@ -14,25 +14,33 @@ export type Mask = (text: string) => string
 
 /** Hides the given secret, and everything that looks like a credential, in an upstream's text. */
 export function maskSecrets(text: string, secret?: string): string {
-  return createMask(secret)(text)
+  return (secret === undefined ? createMask() : createMask(secret))(text)
 }
 
 /**
- * Creates a mask for a secret. It hides the whole secret and every part of at least 16 characters: plain,
+ * Creates a mask for secrets. It hides each whole secret and every part of at least 16 characters: plain,
  * percent-encoded, JSON-escaped and in base64. If the secret is a JSON document, parts are hidden only
  * of its secret members. Runs in time proportional to the length of the text.
  */
-export function createMask(secret = ''): Mask {
-  const whole = secret.trim()
-  if (whole.length < minSecretLength) return (text) => text.replace(credentialShapes, '***')
-  const spellings = extractSecrets(whole).flatMap(listSpellings)
+export function createMask(...secrets: readonly string[]): Mask {
+  const wholes = secrets.map((secret) => secret.trim()).filter((it) => it.length >= minSecretLength)
+  const spellings = wholes.flatMap(extractSecrets).flatMap(listSpellings)
   const parts = new Set(spellings.flatMap(listParts))
-  const short = [whole, ...spellings].filter((spelling) => spelling.length < minPartLength)
+  // The longest first: one secret may be the beginning of another.
+  const long = wholes.toSorted(byLength)
+  const short = [...wholes, ...spellings].filter((it) => it.length < minPartLength).sort(byLength)
   return (text) => {
-    const cut = hideParts(text.replaceAll(whole, '***'), parts)
-    const masked = short.reduce((shown, spelling) => shown.replaceAll(spelling, '***'), cut)
-    return masked.replace(credentialShapes, '***')
+    const cut = hideParts(replaceEach(text, long), parts)
+    return replaceEach(cut, short).replace(credentialShapes, '***')
   }
+}
+
+function byLength(a: string, b: string): number {
+  return b.length - a.length
+}
+
+function replaceEach(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
 }
 
 /** Returns the secret itself, or the secret members of a JSON document. */

@@ -22,3 +22,24 @@ test('a duplicate provider name is refused with the path of the first provider',
 test('a model may share its id with a provider, or differ from another model by case only', async () => {
   expect(await listProblems(provider('x', 'x', 'X'))).toEqual([])
 })
+
+test('a variable of a provider is listed once', async () => {
+  expect(
+    await listProblems(
+      `${provider('a')}api_key_env = "A"\napi_key_envs = ["B", "A", "B"]\n${provider('b')}api_key_env = "A"`,
+    ),
+  ).toEqual([
+    'providers[0].api_key_envs[2] (line 5): is listed twice',
+    'providers[0].api_key_envs[1] (line 5): is the same variable as providers[0].api_key_env (line 4)',
+  ])
+})
+
+test('the names of several variables follow the rules of one', async () => {
+  expect(await listProblems(`${provider('a')}api_key_envs = []`)).toEqual([
+    'providers[0].api_key_envs (line 4): must not be empty',
+  ])
+  expect(await listProblems(`${provider('a')}api_key_envs = ["$A", "sk-canary"]`)).toEqual([
+    'providers[0].api_key_envs[0] (line 4): must be the name of an environment variable alone, without the $',
+    'providers[0].api_key_envs[1] (line 4): must be the name of the environment variable that holds the key, not the key',
+  ])
+})

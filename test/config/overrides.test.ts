@@ -182,6 +182,11 @@ describe('variables that are not overrides', () => {
     ).toEqual([])
   })
 
+  test('a variable that the file names in api_key_envs is ignored', async () => {
+    const file = `${fileWithModels({})}api_key_envs = ["A", "GATEWAY_OPENAI_KEY"]`
+    expect(await listProblems(file, { GATEWAY_OPENAI_KEY: 'canary' })).toEqual([])
+  })
+
   test('a variable that the file names in api_key_env overrides no setting, whatever its name', async () => {
     const file = `${fileWithModels({})}api_key_env = "GATEWAY_AUTH__DB_PATH"`
     const { auth } = await loadValid(file, { GATEWAY_AUTH__DB_PATH: 'canary' })

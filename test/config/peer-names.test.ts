@@ -122,3 +122,14 @@ describe('another product’s name of a provider setting leads to the right one'
     ])
   })
 })
+
+test.each(['api_keys', 'keys', 'tokens'])(
+  '%s of a provider leads to api_key_envs',
+  async (name) => {
+    expect(await problemsOf(`[[providers]]\nname = "a"\nkind = "openai"\n${name} = ["x"]`)).toEqual(
+      [
+        `providers[0].${name} (line 4): unknown setting: name the environment variables that hold the keys, not the keys themselves; did you mean "api_key_envs"?`,
+      ],
+    )
+  },
+)

@@ -40,7 +40,7 @@ const request = { url: 'https://upstream.test', headers: {}, body: new Uint8Arra
 
 /** The headers that carry the credential of the provider at this index. */
 async function headers(snapshot: () => Snapshot, place = 0): Promise<object | undefined> {
-  return snapshot().providers[place]?.authorize(request)
+  return snapshot().providers[place]?.usable[0]?.authorize(request)
 }
 
 const provider = (name: string, lines = '') =>
@@ -94,7 +94,7 @@ describe('the credential of a provider', () => {
     'a credential is missing without a variable and a stored key: %j',
     async (storedKeys) => {
       const { snapshot } = await running(named, { storedKeys })
-      expect(snapshot().providers[0]?.credential.kind).toBe('missing')
+      expect(snapshot().providers[0]?.credentials[0]?.kind).toBe('missing')
     },
   )
 
@@ -105,7 +105,7 @@ describe('the credential of a provider', () => {
     await reload(named, { p: 'b' })
     expect(await headers(snapshot)).toEqual({ authorization: 'Bearer b' })
     await reload(named, {})
-    expect(snapshot().providers[0]?.credential.kind).toBe('missing')
+    expect(snapshot().providers[0]?.credentials[0]?.kind).toBe('missing')
   })
 })
 

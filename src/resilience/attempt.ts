@@ -1,0 +1,85 @@
+import type { UpstreamFailure } from '../core/failure.ts'
+import type { Model, UsableCredential } from '../core/provider.ts'
+import type { CancelScope } from '../wire/cancel-scope.ts'
+import type { Credentials, ParkedCredential } from './credentials.ts'
+
+/** The outcome of one upstream call. */
+export type CallResult<T> =
+  /** `opened`: the value is a stream that has only begun, and may still fail. */
+  | (Resent & { readonly ok: true; readonly value: T; readonly opened?: true })
+  | (Resent & { readonly ok: false; readonly failure: UpstreamFailure })
+
+interface Resent {
+  /** The request was sent twice, because the first connection was lost at once. */
+  readonly resent?: true
+}
+
+/** One upstream call that is to be made. */
+export interface Attempt {
+  readonly link: Model
+  /** May end the call at any point. */
+  readonly scope: CancelScope
+  /** The credential of the call; undefined when the provider has none that is usable. */
+  readonly credential: UsableCredential | undefined
+  /** False once an earlier attempt on the link has been resent. */
+  readonly mayResend: boolean
+}
+
+/** A request whose calls are recorded. */
+export interface RecordedRequest {
+  /** Called after each call. */
+  onAttempt(link: Model, result: CallResult<unknown>): void
+  /** Called when a credential is parked. */
+  onParked(link: Model, parked: ParkedCredential): void
+}
+
+export interface AttemptOptions<T> extends Omit<Attempt, 'credential'> {
+  readonly request: RecordedRequest
+  readonly credentials: Credentials
+  /** Makes one upstream call. */
+  readonly call: (attempt: Attempt) => Promise<CallResult<T>>
+}
+
+/** The outcome of one attempt, and how many calls it took. */
+export interface AttemptResult<T> {
+  readonly result: CallResult<T>
+  readonly calls: number
+}
+
+/**
+ * Makes one attempt on a link: one call, and another one at once for every credential that is parked
+ * because of its call. Calls nothing when all credentials are parked.
+ */
+export async function makeAttempt<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
+  const { request, credentials, link, scope, call } = options
+  const { usable } = link.provider
+  if (usable.length < 2) {
+    const result = await call({ link, scope, credential: usable[0], mayResend: options.mayResend })
+    request.onAttempt(link, result)
+    return { result, calls: countCalls(result) }
+  }
+  let { mayResend } = options
+  let calls = 0
+  let resent: true | undefined
+  let last: UpstreamFailure | undefined
+  for (const credential of credentials.takeTurn(link)) {
+    if (credentials.isParked(credential, link)) continue
+    const ended = scope.expire()
+    if (ended) return { result: { ok: false, failure: ended }, calls }
+    const result = await call({ link, scope, credential, mayResend })
+    calls += countCalls(result)
+    request.onAttempt(link, result)
+    if (result.resent) resent = true
+    mayResend &&= !result.resent
+    const parked = result.ok ? undefined : credentials.park(credential, link, result.failure)
+    if (result.ok || !parked) return { result: resent ? { ...result, resent } : result, calls }
+    request.onParked(link, parked)
+    last = result.failure
+  }
+  return { result: { ok: false, failure: credentials.createFailure(link, last) }, calls }
+}
+
+/** Without a credential no call is made. */
+function countCalls(result: CallResult<unknown>): number {
+  return !result.ok && result.failure.kind === 'no-credential' ? 0 : 1
+}

@@ -1,0 +1,86 @@
+import { getVendorError, type UpstreamFailure } from '../core/failure.ts'
+import type { Millis } from '../core/ids.ts'
+import type { Clock } from '../core/ports.ts'
+import type { Model, Provider, UsableCredential } from '../core/provider.ts'
+import type { ParkedCredentials } from './parked-credentials.ts'
+
+/** A credential that a failure has parked, for the log. */
+export interface ParkedCredential {
+  readonly credential: UsableCredential
+  readonly status: number
+  /** How long it is parked; undefined for until the next reload. */
+  readonly wait: Millis | undefined
+}
+
+/** How long a rate limit parks a credential when the provider does not say. */
+const defaultWait: Millis = 10_000
+
+/**
+ * The credentials of providers that have several: requests carry them in turn, except those that are
+ * parked. A lone credential is never parked.
+ */
+export class Credentials {
+  readonly #clock: Clock
+  readonly #parked: ParkedCredentials
+  readonly #next = new WeakMap<Provider, number>()
+
+  constructor(clock: Clock, parked: ParkedCredentials) {
+    this.#clock = clock
+    this.#parked = parked
+  }
+
+  /** Returns every credential of the link's provider, in the order in which an attempt tries them. */
+  takeTurn({ provider }: Model): readonly UsableCredential[] {
+    const { usable } = provider
+    const first = this.#next.get(provider) ?? 0
+    this.#next.set(provider, (first + 1) % usable.length)
+    return [...usable.slice(first), ...usable.slice(0, first)]
+  }
+
+  isParked(credential: UsableCredential, link: Model): boolean {
+    const parking = this.#parked.find(credential, link)
+    return parking !== undefined && parking.until > this.#clock.elapsed()
+  }
+
+  /** Parks a credential that a call has failed because of. Returns undefined for another failure. */
+  park(
+    credential: UsableCredential,
+    link: Model,
+    failure: UpstreamFailure,
+  ): ParkedCredential | undefined {
+    const cause = findCause(failure)
+    if (!cause) return undefined
+    const { status, wait } = cause
+    const until = wait === undefined ? Number.POSITIVE_INFINITY : this.#clock.elapsed() + wait
+    // A 403 may concern a single model that the account may not use.
+    const scope = status === 403 ? link : undefined
+    this.#parked.park(credential, { status: status === 429 ? 429 : 401, until }, scope)
+    return { credential, status, wait }
+  }
+
+  /** The failure of a link when all credentials are parked. `last`: what parked the last one just now. */
+  createFailure(link: Model, last?: UpstreamFailure): UpstreamFailure {
+    const parkings = link.provider.usable.flatMap((one) => this.#parked.find(one, link) ?? [])
+    const limits = parkings.filter(({ status }) => status === 429)
+    const message = last?.kind === 'status' ? last.message : ''
+    const vendor = last && getVendorError(last)
+    if (limits.length === 0) return { kind: 'credentials-parked', status: 401, message, vendor }
+    const until = Math.min(...limits.map((limit) => limit.until))
+    const retryAfter = Math.max(0, until - this.#clock.elapsed())
+    return { kind: 'credentials-parked', status: 429, message, vendor, retryAfter }
+  }
+}
+
+interface Cause {
+  readonly status: number
+  readonly wait: Millis | undefined
+}
+
+function findCause(failure: UpstreamFailure): Cause | undefined {
+  // It may be a file that cannot be read yet.
+  if (failure.kind === 'no-credential') return { status: 401, wait: defaultWait }
+  if (failure.kind !== 'status') return undefined
+  const { status, retryAfter = defaultWait } = failure
+  if (status === 429) return { status, wait: retryAfter }
+  return status === 401 || status === 403 ? { status, wait: undefined } : undefined
+}
