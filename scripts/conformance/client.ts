@@ -15,7 +15,9 @@ export interface Client {
   readonly title: string
   /** The package whose version the table shows. */
   readonly package: string
-  readonly api: 'Messages' | 'Responses'
+  readonly api: 'Chat' | 'Messages' | 'Responses'
+  /** Whether it can send back reasoning with its proof, as some vendors require. */
+  readonly carriesProofs: boolean
   /** Uses the client with the models of one kind. */
   run(kind: Kind, door: Door): Promise<readonly Outcome[]>
 }

@@ -57,7 +57,7 @@ async function runAll(door: Door): Promise<readonly Result[]> {
       process.stderr.write(`${client.title}, ${kind.title}\n`)
       upstream.forget()
       const outcomes = await runClient(client, kind, door)
-      results.push({ client, kind, outcomes: [...outcomes, ...toRefusals(upstream)] })
+      results.push({ client, kind, outcomes: [...outcomes, ...judge(client, upstream)] })
     }
   }
   return results
@@ -71,11 +71,13 @@ async function runClient(client: Client, kind: Kind, door: Door): Promise<readon
   }
 }
 
-/** Requests that the upstream had to refuse, although no scenario asked for it. */
-function toRefusals({ exchanges }: Upstream): Outcome[] {
-  return exchanges.flatMap(({ path, refusal }) =>
-    refusal && !refusal.isScripted
-      ? [{ check: 'upstream', problem: `${path}: ${refusal.status} ${refusal.message}` }]
-      : [],
-  )
+/** The faults of the requests that the upstream saw. */
+function judge({ carriesProofs }: Client, { exchanges }: Upstream): Outcome[] {
+  return exchanges.flatMap(({ path, refusal, lacksProof }) => {
+    const isRefused = refusal && !refusal.isScripted
+    if (isRefused)
+      return [{ check: 'upstream', problem: `${path}: ${refusal.status} ${refusal.message}` }]
+    const isLost = carriesProofs && lacksProof
+    return isLost ? [{ check: 'upstream', problem: `${path}: a proof of reasoning is lost` }] : []
+  })
 }

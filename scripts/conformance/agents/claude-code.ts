@@ -8,6 +8,7 @@ export const claudeCode: Client = {
   title: 'Claude Code',
   package: '@anthropic-ai/claude-code',
   api: 'Messages',
+  carriesProofs: true,
   run: ({ name }, { address, key }) =>
     runTask((prompt, { home }) => {
       const model = `${name}--task`

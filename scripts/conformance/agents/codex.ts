@@ -10,6 +10,7 @@ export const codex: Client = {
   title: 'Codex',
   package: '@openai/codex',
   api: 'Responses',
+  carriesProofs: true,
   run: ({ name }, { address, key }) =>
     runTask((prompt, { home }) => {
       writeFileSync(join(home, 'config.toml'), toConfig(`${name}--task`, address))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import {
   Agent,
   type AgentInputItem,
+  type RunItem,
   run,
   setDefaultOpenAIClient,
   setTracingDisabled,
@@ -38,7 +39,8 @@ await runChecks(({ address, key, model }) => {
     let text = ''
     for await (const piece of stream.toTextStream()) text += piece
     await stream.completed
-    return { text, output: stream.finalOutput, history: stream.history }
+    const { finalOutput: output, history, newItems } = stream
+    return { text, output, history, newItems }
   }
 
   return {
@@ -51,11 +53,19 @@ await runChecks(({ address, key, model }) => {
       assert.equal(output, greeting)
     },
     async think() {
-      const { finalOutput } = await run(agent('think', { tools, modelSettings }), question)
-      assert.equal(finalOutput, repeatedOne)
+      const { finalOutput, newItems } = await run(agent('think', { modelSettings }), question)
+      assert.equal(finalOutput, greeting)
+      assert.equal(countThoughts(newItems), 1)
     },
-    async 'think, streamed'() {
-      assert.equal((await streamRun('think', { tools, modelSettings })).output, repeatedOne)
+    async 'think, tool'() {
+      const { finalOutput, newItems } = await run(agent('tool', { tools, modelSettings }), question)
+      assert.equal(finalOutput, repeatedOne)
+      assert.equal(countThoughts(newItems), 2)
+    },
+    async 'think, tool, streamed'() {
+      const { output, newItems } = await streamRun('tool', { tools, modelSettings })
+      assert.equal(output, repeatedOne)
+      assert.equal(countThoughts(newItems), 2)
     },
     async tool() {
       const guide = agent('tool', { tools })
@@ -99,3 +109,7 @@ await runChecks(({ address, key, model }) => {
     },
   }
 })
+
+function countThoughts(items: readonly RunItem[]): number {
+  return items.filter(({ type }) => type === 'reasoning_item').length
+}

@@ -30,6 +30,8 @@ export interface Provider {
   readonly options: ProviderOptions
   /** Turns reasoning on. */
   readonly reasoningOptions: ProviderOptions
+  /** Whether it sends reasoning back with its proof. */
+  readonly carriesProofs: boolean
 }
 
 const tools = {
@@ -38,7 +40,7 @@ const tools = {
 }
 
 /** The checks of the AI SDK with one of its providers: https://ai-sdk.dev/docs */
-export function toChecks({ model, options, reasoningOptions }: Provider): Checks {
+export function toChecks({ model, options, reasoningOptions, carriesProofs }: Provider): Checks {
   const settings = (scenario: string, providerOptions = options) => ({
     model: model(scenario),
     prompt: question,
@@ -70,18 +72,29 @@ export function toChecks({ model, options, reasoningOptions }: Provider): Checks
       assert.ok(((await result.usage).outputTokens ?? 0) > 0)
     },
     async think() {
-      const given = { ...settings('think', reasoningOptions), tools }
-      const { steps, text } = await generateText(given)
-      assert.equal(steps[0]?.reasoningText, reasoning)
-      assert.equal(text, repeatedOne)
+      const { reasoningText, text } = await generateText(settings('think', reasoningOptions))
+      assert.equal(reasoningText, reasoning)
+      assert.equal(text, greeting)
     },
     async 'think, streamed'() {
-      const given = { ...settings('think', reasoningOptions), tools }
-      const { result, failure } = await stream(given)
+      const { result, failure } = await stream(settings('think', reasoningOptions))
       assert.ifError(failure)
-      const [first] = await result.steps
-      assert.equal(first?.reasoningText, reasoning)
+      assert.equal(await result.reasoningText, reasoning)
+      assert.equal(await result.text, greeting)
+    },
+    async 'think, tool'() {
+      const { steps, text } = await generateText({ ...settings('tool', reasoningOptions), tools })
+      assert.equal(text, repeatedOne)
+      assert.equal(steps[0]?.reasoningText, reasoning)
+      if (carriesProofs) assert.equal(steps[1]?.reasoningText, reasoning)
+    },
+    async 'think, tool, streamed'() {
+      const { result, failure } = await stream({ ...settings('tool', reasoningOptions), tools })
+      assert.ifError(failure)
+      const [first, second] = await result.steps
       assert.equal(await result.text, repeatedOne)
+      assert.equal(first?.reasoningText, reasoning)
+      if (carriesProofs) assert.equal(second?.reasoningText, reasoning)
     },
     async tool() {
       let messages: ModelMessage[] = []

@@ -94,14 +94,22 @@ await runChecks(({ address, key, model }) => {
       assert.ok(usage.input_tokens > 0 && usage.output_tokens > 0)
     },
     async think() {
-      const { first, last } = await loop('think', create, { thinking })
-      assert.equal(thoughtsOf(first), reasoning)
-      assert.equal(textOf(last.content.at(-1)), repeatedOne)
+      const thought = await create(body('think', { thinking }))
+      assert.equal(thoughtsOf(thought), reasoning)
+      assert.equal(textOf(thought.content.at(-1)), greeting)
     },
     async 'think, stream helper'() {
-      const { first, last } = await loop('think', stream, { thinking })
-      assert.equal(thoughtsOf(first), reasoning)
-      assert.equal(textOf(last.content.at(-1)), repeatedOne)
+      const thought = await stream(body('think', { thinking }))
+      assert.equal(thoughtsOf(thought), reasoning)
+      assert.equal(textOf(thought.content.at(-1)), greeting)
+    },
+    async 'think, tool'() {
+      const { first, last } = await loop('tool', create, { thinking })
+      assert.deepEqual([first, last].map(thoughtsOf), [reasoning, reasoning])
+    },
+    async 'think, tool, stream helper'() {
+      const { first, last } = await loop('tool', stream, { thinking })
+      assert.deepEqual([first, last].map(thoughtsOf), [reasoning, reasoning])
     },
     async tool() {
       const { last, history } = await loop('tool', create)

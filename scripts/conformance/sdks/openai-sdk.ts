@@ -93,14 +93,22 @@ await runChecks(({ address, key, model }) => {
       assert.ok(usage && usage.input_tokens > 0 && usage.output_tokens > 0)
     },
     async think() {
-      const { first, last } = await loop('think', create, effort)
-      assert.equal(thoughtsOf(first), reasoning)
-      assert.equal(last.output_text, repeatedOne)
+      const thought = await create(body('think', effort))
+      assert.equal(thoughtsOf(thought), reasoning)
+      assert.equal(thought.output_text, greeting)
     },
     async 'think, stream helper'() {
-      const { first, last } = await loop('think', stream, effort)
-      assert.equal(thoughtsOf(first), reasoning)
-      assert.equal(last.output_text, repeatedOne)
+      const thought = await stream(body('think', effort))
+      assert.equal(thoughtsOf(thought), reasoning)
+      assert.equal(thought.output_text, greeting)
+    },
+    async 'think, tool'() {
+      const { first, last } = await loop('tool', create, effort)
+      assert.deepEqual([first, last].map(thoughtsOf), [reasoning, reasoning])
+    },
+    async 'think, tool, stream helper'() {
+      const { first, last } = await loop('tool', stream, effort)
+      assert.deepEqual([first, last].map(thoughtsOf), [reasoning, reasoning])
     },
     async tool() {
       const { last, history } = await loop('tool', create)

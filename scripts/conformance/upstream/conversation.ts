@@ -45,6 +45,8 @@ export interface ToolResult {
 /** What the model answers, in order. */
 export type Part =
   | { readonly kind: 'reasoning'; readonly text: string }
+  /** Reasoning that the vendor shows only encrypted, if at all. */
+  | { readonly kind: 'veiled' }
   | { readonly kind: 'text'; readonly text: string }
   | ({ readonly kind: 'call' } & ToolCall)
 

@@ -11,7 +11,10 @@ export interface UpstreamRequest {
 }
 
 /** An answer with status 200. */
-export type Reply = WholeReply | StreamReply
+export type Reply = (WholeReply | StreamReply) & {
+  /** The request holds a substitute for a proof that was lost. */
+  readonly lacksProof?: boolean
+}
 
 export interface WholeReply {
   readonly kind: 'whole'

@@ -5,15 +5,49 @@ import { createHash, randomBytes } from 'node:crypto'
  * back, without any state between the requests.
  */
 
-/** Signs a text. The same text must come back with it. */
-export function signText(text: string): string {
+/** Signs thoughts, and whether encrypted ones follow. */
+export function signThoughts(text: string, hasVeiled: boolean): string {
+  return sign(`thoughts ${text} ${hasVeiled}`)
+}
+
+export interface SignedThoughts {
+  readonly text: string
+  readonly hasVeiled: boolean
+  readonly signature: string
+}
+
+/** Whether the thoughts came back as they were. */
+export function verifyThoughts({ text, hasVeiled, signature }: SignedThoughts): boolean {
+  return verify(`thoughts ${text} ${hasVeiled}`, signature)
+}
+
+/** Makes encrypted thoughts, in base64. */
+export function veil(): string {
+  return sign('veiled')
+}
+
+export function verifyVeil(data: string): boolean {
+  return verify('veiled', data)
+}
+
+/** Signs a call without its text, as Gemini does. */
+export function signCall(): string {
+  return sign('call')
+}
+
+export function verifyCall(signature: string): boolean {
+  return verify('call', signature)
+}
+
+/** A random part makes every proof different. */
+function sign(text: string): string {
   const nonce = randomBytes(9).toString('base64')
   return `${nonce}${digest(`${nonce}${text}`)}`
 }
 
-export function verifyText(text: string, signature: string): boolean {
-  const nonce = signature.slice(0, 12)
-  return signature === `${nonce}${digest(`${nonce}${text}`)}`
+function verify(text: string, proof: string): boolean {
+  const nonce = proof.slice(0, 12)
+  return proof === `${nonce}${digest(`${nonce}${text}`)}`
 }
 
 function digest(text: string): string {

@@ -6,7 +6,7 @@ import { planTask } from './task.ts'
 
 const scenarios = {
   say: () => [say(greeting)],
-  think: (conversation) => [reason(), ...(callOnce(conversation) ?? [say(greeting)])],
+  think: (conversation) => [...reason(), ...(callOnce(conversation) ?? [say(greeting)])],
   tool: (conversation) => withReasoning(conversation, callOnce(conversation) ?? [say(greeting)]),
   parallel: (conversation) =>
     withReasoning(conversation, callTwice(conversation) ?? [say(greeting)]),
@@ -58,12 +58,12 @@ export function countTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 
-function reason(): Part {
-  return { kind: 'reasoning', text: reasoning }
+function reason(): Part[] {
+  return [{ kind: 'reasoning', text: reasoning }, { kind: 'veiled' }]
 }
 
 function withReasoning({ thinks }: Conversation, parts: Part[]): Part[] {
-  return thinks ? [reason(), ...parts] : parts
+  return thinks ? [...reason(), ...parts] : parts
 }
 
 /** Calls the first tool, or repeats its result. Returns undefined without tools. */

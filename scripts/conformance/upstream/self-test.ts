@@ -101,7 +101,11 @@ async function testAnthropic(address: string): Promise<void> {
     })
   const answered = await reply(first.content)
   assert.deepEqual(answered.content.at(-1), { type: 'text', text: repeated })
-  await assert.rejects(reply(first.content.slice(1)), /must start with a thinking block/)
+  await assert.rejects(reply([call]), /must start with a thinking block/)
+  await assert.rejects(
+    reply(first.content.filter((block) => block.type !== 'redacted_thinking')),
+    /Invalid `signature`/,
+  )
   const altered = { ...first.content[0], thinking: 'something else' }
   await assert.rejects(reply([altered, ...first.content.slice(1)]), /Invalid `signature`/)
   const overloaded = client.messages.create({ ...base, model: 'overloaded', messages: [user] })
@@ -178,7 +182,8 @@ async function testBedrock(address: string): Promise<void> {
     )
   const answered = await reply(content)
   assert.equal(answered.output?.message?.content?.at(-1)?.text, repeated)
-  await assert.rejects(reply(content.slice(1)), /must start with a thinking block/)
+  const calls = content.filter(({ toolUse }) => toolUse)
+  await assert.rejects(reply(calls), /must start with a thinking block/)
 }
 
 /** A request inside of Amazon's client. */

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { anthropic } from './anthropic.ts'
-import { bedrock } from './bedrock.ts'
+import { anthropic } from './anthropic/dialect.ts'
+import { bedrock } from './bedrock/dialect.ts'
 import type { Dialect, Reply, StreamReply, UpstreamRequest } from './dialect.ts'
-import { google } from './google.ts'
-import { openai } from './openai.ts'
+import { google } from './google/dialect.ts'
+import { openai } from './openai/dialect.ts'
 import { Refusal } from './refusal.ts'
 import { readScenario, type Scenario } from './scenario.ts'
 
@@ -14,6 +14,8 @@ import { readScenario, type Scenario } from './scenario.ts'
 export interface Exchange {
   readonly path: string
   readonly body: unknown
+  /** The request holds a substitute for a proof that was lost on its way. */
+  readonly lacksProof?: boolean
   /** Absent for an answer with status 200. */
   readonly refusal?: {
     readonly status: number
@@ -85,7 +87,7 @@ async function serve(
       body,
       method: message.method,
     })
-    exchanges.push(exchange)
+    exchanges.push({ ...exchange, ...(reply.lacksProof && { lacksProof: true }) })
     await sendReply(response, reply)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

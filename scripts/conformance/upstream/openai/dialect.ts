@@ -1,0 +1,37 @@
+import { bracketedPath, type Dialect, parseBody, upstreamKey } from '../dialect.ts'
+import { Refusal } from '../refusal.ts'
+import { answer, readScenario } from '../scenario.ts'
+import { streamReply, wholeReply } from './answer.ts'
+import { readConversation } from './conversation.ts'
+import { requestSchema } from './request.ts'
+import { checkRequest } from './rules.ts'
+
+/** OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat/create */
+export const openai: Dialect = {
+  handle({ path, headers, body }) {
+    if (path !== '/v1/chat/completions') throw new Refusal(404, `unknown path ${path}`)
+    if (headers.get('authorization') !== `Bearer ${upstreamKey}`)
+      throw new Refusal(401, 'incorrect API key provided')
+    const request = parseBody(requestSchema, body, bracketedPath)
+    const scenario = readScenario(request.model)
+    checkRequest(request)
+    const given = answer(scenario, readConversation(request))
+    return request.stream ? streamReply(request, given) : wholeReply(request, given)
+  },
+
+  refuse({ status, message, retryAfter }) {
+    const type = errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error')
+    return {
+      status,
+      ...(retryAfter !== undefined && { headers: { 'retry-after': String(retryAfter) } }),
+      body: { error: { message, type, param: null, code: errorCodes[status] ?? null } },
+    }
+  },
+}
+
+const errorTypes: Readonly<Record<number, string>> = { 429: 'requests' }
+const errorCodes: Readonly<Record<number, string>> = {
+  401: 'invalid_api_key',
+  404: 'model_not_found',
+  429: 'rate_limit_exceeded',
+}
