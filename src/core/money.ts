@@ -12,6 +12,14 @@ export function toUsd(amount: NanoUsd): number {
   return Number(`${amount < 0n ? '-' : ''}${size / nanosPerDollar}.${fraction}`)
 }
 
+/** Formats nano-dollars as US dollars in decimal notation: `0.00125`. */
+export function formatUsd(amount: NanoUsd): string {
+  const fraction = String(amount % nanosPerDollar)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  return `${amount / nanosPerDollar}${fraction === '' ? '' : `.${fraction}`}`
+}
+
 /**
  * Converts US dollars, from 0 to 1e20, to nano-dollars. Rounds the decimal notation half up, not the
  * binary value behind it.

@@ -1,6 +1,7 @@
 import type { Admission } from '../core/admission.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
-import type { Millis } from '../core/ids.ts'
+import type { Millis, NanoUsd } from '../core/ids.ts'
+import { formatUsd } from '../core/money.ts'
 import { asHeaderList, type Clock, type HeaderList } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
 import type { Media } from '../core/request-record.ts'
@@ -12,6 +13,7 @@ import type {
   Resilience,
 } from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
+import { formatPaths } from './dropped-header.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
 
 export interface AdmittedRequestOptions {
@@ -33,6 +35,8 @@ export class AdmittedRequest implements ChainRequest {
   readonly resilience: Resilience
   readonly #admission: Admission
   readonly #record: RecordBuilder
+  /** The fields that the link tried last leaves out, as dotted paths. */
+  #dropped: readonly string[] = []
 
   constructor({ context, route, admission, record }: AdmittedRequestOptions) {
     this.route = route
@@ -61,8 +65,13 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.media = media
   }
 
-  /** The gateway's headers on an answer that this link has served. */
-  headersFor({ id, provider }: Model): HeaderList {
+  /** Notes the fields that the next link to be tried leaves out. */
+  noteDropped(paths: readonly string[]): void {
+    this.#dropped = paths
+  }
+
+  /** The gateway's headers on an answer that this link has served. `cost`: of a priced answer. */
+  headersFor({ id, provider }: Model, cost?: NanoUsd): HeaderList {
     return asHeaderList([
       'x-gateway-model-used',
       id,
@@ -70,6 +79,8 @@ export class AdmittedRequest implements ChainRequest {
       provider.name,
       attemptsHeader,
       String(this.#record.attempts),
+      ...(cost === undefined ? [] : ['x-gateway-cost', formatUsd(cost)]),
+      ...(this.#dropped.length === 0 ? [] : ['x-gateway-dropped', formatPaths(this.#dropped)]),
       ...this.#admission.headers,
     ])
   }
@@ -89,9 +100,12 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.addUnfinishedStream(link)
   }
 
-  /** Ends the request: settles its admission and emits its record. Only the first call counts. */
-  finish(outcome: RequestOutcome): void {
-    this.#record.finish(outcome)
+  /**
+   * Ends the request: settles its admission and emits its record. Only the first call counts. Returns the
+   * cost of the answer; undefined when its model has no prices.
+   */
+  finish(outcome: RequestOutcome): NanoUsd | undefined {
+    return this.#record.finish(outcome)
   }
 }
 

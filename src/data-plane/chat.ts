@@ -38,7 +38,7 @@ export function serveChat(door: ChatDoor): Handler {
     if (call.isHeavy) await slice.pause()
 
     const serving = runChain<ChatResponse>(admitted, {
-      explainSkip: (link) => explainSkip(link, listDropped, context),
+      explainSkip: (link) => explainSkip(link, listDropped, { context, admitted }),
       call: (attempt) => callChat(call, attempt, context),
     }) // LM-3xxx, LM-6001
     // By now the first link has translated the request.
@@ -73,8 +73,8 @@ function replyWithJson(
   const body = answer.render(usage)
   const toInput = exactCounter(call, link, context)
   const toCountInput = toInput && (() => toInput(output))
-  admitted.finish({ status: 200, served: link, usage, toCountInput })
-  return jsonBytes(body, { headers: admitted.headersFor(link) })
+  const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })
+  return jsonBytes(body, { headers: admitted.headersFor(link, cost) })
 }
 
 function replyWithStream(

@@ -33,7 +33,7 @@ export async function embeddings(request: Request, context: RequestContext): Pro
   await slice.pause()
 
   const served = await runSplitChain<EmbedCall, EmbeddedBatch>(admitted, {
-    explainSkip: (link) => explainSkip(link, listDropped, context),
+    explainSkip: (link) => explainSkip(link, listDropped, { context, admitted }),
     split: (link) => splitBatches(call, getEndpoint(link)),
     call: (batch, attempt) => callEmbed(batch, attempt, context),
   }) // LM-3xxx, LM-6001
@@ -65,8 +65,8 @@ function reply(
   )
   const encoding = context.findEncoding(link)
   const toCountInput = encoding && (() => toEmbedCountInput(encoding, call.input))
-  admitted.finish({ status: 200, served: link, usage, toCountInput })
-  const headers = asHeaderList([...jsonHeaders(length), ...admitted.headersFor(link)])
+  const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })
+  const headers = asHeaderList([...jsonHeaders(length), ...admitted.headersFor(link, cost)])
   return { status: 200, headers, body }
 }
 

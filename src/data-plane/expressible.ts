@@ -1,5 +1,6 @@
 import type { Model, ModelRoute } from '../core/provider.ts'
 import { UntranslatableError } from '../core/untranslatable-error.ts'
+import type { AdmittedRequest } from './admitted-request.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**
@@ -27,17 +28,24 @@ export function checkExpressible({ chain }: ModelRoute, listDropped: ListDropped
   if (others.every(isUnable)) throw dropped.toError()
 }
 
+interface SkipContext {
+  readonly context: RequestContext
+  readonly admitted: AdmittedRequest
+}
+
 /**
  * Returns why a link must be skipped: its dialect cannot express the request, or it is `strict` and
- * would have to drop a field. Logs the fields that a link drops otherwise, at debug level.
+ * would have to drop a field. Notes and logs the fields that a link drops otherwise.
  */
 export function explainSkip(
   link: Model,
   listDropped: ListDropped,
-  { log, id }: RequestContext,
+  { context, admitted }: SkipContext,
 ): UntranslatableError | undefined {
   const dropped = tryListDropped(link, listDropped)
   if (dropped instanceof UntranslatableError) return dropped
+  const { log, id } = context
+  admitted.noteDropped(dropped)
   if (dropped.length === 0) return undefined
   const refusal = refuseDropped(link, dropped)
   if (refusal) return refusal

@@ -10,7 +10,7 @@ import type { Clock, Log } from '../core/ports.ts'
 import type { Model } from '../core/provider.ts'
 import type { FailedLink, Media, RequestRecord } from '../core/request-record.ts'
 import type { Usage } from '../core/usage.ts'
-import { calculateCost } from '../pricing/index.ts'
+import { calculateCost, isPriced } from '../pricing/index.ts'
 import type { CallResult, LinkFailure, ParkedCredential } from '../resilience/index.ts'
 import type { TokenCountInput } from '../tokens/index.ts'
 import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
@@ -119,15 +119,19 @@ export class RecordBuilder {
     this.#timeToFirstToken ??= this.#options.clock.elapsed() - this.arrived
   }
 
-  /** Ends the request. Only the first call counts. */
-  finish(outcome: RequestOutcome): void {
-    if (this.#isFinished) return
+  /**
+   * Ends the request. Only the first call counts. Returns the cost of the answer, charged or not; undefined
+   * when nothing was answered, or by a model without prices.
+   */
+  finish(outcome: RequestOutcome): NanoUsd | undefined {
+    if (this.#isFinished) return undefined
     const { served, usage, toCountInput } = outcome
     const input = usage?.estimatedSide && toCountInput?.()
     this.#isFinished = true
     const { id, api, metadata, clock, release, emit } = this.#options
     release()
-    const cost = this.#settle(outcome)
+    const price = calculatePrice(outcome)
+    const cost = this.#settle(outcome, price)
     const record: RequestRecord = {
       requestId: id,
       keyId: this.principal?.account?.keyId,
@@ -152,20 +156,20 @@ export class RecordBuilder {
     }
     const { admission } = this
     emit(record, input && admission && { input, admission })
+    return price
   }
 
   /**
    * Settles the admission and returns the cost. A request that fails after its admission keeps its
    * TPM debit and is charged for what it used.
    */
-  #settle({ status, errorCode, served, usage, searchUnits }: RequestOutcome): NanoUsd {
+  #settle({ status, errorCode, usage }: RequestOutcome, price: NanoUsd = free): NanoUsd {
     // A request that made an upstream call is accounted, even when it failed.
     if (this.#attempts === 0 && isNotAccounted(errorCode)) {
       this.admission?.withdraw()
       this.account = undefined
     }
-    const isCharged = this.account && served && usage
-    const cost = isCharged ? calculateCost(served.prices, usage, searchUnits) : free
+    const cost = this.account ? price : free
     this.admission?.settle({ cost, tokens: status === 200 ? usage?.totalTokens : undefined })
     return cost
   }
@@ -183,6 +187,11 @@ export class RecordBuilder {
 }
 
 const free = 0n as NanoUsd
+
+function calculatePrice({ served, usage, searchUnits }: RequestOutcome): NanoUsd | undefined {
+  if (!served || !usage || !isPriced(served.prices)) return undefined
+  return calculateCost(served.prices, usage, searchUnits)
+}
 
 /** A request that is malformed, or that its model cannot serve, leaves no trace in any account. */
 function isNotAccounted(code: ErrorCode | undefined): boolean {

@@ -55,8 +55,8 @@ function reply(
     usage: renderCounts(counts),
   })
   const searchUnits = counts.searchUnits.value
-  admitted.finish({ status: 200, served: link, usage: toUsage(counts), searchUnits })
-  return jsonBytes(encoder.encode(body), { headers: admitted.headersFor(link) })
+  const cost = admitted.finish({ status: 200, served: link, usage: toUsage(counts), searchUnits })
+  return jsonBytes(encoder.encode(body), { headers: admitted.headersFor(link, cost) })
 }
 
 const encoder = new TextEncoder()

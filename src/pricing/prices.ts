@@ -29,6 +29,11 @@ export function toPrices(configured: ConfiguredPrices): Prices {
   }
 }
 
+/** True when anything that a model does has a price. */
+export function isPriced(prices: Prices): boolean {
+  return Object.values(prices).some((price) => price > 0n)
+}
+
 const free = 0n as NanoUsd
 
 function toNano(usd: number | undefined, byDefault: NanoUsd): NanoUsd {
