@@ -34,6 +34,7 @@ export interface ReceivedRequest {
   readonly request: Request
   /** For reading a large body in steps. */
   readonly slice: TimeSlice
+  readonly clock: Clock
 }
 
 /** One request in the API of its client. */

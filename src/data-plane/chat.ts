@@ -24,7 +24,7 @@ export function serveChat(door: ChatDoor): Handler {
     const slice = context.startTimeSlice()
     const authenticated = context.authenticate(request) // LM-4004
     const bytes = await authenticated.readBody(request) // LM-1002
-    const call = await door.read({ bytes, request, slice }) // LM-1001
+    const call = await door.read({ bytes, request, slice, clock: context.clock }) // LM-1001
     const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
     checkImages(call.images, route) // LM-2003, LM-2004, LM-2008
     const listDropped = (link: Model) => {

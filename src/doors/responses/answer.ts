@@ -1,0 +1,69 @@
+import type { RawChoice } from '../../core/frame.ts'
+import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import { isObject } from '../../wire/json.ts'
+import type { ServedAnswer } from '../translated-link.ts'
+import { type Delta, readDelta } from './delta.ts'
+import { ResponseOutput } from './output.ts'
+import { type IncompleteReason, newResponseId, renderResponse } from './response.ts'
+import type { ToolNames } from './tools.ts'
+
+/** What every answer to one request has. */
+export interface AnswerBase {
+  /** The text of `renderEcho`. */
+  readonly echo: string
+  readonly names: ToolNames
+}
+
+export interface WholeAnswer extends AnswerBase {
+  readonly choices: readonly RawChoice[]
+  readonly served: ServedAnswer
+  /** Unix seconds. */
+  readonly createdAt: number
+  readonly completedAt: number
+}
+
+const encoder = new TextEncoder()
+
+/** Renders a whole answer of the chat API as a response object. */
+export function renderAnswer(answer: WholeAnswer): Uint8Array {
+  const { choices, served, echo, names, createdAt, completedAt } = answer
+  const id = newResponseId()
+  const output = new ResponseOutput({ emit: () => {}, responseId: id, model: served.model, names })
+  const choice = findFirstChoice(choices)
+  const message = choice?.['message']
+  if (isObject(message)) for (const delta of splitMessage(readDelta(message))) output.add(delta)
+  const incompleteReason = findIncompleteReason(choice?.['finish_reason'])
+  const status = incompleteReason ? 'incomplete' : 'completed'
+  const response = renderResponse(
+    {
+      id,
+      createdAt,
+      completedAt: incompleteReason ? null : completedAt,
+      model: served.model,
+      status,
+      error: null,
+      incompleteReason,
+      output: output.finish(status),
+      usage: renderResponsesUsage(served.usage),
+    },
+    echo,
+  )
+  return encoder.encode(response)
+}
+
+/** The calls of a message are in order and have no index. The signature of a text comes last in a stream. */
+function splitMessage(message: Delta): readonly Delta[] {
+  const calls = message.calls.map((call, index) => ({ ...call, index }))
+  return [{ ...message, calls }]
+}
+
+/** Returns the choice of index 0, the only one that this API has. */
+export function findFirstChoice(choices: readonly RawChoice[]): RawChoice | undefined {
+  return choices.find(({ index }) => index === 0 || index === undefined || index === null)
+}
+
+/** Maps a finish reason; undefined when the answer is complete. */
+export function findIncompleteReason(finishReason: unknown): IncompleteReason | undefined {
+  if (finishReason === 'length') return 'max_output_tokens'
+  return finishReason === 'content_filter' ? 'content_filter' : undefined
+}

@@ -1,0 +1,141 @@
+import type { ChatMessage, ChatRequest } from '../../core/chat.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import { onlyNative } from './content.ts'
+import type { Turn } from './conversation.ts'
+import type { ResponsesRequest, TranslatedFields } from './fields.ts'
+import type { Proof } from './proofs.ts'
+import type { ChatTools } from './tool-choice.ts'
+import type { OfferedTool, Toolbox } from './tools.ts'
+
+/** A request whose items and tools have been read. Nothing in it depends on a link. */
+export interface ReadRequest {
+  readonly request: ResponsesRequest
+  readonly fields: TranslatedFields
+  readonly turns: readonly Turn[]
+  readonly toolbox: Toolbox
+  readonly chatTools: ChatTools
+  /** The paths of the items that are left out. */
+  readonly leftOut: readonly string[]
+  /** Why no translated link can serve the request. */
+  readonly problem: UntranslatableError | undefined
+}
+
+/** Fields that need a provider which keeps state. */
+const stateful = ['previous_response_id', 'conversation', 'prompt'] as const
+
+/** Returns the error for a request that depends on what a provider keeps. */
+export function findState(request: ResponsesRequest): UntranslatableError | undefined {
+  const field = stateful.find((name) => request[name] !== undefined && request[name] !== null)
+  if (field !== undefined) return onlyNative(field, 'stored responses')
+  return request['background'] === true
+    ? onlyNative('background', 'responses in the background')
+    : undefined
+}
+
+/** Writes a request as chat completions. Throws `UntranslatableError` when they cannot express it. */
+export function toChatRequest(read: ReadRequest, target: ChatTarget): ChatRequest {
+  if (read.problem) throw read.problem
+  const { request, fields, turns } = read
+  const { effort } = fields.reasoning ?? {}
+  const { format, verbosity } = fields.text ?? {}
+  return {
+    model: target.model,
+    messages: turns.map((turn) => addProofs(turn, target)),
+    ...(request.stream && { stream: true }),
+    ...(request.stream && target.asksStreamUsage && { stream_options: { include_usage: true } }),
+    ...boundOutput(request, target),
+    ...pick({ temperature: fields.temperature, top_p: fields.top_p }),
+    ...toToolFields(read),
+    ...pick({ response_format: toResponseFormat(format) }),
+    ...(target.takesEffort && pick({ reasoning_effort: effort, verbosity })),
+  }
+}
+
+/** Lists the fields that a translated request leaves out, as the client's API names them. */
+export function listLeftOut({ toolbox, chatTools, leftOut, fields }: ReadRequest): string[] {
+  return [
+    ...leftOut,
+    ...toolbox.vendorRun,
+    ...(chatTools.isChoiceDropped ? ['tool_choice'] : []),
+    ...(isKnownFormat(fields.text?.format) ? [] : ['text.format']),
+  ]
+}
+
+function boundOutput(
+  { max_output_tokens: asked }: ResponsesRequest,
+  { boundField, maxOutputTokens }: ChatTarget,
+): Partial<ChatRequest> {
+  if (asked === undefined || asked === null) return {}
+  return { [boundField]: Math.min(asked, maxOutputTokens ?? asked) }
+}
+
+function toToolFields({ chatTools: { tools, choice }, fields }: ReadRequest): object {
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(toChatTool),
+    ...pick({
+      tool_choice:
+        typeof choice === 'object' ? { type: 'function', function: choice } : choice,
+      parallel_tool_calls: fields.parallel_tool_calls,
+    }),
+  }
+}
+
+function toChatTool({ name, description, parameters, isStrict }: OfferedTool): object {
+  return {
+    type: 'function',
+    function: { name, ...pick({ description, parameters }), ...(isStrict && { strict: true }) },
+  }
+}
+
+type Format = NonNullable<TranslatedFields['text']>['format']
+
+const formats: readonly (string | undefined)[] = [undefined, 'text', 'json_object', 'json_schema']
+
+function isKnownFormat(format: Format): boolean {
+  return formats.includes(format?.type)
+}
+
+function toResponseFormat(format: Format): object | undefined {
+  switch (format?.type) {
+    case 'json_object':
+      return { type: 'json_object' }
+    case 'json_schema': {
+      const { name, description, schema, strict } = format
+      return { type: 'json_schema', json_schema: pick({ name, description, schema, strict }) }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Gives back the reasoning that led to a message, with the proofs that its vendor expects. */
+function addProofs({ message, proofs }: Turn, target: ChatTarget): ChatMessage {
+  const own = proofs.filter(({ model }) => target.ignoresUnknown || model === target.id)
+  if (own.length === 0) return message
+  const thinking = own.flatMap((proof) => proof.thinking ?? [])
+  const extra = own.findLast((proof) => proof.message)?.message
+  const reasoning = own.map((proof) => proof.reasoning ?? '').join('')
+  const calls = message.tool_calls?.map((call) => ({ ...call, ...findCallProof(own, call['id']) }))
+  return {
+    ...message,
+    // Outside tool calls some vendors refuse it: https://api-docs.deepseek.com/guides/thinking_mode
+    ...(calls && reasoning !== '' && { reasoning_content: reasoning }),
+    ...(thinking.length > 0 && { thinking_blocks: thinking }),
+    ...(extra && { extra_content: extra }),
+    ...(calls && { tool_calls: calls }),
+  }
+}
+
+function findCallProof(proofs: readonly Proof[], id: unknown): object {
+  const found = proofs.flatMap(({ calls = [] }) => calls).find((call) => call.id === id)
+  return found ? { extra_content: found.extra } : {}
+}
+
+/** Leaves out members that are absent or null. */
+function pick(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
+  )
+}

@@ -1,0 +1,186 @@
+import * as z from 'zod'
+import { list, loose } from '../../core/as-sent.ts'
+import { callArguments } from '../../core/chat.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { extractTexts } from '../../wire/json-text.ts'
+import {
+  type ItemContent,
+  itemContent,
+  onlyNative,
+  parseFields,
+  toChatParts,
+  toTexts,
+} from './content.ts'
+import { ConversationBuilder } from './conversation.ts'
+import { decodeProof } from './proofs.ts'
+import { type ToolCollector, type ToolIdentity, toolSearch } from './tools.ts'
+
+export type Item = Readonly<Record<string, unknown>>
+
+const text = z.string().nullish()
+
+const message = loose({ role: z.string(), content: itemContent })
+
+const functionCall = loose({
+  call_id: z.string(),
+  name: z.string(),
+  namespace: text,
+  arguments: callArguments.nullish(),
+})
+
+const customCall = loose({ call_id: z.string(), name: z.string(), namespace: text, input: text })
+
+const callOutput = loose({ call_id: z.string(), output: itemContent })
+
+const reasoning = loose({ encrypted_content: text })
+
+const itemReference = loose({ id: z.string() })
+
+const toolList = list(loose({ type: z.string() }))
+
+const additionalTools = loose({ tools: toolList })
+
+const searchCall = loose({ call_id: text, execution: text, arguments: z.unknown() })
+
+const searchOutput = loose({ call_id: text, tools: toolList })
+
+/** Reads the items of a request one after the other, into messages and tools of the chat API. */
+export class ItemReader {
+  /** The paths of the items that are left out. */
+  readonly leftOut: string[] = []
+  readonly conversation = new ConversationBuilder()
+  readonly #tools: ToolCollector
+  readonly #bytes: Uint8Array
+  #argumentTexts: ReadonlyMap<string, string> | undefined
+
+  /** `bytes` are those of the request. */
+  constructor(tools: ToolCollector, bytes: Uint8Array) {
+    this.#tools = tools
+    this.#bytes = bytes
+  }
+
+  /** Reads one item. Throws `UntranslatableError` when the chat API cannot express it. */
+  read(item: Item, path: string): void {
+    const { type } = item
+    switch (type ?? 'message') {
+      case 'message':
+        return this.#readMessage(item, path)
+      case 'function_call':
+        return this.#readFunctionCall(item, path)
+      case 'custom_tool_call':
+        return this.#readCustomCall(item, path)
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return this.#readOutput(item, path)
+      case 'reasoning':
+        return this.#readReasoning(item, path)
+      case 'additional_tools':
+        return this.#tools.add(parseFields(additionalTools, item, path).tools, `${path}.tools`)
+      case 'tool_search_call':
+        return this.#readSearch(item, path)
+      case 'tool_search_output':
+        return this.#readSearchOutput(item, path)
+      case 'item_reference':
+        return checkReference(item, path)
+      case 'web_search_call':
+        // The answer that followed holds what was found.
+        this.leftOut.push(path)
+        return
+      default:
+        throw onlyNative(`${path}.type`, 'items of this type')
+    }
+  }
+
+  #readMessage(item: Item, path: string): void {
+    const { role, content } = parseFields(message, item, path)
+    switch (role) {
+      case 'user':
+        return this.conversation.addMessage('user', toChatParts(content, `${path}.content`), path)
+      case 'system':
+      case 'developer':
+        return this.conversation.addMessage('system', toChatParts(content, `${path}.content`), path)
+      case 'assistant':
+        return this.conversation.addText(toTexts(content, `${path}.content`).join(''), path)
+      default: {
+        const rule = 'must be user, assistant, system or developer'
+        throw new UntranslatableError(`${path}.role: ${rule}`, `${path}.role`)
+      }
+    }
+  }
+
+  #readFunctionCall(item: Item, path: string): void {
+    const { call_id, name, namespace, arguments: given } = parseFields(functionCall, item, path)
+    const identity = { type: 'function', name, namespace: namespace ?? undefined } as const
+    const written = typeof given === 'object' ? this.#readRawArguments(given, path) : (given ?? '')
+    this.#addCall(identity, { id: call_id, arguments: written, path })
+  }
+
+  #readCustomCall(item: Item, path: string): void {
+    const { call_id, name, namespace, input } = parseFields(customCall, item, path)
+    const identity = { type: 'custom', name, namespace: namespace ?? undefined } as const
+    const written = JSON.stringify({ input: input ?? '' })
+    this.#addCall(identity, { id: call_id, arguments: written, path })
+  }
+
+  /** A search that the vendor ran has no id; the tools that it found are in its output. */
+  #readSearch(item: Item, path: string): void {
+    const { call_id: id, execution, arguments: given } = parseFields(searchCall, item, path)
+    if (!id || execution === 'server') return
+    const written = this.#readRawArguments(given, path)
+    this.#addCall(toolSearch, { id, arguments: written, path })
+  }
+
+  #readSearchOutput(item: Item, path: string): void {
+    const { call_id: callId, tools } = parseFields(searchOutput, item, path)
+    const names = this.#tools.addFound(tools, `${path}.tools`)
+    if (!callId || item['execution'] === 'server') return
+    const result = JSON.stringify({ tools: names })
+    this.conversation.addResult({ callId, text: result, media: [], path })
+  }
+
+  #addCall(
+    identity: ToolIdentity,
+    call: { readonly id: string; readonly arguments: string; readonly path: string },
+  ): void {
+    this.conversation.addCall({ ...call, name: this.#tools.addCalled(identity) })
+  }
+
+  #readOutput(item: Item, path: string): void {
+    const { call_id: callId, output } = parseFields(callOutput, item, path)
+    this.conversation.addResult({ callId, ...splitOutput(output, `${path}.output`), path })
+  }
+
+  #readReasoning(item: Item, path: string): void {
+    const { encrypted_content: content } = parseFields(reasoning, item, path)
+    const proof = content ? decodeProof(content) : undefined
+    if (proof) this.conversation.addProof(proof, path)
+  }
+
+  /** Returns the exact text of arguments that are no string: parsing would round large numbers. */
+  #readRawArguments(given: unknown, path: string): string {
+    if (given === undefined || given === null) return ''
+    this.#argumentTexts ??= extractTexts(decoder.decode(this.#bytes), 'input.*.arguments')
+    return this.#argumentTexts.get(`${path}.arguments`) ?? JSON.stringify(given)
+  }
+}
+
+const decoder = new TextDecoder()
+
+function splitOutput(output: ItemContent, path: string) {
+  const parts = toChatParts(output, path)
+  const texts = parts.filter(({ part }) => part.type === 'text')
+  return {
+    text: texts.map(({ part }) => part.text).join('\n'),
+    media: parts.filter(({ part }) => part.type !== 'text'),
+  }
+}
+
+/** Clients that expect the vendor to keep items refer to them. Reasoning can be left out. */
+function checkReference(item: Item, path: string): void {
+  const { id } = parseFields(itemReference, item, path)
+  if (id.startsWith('rs_')) return
+  throw new UntranslatableError(
+    `${path}.id: the gateway keeps no items; set store to false, so that the client sends them whole`,
+    `${path}.id`,
+  )
+}

@@ -1,0 +1,162 @@
+import { newCallId } from '../../core/ids.ts'
+import type { CallDelta, Delta } from './delta.ts'
+import type { Emit, ItemPlace, ItemStatus, OutputItem } from './item.ts'
+import { CallItem } from './call-item.ts'
+import { MessageItem } from './message-item.ts'
+import { ReasoningItem } from './reasoning-item.ts'
+import type { ExtraContent } from './proofs.ts'
+import { findTool, type ToolNames } from './tools.ts'
+
+export interface OutputOptions {
+  readonly emit: Emit
+  /** The id of the response, from which the ids of its items are made. */
+  readonly responseId: string
+  /** The client-facing id of the model that answers. */
+  readonly model: string
+  readonly names: ToolNames
+}
+
+/**
+ * Makes the output items of one response from the deltas of a chat answer. Items get their places as they
+ * begin. A reasoning item ends where something else begins; the message and the calls end together, since
+ * their deltas may alternate.
+ */
+export class ResponseOutput {
+  readonly #options: OutputOptions
+  readonly #items: PlacedItem[] = []
+  readonly #calls: Call[] = []
+  /** The latest call of each index. */
+  readonly #byIndex = new Map<number, Call>()
+  #reasoning: Open<ReasoningItem> | undefined
+  #message: Open<MessageItem> | undefined
+  #latestCall: Call | undefined
+
+  constructor(options: OutputOptions) {
+    this.#options = options
+  }
+
+  add({ reasoning, thinking, text, refusal, annotations, calls, extra }: Delta): void {
+    if (reasoning !== '') this.#openReasoning().addText(reasoning)
+    if (thinking.length > 0) this.#openReasoning().addThinking(thinking)
+    if (text !== '') this.#openMessage().addText(text)
+    if (refusal !== '') this.#openMessage().addRefusal(refusal)
+    for (const annotation of annotations) this.#openMessage().addAnnotation(annotation)
+    for (const call of calls) this.#addCall(call)
+    if (extra) this.#openReasoning().addMessageProof(extra)
+  }
+
+  /** Ends all items. With `incomplete`, the last one was cut off. */
+  finish(status: 'completed' | 'incomplete'): readonly object[] {
+    for (const call of this.#calls) if (!call.item) this.#beginCall(call)
+    const hasAnswer = this.#message !== undefined || this.#calls.length > 0
+    // Agents that get neither text nor a call would ask again.
+    if (!hasAnswer) this.#openMessage().addNothing()
+    const answers = this.#items.filter(({ item }) => !(item instanceof ReasoningItem))
+    for (const placed of this.#items) {
+      if (placed.done) continue
+      this.#close(placed, placed === answers.at(-1) ? status : 'completed')
+    }
+    return this.render()
+  }
+
+  /** Renders all items; those that have not ended are incomplete. */
+  render(): readonly object[] {
+    return this.#items.map(({ item, done }) => done ?? item.render('incomplete'))
+  }
+
+  #openReasoning(): ReasoningItem {
+    this.#reasoning ??= this.#open('rs', (place) => new ReasoningItem(place, this.#options.model))
+    return this.#reasoning.item
+  }
+
+  #openMessage(): MessageItem {
+    this.#closeReasoning()
+    this.#message ??= this.#open('msg', (place) => new MessageItem(place))
+    return this.#message.item
+  }
+
+  #addCall(delta: CallDelta): void {
+    const call = this.#findCall(delta)
+    this.#latestCall = call
+    call.id ||= delta.id
+    call.name ||= delta.name
+    call.extra ??= delta.extra
+    call.held += delta.arguments
+    // An item cannot begin without its name.
+    if (!call.item && call.name !== '') this.#beginCall(call)
+    else if (call.item && delta.extra) this.#proveCall(call)
+    if (!call.item || call.held === '') return
+    call.item.addArguments(call.held)
+    call.held = ''
+  }
+
+  /** Some servers leave out the index, or repeat it for a further call, which then has an id of its own. */
+  #findCall({ index, id, name }: CallDelta): Call {
+    const known = index === undefined ? this.#latestCall : this.#byIndex.get(index)
+    const isOther = known && name !== '' && id !== '' && known.id !== '' && id !== known.id
+    if (known && !isOther) return known
+    const call: Call = { id: '', name: '', held: '', extra: undefined, item: undefined }
+    this.#calls.push(call)
+    if (index !== undefined) this.#byIndex.set(index, call)
+    return call
+  }
+
+  #beginCall(call: Call): void {
+    call.id ||= newCallId()
+    if (call.extra) this.#proveCall(call)
+    this.#closeReasoning()
+    const tool = findTool(this.#options.names, call.name)
+    const prefix = tool.type === 'function' ? 'fc' : tool.type === 'custom' ? 'ctc' : 'tsc'
+    call.item = this.#open(prefix, (place) => new CallItem(place, tool, call.id)).item
+  }
+
+  /** The proof of a call is in the reasoning before it. */
+  #proveCall({ id, extra }: Call): void {
+    if (extra) this.#openReasoning().addCallProof(id, extra)
+  }
+
+  #closeReasoning(): void {
+    if (this.#reasoning) this.#close(this.#reasoning, 'completed')
+    this.#reasoning = undefined
+  }
+
+  #open<Item extends OutputItem>(
+    prefix: string,
+    create: (place: ItemPlace) => Item,
+  ): Open<Item> {
+    const { emit, responseId } = this.#options
+    const outputIndex = this.#items.length
+    // The number keeps the ids of one response apart.
+    const id = `${prefix}_${responseId.replace(/^resp_/, '')}${outputIndex.toString(16).padStart(2, '0')}`
+    const placed: Open<Item> = { item: create({ emit, outputIndex, id }), outputIndex, done: undefined }
+    this.#items.push(placed)
+    const item = placed.item.render('in_progress')
+    emit('response.output_item.added', { output_index: outputIndex, item })
+    return placed
+  }
+
+  #close(placed: PlacedItem, status: ItemStatus): void {
+    placed.item.close()
+    placed.done = placed.item.render(status)
+    const { outputIndex, done } = placed
+    this.#options.emit('response.output_item.done', { output_index: outputIndex, item: done })
+  }
+}
+
+interface Open<Item extends OutputItem> {
+  readonly item: Item
+  readonly outputIndex: number
+  /** The item as it ended. */
+  done: object | undefined
+}
+
+type PlacedItem = Open<OutputItem>
+
+interface Call {
+  id: string
+  name: string
+  extra: ExtraContent | undefined
+  /** Arguments that wait for the name. */
+  held: string
+  item: CallItem | undefined
+}

@@ -1,0 +1,62 @@
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import { findState, type ReadRequest } from './chat-request.ts'
+import { parseFields } from './content.ts'
+import type { Turn } from './conversation.ts'
+import { type ResponsesRequest, type TranslatedFields, translatedFields } from './fields.ts'
+import { ItemReader } from './input.ts'
+import { chooseTools } from './tool-choice.ts'
+import { ToolCollector } from './tools.ts'
+
+/**
+ * Reads a request for translated links. It never throws: the first problem is reported with what could be
+ * read, because native links can serve the request, and the size of its prompt must be estimated.
+ */
+export function readForChat(request: ResponsesRequest, bytes: Uint8Array): ReadRequest {
+  const problems: UntranslatableError[] = []
+  const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof UntranslatableError)) throw error
+      problems.push(error)
+      return otherwise
+    }
+  }
+  const state = findState(request)
+  if (state) problems.push(state)
+  const fields = attempt(() => parseFields(translatedFields, request, ''), noFields)
+  const tools = new ToolCollector()
+  attempt(() => tools.add(fields.tools ?? [], 'tools'), undefined)
+  const reader = new ItemReader(tools, bytes)
+  for (const [index, item] of listItems(request).entries()) {
+    attempt(() => reader.read(item, `input.${index}`), undefined)
+  }
+  const turns = reader.conversation.finish()
+  if (turns.length === 0) {
+    problems.push(new UntranslatableError('input must not be empty', 'input'))
+  }
+  const toolbox = tools.finish()
+  return {
+    request,
+    fields,
+    turns: [...toInstructions(fields), ...turns],
+    toolbox,
+    chatTools: chooseTools(toolbox, fields.tool_choice),
+    leftOut: reader.leftOut,
+    problem: problems[0],
+  }
+}
+
+const noFields: TranslatedFields = Object.freeze({})
+
+function listItems({ input }: ResponsesRequest): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  return input ?? []
+}
+
+/** The instructions precede the conversation. */
+function toInstructions({ instructions }: TranslatedFields): readonly Turn[] {
+  if (!instructions) return []
+  const message = { role: 'system', content: instructions }
+  return [{ message, path: 'instructions', parts: [], calls: [], proofs: [] }]
+}

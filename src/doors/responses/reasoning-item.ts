@@ -1,0 +1,79 @@
+import type { ItemPlace, ItemStatus, OutputItem } from './item.ts'
+import { encodeProof, type ExtraContent, type Proof, type ThinkingBlock } from './proofs.ts'
+
+/** The reasoning of the model, with the proofs that its vendor expects back. */
+export class ReasoningItem implements OutputItem {
+  readonly #place: ItemPlace
+  readonly #model: string
+  readonly #thinking: ThinkingBlock[] = []
+  readonly #calls: { readonly id: string; readonly extra: ExtraContent }[] = []
+  #message: ExtraContent | undefined
+  #text: string | undefined
+
+  /** `model` is the client-facing id of the model that answers. */
+  constructor(place: ItemPlace, model: string) {
+    this.#place = place
+    this.#model = model
+  }
+
+  addText(delta: string): void {
+    if (this.#text === undefined) {
+      this.#text = ''
+      this.#emit('response.reasoning_summary_part.added', { part: renderSummary('') })
+    }
+    this.#text += delta
+    this.#emit('response.reasoning_summary_text.delta', { delta })
+  }
+
+  addThinking(blocks: readonly ThinkingBlock[]): void {
+    this.#thinking.push(...blocks)
+  }
+
+  addCallProof(id: string, extra: ExtraContent): void {
+    this.#calls.push({ id, extra })
+  }
+
+  addMessageProof(extra: ExtraContent): void {
+    this.#message = extra
+  }
+
+  close(): void {
+    if (this.#text === undefined) return
+    this.#emit('response.reasoning_summary_text.done', { text: this.#text })
+    this.#emit('response.reasoning_summary_part.done', { part: renderSummary(this.#text) })
+  }
+
+  render(status: ItemStatus): object {
+    const summary = this.#text === undefined ? [] : [renderSummary(this.#text)]
+    // It is complete only at the end of the item.
+    const content = status === 'in_progress' ? undefined : encodeProof(this.#proof)
+    return {
+      id: this.#place.id,
+      type: 'reasoning',
+      summary,
+      encrypted_content: content ?? null,
+      status,
+    }
+  }
+
+  get #proof(): Proof {
+    const isSigned = this.#thinking.length > 0 || this.#calls.length > 0
+    return {
+      model: this.#model,
+      // The blocks of signed reasoning hold its text.
+      ...(!isSigned && this.#text !== undefined && { reasoning: this.#text }),
+      ...(this.#thinking.length > 0 && { thinking: this.#thinking }),
+      ...(this.#calls.length > 0 && { calls: this.#calls }),
+      ...(this.#message && { message: this.#message }),
+    }
+  }
+
+  #emit(type: string, members: object): void {
+    const { emit, id, outputIndex } = this.#place
+    emit(type, { item_id: id, output_index: outputIndex, summary_index: 0, ...members })
+  }
+}
+
+function renderSummary(text: string): object {
+  return { type: 'summary_text', text }
+}

@@ -1,0 +1,130 @@
+import type { GatewayError } from '../../core/errors.ts'
+import type { Frame } from '../../core/frame.ts'
+import { renderResponsesUsage } from '../../core/responses-usage.ts'
+import { unixSeconds } from '../../core/unix-seconds.ts'
+import type { WriterContext } from '../../data-plane/index.ts'
+import { noBytes } from '../../stream/chunk-writer.ts'
+import { Slab } from '../../stream/slab.ts'
+import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { isObject } from '../../wire/json.ts'
+import { type AnswerBase, findFirstChoice, findIncompleteReason } from './answer.ts'
+import { readDelta } from './delta.ts'
+import { renderResponsesError } from './error.ts'
+import { ResponseOutput } from './output.ts'
+import {
+  type IncompleteReason,
+  newResponseId,
+  renderResponse,
+  type ResponseState,
+} from './response.ts'
+
+/**
+ * Writes a stream of chat chunks as events of the Responses API.
+ * https://platform.openai.com/docs/api-reference/responses-streaming
+ */
+export class ResponsesStreamWriter implements StreamWriter {
+  readonly #context: WriterContext
+  readonly #base: AnswerBase
+  readonly #id = newResponseId()
+  readonly #createdAt: number
+  readonly #output: ResponseOutput
+  readonly #slab = new Slab()
+  #incompleteReason: IncompleteReason | undefined
+  #sequence = 0
+  /** Events that have not been returned yet. */
+  #pending = ''
+
+  constructor(context: WriterContext, base: AnswerBase) {
+    this.#context = context
+    this.#base = base
+    this.#createdAt = unixSeconds(context.clock)
+    this.#output = new ResponseOutput({
+      emit: (type, members) => this.#emit(type, JSON.stringify(members)),
+      responseId: this.#id,
+      model: context.model,
+      names: base.names,
+    })
+  }
+
+  write({ choices }: Frame): Uint8Array {
+    this.#start()
+    const choice = choices && findFirstChoice(choices)
+    if (choice) {
+      const { delta, finish_reason: reason } = choice
+      if (isObject(delta)) this.#output.add(readDelta(delta))
+      this.#incompleteReason = findIncompleteReason(reason) ?? this.#incompleteReason
+    }
+    return this.#take()
+  }
+
+  ping(): Uint8Array {
+    return ping
+  }
+
+  complete(_last: Frame, { usage }: FinalUsage): Uint8Array {
+    this.#start()
+    const status = this.#incompleteReason ? 'incomplete' : 'completed'
+    const output = this.#output.finish(status)
+    this.#emitResponse(`response.${status}`, {
+      status,
+      output,
+      usage: renderResponsesUsage(usage),
+      completedAt: status === 'completed' ? unixSeconds(this.#context.clock) : null,
+      incompleteReason: this.#incompleteReason,
+    })
+    return this.#take()
+  }
+
+  /** Open items stay open: a client must not run a call whose arguments are cut off. */
+  fail(error: GatewayError): Uint8Array {
+    this.#start()
+    this.#emitResponse('response.failed', {
+      status: 'failed',
+      output: this.#output.render(),
+      error: renderResponsesError(error, this.#context.requestId).error,
+    })
+    return this.#take()
+  }
+
+  #start(): void {
+    if (this.#sequence > 0) return
+    this.#emitResponse('response.created', {})
+    this.#emitResponse('response.in_progress', {})
+  }
+
+  #emitResponse(type: string, state: Partial<ResponseState>): void {
+    const response = renderResponse(
+      {
+        id: this.#id,
+        createdAt: this.#createdAt,
+        completedAt: null,
+        model: this.#context.model,
+        status: 'in_progress',
+        error: null,
+        incompleteReason: undefined,
+        output: [],
+        usage: null,
+        ...state,
+      },
+      this.#base.echo,
+    )
+    this.#emit(type, `{"response":${response}}`)
+  }
+
+  /** `members` is the text of an object that is not empty. */
+  #emit(type: string, members: string): void {
+    const sequence = this.#sequence++
+    const data = `{"type":"${type}","sequence_number":${sequence},${members.slice(1)}`
+    this.#pending += `event: ${type}\ndata: ${data}\n\n`
+  }
+
+  #take(): Uint8Array {
+    if (this.#pending === '') return noBytes
+    const bytes = this.#slab.encode(this.#pending)
+    this.#pending = ''
+    return bytes
+  }
+}
+
+/** A comment with ONE line end. With a blank line after it, some official SDKs would read an empty event. */
+const ping = new TextEncoder().encode(': ping\n')
