@@ -314,6 +314,8 @@ export interface RequestForm {
   readonly takesEffort: boolean
   /** `cache_control` is accepted on parts and tools. */
   readonly takesCacheControl: boolean
+  /** Members of messages that the vendor does not know are left out by the translation. */
+  readonly ignoresUnknown: boolean
 }
 
 /** A request in an API that the upstream speaks too, as the client sent it. */

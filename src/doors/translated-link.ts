@@ -36,6 +36,8 @@ export interface TranslatedRequest {
 
 /** The link that a chat request is written for. */
 export interface ChatTarget extends RequestForm {
+  /** The client-facing id of the model. */
+  readonly id: string
   /** The vendor's name for the model. */
   readonly model: string
   /** The bound on the output of the model, in tokens; undefined when not configured. */
@@ -66,6 +68,7 @@ export class TranslatedLink implements LinkCall {
     this.#model = link.id
     this.#target = {
       ...this.#endpoint.form,
+      id: link.id,
       model: link.upstreamId,
       maxOutputTokens: link.maxOutputTokens,
     }

@@ -6,6 +6,7 @@ export const translatedForm: RequestForm = Object.freeze({
   asksStreamUsage: true,
   takesEffort: true,
   takesCacheControl: false,
+  ignoresUnknown: true,
 })
 
 /** The same for Claude, which has marks for its prompt cache. */

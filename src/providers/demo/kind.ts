@@ -28,6 +28,7 @@ export const demo: ProviderKind = Object.freeze({
         asksStreamUsage: true,
         takesEffort: true,
         takesCacheControl: false,
+        ignoresUnknown: false,
       },
     }),
   embed: ({ baseUrl, upstreamId }) =>

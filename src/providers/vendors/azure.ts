@@ -31,6 +31,7 @@ export const azure: ProviderKind = Object.freeze({
         asksStreamUsage,
         takesEffort,
         takesCacheControl: false,
+        ignoresUnknown: false,
       },
     })
   },

@@ -238,6 +238,7 @@ function toKind(vendor: Vendor): ProviderKind {
           asksStreamUsage: vendor.streamUsage === 'ask' && target.mayAskUsage,
           takesEffort: target.takesEffort,
           takesCacheControl: false,
+          ignoresUnknown: false,
         },
       }),
     embed: (target) => bindEmbed(vendor, prefix, target),
