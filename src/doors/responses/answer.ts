@@ -31,7 +31,7 @@ export function renderAnswer(answer: WholeAnswer): Uint8Array {
   const output = new ResponseOutput({ emit: () => {}, responseId: id, model: served.model, names })
   const choice = findFirstChoice(choices)
   const message = choice?.['message']
-  if (isObject(message)) for (const delta of splitMessage(readDelta(message))) output.add(delta)
+  if (isObject(message)) output.add(numberCalls(readDelta(message)))
   const incompleteReason = findIncompleteReason(choice?.['finish_reason'])
   const status = incompleteReason ? 'incomplete' : 'completed'
   const response = renderResponse(
@@ -51,10 +51,9 @@ export function renderAnswer(answer: WholeAnswer): Uint8Array {
   return encoder.encode(response)
 }
 
-/** The calls of a message are in order and have no index. The signature of a text comes last in a stream. */
-function splitMessage(message: Delta): readonly Delta[] {
-  const calls = message.calls.map((call, index) => ({ ...call, index }))
-  return [{ ...message, calls }]
+/** The calls of a whole message are in order, without indexes. */
+function numberCalls(message: Delta): Delta {
+  return { ...message, calls: message.calls.map((call, index) => ({ ...call, index })) }
 }
 
 /** Returns the choice of index 0, the only one that this API has. */

@@ -59,7 +59,8 @@ export class CallItem implements OutputItem {
   #add(delta: string): void {
     if (delta === '') return
     this.#text += delta
-    if (this.#tool.type === 'function') this.#emit('response.function_call_arguments.delta', { delta })
+    if (this.#tool.type === 'function')
+      this.#emit('response.function_call_arguments.delta', { delta })
     if (this.#tool.type === 'custom') this.#emit('response.custom_tool_call_input.delta', { delta })
   }
 

@@ -75,8 +75,7 @@ function toToolFields({ chatTools: { tools, choice }, fields }: ReadRequest): ob
   return {
     tools: tools.map(toChatTool),
     ...pick({
-      tool_choice:
-        typeof choice === 'object' ? { type: 'function', function: choice } : choice,
+      tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
       parallel_tool_calls: fields.parallel_tool_calls,
     }),
   }
@@ -91,10 +90,15 @@ function toChatTool({ name, description, parameters, isStrict }: OfferedTool): o
 
 type Format = NonNullable<TranslatedFields['text']>['format']
 
-const formats: readonly (string | undefined)[] = [undefined, 'text', 'json_object', 'json_schema']
+const formats: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  'text',
+  'json_object',
+  'json_schema',
+])
 
 function isKnownFormat(format: Format): boolean {
-  return formats.includes(format?.type)
+  return formats.has(format?.type)
 }
 
 function toResponseFormat(format: Format): object | undefined {

@@ -44,9 +44,9 @@ function toChatPart(part: Part, path: string): PlacedPart {
     case 'input_text':
     case 'output_text':
     case 'text':
-      return { part: { type: 'text', text: require(part.text, `${path}.text`) }, path }
+      return { part: { type: 'text', text: requireText(part.text, `${path}.text`) }, path }
     case 'refusal':
-      return { part: { type: 'text', text: require(part.refusal, `${path}.refusal`) }, path }
+      return { part: { type: 'text', text: requireText(part.refusal, `${path}.refusal`) }, path }
     case 'input_image':
       return { part: toChatImage(part, path), path }
     case 'input_file':
@@ -90,7 +90,7 @@ export function onlyNative(path: string, what: string): UntranslatableError {
   )
 }
 
-function require(value: string | null | undefined, path: string): string {
+function requireText(value: string | null | undefined, path: string): string {
   if (value === undefined || value === null) {
     throw new UntranslatableError(`${path} is required`, path)
   }

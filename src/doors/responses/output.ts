@@ -1,10 +1,10 @@
 import { newCallId } from '../../core/ids.ts'
+import { CallItem } from './call-item.ts'
 import type { CallDelta, Delta } from './delta.ts'
 import type { Emit, ItemPlace, ItemStatus, OutputItem } from './item.ts'
-import { CallItem } from './call-item.ts'
 import { MessageItem } from './message-item.ts'
-import { ReasoningItem } from './reasoning-item.ts'
 import type { ExtraContent } from './proofs.ts'
+import { ReasoningItem } from './reasoning-item.ts'
 import { findTool, type ToolNames } from './tools.ts'
 
 export interface OutputOptions {
@@ -120,15 +120,16 @@ export class ResponseOutput {
     this.#reasoning = undefined
   }
 
-  #open<Item extends OutputItem>(
-    prefix: string,
-    create: (place: ItemPlace) => Item,
-  ): Open<Item> {
+  #open<Item extends OutputItem>(prefix: string, create: (place: ItemPlace) => Item): Open<Item> {
     const { emit, responseId } = this.#options
     const outputIndex = this.#items.length
     // The number keeps the ids of one response apart.
     const id = `${prefix}_${responseId.replace(/^resp_/, '')}${outputIndex.toString(16).padStart(2, '0')}`
-    const placed: Open<Item> = { item: create({ emit, outputIndex, id }), outputIndex, done: undefined }
+    const placed: Open<Item> = {
+      item: create({ emit, outputIndex, id }),
+      outputIndex,
+      done: undefined,
+    }
     this.#items.push(placed)
     const item = placed.item.render('in_progress')
     emit('response.output_item.added', { output_index: outputIndex, item })

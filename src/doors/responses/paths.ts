@@ -29,7 +29,8 @@ export function locate({ turns, chatTools }: ReadRequest, path: string): string 
 function locateInTurn({ path, parts, calls }: ReadRequest['turns'][number], rest: string): string {
   const [, list, index, inner = ''] = /^\.(content|tool_calls)\.(\d+)(.*)$/.exec(rest) ?? []
   if (list === undefined) return path
-  if (list === 'tool_calls') return (calls[Number(index)] ?? path) + inner.replace(/^\.function/, '')
+  if (list === 'tool_calls')
+    return (calls[Number(index)] ?? path) + inner.replace(/^\.function/, '')
   const part = parts[Number(index)]
   // The members of a file are one level deeper in the chat API.
   return part === undefined ? path : part + inner.replace(/^\.file\b|\.url$/, '')

@@ -32,7 +32,10 @@ const proofSchema = z.object({
   /** The signature of the message's text. */
   message: extraContent.optional(),
   /** The signatures of tool calls, by the ids of the calls. */
-  calls: z.array(z.object({ id: text, extra: extraContent })).max(maxEntries).optional(),
+  calls: z
+    .array(z.object({ id: text, extra: extraContent }))
+    .max(maxEntries)
+    .optional(),
 })
 
 /** The reasoning that one item carries, with its proofs. */
@@ -62,7 +65,9 @@ export function decodeProof(content: string): Proof | undefined {
 
 /** Returns the blocks of Claude in a value, without those that have no proof. */
 export function readThinkingBlocks(value: unknown): ThinkingBlock[] {
-  return Array.isArray(value) ? value.flatMap((block) => thinkingBlock.safeParse(block).data ?? []) : []
+  return Array.isArray(value)
+    ? value.flatMap((block) => thinkingBlock.safeParse(block).data ?? [])
+    : []
 }
 
 /** Returns the signature in a value, if it has one. */

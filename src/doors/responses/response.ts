@@ -72,7 +72,11 @@ export function renderEcho(request: ResponsesRequest): string {
     service_tier: typeof tier === 'string' && tier !== 'auto' ? tier : 'default',
     store: false,
     temperature: request['temperature'] ?? 1,
-    text: { ...own, format: own['format'] ?? { type: 'text' }, verbosity: own['verbosity'] ?? 'medium' },
+    text: {
+      ...own,
+      format: own['format'] ?? { type: 'text' },
+      verbosity: own['verbosity'] ?? 'medium',
+    },
     tool_choice: request['tool_choice'] ?? 'auto',
     tools: request['tools'] ?? [],
     top_logprobs: request['top_logprobs'] ?? 0,

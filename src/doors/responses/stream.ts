@@ -14,8 +14,8 @@ import { ResponseOutput } from './output.ts'
 import {
   type IncompleteReason,
   newResponseId,
-  renderResponse,
   type ResponseState,
+  renderResponse,
 } from './response.ts'
 
 /**

@@ -16,10 +16,7 @@ export function chooseTools(toolbox: Toolbox, choice: ToolChoice | null | undefi
   return chosen.tools.length > 0 ? chosen : { ...chosen, choice: undefined }
 }
 
-function choose(
-  offered: readonly OfferedTool[],
-  choice: ToolChoice | null | undefined,
-): ChatTools {
+function choose(offered: readonly OfferedTool[], choice: ToolChoice | null | undefined): ChatTools {
   if (choice === undefined || choice === null) return keep(offered, undefined)
   if (typeof choice === 'string') {
     return isWord(choice) ? keep(offered, choice) : dropChoice(offered)

@@ -96,7 +96,11 @@ export class ToolCollector {
     const { path, namespace } = place
     switch (tool['type']) {
       case 'function': {
-        const { name, description, parameters, strict, defer_loading } = parse(functionTool, tool, path)
+        const { name, description, parameters, strict, defer_loading } = parse(
+          functionTool,
+          tool,
+          path,
+        )
         const identity = { type: 'function', namespace, name } as const
         const offered = {
           ...describe(identity, place, description),
