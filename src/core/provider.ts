@@ -316,6 +316,12 @@ export interface RequestForm {
   readonly takesCacheControl: boolean
   /** Members of messages that the vendor does not know are left out by the translation. */
   readonly ignoresUnknown: boolean
+  /** Claude's field `thinking` is accepted. */
+  readonly takesThinking: boolean
+  /** `thinking_blocks` of earlier answers are accepted. */
+  readonly takesThinkingBlocks: boolean
+  /** `top_k` is accepted, or left out by the translation. */
+  readonly takesTopK: boolean
 }
 
 /** A request in an API that the upstream speaks too, as the client sent it. */

@@ -7,7 +7,15 @@ export const translatedForm: RequestForm = Object.freeze({
   takesEffort: true,
   takesCacheControl: false,
   ignoresUnknown: true,
+  takesThinking: false,
+  takesThinkingBlocks: false,
+  takesTopK: true,
 })
 
-/** The same for Claude, which has marks for its prompt cache. */
-export const claudeForm: RequestForm = Object.freeze({ ...translatedForm, takesCacheControl: true })
+/** The same for Claude, which has marks for its prompt cache, and proofs of its thinking. */
+export const claudeForm: RequestForm = Object.freeze({
+  ...translatedForm,
+  takesCacheControl: true,
+  takesThinking: true,
+  takesThinkingBlocks: true,
+})

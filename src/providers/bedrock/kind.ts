@@ -14,7 +14,7 @@ import { authorizeWithBearer } from '../base/credentials.ts'
 import { estimateTranslatedOutput } from '../base/output-bound.ts'
 import { probeRoot } from '../base/probe.ts'
 import { encodeJsonBody } from '../base/request.ts'
-import { claudeForm } from '../base/request-form.ts'
+import { translatedForm } from '../base/request-form.ts'
 import { memoizePerCall } from '../canonical/request.ts'
 import { parseConverseAnswer } from './answer.ts'
 import {
@@ -94,7 +94,12 @@ function bedrockChat(target: DialectTarget): ChatEndpoint {
     streamType: eventStream,
     parseError: (status, body, header) => parseBedrockError(status, mask(body), header),
     isDoneOptional: false,
-    form: claudeForm,
+    form: {
+      ...translatedForm,
+      takesCacheControl: model.hasCachePoints,
+      takesThinking: model.claude !== undefined,
+      takesThinkingBlocks: model.hasSignedReasoning,
+    },
   }
 }
 

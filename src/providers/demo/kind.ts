@@ -29,6 +29,9 @@ export const demo: ProviderKind = Object.freeze({
         takesEffort: true,
         takesCacheControl: false,
         ignoresUnknown: false,
+        takesThinking: false,
+        takesThinkingBlocks: false,
+        takesTopK: false,
       },
     }),
   embed: ({ baseUrl, upstreamId }) =>

@@ -32,6 +32,9 @@ export const azure: ProviderKind = Object.freeze({
         takesEffort,
         takesCacheControl: false,
         ignoresUnknown: false,
+        takesThinking: false,
+        takesThinkingBlocks: false,
+        takesTopK: false,
       },
     })
   },

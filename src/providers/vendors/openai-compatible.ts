@@ -32,6 +32,8 @@ interface Vendor {
    * `never`: the vendor refuses a request with that field, as Mistral does with 422.
    */
   readonly streamUsage: 'ask' | 'always' | 'never'
+  /** The chat API has `top_k`, which OpenAI's refuses. */
+  readonly takesTopK?: boolean
   /** A stream may end without `[DONE]`. */
   readonly isDoneOptional?: boolean
   /** Maps a status that the vendor uses with another meaning. */
@@ -62,6 +64,7 @@ const vendors: readonly Vendor[] = [
     name: 'vllm',
     capabilities: all,
     streamUsage: 'ask',
+    takesTopK: true,
     probe: probeHealth('/health'),
     embed: { limits: { items: 2048 }, mixed: imagesInChat },
     rerank: bindRerank,
@@ -85,6 +88,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.together.ai/v1',
     capabilities: all,
     streamUsage: 'ask',
+    takesTopK: true,
     embed: { limits: { items: 128 }, dimensions: null },
     rerank: bindRerank,
   },
@@ -104,6 +108,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     capabilities: chatAndEmbed,
     streamUsage: 'always',
+    takesTopK: true,
     embed: { limits: { items: 128 } },
   },
   // https://api-docs.deepseek.com/
@@ -121,6 +126,7 @@ const vendors: readonly Vendor[] = [
     capabilities: chatAndEmbed,
     embedNeedsBaseUrl: true,
     streamUsage: 'ask',
+    takesTopK: true,
   },
   // https://docs.perplexity.ai/docs/sonar/openai-compatibility
   {
@@ -149,6 +155,7 @@ const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     capabilities: chatAndEmbed,
     streamUsage: 'ask',
+    takesTopK: true,
     embed: { limits: { items: 1024 } },
   },
   // https://huggingface.co/docs/inference-endpoints/engines/tei.md
@@ -239,6 +246,9 @@ function toKind(vendor: Vendor): ProviderKind {
           takesEffort: target.takesEffort,
           takesCacheControl: false,
           ignoresUnknown: false,
+          takesThinking: false,
+          takesThinkingBlocks: false,
+          takesTopK: vendor.takesTopK ?? false,
         },
       }),
     embed: (target) => bindEmbed(vendor, prefix, target),
