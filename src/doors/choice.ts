@@ -1,0 +1,85 @@
+import type { RawChoice } from '../core/frame.ts'
+import { isObject } from '../wire/json.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What a choice of a chunk, or of a whole answer, adds to the answer. */
+export interface ChoiceContent {
+  readonly reasoning: string
+  /** Reasoning with the vendor's proof, in the form of Claude's API. */
+  readonly thinkingBlocks: readonly JsonObject[]
+  readonly text: string
+  readonly refusal: string
+  readonly calls: readonly CallContent[]
+  readonly finishReason: string | undefined
+}
+
+/** A tool call, or the next piece of one. */
+export interface CallContent {
+  /** Its position among the calls; undefined from vendors that leave it out. */
+  readonly index: number | undefined
+  readonly id: string
+  readonly name: string
+  /** JSON text, or a piece of it. */
+  readonly arguments: string
+}
+
+/**
+ * Reads a choice in the form of chat completions, as the many vendors of that form write it. Members of
+ * another type read as absent.
+ */
+export function readChoice(choice: RawChoice): ChoiceContent {
+  const { delta, message, finish_reason: finishReason } = choice
+  const given = isObject(delta) ? delta : isObject(message) ? message : noContent
+  const parts = readParts(given['content'])
+  return {
+    reasoning: readReasoning(given) || parts.reasoning,
+    thinkingBlocks: listObjects(given['thinking_blocks']),
+    text: parts.text,
+    refusal: toText(given['refusal']),
+    calls: listObjects(given['tool_calls']).map(readCall),
+    finishReason: typeof finishReason === 'string' ? finishReason : undefined,
+  }
+}
+
+const noContent: JsonObject = Object.freeze({})
+
+/** Vendors send the same reasoning under several names, so the first one counts. */
+function readReasoning(given: JsonObject): string {
+  return (
+    toText(given['reasoning_content']) ||
+    toText(given['reasoning']) ||
+    listObjects(given['reasoning_details'])
+      .map(({ text, summary }) => toText(text) || toText(summary))
+      .join('')
+  )
+}
+
+/** Reads a text, or the parts that some vendors send instead: Mistral nests reasoning in one of them. */
+function readParts(content: unknown): { readonly text: string; readonly reasoning: string } {
+  if (!Array.isArray(content)) return { text: toText(content), reasoning: '' }
+  const parts = listObjects(content)
+  return {
+    text: parts.map(({ text }) => toText(text)).join(''),
+    reasoning: parts.map(({ thinking }) => readParts(thinking).text).join(''),
+  }
+}
+
+function readCall(call: JsonObject): CallContent {
+  const { index, id, function: called } = call
+  const { name, arguments: given } = isObject(called) ? called : noContent
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: toText(id),
+    name: toText(name),
+    arguments: isObject(given) ? JSON.stringify(given) : toText(given),
+  }
+}
+
+function listObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
