@@ -1,6 +1,7 @@
 import type { ChatDoor } from '../data-plane/index.ts'
 import { chatDoor } from './chat/door.ts'
+import { messagesDoor } from './messages/door.ts'
 import { responsesDoor } from './responses/door.ts'
 
 /** Every API for chat. The only such list: each has its route, its records and its errors by its row. */
-export const doors: readonly ChatDoor[] = [chatDoor, responsesDoor]
+export const doors: readonly ChatDoor[] = [chatDoor, messagesDoor, responsesDoor]

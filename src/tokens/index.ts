@@ -1,4 +1,12 @@
 export { countExactly, type TokenCountInput, toChatCountInput } from './bpe.ts'
 export { estimateEmbedTokens, estimateItemTokens, toEmbedCountInput } from './embeddings.ts'
 export { findEncoding } from './encoding.ts'
-export { createEstimatedUsage, estimatePromptTokens, estimateRerankTokens } from './heuristic.ts'
+export {
+  createEstimatedUsage,
+  estimateImageTokens,
+  estimatePromptTokens,
+  estimateRerankTokens,
+  estimateTextTokens,
+  tokensPerMessage,
+  tokensPerReply,
+} from './heuristic.ts'

@@ -13,6 +13,7 @@ import { createErrorParser } from '../base/vendor-error.ts'
 import { memoizePerCall } from '../canonical/request.ts'
 import { findClaudeModel } from '../claude/models.ts'
 import { parseAnthropicAnswer } from './answer.ts'
+import { apiVersion, bindMessages } from './native.ts'
 import { toAnthropicRequest } from './request.ts'
 import { AnthropicStream } from './stream.ts'
 
@@ -25,14 +26,11 @@ export const anthropic: ProviderKind = Object.freeze({
   references: 'anthropic',
   createAuthorizer,
   chat: anthropicChat,
+  native: {
+    messages: ({ baseUrl, upstreamId }) =>
+      bindMessages({ url: buildMessagesUrl(baseUrl), upstreamId }),
+  },
 } satisfies ProviderKind)
-
-/**
- * Pinned: the next version, 2026-10-21, rejects `temperature`, `top_p` and `top_k` on every model,
- * and clients of the OpenAI API often send them.
- * https://platform.claude.com/docs/en/api/versioning
- */
-const apiVersion = '2023-06-01'
 
 function anthropicChat(target: DialectTarget): ChatEndpoint {
   const { baseUrl, upstreamId, modelId, maxOutputTokens, clock } = target

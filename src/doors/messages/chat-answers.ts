@@ -1,0 +1,89 @@
+import type { ContentPart } from '../../core/chat.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import {
+  type ConversationOptions,
+  type PlacedBlock,
+  type PlacedMessage,
+  type PlacedPart,
+  readMark,
+  toBlockParts,
+  toContent,
+} from './chat-parts.ts'
+import { type Block, blockSchemas, checkPart } from './schema.ts'
+import { type ProvenBlock, readProven } from './thinking.ts'
+
+/** The blocks of an earlier answer that one chat message can hold. */
+interface Segment {
+  readonly thinking: ProvenBlock[]
+  readonly parts: PlacedPart[]
+  readonly calls: PlacedCall[]
+}
+
+interface PlacedCall {
+  readonly call: Readonly<Record<string, unknown>>
+  readonly path: string
+}
+
+/**
+ * Writes an earlier answer. Thinking goes only to models that check its proof, and has to stay in its
+ * place: thinking behind a text or a call begins another message, which the vendor's turn joins again.
+ */
+export function toAssistantMessages(
+  blocks: readonly PlacedBlock[],
+  path: string,
+  options: ConversationOptions,
+): PlacedMessage[] {
+  const { target } = options
+  const segments: Segment[] = [newSegment()]
+  for (const { block, path: place } of blocks) {
+    let segment = segments.at(-1) as Segment
+    const thinking = target.takesThinkingBlocks ? readProven(block) : undefined
+    if (thinking && segment.parts.length + segment.calls.length > 0) {
+      segment = newSegment()
+      segments.push(segment)
+    }
+    if (thinking) segment.thinking.push(thinking)
+    else if (block.type === 'tool_use') segment.calls.push(toCall(block, place, options))
+    else segment.parts.push(...toBlockParts(block, place, target))
+  }
+  return segments.flatMap((segment) => toMessage(segment, path, target))
+}
+
+function newSegment(): Segment {
+  return { thinking: [], parts: [], calls: [] }
+}
+
+function toCall(
+  block: Block,
+  path: string,
+  { target, readInput }: ConversationOptions,
+): PlacedCall {
+  const { id, name } = checkPart(blockSchemas.tool_use, block, path)
+  const called = { name, arguments: readInput(`${path}.input`) }
+  return { path, call: { id, type: 'function', function: called, ...readMark(block, target) } }
+}
+
+function toMessage(
+  { thinking, parts, calls }: Segment,
+  path: string,
+  target: ChatTarget,
+): PlacedMessage[] {
+  if (parts.length + calls.length === 0) return []
+  // A text may be split where it cites a source.
+  const content: string | ContentPart[] | null =
+    parts.length === 0 ? null : toContent(parts, target, (texts) => texts.join(''))
+  const message = {
+    role: 'assistant',
+    content,
+    ...(thinking.length > 0 && { thinking_blocks: thinking }),
+    ...(calls.length > 0 && { tool_calls: calls.map(({ call }) => call) }),
+  }
+  return [
+    {
+      message,
+      path,
+      parts: parts.map((part) => part.path),
+      calls: calls.map((call) => call.path),
+    },
+  ]
+}

@@ -1,0 +1,115 @@
+import type { ChatMessage } from '../../core/chat.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import { toAssistantMessages } from './chat-answers.ts'
+import {
+  type ConversationOptions,
+  type PlacedBlock,
+  type PlacedMessage,
+  type PlacedPart,
+  toBlockParts,
+  toContent,
+  toParts,
+} from './chat-parts.ts'
+import { toResult } from './chat-results.ts'
+import type { Content, CountRequest } from './schema.ts'
+
+/** Writes the instructions and the messages. Throws `UntranslatableError` when nothing is left to send. */
+export function toChatMessages(
+  { system, messages }: CountRequest,
+  options: ConversationOptions,
+): readonly PlacedMessage[] {
+  const { target } = options
+  const placed = [
+    ...toInstructions(system ?? '', 'system', target),
+    ...messages.flatMap(({ role, content }, index) => {
+      const path = `messages.${index}`
+      switch (role) {
+        case 'user':
+          return toUserMessages(listBlocks(content, path), path, target)
+        case 'assistant':
+          return toAssistantMessages(listBlocks(content, path), path, options)
+        case 'system':
+          return toInstructions(content, `${path}.content`, target)
+        default:
+          throw new UntranslatableError(`${path}.role: unknown role`, `${path}.role`)
+      }
+    }),
+  ]
+  if (placed.every(({ message }) => message.role === 'system')) {
+    const rule = 'must hold at least one text, image, document, call or result'
+    throw new UntranslatableError(`messages: ${rule}`, 'messages')
+  }
+  return moveBehindResults(placed)
+}
+
+/** Lists the blocks of a message; a string is one text block. */
+function listBlocks(content: Content, path: string): readonly PlacedBlock[] {
+  return typeof content === 'string'
+    ? [{ block: { type: 'text', text: content }, path: `${path}.content` }]
+    : content.map((block, index) => ({ block, path: `${path}.content.${index}` }))
+}
+
+function toInstructions(content: Content, path: string, target: ChatTarget): PlacedMessage[] {
+  const parts = toParts(content, path, target)
+  if (parts.length === 0) return []
+  return [placeMessage({ role: 'system', content: toContent(parts, target) }, path, parts)]
+}
+
+function placeMessage(
+  message: ChatMessage,
+  path: string,
+  parts: readonly PlacedPart[],
+): PlacedMessage {
+  return { message, path, parts: parts.map((part) => part.path), calls: [] }
+}
+
+/**
+ * Writes the results first, each as a message of its own, because they must follow their calls. Images and
+ * files of results go into the user message behind them: most vendors take only text in a tool message.
+ */
+function toUserMessages(
+  blocks: readonly PlacedBlock[],
+  path: string,
+  target: ChatTarget,
+): PlacedMessage[] {
+  const messages: PlacedMessage[] = []
+  const attached: PlacedPart[] = []
+  const own: PlacedPart[] = []
+  for (const { block, path: place } of blocks) {
+    if (block.type === 'tool_result') {
+      const { message, texts, media } = toResult(block, place, target)
+      messages.push(placeMessage(message, place, texts))
+      attached.push(...media)
+    } else {
+      own.push(...toBlockParts(block, place, target))
+    }
+  }
+  const parts = [...attached, ...own]
+  if (parts.length > 0) {
+    const message = { role: 'user', content: toContent(parts, target) }
+    messages.push(placeMessage(message, path, parts))
+  }
+  return messages
+}
+
+/** Moves instructions between calls and their results behind the results: nothing may separate them. */
+function moveBehindResults(placed: readonly PlacedMessage[]): readonly PlacedMessage[] {
+  const ordered: PlacedMessage[] = []
+  let waiting: PlacedMessage[] = []
+  let isAfterCalls = false
+  for (const one of placed) {
+    const { role, tool_calls: calls } = one.message
+    if (role === 'system' && isAfterCalls) {
+      waiting.push(one)
+      continue
+    }
+    if (role !== 'tool') {
+      ordered.push(...waiting)
+      waiting = []
+      isAfterCalls = calls !== undefined && calls !== null
+    }
+    ordered.push(one)
+  }
+  return [...ordered, ...waiting]
+}

@@ -1,0 +1,136 @@
+import type { ChatRequest } from '../../core/chat.ts'
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import { toChatMessages } from './chat-messages.ts'
+import type { PlacedMessage } from './chat-parts.ts'
+import { toChatTools } from './chat-tools.ts'
+import { type CountRequest, checkPart, jsonFormat } from './schema.ts'
+
+/** A Messages request as chat completions. */
+export interface WrittenChat {
+  readonly chat: ChatRequest
+  readonly places: ChatPlaces
+}
+
+/** Where the parts of a chat request come from. */
+export interface ChatPlaces {
+  readonly messages: readonly Pick<PlacedMessage, 'path' | 'parts' | 'calls'>[]
+  /** The position of each tool in the client's list. */
+  readonly tools: readonly number[]
+  /** The path of the field that `reasoning_effort` comes from. */
+  readonly effort: string
+  /** The paths of vendor-run tools, and of a choice that names one: they are not in the chat request. */
+  readonly dropped: readonly string[]
+}
+
+export interface WriteOptions {
+  readonly target: ChatTarget
+  /** Returns the exact JSON text of the `input` of a call. */
+  readonly readInput: (path: string) => string
+}
+
+/**
+ * Writes a request as chat completions. What only Claude's API has is left out. Throws
+ * `UntranslatableError` for a request that no chat request can express.
+ */
+export function writeChat(request: CountRequest, options: WriteOptions): WrittenChat {
+  const { target } = options
+  checkThread(request)
+  const placed = toChatMessages(request, options)
+  const { fields: tools, positions, dropped } = toChatTools(request, target)
+  const chat = {
+    model: target.model,
+    messages: placed.map(({ message }) => message),
+    ...toBound(request, target),
+    ...toStream(request, target),
+    ...toSampling(request, target),
+    ...toReasoning(request, target),
+    ...toResponseFormat(request),
+    ...tools,
+  }
+  return {
+    chat,
+    places: {
+      messages: placed.map(({ path, parts, calls }) => ({ path, parts, calls })),
+      tools: positions,
+      effort: request.output_config?.effort ? 'output_config.effort' : 'thinking',
+      dropped,
+    },
+  }
+}
+
+/**
+ * A continued thread has only the new messages; the others are at the vendor that keeps the thread. SDKs
+ * react to this error code by sending the whole history.
+ */
+function checkThread({ thread }: CountRequest): void {
+  if (thread?.type !== 'continue') return
+  throw new UntranslatableError(
+    'thread: the thread does not exist here; send the whole conversation',
+    'thread',
+    { fields: { details: { error_code: 'thread_not_found' } } },
+  )
+}
+
+function toBound(request: CountRequest, { boundField, maxOutputTokens }: ChatTarget): object {
+  const { max_tokens: bound } = request
+  if (bound === undefined || bound === null) return {}
+  if (bound === 0) {
+    const rule = 'must be at least 1 for a model of another API'
+    throw new UntranslatableError(`max_tokens: ${rule}`, 'max_tokens')
+  }
+  return { [boundField]: Math.min(bound, maxOutputTokens ?? bound) }
+}
+
+function toStream({ stream }: CountRequest, { asksStreamUsage }: ChatTarget): object {
+  if (stream !== true) return {}
+  return { stream, ...(asksStreamUsage && { stream_options: { include_usage: true } }) }
+}
+
+function toSampling(request: CountRequest, { takesTopK }: ChatTarget): object {
+  const { temperature, top_p: topP, top_k: topK, stop_sequences: stop } = request
+  return {
+    ...(isGiven(temperature) && { temperature }),
+    ...(isGiven(topP) && { top_p: topP }),
+    ...(isGiven(topK) && takesTopK && { top_k: topK }),
+    ...(isGiven(stop) && stop.length > 0 && { stop }),
+  }
+}
+
+function isGiven<Value>(value: Value | null | undefined): value is Value {
+  return value !== undefined && value !== null
+}
+
+/**
+ * Claude gets its own field for a budget and for thinking turned off; which models think adaptively
+ * differs, so there the effort decides. Other models get an effort.
+ */
+function toReasoning(request: CountRequest, target: ChatTarget): object {
+  const { thinking, output_config: config } = request
+  const isOwn = thinking?.type === 'enabled' || thinking?.type === 'disabled'
+  if (target.takesThinking && isOwn) {
+    return { thinking, ...(config?.effort && { reasoning_effort: config.effort }) }
+  }
+  const effort = config?.effort || toEffort(thinking)
+  return effort && target.takesEffort ? { reasoning_effort: effort } : {}
+}
+
+/** Returns the effort that comes nearest to a budget of thinking tokens. */
+function toEffort(thinking: CountRequest['thinking']): 'low' | 'medium' | 'high' | undefined {
+  if (thinking?.type !== 'enabled') return undefined
+  const budget = thinking.budget_tokens ?? 0
+  if (budget < 4096) return 'low'
+  return budget < 16_384 ? 'medium' : 'high'
+}
+
+function toResponseFormat({ output_config: config }: CountRequest): object {
+  const format = config?.format
+  if (format?.type !== 'json_schema') return {}
+  const { schema } = checkPart(jsonFormat, format, 'output_config.format')
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'output', ...(schema && { schema }) },
+    },
+  }
+}

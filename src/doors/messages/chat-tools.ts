@@ -1,0 +1,83 @@
+import { UntranslatableError } from '../../core/untranslatable-error.ts'
+import type { ChatTarget } from '../translated-link.ts'
+import { readMark } from './chat-parts.ts'
+import { type CountRequest, checkPart, inputSchema, type Tool } from './schema.ts'
+
+/** The tool fields of a chat request. */
+export interface ChatTools {
+  readonly fields: {
+    readonly tools?: Readonly<Record<string, unknown>>[]
+    readonly tool_choice?: unknown
+    readonly parallel_tool_calls?: false
+  }
+  /** The position of each tool in the client's list. */
+  readonly positions: readonly number[]
+  /** The paths of tools that a vendor runs or defines, and of a choice that names one. */
+  readonly dropped: readonly string[]
+}
+
+/** Writes the tools that have a schema. The others exist only at the vendor that defines them. */
+export function toChatTools(
+  { tools, tool_choice: choice }: CountRequest,
+  target: ChatTarget,
+): ChatTools {
+  const offered = tools ?? []
+  const positions = offered.flatMap((tool, index) => (isFunction(tool) ? [index] : []))
+  const names = new Set(positions.map((index) => offered[index]?.name))
+  const dropped = offered.flatMap((tool, index) => (isFunction(tool) ? [] : [`tools.${index}`]))
+  const isLost = choice?.type === 'tool' && offered.length > 0 && !names.has(choice.name)
+  const known = choice && !isLost ? toToolChoice(choice) : undefined
+  if (choice && known === undefined) dropped.push('tool_choice')
+  if (positions.length === 0) return { fields: {}, positions, dropped }
+  return {
+    fields: {
+      tools: positions.map((index) => toFunction(offered[index] as Tool, `tools.${index}`, target)),
+      ...(known !== undefined && { tool_choice: known }),
+      ...(choice?.disable_parallel_tool_use && { parallel_tool_calls: false }),
+    },
+    positions,
+    dropped,
+  }
+}
+
+function isFunction({ type }: Tool): boolean {
+  return type === undefined || type === null || type === 'custom'
+}
+
+function toFunction(
+  tool: Tool,
+  path: string,
+  target: ChatTarget,
+): Readonly<Record<string, unknown>> {
+  const { name, description, strict, input_schema: schema } = tool
+  if (!name) throw new UntranslatableError(`${path}.name is required`, `${path}.name`)
+  const parameters = checkPart(inputSchema, schema, `${path}.input_schema`)
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description && { description }),
+      parameters,
+      ...(strict && { strict }),
+    },
+    ...readMark(tool, target),
+  }
+}
+
+/** Undefined for a type that is newer than this code. */
+function toToolChoice({
+  type,
+  name,
+}: NonNullable<CountRequest['tool_choice']>): string | object | undefined {
+  switch (type) {
+    case 'auto':
+    case 'none':
+      return type
+    case 'any':
+      return 'required'
+    case 'tool':
+      return { type: 'function', function: { name } }
+    default:
+      return undefined
+  }
+}

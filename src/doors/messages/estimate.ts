@@ -1,0 +1,77 @@
+import {
+  estimateImageTokens,
+  estimateTextTokens,
+  tokensPerMessage,
+  tokensPerReply,
+} from '../../tokens/index.ts'
+import { isObject } from '../../wire/json.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import type { CountRequest } from './schema.ts'
+
+/**
+ * Estimates a prompt by its bytes, by the rules for chat completions: texts, tool calls, results and
+ * definitions, and images. `toolBytes` replaces the size of tools that are too many to render again.
+ */
+export function estimatePrompt(request: CountRequest, toolBytes?: number): number {
+  const { system, messages, tools } = request
+  const tally = { bytes: 0, images: 0 }
+  let tokens = tokensPerReply
+  if (system !== undefined && system !== null) {
+    addContent(system, tally)
+    tokens += tokensPerMessage + estimateTextTokens(tally.bytes)
+  }
+  for (const { role, content } of messages) {
+    tally.bytes = countUtf8Bytes(role)
+    addContent(content, tally)
+    tokens += tokensPerMessage + estimateTextTokens(tally.bytes)
+  }
+  if (toolBytes !== undefined) tokens += estimateTextTokens(toolBytes)
+  else for (const tool of tools ?? []) tokens += estimateTextTokens(measureJson(tool))
+  return tokens + tally.images * estimateImageTokens({ detail: undefined })
+}
+
+interface Tally {
+  bytes: number
+  images: number
+}
+
+function addContent(content: unknown, tally: Tally): void {
+  if (typeof content === 'string') tally.bytes += countUtf8Bytes(content)
+  else if (Array.isArray(content)) for (const block of content) addBlock(block, tally)
+}
+
+/** Adds what a model reads of a block. Ids, signatures and inline files are not text. */
+function addBlock(block: unknown, tally: Tally): void {
+  if (!isObject(block)) return
+  switch (block['type']) {
+    case 'image':
+      tally.images++
+      return
+    case 'tool_use':
+      tally.bytes += measureText(block['name']) + measureJson(block['input'])
+      return
+    case 'thinking':
+      tally.bytes += measureText(block['thinking'])
+      return
+    case 'document':
+      tally.bytes += measureText(block['title']) + measureText(block['context'])
+      return addSource(block['source'], tally)
+    default:
+      tally.bytes += measureText(block['text']) + measureText(block['title'])
+      addContent(block['content'], tally)
+  }
+}
+
+function addSource(source: unknown, tally: Tally): void {
+  if (!isObject(source)) return
+  if (source['type'] === 'text') tally.bytes += measureText(source['data'])
+  addContent(source['content'], tally)
+}
+
+function measureText(value: unknown): number {
+  return typeof value === 'string' ? countUtf8Bytes(value) : 0
+}
+
+function measureJson(value: unknown): number {
+  return countUtf8Bytes(JSON.stringify(value ?? {}))
+}

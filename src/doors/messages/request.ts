@@ -1,0 +1,202 @@
+import type { ChatRequest, ImagePart, OutputEstimate } from '../../core/chat.ts'
+import type { MemberLayout, ObjectLayout } from '../../core/layout.ts'
+import type { BufferedBody } from '../../core/ports.ts'
+import type { ChatAnswer, Model, NativeCall } from '../../core/provider.ts'
+import type { DoorCall, LinkCall, ReceivedRequest, WriterContext } from '../../data-plane/index.ts'
+import type { StreamWriter } from '../../stream/stream-writer.ts'
+import { largeBodyBytes } from '../../wire/body-limiter.ts'
+import { parseObject, readJsonBody } from '../../wire/json-body.ts'
+import { extractTexts } from '../../wire/json-text.ts'
+import { NativeLink, type NativeRequest } from '../native-link.ts'
+import {
+  type ChatTarget,
+  type ServedAnswer,
+  TranslatedLink,
+  type TranslatedRequest,
+} from '../translated-link.ts'
+import { renderAnswer } from './answer.ts'
+import { type ChatPlaces, type WrittenChat, writeChat } from './chat-request.ts'
+import { estimatePrompt } from './estimate.ts'
+import { listImages } from './images.ts'
+import { NativeStreamWriter, readApiFacts } from './native.ts'
+import { locatePath } from './paths.ts'
+import { checkMessagesRequest, type MessagesRequest } from './schema.ts'
+import { MessagesStreamWriter } from './stream.ts'
+
+/** Members that the gateway reads. Each may occur once, because upstreams differ in which duplicate counts. */
+const unique = ['model', 'stream', 'max_tokens'] as const
+
+const names = [...unique, 'tools', 'stream_options'] as const
+
+/** Reads a request of the Messages API, or throws LM-1001 with the field at fault. */
+export async function readMessages({
+  bytes,
+  request,
+  slice,
+}: ReceivedRequest): Promise<ParsedMessages> {
+  const { layout, value } = await readJsonBody(bytes, { names, unique, timeSlice: slice })
+  return new ParsedMessages(checkMessagesRequest(value), { bytes, layout, request })
+}
+
+type MessagesLayout = MemberLayout<(typeof names)[number]> &
+  Pick<ObjectLayout<never>, 'values' | 'commas'>
+
+interface MessagesSource {
+  readonly bytes: Uint8Array
+  readonly layout: MessagesLayout
+  /** Its headers and its query belong to the API. */
+  readonly request: Pick<Request, 'headers' | 'url'>
+}
+
+/** A body over one of these is heavy: it takes much time to parse, and much memory afterwards. */
+const maxLightBytes = 64 * 1024
+const maxLightValues = 1000
+/** The tools of a body with more values are estimated from their bytes, without rendering them again. */
+const maxCountedValues = 50_000
+
+/** A Messages request. A heavy one does not stay parsed: it is parsed again when it is needed. */
+export class ParsedMessages implements DoorCall, TranslatedRequest, NativeRequest {
+  readonly model: string
+  readonly stream: boolean
+  readonly choices = 1
+  readonly size: MessagesLayout
+  readonly call: NativeCall
+  readonly #maxTokens: number
+  #request: MessagesRequest | undefined
+  #promptTokens: number | undefined
+  /** Where the parts of the latest chat request come from. */
+  #written: { readonly target: ChatTarget; readonly places: ChatPlaces } | undefined
+  readonly #links = new Map<Model, NativeLink | TranslatedLink>()
+
+  constructor(parsed: MessagesRequest, { bytes, layout, request }: MessagesSource) {
+    this.#request = parsed
+    this.model = parsed.model
+    this.stream = parsed.stream === true
+    this.#maxTokens = parsed.max_tokens
+    this.size = layout
+    this.call = { bytes, layout, stream: this.stream, ...readApiFacts(request) }
+  }
+
+  get images(): readonly ImagePart[] {
+    return listImages(this.#parsed)
+  }
+
+  /** The estimated tokens of the prompt, computed once. */
+  get promptTokens(): number {
+    this.#promptTokens ??= estimatePrompt(this.#parsed, this.#toolBytes)
+    return this.#promptTokens
+  }
+
+  /** True when the work on the request must yield to other requests. */
+  get isHeavy(): boolean {
+    return this.call.bytes.length > maxLightBytes || this.size.values > maxLightValues
+  }
+
+  /** True when the bytes are released as soon as an answer has begun. */
+  get isLarge(): boolean {
+    return this.call.bytes.length > largeBodyBytes
+  }
+
+  get chat(): ChatRequest {
+    return this.#write(anyTarget).chat
+  }
+
+  bind(link: Model): LinkCall {
+    const known = this.#links.get(link)
+    if (known) return known
+    // The chat requests of a heavy call take much memory, so only one is kept.
+    if (this.isHeavy) this.#links.clear()
+    const endpoint = link.native.messages
+    const bound = endpoint ? new NativeLink(this, endpoint) : new TranslatedLink(this, link)
+    this.#links.set(link, bound)
+    return bound
+  }
+
+  /** Drops the parsed form of a heavy request, and what was written from it. */
+  forget(): void {
+    if (!this.isHeavy || !this.#request) return
+    void this.promptTokens
+    this.#request = undefined
+    for (const link of this.#links.values()) if (link instanceof TranslatedLink) link.forget()
+  }
+
+  estimateOutput(): OutputEstimate {
+    return { maxTokens: this.#maxTokens, isBounded: true, choices: 1 }
+  }
+
+  createNativeWriter(context: WriterContext): StreamWriter {
+    return new NativeStreamWriter(context)
+  }
+
+  toChat(target: ChatTarget): ChatRequest {
+    return this.#write(target).chat
+  }
+
+  listDropped(target: ChatTarget): readonly string[] {
+    return this.#placesFor(target).dropped
+  }
+
+  locate(path: string, target: ChatTarget): string {
+    return locatePath(path, this.#placesFor(target))
+  }
+
+  renderAnswer(answer: ChatAnswer, served: ServedAnswer): BufferedBody {
+    return renderAnswer(answer, served)
+  }
+
+  createWriter(context: WriterContext): StreamWriter {
+    return new MessagesStreamWriter(context)
+  }
+
+  get #parsed(): MessagesRequest {
+    this.#request ??= checkMessagesRequest(parseObject(this.call.bytes))
+    return this.#request
+  }
+
+  get #toolBytes(): number | undefined {
+    if (this.size.values <= maxCountedValues) return undefined
+    const tools = this.size.spans.tools.at(-1)
+    return tools ? tools.end - tools.start : 0
+  }
+
+  #placesFor(target: ChatTarget): ChatPlaces {
+    return this.#written?.target === target ? this.#written.places : this.#write(target).places
+  }
+
+  #write(target: ChatTarget): WrittenChat {
+    const written = writeChat(this.#parsed, {
+      target,
+      readInput: createInputReader(this.call.bytes),
+    })
+    this.#written = { target, places: written.places }
+    return written
+  }
+}
+
+/** For counts, where it does not matter what an upstream takes. */
+const anyTarget: ChatTarget = Object.freeze({
+  model: '',
+  maxOutputTokens: undefined,
+  boundField: 'max_tokens',
+  asksStreamUsage: false,
+  takesEffort: false,
+  takesCacheControl: false,
+  takesThinking: false,
+  takesThinkingBlocks: false,
+  takesTopK: false,
+})
+
+const decoder = new TextDecoder()
+
+/**
+ * Creates a reader of the inputs of calls as the client wrote them: parsing would round large numbers. It
+ * scans the body at the first call.
+ */
+function createInputReader(bytes: Uint8Array): (path: string) => string {
+  let inputs: ReadonlyMap<string, string> | undefined
+  return (path) => {
+    inputs ??= extractTexts(decoder.decode(bytes), 'messages.*.content.*.input')
+    const input = inputs.get(path)
+    return input === undefined || input === 'null' ? '{}' : input
+  }
+}

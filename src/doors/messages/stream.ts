@@ -1,0 +1,125 @@
+import type { GatewayError } from '../../core/errors.ts'
+import type { Frame, RawChoice } from '../../core/frame.ts'
+import { renderMessagesUsage, unknownUsage } from '../../core/messages-usage.ts'
+import type { WriterContext } from '../../data-plane/index.ts'
+import { noBytes } from '../../stream/chunk-writer.ts'
+import { Slab } from '../../stream/slab.ts'
+import type { FinalUsage, StreamWriter } from '../../stream/stream-writer.ts'
+import { readChoice } from '../choice.ts'
+import { ContentBlocks } from './content-blocks.ts'
+import { renderMessagesError } from './error.ts'
+import { renderEvent } from './events.ts'
+import { newMessageId } from './ids.ts'
+import { toStopFields } from './stop-reason.ts'
+import { readProven } from './thinking.ts'
+
+/** The longest explanation of a refusal that is repeated in `stop_details`, in characters. */
+const maxRefusal = 64 * 1024
+
+/** Writes the stream of another API as the events of a message. */
+export class MessagesStreamWriter implements StreamWriter {
+  readonly #context: WriterContext
+  readonly #slab = new Slab()
+  readonly #blocks = new ContentBlocks((name, data) => this.#add(name, data))
+  /** The events that have not been returned. */
+  #pending = ''
+  #hasStarted = false
+  #hasText = false
+  #refusal = ''
+  #finishReason: string | undefined
+
+  constructor(context: WriterContext) {
+    this.#context = context
+  }
+
+  write({ choices }: Frame): Uint8Array {
+    this.#start()
+    for (const choice of choices ?? []) if (isFirst(choice)) this.#read(choice)
+    return this.#take()
+  }
+
+  ping(): Uint8Array {
+    this.#start()
+    this.#add('ping', {})
+    return this.#take()
+  }
+
+  complete(_: Frame, { usage }: FinalUsage): Uint8Array {
+    this.#start()
+    this.#blocks.end()
+    const delta = toStopFields({
+      finishReason: this.#finishReason,
+      hasCalls: this.#blocks.hasCalls,
+      refusal: this.#refusal,
+    })
+    this.#add('message_delta', { delta, usage: renderMessagesUsage(usage) })
+    this.#add('message_stop', {})
+    return this.#take()
+  }
+
+  /** No `message_stop` follows, so that no client takes the answer for a complete one. */
+  fail(error: GatewayError): Uint8Array {
+    this.#pending = ''
+    this.#add('error', renderMessagesError(error, this.#context.requestId))
+    return this.#take()
+  }
+
+  #start(): void {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    this.#add('message_start', {
+      message: {
+        id: newMessageId(),
+        type: 'message',
+        role: 'assistant',
+        model: this.#context.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+        container: null,
+        usage: unknownUsage,
+      },
+    })
+  }
+
+  #read(choice: RawChoice): void {
+    const { reasoning, thinkingBlocks, text, refusal, calls, finishReason } = readChoice(choice)
+    if (reasoning !== '') this.#blocks.thinking(reasoning)
+    for (const block of thinkingBlocks) {
+      const proven = readProven(block)
+      if (proven) this.#blocks.proven(proven)
+    }
+    if (text !== '') this.#addText(text)
+    if (refusal !== '') this.#addRefusal(refusal)
+    for (const call of calls) this.#blocks.call(call)
+    this.#finishReason = finishReason ?? this.#finishReason
+  }
+
+  #addText(text: string): void {
+    this.#hasText = true
+    this.#blocks.text(text)
+  }
+
+  /** A refusal is the text of an answer that has no other; it explains the end of one that has. */
+  #addRefusal(refusal: string): void {
+    if (this.#refusal.length < maxRefusal) this.#refusal += refusal
+    if (!this.#hasText) this.#blocks.text(refusal)
+  }
+
+  #add(name: string, data: object): void {
+    this.#pending += renderEvent(name, data)
+  }
+
+  #take(): Uint8Array {
+    if (this.#pending === '') return noBytes
+    const bytes = this.#slab.encode(this.#pending)
+    this.#pending = ''
+    return bytes
+  }
+}
+
+/** An answer has one message; further choices are not asked for. */
+function isFirst({ index }: RawChoice): boolean {
+  return index === undefined || index === 0
+}

@@ -1,0 +1,60 @@
+import { renderMessagesUsage } from '../../core/messages-usage.ts'
+import type { AnswerResult, NativeAnswer } from '../../core/provider.ts'
+import type { Usage } from '../../core/usage.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { scanLayout } from '../../wire/json-scan.ts'
+import { setMember, splice } from '../../wire/json-splice.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { parseErrorObject } from './errors.ts'
+import { parseUsage } from './usage.ts'
+
+type Result = AnswerResult<NativeAnswer>
+
+/** Reads an answer whose bytes the client gets as they are, with an estimate where usage is missing. */
+export function readNativeAnswer(body: Uint8Array): Result {
+  const value = tryParseJson(body)
+  if (value === undefined) return malformed('the answer is not JSON')
+  if (!isObject(value)) return malformed('the answer is not a JSON object')
+  if (value['type'] === 'error') return readErrorAnswer(value['error'])
+  const { content, usage } = value
+  if (!Array.isArray(content)) return malformed('the answer is not a Messages API response')
+  let output = ''
+  for (const block of content) if (isObject(block)) output += joinBlockText(block)
+  return {
+    ok: true,
+    answer: {
+      usage: parseUsage(usage),
+      output,
+      outputBytes: countUtf8Bytes(output),
+      render: (resolved) => (resolved.estimatedSide ? replaceUsage(body, usage, resolved) : body),
+    },
+  }
+}
+
+/** Joins the text that a model has generated in one block. */
+export function joinBlockText({ text, thinking, name, input }: Record<string, unknown>): string {
+  const texts = [text, thinking, name].filter((part) => typeof part === 'string')
+  const isCalled = isObject(input) && Object.keys(input).length > 0
+  return texts.join('') + (isCalled ? JSON.stringify(input) : '')
+}
+
+/** Keeps the members that the gateway does not count, such as the service tier. */
+function replaceUsage(body: Uint8Array, reported: unknown, usage: Usage): Uint8Array {
+  const json = JSON.stringify({
+    ...(isObject(reported) && reported),
+    ...renderMessagesUsage(usage),
+  })
+  return splice(body, setMember(scanLayout(body, ['usage']), 'usage', json))
+}
+
+/** Reads an error in the body of an answer with status 200. */
+function readErrorAnswer(error: unknown): Result {
+  const failure = parseErrorObject(error)
+  if (failure.kind === 'status') return { ok: false, failure }
+  const { vendor } = failure
+  return { ok: false, failure: { kind: 'malformed', detail: 'the answer is an error', vendor } }
+}
+
+function malformed(detail: string): Result {
+  return { ok: false, failure: { kind: 'malformed', detail } }
+}

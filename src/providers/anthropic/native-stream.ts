@@ -1,0 +1,154 @@
+import type { Frame, FrameDecoder } from '../../core/frame.ts'
+import type { ReportedUsage } from '../../core/usage.ts'
+import { createFailedFrame, noBytes } from '../../stream/chunk-writer.ts'
+import { concat } from '../../wire/byte-list.ts'
+import { isObject, tryParseJson } from '../../wire/json.ts'
+import { type RawEvent, SseSplitter } from '../../wire/sse.ts'
+import { countUtf8Bytes } from '../../wire/utf8.ts'
+import { parseErrorObject } from './errors.ts'
+import { joinBlockText } from './native-answer.ts'
+import { parseUsage } from './usage.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Classifies the events of a stream whose bytes the client gets unchanged. The event with the stop reason
+ * and those behind it are held until `message_stop`, and leave in one frame with it: the writer may have to
+ * add usage to them.
+ */
+export class NativeStream implements FrameDecoder {
+  readonly #splitter = new SseSplitter()
+  #usage: Record<string, unknown> | undefined
+  /** The events since the stop reason. */
+  #tail: Uint8Array[] | undefined
+
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = []
+    for (const event of this.#splitter.push(bytes)) frames.push(...this.#read(event))
+    return frames
+  }
+
+  end(): Frame[] {
+    const frames: Frame[] = []
+    for (const event of this.#splitter.end()) {
+      // A torn event is dropped: the client would read it as malformed JSON.
+      const isWhole = event.data !== undefined && tryParseJson(event.data) !== undefined
+      if (isWhole) frames.push(...this.#read(closeEvent(event)))
+    }
+    const isOver = frames.some(({ kind }) => kind === 'done' || kind === 'error')
+    // Some compatible servers close the stream after the stop reason.
+    return isOver || !this.#tail ? frames : [...frames, this.#finish(messageStop)]
+  }
+
+  #read({ bytes, data, event: name }: RawEvent): Frame[] {
+    if (data === '[DONE]') return this.#tail ? [this.#finish(messageStop)] : []
+    const event = data === undefined ? undefined : tryParseJson(data)
+    if (!isObject(event)) return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
+    switch (typeof event['type'] === 'string' ? event['type'] : name) {
+      case 'message_start':
+        return this.#pass(this.#start(bytes, event['message']))
+      case 'content_block_start':
+        return this.#release(readBlockStart(bytes, event['content_block']))
+      case 'content_block_delta':
+        return this.#release(readDelta(bytes, event['delta']))
+      case 'message_delta':
+        return this.#readEnding(bytes, event)
+      case 'message_stop':
+        return [this.#finish(bytes)]
+      case 'error': {
+        const failure = parseErrorObject(event['error'])
+        return this.#release(createFailedFrame(failure, parseUsage(this.#usage)))
+      }
+      default:
+        return this.#pass({ bytes, kind: 'quiet', outputBytes: 0 })
+    }
+  }
+
+  /** `output_tokens` has only begun to count here. */
+  #start(bytes: Uint8Array, message: unknown): Frame {
+    const usage = isObject(message) ? message['usage'] : undefined
+    this.#addUsage(isObject(usage) ? { ...usage, output_tokens: null } : usage)
+    return { bytes, kind: 'quiet', outputBytes: 0, usage: parseUsage(this.#usage) }
+  }
+
+  /** The stop reason commits a stream, although its bytes are sent later. */
+  #readEnding(bytes: Uint8Array, { delta, usage }: Members): Frame[] {
+    this.#addUsage(usage)
+    const reported: ReportedUsage | undefined = parseUsage(this.#usage)
+    const isEnd = isObject(delta) && typeof delta['stop_reason'] === 'string'
+    const frames = this.#release({
+      bytes: noBytes,
+      kind: isEnd ? 'content' : 'quiet',
+      outputBytes: 0,
+      usage: reported,
+      finished: isEnd ? 'all' : undefined,
+    })
+    this.#tail = [bytes]
+    return frames
+  }
+
+  /** Passes a frame on, or keeps its bytes behind the stop reason. */
+  #pass(frame: Frame): Frame[] {
+    if (!this.#tail) return [frame]
+    this.#tail.push(frame.bytes)
+    return []
+  }
+
+  /** Passes a frame on, after the events that were held. */
+  #release(frame: Frame): Frame[] {
+    const held = this.#tail
+    this.#tail = undefined
+    return held ? [{ bytes: concat(held), kind: 'quiet', outputBytes: 0 }, frame] : [frame]
+  }
+
+  #finish(last: Uint8Array): Frame {
+    const held = this.#tail ?? []
+    this.#tail = undefined
+    return { bytes: concat([...held, last]), kind: 'done', outputBytes: 0 }
+  }
+
+  /** Counters are running totals, so a later one replaces an earlier one. */
+  #addUsage(usage: unknown): void {
+    if (!isObject(usage)) return
+    const given = Object.entries(usage).filter(([, count]) => count !== null)
+    // `iterations` of an earlier event would contradict the counters of a later one.
+    this.#usage = { ...this.#usage, iterations: undefined, ...Object.fromEntries(given) }
+  }
+}
+
+const messageStop = new TextEncoder().encode(
+  'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+)
+
+/** A block of another type than text and thinking is content by itself: a call, or a vendor-run tool. */
+function readBlockStart(bytes: Uint8Array, block: unknown): Frame {
+  if (!isObject(block)) return { bytes, kind: 'quiet', outputBytes: 0 }
+  const output = joinBlockText(block)
+  const isProse = proseBlocks.has(block['type'])
+  return toFrame(bytes, output, !isProse || output !== '')
+}
+
+const proseBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinking'])
+
+function readDelta(bytes: Uint8Array, delta: unknown): Frame {
+  if (!isObject(delta)) return { bytes, kind: 'quiet', outputBytes: 0 }
+  const { text, thinking, partial_json: json, citation } = delta
+  const output = [text, thinking, json].filter((part) => typeof part === 'string').join('')
+  return toFrame(bytes, output, output !== '' || isObject(citation))
+}
+
+function toFrame(bytes: Uint8Array, output: string, isContent: boolean): Frame {
+  const kind = isContent ? 'content' : 'quiet'
+  return { bytes, kind, output, outputBytes: countUtf8Bytes(output) }
+}
+
+/** Adds the blank line that the last event of a body may lack. */
+function closeEvent(event: RawEvent): RawEvent {
+  if (event.closed) return event
+  const missing = event.bytes.at(-1) === lf ? 1 : 2
+  const closed = new Uint8Array(event.bytes.length + missing).fill(lf)
+  closed.set(event.bytes)
+  return { ...event, bytes: closed }
+}
+
+const lf = 0x0a
