@@ -175,6 +175,7 @@ export class ParsedMessages implements DoorCall, TranslatedRequest, NativeReques
 
 /** For counts, where it does not matter what an upstream takes. */
 const anyTarget: ChatTarget = Object.freeze({
+  id: '',
   model: '',
   maxOutputTokens: undefined,
   boundField: 'max_tokens',
@@ -184,6 +185,7 @@ const anyTarget: ChatTarget = Object.freeze({
   takesThinking: false,
   takesThinkingBlocks: false,
   takesTopK: false,
+  ignoresUnknown: true,
 })
 
 const decoder = new TextDecoder()
