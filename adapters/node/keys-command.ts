@@ -31,6 +31,7 @@ export function addKeysCommand(root: Command, openStore: OpenStore): void {
     )
     .option('--rpm-limit <count>', 'requests per minute', parseCount)
     .option('--tpm-limit <count>', 'tokens per minute', parseCount)
+    .option('--max-parallel <count>', 'requests at once', parseCount)
     .option('--expires-at <time>', 'expiry time in unix seconds', parseCount)
     .option('--group-id <id>', 'budget group that the key also draws on')
     .option(...configOption)
@@ -56,6 +57,7 @@ interface NewKeyOptions {
   readonly budgetMax?: NanoUsd
   readonly rpmLimit?: number
   readonly tpmLimit?: number
+  readonly maxParallel?: number
   readonly expiresAt?: number
   readonly groupId?: string
 }
@@ -71,6 +73,7 @@ async function create(store: Store, wanted: NewKeyOptions): Promise<void> {
     budgetMax: wanted.budgetMax ?? null,
     rpmLimit: wanted.rpmLimit ?? null,
     tpmLimit: wanted.tpmLimit ?? null,
+    maxParallel: wanted.maxParallel ?? null,
     expiresAt: wanted.expiresAt ?? null,
     disabled: false,
     createdAt: Math.floor(Date.now() / 1000),

@@ -1,7 +1,6 @@
 import type { AccountState, BudgetGroup, BudgetScope, VirtualKey } from '../core/accounts.ts'
 import type { NanoUsd } from '../core/ids.ts'
 import type { BudgetSubject } from './budget-observer.ts'
-import { MinuteWindow } from './window.ts'
 
 /** The initial state of a budget. */
 export interface BudgetStart<Record> {
@@ -60,12 +59,4 @@ export class Budget<Record extends VirtualKey | BudgetGroup = VirtualKey | Budge
   charge(amount: bigint): void {
     this.#spent += amount
   }
-}
-
-export type GroupEntry = Budget<BudgetGroup>
-
-/** A key with its budget and with its counts for the current minute. */
-export class KeyEntry extends Budget<VirtualKey> {
-  readonly requests = new MinuteWindow()
-  readonly tokens = new MinuteWindow()
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../core/admission.ts'
 import type { GroupId, KeyId } from '../core/ids.ts'
 import type { AccountRows, GroupRow, KeyRow } from '../store/index.ts'
-import { Budget, type GroupEntry, KeyEntry } from './budget.ts'
+import { AccountEntry, type GroupEntry, type KeyEntry } from './account-entry.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 import { type AdmissionDeps, KeyPrincipal } from './principal.ts'
 
@@ -92,17 +92,17 @@ export class KeyRegistry {
     // Records are shown to clients, so they must not hold the digest.
     const { digest: _, budgetSpent: spent, ...record } = row
     const entry = known.get(row.id)
-    return this.#upsert(entry, record, () => new KeyEntry({ scope: 'key', record, spent }))
+    return this.#upsert(entry, record, () => new AccountEntry({ scope: 'key', record, spent }))
   }
 
   #upsertGroup(row: GroupRow, known: ReadonlyMap<GroupId, GroupEntry>): GroupEntry {
     const { budgetSpent: spent, ...record } = row
     const entry = known.get(row.id)
-    return this.#upsert(entry, record, () => new Budget({ scope: 'group', record, spent }))
+    return this.#upsert(entry, record, () => new AccountEntry({ scope: 'group', record, spent }))
   }
 
   /** Returns the entry with its new record, or a new entry. */
-  #upsert<Entry extends Budget>(
+  #upsert<Entry extends AccountEntry>(
     entry: Entry | undefined,
     record: Entry['record'],
     create: () => Entry,

@@ -6,6 +6,7 @@ import { asHeaderList, type HeaderList } from '../core/ports.ts'
 
 /** A rate limit that a request exceeds. */
 export interface ExceededRate {
+  readonly scope: BudgetScope
   /** Per minute. */
   readonly limit: number
   readonly retryAfter: Millis
@@ -13,32 +14,63 @@ export interface ExceededRate {
 }
 
 /** LM-4002. With a limit of 0, clients are asked not to retry. */
-export function tooManyRequests({ limit, retryAfter, headers }: ExceededRate): GatewayError {
+export function tooManyRequests({ scope, limit, retryAfter, headers }: ExceededRate): GatewayError {
+  const fields = { scope }
   if (limit > 0) {
-    const message = `the key's limit of ${limit} requests per minute is reached`
-    return new GatewayError('LM-4002', message, { retryAfter, headers })
+    const message = `the ${scope}'s limit of ${limit} requests per minute is reached`
+    return new GatewayError('LM-4002', message, { retryAfter, headers, fields })
   }
-  const message = "the key's request limit is 0: every request is refused"
+  const message = `the ${scope}'s request limit is 0: every request is refused`
   return new GatewayError('LM-4002', message, {
     retryAfter,
-    headers: asHeaderList([...headers, ...noRetryHeader]),
+    headers: withoutRetry(headers),
+    fields,
   })
 }
 
 /** LM-4003. When the request alone exceeds the limit, clients are asked not to retry. */
 export function tooManyTokens(
   needed: number,
-  { limit, retryAfter, headers }: ExceededRate,
+  { scope, limit, retryAfter, headers }: ExceededRate,
 ): GatewayError {
+  const fields = { scope }
   if (needed <= limit) {
-    const message = `the key's limit of ${limit} tokens per minute is reached: this request needs ${needed}`
-    return new GatewayError('LM-4003', message, { retryAfter, headers })
+    const message = `the ${scope}'s limit of ${limit} tokens per minute is reached: this request needs ${needed}`
+    return new GatewayError('LM-4003', message, { retryAfter, headers, fields })
   }
-  const message = `this request needs ${needed} tokens; the key allows ${limit} per minute`
+  const message = `this request needs ${needed} tokens; the ${scope} allows ${limit} per minute`
   return new GatewayError('LM-4003', message, {
     retryAfter,
-    headers: asHeaderList([...headers, ...noRetryHeader]),
+    headers: withoutRetry(headers),
+    fields,
   })
+}
+
+/** As many requests of a key or a group run as may run at once. */
+export interface ExceededParallel {
+  readonly scope: BudgetScope
+  readonly limit: number
+  readonly headers: HeaderList
+}
+
+/** LM-4006. With a limit of 0, clients are asked not to retry. */
+export function tooManyAtOnce({ scope, limit, headers }: ExceededParallel): GatewayError {
+  const fields = { scope }
+  const retryAfter = 1_000
+  if (limit > 0) {
+    const message = `the ${scope}'s limit of ${limit} requests at once is reached`
+    return new GatewayError('LM-4006', message, { retryAfter, headers, fields })
+  }
+  const message = `the ${scope}'s limit of requests at once is 0: every request is refused`
+  return new GatewayError('LM-4006', message, {
+    retryAfter,
+    headers: withoutRetry(headers),
+    fields,
+  })
+}
+
+function withoutRetry(headers: HeaderList): HeaderList {
+  return asHeaderList([...headers, ...noRetryHeader])
 }
 
 /** A budget that does not cover a request. */

@@ -2,8 +2,8 @@ import type { Account } from '../core/accounts.ts'
 import type { Admission, Principal, UsageEstimate } from '../core/admission.ts'
 import type { Clock } from '../core/ports.ts'
 import type { ModelRoute } from '../core/provider.ts'
+import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
 import { admit } from './admission.ts'
-import type { GroupEntry, KeyEntry } from './budget.ts'
 import type { BudgetObserver } from './budget-observer.ts'
 
 /** What every key principal needs for an admission. */
@@ -37,9 +37,9 @@ export class KeyPrincipal implements Principal {
   }
 
   admit(route: ModelRoute, estimate: () => UsageEstimate): Admission {
+    const group = this.#deps.findGroup(this.#key)
     return admit({
-      key: this.#key,
-      group: this.#deps.findGroup(this.#key),
+      accounts: group ? [this.#key, group] : [this.#key],
       route,
       estimate,
       now: this.#deps.clock.now(),
@@ -49,7 +49,7 @@ export class KeyPrincipal implements Principal {
   }
 }
 
-function isAllowed({ record: { models } }: KeyEntry | GroupEntry, id: string): boolean {
+function isAllowed({ record: { models } }: AccountEntry, id: string): boolean {
   return models === null || models.some((allowed) => matches(allowed, id))
 }
 

@@ -1,27 +1,42 @@
 import type { Millis } from '../core/ids.ts'
 import { asHeaderList, type HeaderList } from '../core/ports.ts'
-import type { KeyEntry } from './budget.ts'
+import type { AccountEntry } from './account-entry.ts'
 
-/** Builds the headers for the limits of a key in the current minute. An unset limit has none. */
-export function buildRateHeaders({ record, requests, tokens }: KeyEntry, now: Millis): HeaderList {
-  const { rpmLimit, tpmLimit } = record
+/**
+ * Builds the headers for the limits of a key and its group in the current minute. They show the limit
+ * that has less left; if both have the same left, that of the key. An unset limit has none.
+ */
+export function buildRateHeaders(accounts: readonly AccountEntry[], now: Millis): HeaderList {
   const headers: string[] = []
-  if (rpmLimit !== null) {
-    const remaining = formatRemaining(rpmLimit, requests.used(now))
-    headers.push('x-ratelimit-limit-requests', String(rpmLimit))
-    headers.push('x-ratelimit-remaining-requests', remaining)
-  }
-  if (tpmLimit !== null) {
-    const remaining = formatRemaining(tpmLimit, tokens.used(now))
-    headers.push('x-ratelimit-limit-tokens', String(tpmLimit))
-    headers.push('x-ratelimit-remaining-tokens', remaining)
+  for (const { unit, field, limitName, remainingName } of rates) {
+    let limit = 0
+    let remaining = Number.POSITIVE_INFINITY
+    for (const account of accounts) {
+      const own = account.record[field]
+      if (own === null) continue
+      // Not below 0: an answer may use more tokens than its request was estimated to need.
+      const left = Math.max(0, own - account[unit].used(now))
+      if (left >= remaining) continue
+      limit = own
+      remaining = left
+    }
+    if (remaining === Number.POSITIVE_INFINITY) continue
+    headers.push(limitName, String(limit), remainingName, String(remaining))
   }
   return asHeaderList(headers)
 }
 
-/**
- * Never below 0, although a response may use more tokens than its request was estimated to need.
- */
-function formatRemaining(limit: number, used: number): string {
-  return String(Math.max(0, limit - used))
-}
+const rates = [
+  {
+    unit: 'requests',
+    field: 'rpmLimit',
+    limitName: 'x-ratelimit-limit-requests',
+    remainingName: 'x-ratelimit-remaining-requests',
+  },
+  {
+    unit: 'tokens',
+    field: 'tpmLimit',
+    limitName: 'x-ratelimit-limit-tokens',
+    remainingName: 'x-ratelimit-remaining-tokens',
+  },
+] as const

@@ -18,7 +18,13 @@ import {
   unknownId,
 } from './accounts.ts'
 import { type AdminRequest, type AdminRoutes, readJson } from './input.ts'
-import { limitChangeFields, newLimitFields, toLimitChanges, toLimits } from './limits.ts'
+import {
+  countField,
+  limitChangeFields,
+  newLimitFields,
+  toLimitChanges,
+  toLimits,
+} from './limits.ts'
 import { noContent, renderKey, withoutCaching } from './render.ts'
 
 export interface KeyRouteDeps extends AccountRouteDeps {
@@ -70,16 +76,9 @@ const groupField = z
 
 const noGroup = 'no such group'
 
-const countRule = 'must be a whole number of at least 0, or null'
-
-/** A limit or a time; null for none. */
-const countField = z.int({ error: countRule }).nonnegative({ error: countRule }).nullable()
-
 const newKeyBody = z.strictObject({
   name: nameField,
   ...newLimitFields,
-  rpm_limit: countField.default(null),
-  tpm_limit: countField.default(null),
   expires_at: countField.default(null),
   group_id: groupField.default(null),
 })
@@ -87,8 +86,6 @@ const newKeyBody = z.strictObject({
 const keyChangeBody = z.strictObject({
   name: nameField.optional(),
   ...limitChangeFields,
-  rpm_limit: countField.optional(),
-  tpm_limit: countField.optional(),
   expires_at: countField.optional(),
   disabled: z.boolean({ error: 'must be true or false' }).optional(),
   group_id: groupField.optional(),
@@ -114,8 +111,6 @@ async function createKey(matched: AdminRequest, deps: KeyRouteDeps): Promise<Rep
     name: body.name,
     groupId: body.group_id,
     ...toLimits(body),
-    rpmLimit: body.rpm_limit,
-    tpmLimit: body.tpm_limit,
     expiresAt: body.expires_at,
     disabled: false,
     createdAt: unixSeconds(deps.clock),
@@ -186,8 +181,6 @@ function toKeyChange(body: z.infer<typeof keyChangeBody>): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name }),
     ...toLimitChanges(body),
-    ...(body.rpm_limit !== undefined && { rpmLimit: body.rpm_limit }),
-    ...(body.tpm_limit !== undefined && { tpmLimit: body.tpm_limit }),
     ...(body.expires_at !== undefined && { expiresAt: body.expires_at }),
     ...(body.disabled !== undefined && { disabled: body.disabled }),
     ...(body.group_id !== undefined && { groupId: body.group_id }),

@@ -30,30 +30,44 @@ const modelsField = z
   .array(modelField, { error: modelsRule })
   .min(1, { error: modelsRule })
   .max(maxModels, { error: modelsRule })
+  .nullable()
 
-/** The fields in the order in which they are shown; each may be null. */
-const limitFields = {
-  models: modelsField.nullable(),
-  budget_max: amountField(budgetRule, 0n).nullable(),
-}
+const countRule = 'must be a whole number of at least 0, or null'
+
+/** A limit or a time; null for none. */
+export const countField = z.int({ error: countRule }).nonnegative({ error: countRule }).nullable()
+
+const budgetField = amountField(budgetRule, 0n).nullable()
 
 /** For a change: an absent field stays as it is. */
 export const limitChangeFields = {
-  models: limitFields.models.optional(),
-  budget_max: limitFields.budget_max.optional(),
+  models: modelsField.optional(),
+  budget_max: budgetField.optional(),
+  rpm_limit: countField.optional(),
+  tpm_limit: countField.optional(),
+  max_parallel: countField.optional(),
 }
 
 /** For a new key or group: an absent limit is null. */
 export const newLimitFields = {
-  models: limitFields.models.default(null),
-  budget_max: limitFields.budget_max.default(null),
+  models: modelsField.default(null),
+  budget_max: budgetField.default(null),
+  rpm_limit: countField.default(null),
+  tpm_limit: countField.default(null),
+  max_parallel: countField.default(null),
 }
 
 type LimitChanges = z.infer<z.ZodObject<typeof limitChangeFields>>
 type NewLimits = z.infer<z.ZodObject<typeof newLimitFields>>
 
 export function toLimits(body: NewLimits): AccountLimits {
-  return { models: body.models, budgetMax: body.budget_max }
+  return {
+    models: body.models,
+    budgetMax: body.budget_max,
+    rpmLimit: body.rpm_limit,
+    tpmLimit: body.tpm_limit,
+    maxParallel: body.max_parallel,
+  }
 }
 
 /** Returns only the limits that the body names. */
@@ -61,5 +75,8 @@ export function toLimitChanges(body: LimitChanges): Partial<AccountLimits> {
   return {
     ...(body.models !== undefined && { models: body.models }),
     ...(body.budget_max !== undefined && { budgetMax: body.budget_max }),
+    ...(body.rpm_limit !== undefined && { rpmLimit: body.rpm_limit }),
+    ...(body.tpm_limit !== undefined && { tpmLimit: body.tpm_limit }),
+    ...(body.max_parallel !== undefined && { maxParallel: body.max_parallel }),
   }
 }

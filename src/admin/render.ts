@@ -23,6 +23,7 @@ export function renderKey({ record, spent }: Pick<KeyState, 'record' | 'spent'>)
     budget_spent: toUsd(spent),
     rpm_limit: record.rpmLimit,
     tpm_limit: record.tpmLimit,
+    max_parallel: record.maxParallel,
     expires_at: record.expiresAt,
     disabled: record.disabled,
     created_at: record.createdAt,
@@ -38,6 +39,9 @@ export function renderGroup({ record, spent }: GroupState): object {
     models: record.models,
     budget_max: renderCap(record.budgetMax),
     budget_spent: toUsd(spent),
+    rpm_limit: record.rpmLimit,
+    tpm_limit: record.tpmLimit,
+    max_parallel: record.maxParallel,
     created_at: record.createdAt,
     deleted_at: record.deletedAt,
   }

@@ -6,6 +6,12 @@ export interface AccountLimits {
   readonly models: readonly string[] | null
   /** Null: no cap. */
   readonly budgetMax: NanoUsd | null
+  /** Requests per minute; null: no limit. */
+  readonly rpmLimit: number | null
+  /** Tokens per minute; null: no limit. */
+  readonly tpmLimit: number | null
+  /** Requests at once; null: no limit. */
+  readonly maxParallel: number | null
 }
 
 /** A virtual key without its secret and its spend. */
@@ -14,10 +20,6 @@ export interface VirtualKey extends AccountLimits {
   readonly name: string
   /** The group whose limits also apply to this key; null without one. */
   readonly groupId: GroupId | null
-  /** Requests per minute; null: no limit. */
-  readonly rpmLimit: number | null
-  /** Tokens per minute; null: no limit. */
-  readonly tpmLimit: number | null
   readonly expiresAt: UnixSeconds | null
   readonly disabled: boolean
   readonly createdAt: UnixSeconds
@@ -25,7 +27,7 @@ export interface VirtualKey extends AccountLimits {
   readonly deletedAt: UnixSeconds | null
 }
 
-/** A group of keys that share a budget. */
+/** A group of keys that share its limits. */
 export interface BudgetGroup extends AccountLimits {
   readonly id: GroupId
   readonly name: string

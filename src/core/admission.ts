@@ -22,7 +22,7 @@ export interface Principal {
   /** Whether the sender may use a model. Its fallbacks serve without being allowed themselves. */
   mayUse(model: string): boolean
   /**
-   * Admits a request, or throws LM-4002, LM-4003 or LM-4001. A refusal changes no count. `estimate` is
+   * Admits a request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. A refusal changes no count. `estimate` is
    * called only when a limit needs it. The caller must end the admission.
    */
   admit(route: ModelRoute, estimate: () => UsageEstimate): Admission

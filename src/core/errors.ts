@@ -42,6 +42,7 @@ export const errorTable = {
   'LM-4003': request(429, 'too many tokens this minute'),
   'LM-4004': request(401, 'the key is missing or not valid'),
   'LM-4005': request(403, 'the key may not use the model'),
+  'LM-4006': request(429, 'too many requests at once'),
   'LM-5001': gateway(500, 'internal error'),
   'LM-5003': gateway(503, 'the database cannot be reached or written'),
   'LM-6001': client(499, 'the client disconnected'),

@@ -34,7 +34,7 @@ export function serveChat(door: ChatDoor): Handler {
     if (call.isHeavy) await slice.pause()
     checkExpressible(route, listDropped) // LM-1001
     if (call.isHeavy) await slice.pause()
-    const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4001
+    const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
     if (call.isHeavy) await slice.pause()
 
     const serving = runChain<ChatResponse>(admitted, {

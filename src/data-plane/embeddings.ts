@@ -27,7 +27,7 @@ export async function embeddings(request: Request, context: RequestContext): Pro
   checkInput(sent, route) // LM-1001, LM-2003, LM-2008
   const listDropped = (link: Model) => listUnsupported(sent, link)
   checkExpressible(route, listDropped) // LM-1001
-  const admitted = authenticated.admit(route, () => estimateEmbedUsage(sent)) // LM-4002, LM-4003, LM-4001
+  const admitted = authenticated.admit(route, () => estimateEmbedUsage(sent)) // LM-4002, LM-4003, LM-4006, LM-4001
   const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
   admitted.addMedia(measureMedia(call))
   await slice.pause()

@@ -151,7 +151,7 @@ class AuthenticatedRequest {
     return route
   }
 
-  /** Admits the request, or throws LM-4002, LM-4003 or LM-4001. Comes before everything that costs. */
+  /** Admits the request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. Comes before everything that costs. */
   admit(route: ModelRoute, estimate: () => UsageEstimate): AdmittedRequest {
     const { record } = this.#options
     record.account = this.#principal.account

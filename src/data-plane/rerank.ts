@@ -16,7 +16,7 @@ export async function rerank(request: Request, context: RequestContext): Promise
   const call = await readRerank(await authenticated.readBody(request), slice) // LM-1002, LM-1001, LM-2010
   context.releaseParser()
   const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
-  const admitted = authenticated.admit(route, () => estimateRerankUsage(call)) // LM-4002, LM-4003, LM-4001
+  const admitted = authenticated.admit(route, () => estimateRerankUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
 
   const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
     // A route for rerank has only links with a rerank endpoint.

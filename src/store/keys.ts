@@ -120,6 +120,7 @@ export function toKeyRow(row: typeof virtualKeys.$inferSelect): KeyRow {
     budgetSpent: joinAmount(row.budgetSpentUsd, row.budgetSpentNano),
     rpmLimit: row.rpmLimit,
     tpmLimit: row.tpmLimit,
+    maxParallel: row.maxParallel,
     expiresAt: row.expiresAt,
     disabled: row.disabled,
     createdAt: row.createdAt,

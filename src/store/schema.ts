@@ -18,6 +18,9 @@ export const budgetGroups = sqliteTable('budget_groups', {
   budgetMaxNano: integer('budget_max_nano'),
   budgetSpentUsd: integer('budget_spent_usd').notNull().default(0),
   budgetSpentNano: integer('budget_spent_nano').notNull().default(0),
+  rpmLimit: integer('rpm_limit'),
+  tpmLimit: integer('tpm_limit'),
+  maxParallel: integer('max_parallel'),
   createdAt: integer('created_at').notNull(),
   deletedAt: integer('deleted_at'),
 })
@@ -39,6 +42,7 @@ export const virtualKeys = sqliteTable(
     budgetSpentNano: integer('budget_spent_nano').notNull().default(0),
     rpmLimit: integer('rpm_limit'),
     tpmLimit: integer('tpm_limit'),
+    maxParallel: integer('max_parallel'),
     expiresAt: integer('expires_at'),
     disabled: integer({ mode: 'boolean' }).notNull(),
     createdAt: integer('created_at').notNull(),

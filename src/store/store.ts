@@ -151,8 +151,7 @@ export interface GroupRow extends BudgetGroup {
 
 /** The members to change; absent members stay as they are. */
 export type KeyChange = Partial<
-  AccountLimits &
-    Pick<VirtualKey, 'name' | 'groupId' | 'rpmLimit' | 'tpmLimit' | 'expiresAt' | 'disabled'>
+  AccountLimits & Pick<VirtualKey, 'name' | 'groupId' | 'expiresAt' | 'disabled'>
 >
 
 export type GroupChange = Partial<AccountLimits & Pick<BudgetGroup, 'name'>>

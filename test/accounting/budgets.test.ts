@@ -157,9 +157,9 @@ describe('the order of admission', () => {
   test("admission checks requests, tokens, the key's budget and the group's budget in this order", () => {
     const { accounts } = registryWith(all, { budgetMax: usd(0) })
     const next = () => scopeOf(refusal(() => admitRequest(accounts, 1)))
-    expect(next()).toEqual(['LM-4002', undefined])
+    expect(next()).toEqual(['LM-4002', 'key'])
     accounts.putKey(keyRow({ ...all, groupId, rpmLimit: 1 }))
-    expect(next()).toEqual(['LM-4003', undefined])
+    expect(next()).toEqual(['LM-4003', 'key'])
     accounts.putKey(keyRow({ ...all, groupId, rpmLimit: 1, tpmLimit: 1 }))
     expect(next()).toEqual(['LM-4001', 'key'])
     accounts.putKey(keyRow({ groupId, rpmLimit: 1, tpmLimit: 1, budgetMax: usd(1) }))

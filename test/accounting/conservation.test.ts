@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { test } from 'vitest'
-import type { KeyChange } from '../../src/store/index.ts'
+import type { GroupChange, KeyChange } from '../../src/store/index.ts'
 import type { StoreTrouble } from '../support/memory-store.ts'
 import { groupIds, keyIds, Simulation, type Step } from './simulation.ts'
 import { nano } from './support.ts'
@@ -15,10 +15,16 @@ const anyDemand = fc.record({
   output: fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
   choices: fc.integer({ min: 1, max: 2 }),
 })
-const anyChange: fc.Arbitrary<KeyChange> = fc.oneof(
+const limit = (most: number) => fc.option(fc.nat(most), { nil: null })
+const limitChanges = [
   fc.record({ budgetMax: cap }),
-  fc.record({ rpmLimit: fc.option(fc.nat(4), { nil: null }) }),
-  fc.record({ tpmLimit: fc.option(fc.nat(200), { nil: null }) }),
+  fc.record({ rpmLimit: limit(4) }),
+  fc.record({ tpmLimit: limit(200) }),
+  fc.record({ maxParallel: limit(3) }),
+]
+const anyGroupChange: fc.Arbitrary<GroupChange> = fc.oneof(...limitChanges)
+const anyChange: fc.Arbitrary<KeyChange> = fc.oneof(
+  ...limitChanges,
   fc.record({ groupId: fc.option(anyGroup, { nil: null }) }),
 )
 
@@ -47,7 +53,14 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       change: anyChange,
     }),
   },
-  fc.record({ do: fc.constant('change group' as const), group: anyGroup, budgetMax: cap }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('change group' as const),
+      group: anyGroup,
+      change: anyGroupChange,
+    }),
+  },
   fc.record({ do: fc.constant('grant key' as const), key: anyKey, amount: money(100) }),
   fc.record({ do: fc.constant('grant group' as const), group: anyGroup, amount: money(100) }),
   fc.record({ do: fc.constant('rotate' as const), key: anyKey }),

@@ -17,7 +17,8 @@ export class PlainModel {
   readonly groups = new Map<string, GroupRow>()
   readonly spent = new Tally()
   readonly reserved = new Tally()
-  /** By key and minute, so that windows need no reset. */
+  readonly running = new Tally()
+  /** By key or group and minute, so that windows need no reset. */
   readonly requests = new Tally()
   readonly tokens = new Tally()
   readonly rows: { readonly owners: readonly string[]; cost: bigint }[] = []
@@ -35,7 +36,10 @@ export class PlainModel {
     const key = this.keys.get(id)
     if (!key) throw new Error('no such key')
     const group = key.groupId === null ? undefined : this.groups.get(key.groupId)
-    const window = `${id} ${minute}`
+    const owners: PlainOwner[] = [{ scope: 'key', row: key, window: `${id} ${minute}` }]
+    if (group && group.deletedAt === null) {
+      owners.push({ scope: 'group', row: group, window: `${group.id} ${minute}` })
+    }
     const undo: (() => void)[] = []
     const take = (tally: Tally, name: string, amount: bigint) => {
       tally.add(name, amount)
@@ -46,34 +50,41 @@ export class PlainModel {
       return code
     }
 
-    if (key.rpmLimit !== null) {
+    for (const { scope, row, window } of owners) {
+      if (row.rpmLimit === null) continue
       take(this.requests, window, 1n)
-      if (this.requests.of(window) > key.rpmLimit) return refused('LM-4002')
+      if (this.requests.of(window) > row.rpmLimit) return refused(`LM-4002 ${scope}`)
     }
     const debit = BigInt(prompt + (output ?? 0))
-    if (key.tpmLimit !== null) {
+    for (const { scope, row, window } of owners) {
+      if (row.tpmLimit === null) continue
       take(this.tokens, window, debit)
-      if (this.tokens.of(window) > key.tpmLimit) return refused('LM-4003')
+      if (this.tokens.of(window) > row.tpmLimit) return refused(`LM-4003 ${scope}`)
+    }
+    for (const { scope, row } of owners) {
+      take(this.running, row.id, 1n)
+      if (row.maxParallel !== null && this.running.of(row.id) > row.maxParallel) {
+        return refused(`LM-4006 ${scope}`)
+      }
     }
     const bound = BigInt((output ?? this.#reserveOutput) * choices)
     const cost = BigInt(prompt) * inputPrice + bound * outputPrice
-    const owners: { name: string; cap: bigint | null; code: string }[] = []
-    owners.push({ name: id, cap: key.budgetMax, code: 'LM-4001 key' })
-    if (group && group.deletedAt === null) {
-      owners.push({ name: group.id, cap: group.budgetMax, code: 'LM-4001 group' })
-    }
-    for (const { name, cap, code } of owners) {
-      if (cap === null) continue
-      const isFull = this.spent.of(name) + this.reserved.of(name) >= cap
-      take(this.reserved, name, cost)
-      if (isFull || this.spent.of(name) + this.reserved.of(name) > cap) return refused(code)
+    for (const { scope, row } of owners) {
+      if (row.budgetMax === null) continue
+      const isFull = this.spent.of(row.id) + this.reserved.of(row.id) >= row.budgetMax
+      take(this.reserved, row.id, cost)
+      if (isFull || this.spent.of(row.id) + this.reserved.of(row.id) > row.budgetMax) {
+        return refused(`LM-4001 ${scope}`)
+      }
     }
     return {
-      window,
-      debit: key.tpmLimit === null ? undefined : debit,
-      isCounted: key.rpmLimit !== null,
-      owners: owners.map(({ name }) => name),
-      reserved: owners.flatMap(({ name, cap }) => (cap === null ? [] : [{ name, cost }])),
+      debit,
+      counted: owners.flatMap(({ row, window }) => (row.rpmLimit === null ? [] : [window])),
+      debited: owners.flatMap(({ row, window }) => (row.tpmLimit === null ? [] : [window])),
+      owners: owners.map(({ row }) => row.id),
+      reserved: owners.flatMap(({ row }) =>
+        row.budgetMax === null ? [] : [{ name: row.id, cost }],
+      ),
       row: undefined,
       isOver: false,
     }
@@ -85,16 +96,17 @@ export class PlainModel {
     admission.row = { owners: admission.owners, cost }
     this.rows.push(admission.row)
     for (const name of admission.owners) this.spent.add(name, cost)
-    if (admission.debit !== undefined && tokens !== undefined) {
-      this.tokens.add(admission.window, BigInt(tokens) - admission.debit)
+    if (tokens === undefined) return
+    for (const window of admission.debited) {
+      this.tokens.add(window, BigInt(tokens) - admission.debit)
     }
   }
 
   withdraw(admission: PlainAdmission): void {
     if (admission.isOver) return
     this.#end(admission)
-    if (admission.isCounted) this.requests.add(admission.window, -1n)
-    if (admission.debit !== undefined) this.tokens.add(admission.window, -admission.debit)
+    for (const window of admission.counted) this.requests.add(window, -1n)
+    for (const window of admission.debited) this.tokens.add(window, -admission.debit)
   }
 
   amend({ row }: PlainAdmission, cost: bigint): void {
@@ -105,14 +117,24 @@ export class PlainModel {
 
   #end(admission: PlainAdmission): void {
     admission.isOver = true
+    for (const name of admission.owners) this.running.add(name, -1n)
     for (const { name, cost } of admission.reserved) this.reserved.add(name, -cost)
   }
 }
 
-export interface PlainAdmission {
+/** The key of a request, or its group. */
+interface PlainOwner {
+  readonly scope: 'key' | 'group'
+  readonly row: KeyRow | GroupRow
+  /** The name of its minute. */
   readonly window: string
-  readonly debit: bigint | undefined
-  readonly isCounted: boolean
+}
+
+export interface PlainAdmission {
+  readonly debit: bigint
+  /** The windows that count the request, and those that its tokens are debited from. */
+  readonly counted: readonly string[]
+  readonly debited: readonly string[]
   readonly owners: readonly string[]
   readonly reserved: readonly { readonly name: string; readonly cost: bigint }[]
   row: { readonly owners: readonly string[]; cost: bigint } | undefined

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { GroupEntry, KeyEntry } from '../../src/accounting/index.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import { SpendFlusher } from '../../src/accounting/spend-flusher.ts'
 import { UsageLog } from '../../src/accounting/usage-log.ts'
@@ -7,7 +8,7 @@ import type { Admission } from '../../src/core/admission.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { GroupId, KeyId, NanoUsd } from '../../src/core/ids.ts'
 import { headerEntries } from '../../src/core/ports.ts'
-import type { GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
+import type { GroupChange, GroupRow, KeyChange, KeyRow } from '../../src/store/index.ts'
 import { usageRow } from '../store/support/rows.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { MemoryStore, type StoreTrouble } from '../support/memory-store.ts'
@@ -49,7 +50,7 @@ export type Step =
   | { readonly do: 'adjust'; readonly at: number; readonly cost: NanoUsd }
   | { readonly do: 'record'; readonly at: number }
   | { readonly do: 'change key'; readonly key: KeyId; readonly change: KeyChange }
-  | { readonly do: 'change group'; readonly group: GroupId; readonly budgetMax: NanoUsd | null }
+  | { readonly do: 'change group'; readonly group: GroupId; readonly change: GroupChange }
   | { readonly do: 'grant key'; readonly key: KeyId; readonly amount: NanoUsd }
   | { readonly do: 'grant group'; readonly group: GroupId; readonly amount: NanoUsd }
   | { readonly do: 'rotate'; readonly key: KeyId }
@@ -139,9 +140,7 @@ export class Simulation {
       case 'change key':
         return this.#keyIs(await this.store.updateKey(step.key, step.change))
       case 'change group':
-        return this.#groupIs(
-          await this.store.updateGroup(step.group, { budgetMax: step.budgetMax }),
-        )
+        return this.#groupIs(await this.store.updateGroup(step.group, step.change))
       case 'grant key':
         return this.#keyIs(await this.store.grantKey(step.key, step.amount))
       case 'grant group':
@@ -184,22 +183,32 @@ export class Simulation {
     }
     const account = caller.account as Account // A caller with a key has one.
     this.open.push({ real, plain, account, isRecorded: false })
-    const { rpmLimit, tpmLimit } = entry.record
-    const left = (limit: number | null, used: bigint) =>
-      limit === null ? undefined : String(limit - Number(used))
+    const owners = plain.owners.map((name) => this.#getEntry(name))
+    const least = (limit: 'rpmLimit' | 'tpmLimit', used: (window: string) => bigint) => {
+      const left = owners.flatMap(({ record }) => {
+        const max = record[limit]
+        return max === null ? [] : [Math.max(0, max - Number(used(`${record.id} ${minute}`)))]
+      })
+      return left.length === 0 ? undefined : String(Math.min(...left))
+    }
     const headers = new Map(headerEntries(real))
     agree(
       [headers.get('x-ratelimit-remaining-requests'), headers.get('x-ratelimit-remaining-tokens')],
       [
-        left(rpmLimit, this.model.requests.of(plain.window)),
-        left(tpmLimit, this.model.tokens.of(plain.window)),
+        least('rpmLimit', (window) => this.model.requests.of(window)),
+        least('tpmLimit', (window) => this.model.tokens.of(window)),
       ],
     )
-    for (const name of plain.owners) {
-      const budget = this.accounts.getKey(name as KeyId) ?? this.accounts.getGroup(name as GroupId)
-      const max = budget?.record.budgetMax ?? null
-      if (budget && max !== null) agree(budget.spent + budget.reserved <= max, true)
+    for (const { spent, reserved, record } of owners) {
+      const { budgetMax } = record
+      if (budgetMax !== null) agree(spent + reserved <= budgetMax, true)
     }
+  }
+
+  #getEntry(id: string): KeyEntry | GroupEntry {
+    const entry = this.accounts.getKey(id as KeyId) ?? this.accounts.getGroup(id as GroupId)
+    if (!entry) throw new Error(`there is no account ${id}`)
+    return entry
   }
 
   #outcome(admit: () => Admission): Admission | string {
@@ -255,11 +264,15 @@ export class Simulation {
 
   /** Checks every key and group against the model. */
   check(): void {
-    for (const { record, spent, reserved } of [
+    const { model } = this
+    for (const { record, spent, reserved, running } of [
       ...this.accounts.listKeys(),
       ...this.accounts.listGroups(),
     ]) {
-      agree([spent, reserved], [this.model.spent.of(record.id), this.model.reserved.of(record.id)])
+      agree(
+        [spent, reserved, BigInt(running)],
+        [model.spent.of(record.id), model.reserved.of(record.id), model.running.of(record.id)],
+      )
     }
   }
 
@@ -280,12 +293,12 @@ export class Simulation {
     agree(await this.ledger.close(), { rows: 0, spend: 0n })
     this.check()
     this.checkSaved()
-    for (const { record, spent, reserved } of [
+    for (const { record, spent, reserved, running } of [
       ...this.accounts.listKeys(),
       ...this.accounts.listGroups(),
     ]) {
       const rows = this.model.rows.filter(({ owners }) => owners.includes(record.id))
-      agree(reserved, 0n)
+      agree([reserved, running], [0n, 0])
       agree(
         spent,
         rows.reduce((sum, { cost }) => sum + cost, 0n),

@@ -1,4 +1,4 @@
-import type { KeyEntry } from '../../src/accounting/budget.ts'
+import type { KeyEntry } from '../../src/accounting/account-entry.ts'
 import type { BudgetObserver, BudgetSubject } from '../../src/accounting/budget-observer.ts'
 import { KeyRegistry } from '../../src/accounting/key-registry.ts'
 import type { Admission, UsageEstimate } from '../../src/core/admission.ts'
@@ -30,8 +30,6 @@ export function keyRow(row: Partial<KeyRow> = {}): KeyRow {
     name: 'a key',
     groupId: null,
     ...unlimited,
-    rpmLimit: null,
-    tpmLimit: null,
     expiresAt: null,
     disabled: false,
     createdAt: 1_764_000_000,

@@ -84,6 +84,7 @@ describe('PATCH /admin/groups/{id}', () => {
     { name: 'renamed' },
     { budget_max: 0 },
     { budget_max: null },
+    { rpm_limit: 3, tpm_limit: 4, max_parallel: 5 },
     { name: 'x', budget_max: 2 },
   ])('a change of %o changes nothing else', async (change) => {
     const record = await admin.newGroup({ budget_max: 5 })

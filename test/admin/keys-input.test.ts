@@ -98,6 +98,9 @@ const badCounts = ['1', true, [], {}, -1, 0.5, 1e-9, 2 ** 53, 1e300, '']
 
 const badModels = [[], 'gpt', {}, 1, true, '', Array(1_001).fill('gpt')]
 
+/** The limits that are counts, of keys and of groups. */
+const limits = ['rpm_limit', 'tpm_limit', 'max_parallel']
+
 type Field = readonly [field: string, value: unknown]
 
 /** Values that the routes with the field refuse. */
@@ -106,7 +109,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...badNames.map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
-    ...['rpm_limit', 'tpm_limit', 'expires_at'].flatMap((field) =>
+    ...[...limits, 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
     ...[1, true, [], {}, '', 'x', 'f'.repeat(31), 'F'.repeat(32)].map(
@@ -121,7 +124,7 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
     ...badNames.slice(1).map((value): Field => ['name', value]),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
-    ...['rpm_limit', 'tpm_limit', 'expires_at'].flatMap((field) =>
+    ...[...limits, 'expires_at'].flatMap((field) =>
       badCounts.map((value): Field => [field, value]),
     ),
     ...[null, 0, 1, 'true', 'canary', [], {}].map((value): Field => ['disabled', value]),
@@ -131,17 +134,17 @@ const fields: Readonly<Record<string, readonly Field[]>> = {
   ],
   'POST group': [
     ...badNames.map((value): Field => ['name', value]),
+    ...limits.flatMap((field) => badCounts.map((value): Field => [field, value])),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
-    ...['rpm_limit', 'tpm_limit', 'expires_at', 'group_id', 'disabled'].map(
-      (field): Field => [field, null],
-    ),
+    ...['expires_at', 'group_id', 'disabled', 'spent_total'].map((field): Field => [field, null]),
   ],
   'PATCH group': [
     ...badNames.slice(1).map((value): Field => ['name', value]),
+    ...limits.flatMap((field) => badCounts.map((value): Field => [field, value])),
     ...badBudgets.map((value): Field => ['budget_max', value]),
     ...badModels.map((value): Field => ['models', value]),
-    ...['rpm_limit', 'disabled', 'deleted_at'].map((field): Field => [field, null]),
+    ...['expires_at', 'disabled', 'deleted_at'].map((field): Field => [field, null]),
   ],
   'POST key grant': [
     ...[undefined, null, 0, -0, -1, 1e-10, 1e12 + 0.001, 1e300, '1', true, [], {}].map(

@@ -60,6 +60,7 @@ describe('requests per minute', () => {
       param: null,
       request_id: expect.any(String),
       retry_after: 46,
+      scope: 'key',
     })
     expect(rateHeaders(refused)).toEqual({
       'limit-requests': '1',

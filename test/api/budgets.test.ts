@@ -338,8 +338,8 @@ describe('the order of the limits', () => {
       refusals.push([code, scope])
     }
     expect(refusals).toEqual([
-      ['LM-4002', undefined],
-      ['LM-4003', undefined],
+      ['LM-4002', 'key'],
+      ['LM-4003', 'key'],
       ['LM-4001', 'key'],
       ['LM-4001', 'group'],
     ])

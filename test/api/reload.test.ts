@@ -278,8 +278,6 @@ describe('keys created offline', () => {
       name: 'offline',
       groupId: null,
       ...unlimited,
-      rpmLimit: null,
-      tpmLimit: null,
       expiresAt: null,
       disabled: false,
       createdAt: 1_764_000_000,

@@ -25,8 +25,6 @@ function newHolder(fields: Partial<VirtualKey> = {}): Holder {
     name: 'k',
     groupId: null,
     ...unlimited,
-    rpmLimit: null,
-    tpmLimit: null,
     expiresAt: null,
     disabled: false,
     createdAt: now,

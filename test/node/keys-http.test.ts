@@ -136,6 +136,33 @@ describe('64 connections of one key', () => {
     } while (thisMinute() !== minute)
     expect(counts(answers)).toEqual({ 200: 250, 429: 390 })
   })
+
+  test('64 connections of two keys run exactly as many requests at once as their group allows', async () => {
+    const refused = { count: 0 }
+    const running = { now: 0 }
+    // Answers only when every request above the limit has been refused.
+    const waiting = await httpServer(async (request, response) => {
+      request.resume()
+      running.now++
+      await vi.waitFor(() => expect([running.now, refused.count]).toEqual([7, 57]), 10_000)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(completion()))
+    })
+    const { host } = await world(waiting)
+    const group = await host.admin('POST', '/admin/groups', { name: 'g', max_parallel: 7 })
+    const fields = { group_id: group.body['id'], max_parallel: 5 }
+    const keys = [await host.key(fields), await host.key(fields)]
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, async (_, at) => {
+        const answer = await host.chat(keys[at % 2]?.key ?? '')
+        if (answer.status === 429) refused.count++
+        return answer
+      }),
+    )
+    expect(counts(answers)).toEqual({ 200: 7, 429: 57 })
+    const codes = answers.flatMap(({ body }) => (body['error'] as { code?: string })?.code ?? [])
+    expect(new Set(codes)).toEqual(new Set(['LM-4006']))
+  })
 })
 
 /** SQL for the nano-dollars of an amount that is stored in two columns. */

@@ -16,6 +16,7 @@ describe('keys', () => {
       budgetMax: usd(12.5),
       rpmLimit: 60,
       tpmLimit: 0,
+      maxParallel: 3,
       expiresAt: 2_000,
       disabled: true,
     }
@@ -102,7 +103,13 @@ describe('groups', () => {
 
   test('groups are read as they were written, and a change sets the given members', async () => {
     const store = await memoryStore()
-    const limits = { models: ['gpt-5'], budgetMax: usd(2) }
+    const limits = {
+      models: ['gpt-5'],
+      budgetMax: usd(2),
+      rpmLimit: 0,
+      tpmLimit: 1,
+      maxParallel: 2,
+    }
     expect(await store.createGroup(newGroup('z', limits))).toMatchObject(limits)
     expect(await store.createGroup(newGroup('g'))).toEqual(g)
     expect(await store.updateGroup(groupId('g'), {})).toEqual(g)

@@ -67,7 +67,7 @@ async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<A
   const reports: AccountReport[] = []
   for (const { id, deletedAt } of store.groups.values()) {
     if (deletedAt !== null) continue
-    await admin('PATCH', `/admin/groups/${id}`, { budget_max: 0 })
+    await admin('PATCH', `/admin/groups/${id}`, { ...noLimits, budget_max: 0 })
     const { key } = await admin('POST', '/admin/keys', { name: 'check', group_id: id })
     reports.push(...(await refused(id, key)))
   }
@@ -80,7 +80,8 @@ async function readAccounts({ gateway, store, masterKey }: KeyedTest): Promise<A
   return reports
 }
 
-const free = { group_id: null, disabled: false, expires_at: null, rpm_limit: null, tpm_limit: null }
+const noLimits = { models: null, rpm_limit: null, tpm_limit: null, max_parallel: null }
+const free = { ...noLimits, group_id: null, disabled: false, expires_at: null }
 
 const smallest: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
   chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } },

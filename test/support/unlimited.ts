@@ -4,9 +4,15 @@ import type { AccountLimits } from '../../src/core/accounts.ts'
 export const unlimited: AccountLimits = Object.freeze({
   models: null,
   budgetMax: null,
+  rpmLimit: null,
+  tpmLimit: null,
+  maxParallel: null,
 })
 
 /** The fields of these limits in the admin API, apart from `budget_max`. */
 export const unlimitedFields = Object.freeze({
   models: null,
+  rpm_limit: null,
+  tpm_limit: null,
+  max_parallel: null,
 })

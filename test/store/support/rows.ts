@@ -14,8 +14,6 @@ export function newKey(id: string, members: Partial<NewKey> = {}): NewKey {
     name: id.toUpperCase(),
     groupId: null,
     ...unlimited,
-    rpmLimit: null,
-    tpmLimit: null,
     expiresAt: null,
     disabled: false,
     createdAt: 1_000,

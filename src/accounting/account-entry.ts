@@ -1,0 +1,32 @@
+import type { BudgetGroup, VirtualKey } from '../core/accounts.ts'
+import { Budget } from './budget.ts'
+import { MinuteWindow } from './window.ts'
+
+/**
+ * A key or a group in memory: its record, its budget, its counts for the current minute, and its
+ * running requests. All are counted even without a limit, so that a new limit applies at once to
+ * the requests that are running.
+ */
+export class AccountEntry<
+  Record extends VirtualKey | BudgetGroup = VirtualKey | BudgetGroup,
+> extends Budget<Record> {
+  readonly requests = new MinuteWindow()
+  readonly tokens = new MinuteWindow()
+  #running = 0
+
+  /** The number of admitted requests that have not ended. */
+  get running(): number {
+    return this.#running
+  }
+
+  enter(): void {
+    this.#running++
+  }
+
+  leave(): void {
+    this.#running--
+  }
+}
+
+export type KeyEntry = AccountEntry<VirtualKey>
+export type GroupEntry = AccountEntry<BudgetGroup>

@@ -1,0 +1,48 @@
+import type { AdmissionRequest } from './admission-request.ts'
+import { overBudget, tooManyAtOnce, tooManyRequests, tooManyTokens } from './limit-errors.ts'
+import { buildRateHeaders } from './rate-headers.ts'
+
+/*
+ * The steps of an admission. Each checks the key, then its group, and changes no count.
+ */
+
+/** Throws LM-4002 when an account has used up its requests of this minute. */
+export function checkRequests({ accounts, now }: AdmissionRequest): void {
+  for (const { scope, record, requests } of accounts) {
+    const limit = record.rpmLimit
+    if (limit === null || requests.used(now) < limit) continue
+    const headers = buildRateHeaders(accounts, now)
+    throw tooManyRequests({ scope, limit, retryAfter: requests.endsIn(now), headers })
+  }
+}
+
+/** Throws LM-4003 when an account has fewer than `needed` tokens left in this minute. */
+export function checkTokens(needed: number, { accounts, now }: AdmissionRequest): void {
+  for (const { scope, record, tokens } of accounts) {
+    const limit = record.tpmLimit
+    if (limit === null || tokens.used(now) + needed <= limit) continue
+    const headers = buildRateHeaders(accounts, now)
+    throw tooManyTokens(needed, { scope, limit, retryAfter: tokens.endsIn(now), headers })
+  }
+}
+
+/** Throws LM-4006 when as many requests of an account run as may run at once. */
+export function checkParallel({ accounts, now }: AdmissionRequest): void {
+  for (const { scope, record, running } of accounts) {
+    const limit = record.maxParallel
+    if (limit === null || running < limit) continue
+    throw tooManyAtOnce({ scope, limit, headers: buildRateHeaders(accounts, now) })
+  }
+}
+
+/** Throws LM-4001 when a budget has nothing left, or less than `needed` nano-dollars. */
+export function checkBudgets(needed: bigint, { accounts, observer }: AdmissionRequest): void {
+  for (const account of accounts) {
+    const { scope, record, spent, reserved, headroom } = account
+    const { budgetMax } = record
+    if (budgetMax === null || headroom === undefined) continue
+    if (headroom > 0n && headroom >= needed) continue
+    observer.refused(account)
+    throw overBudget(needed, { scope, budgetMax, budgetSpent: spent, reserved })
+  }
+}

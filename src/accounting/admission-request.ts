@@ -1,0 +1,20 @@
+import type { UsageEstimate } from '../core/admission.ts'
+import type { Millis } from '../core/ids.ts'
+import type { ModelRoute } from '../core/provider.ts'
+import type { AccountEntry } from './account-entry.ts'
+import type { BudgetObserver } from './budget-observer.ts'
+
+/** A request that asks for admission. */
+export interface AdmissionRequest {
+  /**
+   * The key, and the group that it is in now. The request is charged to the group even if the key
+   * leaves it.
+   */
+  readonly accounts: readonly AccountEntry[]
+  readonly route: ModelRoute
+  /** Called only when a limit or a cap needs it. */
+  readonly estimate: () => UsageEstimate
+  readonly now: Millis
+  readonly reserveOutputTokens: number
+  readonly observer: BudgetObserver
+}
