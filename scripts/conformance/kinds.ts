@@ -27,13 +27,20 @@ export const kinds: readonly Kind[] = [
 /** Environment of the gateway: the credential of all providers. */
 export const upstreamEnvironment = { UPSTREAM_KEY: upstreamKey }
 
+/** Codex knows models by the beginning of their ids, and sends other requests for them. */
+export const codexModels = ['gpt-5.5', 'gpt-6-sol'] as const
+
 /** The gateway's configuration: a provider for each kind, a model for each scenario. */
 export function toConfig(upstream: string, databasePath: string): string {
   const providers = kinds.map(({ name, path, upstreamModel }) => {
-    const models = scenarioNames.map(
-      (scenario) => `
+    const ids = [
+      ...scenarioNames.map((scenario) => [`${name}--${scenario}`, scenario]),
+      ...codexModels.map((model) => [`${model}-${name}--task`, 'task']),
+    ]
+    const models = ids.map(
+      ([id, scenario]) => `
 [[providers.models]]
-id = "${name}--${scenario}"
+id = "${id}"
 upstream_id = "${upstreamModel}--${scenario}"
 modalities = ["text", "image"]
 reasoning = true

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { claudeCode } from './agents/claude-code.ts'
-import { codex } from './agents/codex.ts'
+import { codexes } from './agents/codex.ts'
 import type { Client, Door } from './client.ts'
 import { startGateway } from './gateway.ts'
 import { type Kind, kinds } from './kinds.ts'
@@ -26,7 +26,9 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, kind: { type: 'string' } },
 })
 
-const clients = [claudeCode, codex, ...sdks].filter(({ name }) => name === (values.only ?? name))
+const clients = [claudeCode, ...codexes, ...sdks].filter(
+  ({ name }) => name === (values.only ?? name),
+)
 const chosenKinds = kinds.filter(({ name }) => name === (values.kind ?? name))
 if (clients.length === 0 || chosenKinds.length === 0) throw new Error('no such client or kind')
 

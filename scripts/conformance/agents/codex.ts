@@ -1,25 +1,47 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '../client.ts'
+import { codexModels } from '../kinds.ts'
 import { findExecutable } from './executable.ts'
 import { runTask } from './task-run.ts'
 
-/** Codex with a provider of its own: https://developers.openai.com/codex/config-reference */
-export const codex: Client = {
-  name: 'codex',
-  title: 'Codex',
-  package: '@openai/codex',
-  api: 'Responses',
-  carriesProofs: true,
-  run: ({ name }, { address, key }) =>
-    runTask((prompt, { home }) => {
-      writeFileSync(join(home, 'config.toml'), toConfig(`${name}--task`, address))
-      const freely = '--dangerously-bypass-approvals-and-sandbox'
-      return {
-        line: [findExecutable('codex'), 'exec', '--skip-git-repo-check', freely, prompt],
-        env: { CODEX_HOME: home, GATEWAY_KEY: key },
-      }
-    }),
+/**
+ * Codex with a provider of its own: https://developers.openai.com/codex/config-reference
+ * For a model that it does not know it offers functions and a namespace; for gpt-5.5 also a custom
+ * tool; for gpt-6 only a namespace of custom tools, inside of the input.
+ */
+export const codexes: readonly Client[] = [
+  codex({ name: 'codex', title: 'Codex', prefix: '' }),
+  ...codexModels.map((model) =>
+    codex({ name: `codex-${model}`, title: `Codex, model id \`${model}-…\``, prefix: `${model}-` }),
+  ),
+]
+
+interface CodexModel {
+  readonly name: string
+  readonly title: string
+  /** The beginning of the model's id. */
+  readonly prefix: string
+}
+
+function codex({ name, title, prefix }: CodexModel): Client {
+  return {
+    name,
+    title,
+    package: '@openai/codex',
+    api: 'Responses',
+    carriesProofs: true,
+    run: (kind, { address, key }) =>
+      runTask((prompt, { home }) => {
+        const config = toConfig(`${prefix}${kind.name}--task`, address)
+        writeFileSync(join(home, 'config.toml'), config)
+        const freely = '--dangerously-bypass-approvals-and-sandbox'
+        return {
+          line: [findExecutable('codex'), 'exec', '--skip-git-repo-check', freely, prompt],
+          env: { CODEX_HOME: home, GATEWAY_KEY: key },
+        }
+      }),
+  }
 }
 
 function toConfig(model: string, address: string): string {

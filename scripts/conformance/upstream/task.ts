@@ -37,7 +37,12 @@ const runners = (command: (path: string) => string): Step['tools'] => ({
   shell: (path) => ({ command: ['bash', '-lc', command(path)] }),
   shell_command: (path) => ({ command: command(path) }),
   run_command: (path) => ({ command: command(path) }),
+  exec: (path) => ({ input: toScript(command(path)) }),
 })
+
+/** Codex offers newer models a tool that runs JavaScript, which calls the other tools. */
+const toScript = (cmd: string) =>
+  `const { output } = await tools.exec_command(${JSON.stringify({ cmd })}); text(output)`
 
 const patch = (path: string) =>
   ['*** Begin Patch', `*** Add File: ${path}`, `+${taskText}`, '*** End Patch', ''].join('\n')
