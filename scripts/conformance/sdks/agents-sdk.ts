@@ -110,6 +110,8 @@ await runChecks(({ address, key, model }) => {
   }
 })
 
+/** Counts the reasoning items with a text. Those without one only carry a proof. */
 function countThoughts(items: readonly RunItem[]): number {
-  return items.filter(({ type }) => type === 'reasoning_item').length
+  return items.filter((item) => item.type === 'reasoning_item' && item.rawItem.content.length > 0)
+    .length
 }

@@ -8,7 +8,7 @@ await runChecks(({ address, key, model }) => {
   return toChecks({
     model: (scenario) => provider(model(scenario)),
     options: {},
-    carriesProofs: true,
+    isStateless: true,
     reasoningOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 4096 } } },
   })
 })

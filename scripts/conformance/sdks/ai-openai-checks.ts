@@ -14,6 +14,6 @@ export function toOpenAIChecks(
     model: (scenario) => provider(model(scenario)),
     options: { openai: options },
     reasoningOptions: { openai: { ...options, ...reasoning } },
-    carriesProofs: options.store === false,
+    isStateless: options.store === false,
   })
 }

@@ -43,7 +43,7 @@ export const sdks: readonly Client[] = [
   }),
   sdk({
     name: 'ai-openai',
-    title: 'AI SDK, OpenAI provider',
+    title: 'AI SDK, OpenAI provider, one turn',
     package: '@ai-sdk/openai',
     api: 'Responses',
     carriesProofs: false,
