@@ -10,6 +10,8 @@ export interface RunningGateway {
   readonly address: string
   /** A virtual key. */
   readonly key: string
+  /** A virtual key without any budget. */
+  readonly spentKey: string
   stop(): Promise<void>
 }
 
@@ -39,7 +41,8 @@ export async function startGateway(upstream: string, home: string): Promise<Runn
   })
   return {
     address,
-    key: await createKey(address),
+    key: await createKey(address, 100),
+    spentKey: await createKey(address, 0),
     async stop() {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
@@ -47,11 +50,12 @@ export async function startGateway(upstream: string, home: string): Promise<Runn
   }
 }
 
-async function createKey(address: string): Promise<string> {
+/** `budget` is in US dollars. */
+async function createKey(address: string, budget: number): Promise<string> {
   const response = await fetch(`${address}/admin/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${masterKey}` },
-    body: JSON.stringify({ name: 'conformance', budget_max: 100 }),
+    body: JSON.stringify({ name: 'conformance', budget_max: budget }),
   })
   // A created key is answered with its secret.
   const { key } = (await response.json()) as { key: string }

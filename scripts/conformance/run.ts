@@ -17,7 +17,7 @@ import { codexes } from './agents/codex.ts'
 import type { Client, Door } from './client.ts'
 import { startGateway } from './gateway.ts'
 import { type Kind, kinds } from './kinds.ts'
-import { type Result, toProblems, toTable, writeReport } from './report.ts'
+import { type Result, renderResults, toProblems, writeReport } from './report.ts'
 import type { Outcome } from './sdks/checks.ts'
 import { sdks } from './sdks/index.ts'
 import { startUpstream, type Upstream } from './upstream/server.ts'
@@ -40,7 +40,7 @@ const upstream = await startUpstream()
 const gateway = await startGateway(upstream.address, home)
 try {
   const results = await runAll(gateway)
-  process.stdout.write(`\n${toTable(results)}\n\n`)
+  process.stdout.write(`\n${renderResults(results)}\n\n`)
   for (const line of toProblems(results)) process.stdout.write(`✗ ${line}\n`)
   if (toProblems(results).length > 0) process.exitCode = 1
   const isWhole = values.only === undefined && values.kind === undefined
