@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A testCase returns a detail, or an error if it fails.
+type testCase struct {
+	name string
+	// The scenario of the upstream. No model is named "missing".
+	scenario string
+	run      func(ctx context.Context, tested client, at target) (string, error)
+}
+
+var cases = []testCase{
+	{"create", "say", create},
+	{"stream", "say", stream},
+	{"tools", "tool", useTool},
+	{"tools-streamed", "tool", streamTool},
+	{"structured", "structured", extract},
+	{"400", "refuse", expectStatus(400)},
+	{"401", "say", expectStatus(401)},
+	{"402", "say", expectStatus(402)},
+	{"404", "missing", expectStatus(404)},
+	{"429", "rate-limited", expectStatus(429)},
+	{"cut", "cut", cut},
+}
+
+var greeting = os.Getenv("CONFORMANCE_TEXT")
+
+const (
+	question   = "What is the weather in Zürich?"
+	toolAnswer = "The result: 21 degrees in Zürich 1."
+	cityName   = "Zürich 1"
+
+	// Longer than any client waits that retries a request twice.
+	maxWait = 30 * time.Second
+)
+
+func create(ctx context.Context, tested client, at target) (string, error) {
+	text, err := tested.create(ctx, at)
+	return expectText(text, err, greeting)
+}
+
+func stream(ctx context.Context, tested client, at target) (string, error) {
+	streamed, err := tested.stream(ctx, at)
+	if _, err := expectText(streamed.text, err, greeting); err != nil {
+		return "", err
+	}
+	if streamed.finish == "" {
+		return "", errors.New("the stream has no finish reason")
+	}
+	return "finish: " + streamed.finish, nil
+}
+
+func useTool(ctx context.Context, tested client, at target) (string, error) {
+	text, err := tested.useTool(ctx, at)
+	return expectText(text, err, toolAnswer)
+}
+
+func streamTool(ctx context.Context, tested client, at target) (string, error) {
+	text, err := tested.streamTool(ctx, at)
+	return expectText(text, err, toolAnswer)
+}
+
+func extract(ctx context.Context, tested client, at target) (string, error) {
+	text, err := tested.extract(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	var city struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal([]byte(text), &city); err != nil {
+		return "", fmt.Errorf("%q: %w", text, err)
+	}
+	return expectText(city.Name, nil, cityName)
+}
+
+func expectStatus(status int) func(context.Context, client, target) (string, error) {
+	return func(ctx context.Context, tested client, at target) (string, error) {
+		started := time.Now()
+		text, err := tested.create(ctx, at)
+		if err == nil {
+			return "", fmt.Errorf("no error, but the text %q", text)
+		}
+		if actual := tested.status(err); actual != status {
+			return "", fmt.Errorf("status %d, not %d: %w", actual, status, err)
+		}
+		if waited := time.Since(started); waited > maxWait {
+			return "", fmt.Errorf("%s until %w", waited, err)
+		}
+		return describe(err), nil
+	}
+}
+
+func cut(ctx context.Context, tested client, at target) (string, error) {
+	streamed, err := tested.stream(ctx, at)
+	switch {
+	case err != nil:
+		return "returns " + describe(err), nil
+	case streamed.text == greeting:
+		return "", errors.New("the stream was not cut")
+	case streamed.finish != "":
+		return "", errors.New("looks complete: finish " + streamed.finish)
+	}
+	return "no error, no finish reason", nil
+}
+
+// getWeather is the tool. Its input is the JSON of a call.
+func getWeather(input string) (string, error) {
+	var arguments struct {
+		City string `json:"city"`
+	}
+	err := json.Unmarshal([]byte(input), &arguments)
+	return "21 degrees in " + arguments.City, err
+}
+
+func expectText(actual string, err error, expected string) (string, error) {
+	if err == nil && actual != expected {
+		err = fmt.Errorf("%s, not %s", strconv.Quote(actual), strconv.Quote(expected))
+	}
+	return "", err
+}
+
+func describe(err error) string {
+	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
+	return fmt.Sprintf("%T: %s", err, string(text[:min(len(text), 300)]))
+}

@@ -1,0 +1,109 @@
+package conformance;
+
+import conformance.Client.Streamed;
+import conformance.Client.Target;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/** The cases that every client passes through. */
+final class Cases {
+  static final String QUESTION = "What is the weather in Zürich?";
+
+  private static final String GREETING = System.getenv("CONFORMANCE_TEXT");
+  private static final String TOOL_ANSWER = "The result: 21 degrees in Zürich 1.";
+  private static final String CITY_NAME = "Zürich 1";
+
+  /** Longer than any client waits that retries a request twice. */
+  private static final Duration MAX_WAIT = Duration.ofSeconds(30);
+
+  private Cases() {}
+
+  /** Returns a detail, or throws if the case fails. */
+  interface Run {
+    String run(Client client, Target target);
+  }
+
+  /**
+   * A case.
+   *
+   * @param scenario the scenario of the upstream. No model is named {@code missing}.
+   */
+  record Case(String name, String scenario, Run run) {}
+
+  static final List<Case> ALL =
+      List.of(
+          new Case("create", "say", (client, at) -> expect(client.create(at), GREETING)),
+          new Case("stream", "say", Cases::stream),
+          new Case("tools", "tool", (client, at) -> expect(client.useTool(at), TOOL_ANSWER)),
+          new Case(
+              "tools-streamed", "tool", (client, at) -> expect(client.streamTool(at), TOOL_ANSWER)),
+          new Case(
+              "structured", "structured", (client, at) -> expect(client.extract(at).name, CITY_NAME)),
+          status(400, "refuse"),
+          status(401, "say"),
+          status(402, "say"),
+          status(404, "missing"),
+          status(429, "rate-limited"),
+          new Case("cut", "cut", Cases::cut));
+
+  private static String stream(Client client, Target target) {
+    Streamed streamed = client.stream(target);
+    expect(streamed.text(), GREETING);
+    check(!streamed.finish().isEmpty(), "the stream has no finish reason");
+    return "finish: " + streamed.finish();
+  }
+
+  private static Case status(int status, String scenario) {
+    return new Case(
+        String.valueOf(status), scenario, (client, target) -> expectStatus(status, client, target));
+  }
+
+  private static String expectStatus(int status, Client client, Target target) {
+    Instant started = Instant.now();
+    String text;
+    try {
+      text = client.create(target);
+    } catch (RuntimeException error) {
+      Class<? extends Exception> expected = client.exceptionOf(status);
+      check(expected.isInstance(error), "not " + expected.getSimpleName() + " but " + describe(error));
+      Duration waited = Duration.between(started, Instant.now());
+      check(waited.compareTo(MAX_WAIT) < 0, waited + " until " + describe(error));
+      return describe(error);
+    }
+    throw new Failure("no exception, but the text " + text);
+  }
+
+  private static String cut(Client client, Target target) {
+    Streamed streamed;
+    try {
+      streamed = client.stream(target);
+    } catch (RuntimeException error) {
+      return "throws " + describe(error);
+    }
+    check(!streamed.text().equals(GREETING), "the stream was not cut");
+    check(streamed.finish().isEmpty(), "looks complete: finish " + streamed.finish());
+    return "no exception, no finish reason";
+  }
+
+  private static String expect(String actual, String expected) {
+    check(expected.equals(actual), "\"" + actual + "\", not \"" + expected + "\"");
+    return "";
+  }
+
+  static void check(boolean condition, String message) {
+    if (!condition) throw new Failure(message);
+  }
+
+  static String describe(Exception error) {
+    String text = String.valueOf(error.getMessage()).replaceAll("\\s+", " ");
+    return error.getClass().getSimpleName() + ": " + text.substring(0, Math.min(text.length(), 300));
+  }
+
+  /** A case failed without an exception of the library. */
+  static final class Failure extends RuntimeException {
+    Failure(String message) {
+      super(message);
+    }
+  }
+}
