@@ -154,6 +154,7 @@ function row(at: number, days: number): NewUsageRow {
     latencyMs: 1_234,
     ttftMs: 200,
     attempts: 1,
+    cacheHit: false,
     status: isRefused ? 429 : 200,
     errorCode: isRefused ? 'LM-4002' : null,
     metadata: at % 4 === 0 ? { team: 'search', user: 'u123' } : {},

@@ -1,4 +1,5 @@
 import { openAccess } from './access/index.ts'
+import { AnswerCache } from './cache/index.ts'
 import type { Config, LoadedConfig, LoadResult } from './config/index.ts'
 import { textAsFile } from './core/config-file.ts'
 import type { Bytes } from './core/ids.ts'
@@ -68,25 +69,49 @@ export async function compose(ports: Ports, { load, loaded }: LoadedStart) {
   const bodyLimiter = new BodyLimiter(buffers, () => reloader.config.server.large_bodies)
   const breakers = new Breakers(clock)
   const credentials = new Credentials(clock, new ParkedInProcess())
+  const cache = new AnswerCache({
+    clock,
+    digest: ports.digest,
+    onEvict: () => events.cacheEvicted(),
+  })
   const prober = new Prober({
     clock,
     activity,
     providers: () => reloader.snapshot.providers,
     policy: () => reloader.snapshot.healthCheck,
   })
-  const parts = { ports, series, events, access, reloader, bodyLimiter, breakers, credentials }
+  const parts = {
+    ports,
+    series,
+    events,
+    access,
+    reloader,
+    bodyLimiter,
+    breakers,
+    credentials,
+    cache,
+  }
   const { plane, records } = composeRequests(parts, config)
   return { ...parts, buffers, activity, prober, plane, records }
 }
 
 type RequestParts = Pick<
   Parts,
-  'ports' | 'series' | 'events' | 'access' | 'reloader' | 'bodyLimiter' | 'breakers' | 'credentials'
+  | 'ports'
+  | 'series'
+  | 'events'
+  | 'access'
+  | 'reloader'
+  | 'bodyLimiter'
+  | 'breakers'
+  | 'credentials'
+  | 'cache'
 >
 
 /** Builds the data plane and the sinks of its records. */
 function composeRequests(parts: RequestParts, { telemetry }: Config) {
-  const { ports, series, events, access, reloader, bodyLimiter, breakers, credentials } = parts
+  const { ports, series, events, access, reloader, bodyLimiter, breakers, credentials, cache } =
+    parts
   const { clock, log, streams, imageFetch, tokenizer, random } = ports
   const { metadata_labels: metadataLabels, max_series: maxSeries } = telemetry
   const inFlight = new InFlightSet<CancelScope>()
@@ -106,6 +131,7 @@ function composeRequests(parts: RequestParts, { telemetry }: Config) {
     log,
     streams,
     imageFetch,
+    cache,
     tokenizer,
     breakers,
     credentials,

@@ -88,6 +88,7 @@ function connect({
   ports,
   reloader,
   breakers,
+  cache,
   activity,
   bodyLimiter,
   prober,
@@ -96,6 +97,7 @@ function connect({
 }: Parts) {
   const follow = (snapshot: Snapshot) => {
     breakers.retain(snapshot.models())
+    cache.configure(snapshot.cache)
     activity.setEnabled(snapshot.healthCheck.enabled)
     bodyLimiter.admitWaiting()
     prober.start()
@@ -106,12 +108,14 @@ function connect({
     circuits: () => breakers.states(),
     inFlight: () => plane.inFlight,
     bufferedBytes: () => buffers.bytes,
+    cache,
     health: () =>
       reloader.snapshot.providers.map((provider) => [provider.name, prober.getResult(provider)]),
   })
 }
 
-function listAllRoutes({ ports, access, reloader, prober, plane, records, bodyLimiter }: Parts) {
+function listAllRoutes(parts: Parts) {
+  const { ports, access, reloader, prober, plane, records, bodyLimiter, cache } = parts
   const { metrics } = ports
   const snapshot = () => reloader.snapshot
   return {
@@ -133,6 +137,7 @@ function listAllRoutes({ ports, access, reloader, prober, plane, records, bodyLi
       bodyLimiter,
       bodyLimit: () => snapshot().bodyLimit,
       providers: () => snapshot().providers.map(({ name }) => name),
+      clearCache: () => cache.clear(),
       reloadProviderKeys: () => reloader.reloadProviderKeys(),
     }),
   }

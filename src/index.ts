@@ -19,6 +19,7 @@ export type {
   ByteSource,
   CancelSignal,
   Clock,
+  Digest,
   Egress,
   Environment,
   Fingerprint,

@@ -5,6 +5,7 @@ import type { MetricsPort } from './core/metrics.ts'
 import type { Overview } from './core/overview.ts'
 import type {
   Clock,
+  Digest,
   Environment,
   Fingerprint,
   ImageFetchPort,
@@ -46,6 +47,8 @@ export interface GatewayOptions {
   readonly readFile?: ReadFile | undefined
   /** Recognizes API keys that were shown before; without it each request costs a BLAKE3 hash. */
   readonly fingerprint?: Fingerprint | undefined
+  /** Computes the keys of the cache; with Web Crypto by default. */
+  readonly digest?: Digest | undefined
   /** Opens the database of keys, budgets and usage; without it `auth.enabled` must be false. */
   readonly openStore?: OpenStore | undefined
   /** Creates the metrics, called once; without it there is no `/metrics`. */

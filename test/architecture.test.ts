@@ -16,7 +16,7 @@ const floors: readonly (readonly string[])[] = [
     'src/resilience',
     'src/metrics',
   ],
-  ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks'],
+  ['src/providers', 'src/auth', 'src/accounting', 'src/webhooks', 'src/cache'],
   ['src/snapshot', 'src/health'],
   ['src/data-plane', 'src/admin'],
   ['src/access', 'src/doors'],

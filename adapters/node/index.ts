@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import type {
   Bytes,
   Clock,
+  Digest,
   Environment,
   Fingerprint,
   ImageFetchPort,
@@ -20,7 +21,7 @@ import { nodeImageFetch } from './ports/image-fetch.ts'
 import { nodeMetrics } from './ports/metrics.ts'
 import { nodeResponse } from './ports/plain-response.ts'
 import { openNodeStore } from './ports/store.ts'
-import { nodeFingerprint, readText, systemClock } from './ports/system.ts'
+import { nodeDigest, nodeFingerprint, readText, systemClock } from './ports/system.ts'
 import { nodeTokenizer } from './ports/tokenizer.ts'
 import { nodeUpstream } from './ports/upstream.ts'
 import { nodeStreams } from './streams/index.ts'
@@ -44,6 +45,7 @@ export interface NodePorts {
   readonly readFile: ReadFile
   readonly openStore: OpenStore
   readonly fingerprint: Fingerprint
+  readonly digest: Digest
   readonly metrics: () => MetricsPort
   /** Maximum memory for bodies and queues: a quarter of the heap limit. */
   readonly bufferLimit: Bytes
@@ -100,6 +102,7 @@ export function nodePorts(env: Environment = process.env): NodePorts {
     readFile: readText,
     openStore: (settings) => openNodeStore(settings),
     fingerprint: nodeFingerprint(),
+    digest: nodeDigest,
     metrics: nodeMetrics,
     bufferLimit: Math.floor(getHeapStatistics().heap_size_limit / 4),
     env,

@@ -36,6 +36,8 @@ export interface AdminDeps {
   readonly bodyLimiter: BodyLimiter
   /** The names of the configured providers. */
   readonly providers: () => Iterable<string>
+  /** Removes all answers from the cache, and returns how many they were. */
+  readonly clearCache: () => number
   readonly reloadProviderKeys: () => Promise<void>
 }
 

@@ -2,6 +2,7 @@ import type { SpendFlusher } from '../accounting/index.ts'
 import {
   type AdminRequest,
   type AdminRoutes,
+  cacheRoutes,
   configRoutes,
   groupRoutes,
   keyRoutes,
@@ -31,7 +32,7 @@ export interface AdminParts {
 /** Every route under `/admin`, requireMasterKey by the master key. */
 export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRoutes {
   const { store, clock, log, master, webhooks, accounts, flusher } = parts
-  const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter } = deps
+  const { document, providers, reloadProviderKeys, bodyLimit, bodyLimiter, clearCache } = deps
   const { ring, registry, refusedLogins } = accounts
   const { notify } = webhooks
   const flush = () => flusher.flush()
@@ -41,6 +42,7 @@ export function createAdminRoutes(parts: AdminParts, deps: AdminDeps): AdminRout
     ...groupRoutes({ ...shared, store, accounts: registry, flush }),
     ...usageRoutes({ store, clock }),
     ...configRoutes({ ...shared, document }),
+    ...cacheRoutes({ ...shared, clear: clearCache }),
     ...providerKeyRoutes({
       ...shared,
       store,

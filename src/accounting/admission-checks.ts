@@ -7,7 +7,7 @@ import { buildRateHeaders } from './rate-headers.ts'
  */
 
 /** Throws LM-4002 when an account has used up its requests of this minute. */
-export function checkRequests({ accounts, now }: AdmissionRequest): void {
+export function checkRequests({ accounts, now }: Pick<AdmissionRequest, 'accounts' | 'now'>): void {
   for (const { scope, record, requests } of accounts) {
     const limit = record.rpmLimit
     if (limit === null || requests.used(now) < limit) continue

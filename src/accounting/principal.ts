@@ -5,6 +5,7 @@ import type { ModelRoute } from '../core/provider.ts'
 import type { AccountEntry, GroupEntry, KeyEntry } from './account-entry.ts'
 import { admit } from './admission.ts'
 import type { BudgetObserver } from './budget-observer.ts'
+import { admitHit } from './hit-admission.ts'
 
 /** What every key principal needs for an admission. */
 export interface AdmissionDeps {
@@ -46,6 +47,12 @@ export class KeyPrincipal implements Principal {
       reserveOutputTokens: this.#deps.reserveOutputTokens(),
       observer: this.#deps.observer,
     })
+  }
+
+  admitHit(): Admission {
+    const group = this.#deps.findGroup(this.#key)
+    const accounts = group ? [this.#key, group] : [this.#key]
+    return admitHit({ accounts, now: this.#deps.clock.now() })
   }
 }
 

@@ -50,6 +50,7 @@ function toUsageRow(record: RequestRecord, { account, model, ts }: RowContext): 
     latencyMs: Math.round(record.latency),
     ttftMs: timeToFirstToken === undefined ? null : Math.round(timeToFirstToken),
     attempts: record.attempts,
+    cacheHit: record.cacheHit,
     status: record.status,
     errorCode: record.errorCode ?? null,
     metadata: record.metadata,

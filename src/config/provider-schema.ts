@@ -23,6 +23,8 @@ const modelSchema = z.strictObject({
   modalities: distinctNonEmpty(z.enum(modalities)).default(['text']),
   /** The model accepts `reasoning_effort`. */
   reasoning: z.boolean().default(false),
+  /** Answers may be served from the cache. */
+  cache: z.boolean().default(false),
   max_output_tokens: wholeNumber(1, 1_000_000_000).optional(),
   cost_per_1m_input: price.optional(),
   cost_per_1m_output: price.optional(),

@@ -89,6 +89,13 @@ const imageFetch = z.strictObject({
   allowed_url_prefixes: distinct(urlPrefix).default([]),
 })
 
+const cache = z.strictObject({
+  enabled: z.boolean().default(false),
+  ttl_seconds: wholeNumber(1, 31_536_000).default(3600),
+  max_bytes: wholeNumber(1, 2 ** 40).default(268_435_456),
+  max_entry_bytes: byteCount.default(1_048_576),
+})
+
 /** The settings of webhooks, in the file and in `PUT /admin/webhooks`. */
 export const webhookSettings = z.strictObject({
   url: webAddress,
@@ -116,6 +123,7 @@ export const configSchema = z.strictObject({
   telemetry: telemetry.prefault({}),
   tokenizer: tokenizer.prefault({}),
   resilience: resilience.prefault({}),
+  cache: cache.prefault({}),
   providers: z.array(providerSchema).default([]),
   image_fetch: imageFetch.prefault({}),
   webhooks: webhooks.optional(),

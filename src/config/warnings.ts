@@ -5,6 +5,7 @@ import type { Config } from './schema.ts'
 /** Finds settings that are valid but probably a mistake. */
 export function findWarnings({
   auth,
+  cache,
   providers,
   image_fetch,
   webhooks,
@@ -19,6 +20,7 @@ export function findWarnings({
       warnings.push(`model ${quote(id)} has no price, so it costs nothing and no budget limits it`)
     }
   }
+  warnings.push(...findCacheWarnings(cache, models))
   const limits = [...image_fetch.allowed_hosts, ...image_fetch.allowed_url_prefixes]
   if (image_fetch.enabled && limits.length === 0) {
     warnings.push(
@@ -32,6 +34,20 @@ export function findWarnings({
     )
   }
   return warnings
+}
+
+function findCacheWarnings(
+  { enabled }: Config['cache'],
+  models: readonly ModelConfig[],
+): readonly string[] {
+  const allowing = models.filter((model) => model.cache)
+  if (enabled && models.length > 0 && allowing.length === 0) {
+    return ['cache.enabled is true, but no model sets cache = true, so no answer is cached']
+  }
+  if (enabled) return []
+  return allowing.map(
+    ({ id }) => `model ${quote(id)} sets cache = true, but cache.enabled is not true`,
+  )
 }
 
 function hasPrice(model: ModelConfig): boolean {

@@ -26,6 +26,11 @@ export interface Principal {
    * called only when a limit needs it. The caller must end the admission.
    */
   admit(route: ModelRoute, estimate: () => UsageEstimate): Admission
+  /**
+   * Admits a request that is answered from the cache, or throws LM-4002: it counts as a request, but takes
+   * no tokens and no budget. The caller must end the admission.
+   */
+  admitHit(): Admission
 }
 
 /** The admission of one request. It ends exactly once: with `settle` or `withdraw`. */
@@ -63,6 +68,7 @@ const anonymous: Principal = Object.freeze({
   account: undefined,
   mayUse: () => true,
   admit: () => admitted,
+  admitHit: () => admitted,
 })
 
 /** The authenticator without auth: every request is admitted, and nothing is charged. */

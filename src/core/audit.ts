@@ -6,13 +6,14 @@ export type AuditAction =
   | `group.${'create' | 'update' | 'grant' | 'delete'}`
   | 'config.replace'
   | `provider_key.${'store' | 'delete'}`
+  | 'cache.clear'
   | `webhooks.${'replace' | 'disable'}`
   | `signing_key.${'store' | 'delete'}`
 
 /** A committed change. It contains no secret. */
 export interface Change {
   readonly action: AuditAction
-  /** The key or group id, the provider's name, or the hash of the configuration; null for webhooks. */
+  /** The key or group id, the provider's name, or the hash of the configuration; null for webhooks and the cache. */
   readonly subjectId: string | null
 }
 

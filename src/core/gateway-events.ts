@@ -7,6 +7,9 @@ import type { Model } from './provider.ts'
  */
 export type AttemptOutcome = 'success' | 'resent' | UpstreamFailure['kind']
 
+/** How the cache served a request: `bypass` when it was neither read nor written. */
+export type CacheResult = 'hit' | 'miss' | 'bypass'
+
 /** What a gateway reports besides finished requests. The metrics implement it; never throws. */
 export interface GatewayEvents {
   /** A new configuration took over. */
@@ -21,10 +24,14 @@ export interface GatewayEvents {
   upstreamAttempted(link: Model, outcome: AttemptOutcome): void
   /** A stream was complete although none of its choices had given a finish reason. */
   streamUnfinished(link: Model): void
+  /** A request came to a model while the cache is on. */
+  cacheUsed(result: CacheResult): void
+  /** An answer was removed from the cache to make room for another. */
+  cacheEvicted(): void
 }
 
 /** The events of single requests. */
 export type RequestEvents = Pick<
   GatewayEvents,
-  'metadataRejected' | 'upstreamAttempted' | 'streamUnfinished'
+  'metadataRejected' | 'upstreamAttempted' | 'streamUnfinished' | 'cacheUsed'
 >

@@ -207,6 +207,12 @@ export interface Tokenizer {
  */
 export type Fingerprint = (text: string) => string
 
+/**
+ * Returns the SHA-256 hash of a text as UTF-8, in hex. It is computed for each request that may be answered
+ * from the cache, so it should be synchronous where the host can do that.
+ */
+export type Digest = (text: string) => string | Promise<string>
+
 /** Reads a text file by its path. Rejects when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string>
 

@@ -236,6 +236,17 @@ export interface Model {
 export interface ModelRoute {
   readonly model: Model
   readonly chain: readonly [Model, ...Model[]]
+  /** Absent while the cache is off. */
+  readonly cache?: RouteCache | undefined
+}
+
+/** How the answers of a route are cached. */
+export interface RouteCache {
+  /**
+   * Changes with the settings of the model and of its fallbacks. Undefined where the model does not
+   * allow the cache.
+   */
+  readonly revision: string | undefined
 }
 
 /** A request in the vendor's dialect, before the credential is added. */

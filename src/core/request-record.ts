@@ -50,6 +50,8 @@ export interface RequestRecord {
   readonly latency: Millis
   /** From the request's arrival to the first content of its stream. */
   readonly timeToFirstToken: Millis | undefined
+  /** The answer came from the cache. */
+  readonly cacheHit: boolean
   /** Upstream calls, over all links. */
   readonly attempts: number
   readonly metadata: Metadata

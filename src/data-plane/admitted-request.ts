@@ -1,6 +1,6 @@
 import type { Admission } from '../core/admission.ts'
 import type { UpstreamFailure } from '../core/failure.ts'
-import type { Millis, NanoUsd } from '../core/ids.ts'
+import type { Bytes, Millis, NanoUsd } from '../core/ids.ts'
 import { formatUsd } from '../core/money.ts'
 import { asHeaderList, type Clock, type HeaderList } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
@@ -13,6 +13,7 @@ import type {
   Resilience,
 } from '../resilience/index.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
+import type { SentAnswer } from './cache-use.ts'
 import { formatPaths } from './dropped-header.ts'
 import type { RecordBuilder, RequestOutcome } from './record-builder.ts'
 
@@ -65,6 +66,17 @@ export class AdmittedRequest implements ChainRequest {
     this.#record.media = media
   }
 
+  /** The maximum size of an answer that is kept; undefined where none is kept. */
+  get maxKeptBytes(): Bytes | undefined {
+    return this.#record.cache?.slot?.maxBytes
+  }
+
+  /** Keeps a whole answer for equal requests, where that is allowed. */
+  keepWhole(sent: SentAnswer): void {
+    const { media } = this.#record
+    this.#record.cache?.slot?.keepWhole({ ...sent, media, dropped: this.#dropped })
+  }
+
   /** Notes the fields that the next link to be tried leaves out. */
   noteDropped(paths: readonly string[]): void {
     this.#dropped = paths
@@ -81,6 +93,7 @@ export class AdmittedRequest implements ChainRequest {
       String(this.#record.attempts),
       ...(cost === undefined ? [] : ['x-gateway-cost', formatUsd(cost)]),
       ...(this.#dropped.length === 0 ? [] : ['x-gateway-dropped', formatPaths(this.#dropped)]),
+      ...(this.#record.cache?.headers ?? []),
       ...this.#admission.headers,
     ])
   }

@@ -34,6 +34,12 @@ export function serveChat(door: ChatDoor): Handler {
     if (call.isHeavy) await slice.pause()
     checkExpressible(route, listDropped) // LM-1001
     if (call.isHeavy) await slice.pause()
+    // Whole answers only: an equal stream asks the upstream.
+    const cached =
+      route.cache &&
+      !call.stream &&
+      (await authenticated.answerFromCache(route, { request, bytes }))
+    if (cached) return cached // LM-4002
     const admitted = authenticated.admit(route, () => estimateChatUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
     if (call.isHeavy) await slice.pause()
 
@@ -73,6 +79,7 @@ function replyWithJson(
   const body = answer.render(usage)
   const toInput = exactCounter(call, link, context)
   const toCountInput = toInput && (() => toInput(output))
+  admitted.keepWhole({ body, link, usage })
   const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })
   return jsonBytes(body, { headers: admitted.headersFor(link, cost) })
 }

@@ -1,5 +1,6 @@
 import type { EncodingFormat } from '../core/embeddings.ts'
 import { UpstreamFault } from '../core/failure.ts'
+import type { Bytes } from '../core/ids.ts'
 import type { Body } from '../core/ports.ts'
 import { type Readable, type Source, type StreamClasses, unbuffered } from '../core/streams.ts'
 import type { Usage } from '../core/usage.ts'
@@ -14,6 +15,8 @@ export interface EmbedAnswer {
   /** The client-facing id of the model that served. */
   readonly model: string
   readonly usage: Usage
+  /** The longest body that is rendered as a whole, whatever it costs in memory. */
+  readonly wholeBytes: Bytes | undefined
 }
 
 /** A body and its length in bytes. */
@@ -36,7 +39,8 @@ const stepBytes = 128 * 1024
 export function renderEmbeddings(answer: EmbedAnswer, context: RenderContext): RenderedBody {
   const rendering = new Rendering(answer)
   const { length } = rendering
-  if (length <= stepBytes) return { length, body: rendering.next(length) }
+  if (length <= Math.max(stepBytes, answer.wholeBytes ?? 0))
+    return { length, body: rendering.next(length) }
   return { length, body: renderInSteps(rendering, context) }
 }
 

@@ -1,6 +1,6 @@
 import type { EmbedCall } from '../core/embeddings.ts'
 import { toClientError } from '../core/failure.ts'
-import { asHeaderList } from '../core/ports.ts'
+import { asHeaderList, isBuffered } from '../core/ports.ts'
 import type { EmbedEndpoint, Model } from '../core/provider.ts'
 import { jsonHeaders, type Reply } from '../core/reply.ts'
 import { createPromptUsage, type Usage } from '../core/usage.ts'
@@ -21,12 +21,15 @@ import { estimateEmbedUsage } from './usage-estimate.ts'
 export async function embeddings(request: Request, context: RequestContext): Promise<Reply> {
   const slice = context.startTimeSlice()
   const authenticated = context.authenticate(request) // LM-4004
-  const sent = await readEmbed(await authenticated.readBody(request), slice) // LM-1002, LM-1001
+  const bytes = await authenticated.readBody(request) // LM-1002
+  const sent = await readEmbed(bytes, slice) // LM-1001
   context.releaseParser()
   const route = authenticated.resolve(sent) // LM-2001, LM-4005, LM-2002
   checkInput(sent, route) // LM-1001, LM-2003, LM-2008
   const listDropped = (link: Model) => listUnsupported(sent, link)
   checkExpressible(route, listDropped) // LM-1001
+  const cached = route.cache && (await authenticated.answerFromCache(route, { request, bytes }))
+  if (cached) return cached // LM-4002
   const admitted = authenticated.admit(route, () => estimateEmbedUsage(sent)) // LM-4002, LM-4003, LM-4006, LM-4001
   const call = await fetchImages(sent, context) // LM-2005, LM-2006, LM-2007
   admitted.addMedia(measureMedia(call))
@@ -60,9 +63,10 @@ function reply(
   }
   const usage = sumUsage(batches)
   const { length, body } = renderEmbeddings(
-    { vectors, encoding: call.encoding, model: link.id, usage },
+    { vectors, encoding: call.encoding, model: link.id, usage, wholeBytes: admitted.maxKeptBytes },
     context,
   )
+  if (isBuffered(body)) admitted.keepWhole({ body, link, usage })
   const encoding = context.findEncoding(link)
   const toCountInput = encoding && (() => toEmbedCountInput(encoding, call.input))
   const cost = admitted.finish({ status: 200, served: link, usage, toCountInput })

@@ -1,5 +1,4 @@
-import { type Api, capabilityOf } from '../core/capability.ts'
-import type { RequestEvents } from '../core/gateway-events.ts'
+import type { Api } from '../core/capability.ts'
 import type { Metadata } from '../core/metadata.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import { asHeaderList, type CancelSignal, type Tokenizer } from '../core/ports.ts'
@@ -27,7 +26,6 @@ export interface DataPlaneOptions extends RequestPorts {
   /** Returns a number from 0 up to 1, for the jitter of retries. */
   readonly random: () => number
   readonly record: RecordSink
-  readonly events: RequestEvents
   /** The scopes of the requests that have not ended, streams included. */
   readonly inFlight: InFlightSet<CancelScope>
 }
@@ -126,7 +124,7 @@ export class DataPlane {
       ports: this.#options,
       origin: arrival,
       modelInPath: params['model'],
-      capability: capabilityOf[api],
+      api,
       snapshot,
       scope,
       resilience: {

@@ -13,6 +13,7 @@ import type { Usage } from '../core/usage.ts'
 import { calculateCost, isPriced } from '../pricing/index.ts'
 import type { CallResult, LinkFailure, ParkedCredential } from '../resilience/index.ts'
 import type { TokenCountInput } from '../tokens/index.ts'
+import type { CacheUse } from './cache-use.ts'
 import { logFailedAttempt, logParked, toFailedLink } from './failed-links.ts'
 
 /** An exact count that is still to be made, and the admission whose cost it adjusts. */
@@ -59,6 +60,8 @@ export class RecordBuilder {
   media: Media | undefined
   account: Account | undefined
   admission: Admission | undefined
+  /** Undefined while the cache is off. */
+  cache: CacheUse | undefined
   readonly #options: RecordBuilderOptions
   #timeToFirstToken: Millis | undefined
   #attempts = 0
@@ -130,7 +133,7 @@ export class RecordBuilder {
     this.#isFinished = true
     const { id, api, metadata, clock, release, emit } = this.#options
     release()
-    const price = calculatePrice(outcome)
+    const price = this.#calculatePrice(outcome)
     const cost = this.#settle(outcome, price)
     const record: RequestRecord = {
       requestId: id,
@@ -151,6 +154,7 @@ export class RecordBuilder {
       searchUnits: outcome.searchUnits,
       latency: clock.elapsed() - this.arrived,
       timeToFirstToken: this.#timeToFirstToken,
+      cacheHit: this.#isHit,
       attempts: this.#attempts,
       metadata,
     }
@@ -174,6 +178,15 @@ export class RecordBuilder {
     return cost
   }
 
+  #calculatePrice({ served, usage, searchUnits }: RequestOutcome): NanoUsd | undefined {
+    if (!served || !usage || !isPriced(served.prices)) return undefined
+    return this.#isHit ? free : calculateCost(served.prices, usage, searchUnits)
+  }
+
+  get #isHit(): boolean {
+    return this.cache?.result === 'hit'
+  }
+
   #addCall(link: Model, outcome: AttemptOutcome): void {
     this.#attempts++
     this.#lastCalled = link
@@ -187,11 +200,6 @@ export class RecordBuilder {
 }
 
 const free = 0n as NanoUsd
-
-function calculatePrice({ served, usage, searchUnits }: RequestOutcome): NanoUsd | undefined {
-  if (!served || !usage || !isPriced(served.prices)) return undefined
-  return calculateCost(served.prices, usage, searchUnits)
-}
 
 /** A request that is malformed, or that its model cannot serve, leaves no trace in any account. */
 function isNotAccounted(code: ErrorCode | undefined): boolean {

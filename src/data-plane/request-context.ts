@@ -1,9 +1,12 @@
+import type { AnswerCache } from '../cache/index.ts'
 import type { Authenticator, Principal, UsageEstimate } from '../core/admission.ts'
-import type { Capability } from '../core/capability.ts'
+import { type Api, capabilityOf } from '../core/capability.ts'
+import type { RequestEvents } from '../core/gateway-events.ts'
 import type { Millis, RequestId } from '../core/ids.ts'
 import type { RequestOrigin } from '../core/origin.ts'
 import type { Clock, ImageFetchPort, Log, TokenEncoding } from '../core/ports.ts'
 import type { Model, ModelRoute } from '../core/provider.ts'
+import type { Reply } from '../core/reply.ts'
 import type { StreamClasses } from '../core/streams.ts'
 import type { Resilience } from '../resilience/index.ts'
 import type { Snapshot } from '../snapshot/index.ts'
@@ -14,6 +17,8 @@ import type { BufferAccount, Buffers } from '../wire/buffers.ts'
 import type { CancelScope } from '../wire/cancel-scope.ts'
 import { TimeSlice } from '../wire/time-slice.ts'
 import { AdmittedRequest } from './admitted-request.ts'
+import { replyFromCache } from './cached-reply.ts'
+import { findCached } from './find-cached.ts'
 import { modelForbidden } from './model-access.ts'
 import { putModelInBody } from './model-in-path.ts'
 import type { RecordBuilder } from './record-builder.ts'
@@ -26,6 +31,8 @@ export interface RequestPorts {
   readonly streams: StreamClasses
   /** Absent where the host cannot fetch images. */
   readonly imageFetch: ImageFetchPort | undefined
+  readonly cache: AnswerCache
+  readonly events: RequestEvents
 }
 
 export interface RequestContextOptions {
@@ -33,7 +40,7 @@ export interface RequestContextOptions {
   readonly origin: RequestOrigin
   /** The model that the path names, which counts instead of the body's. */
   readonly modelInPath: string | undefined
-  readonly capability: Capability
+  readonly api: Api
   readonly snapshot: Snapshot
   readonly scope: CancelScope
   readonly resilience: Resilience
@@ -143,12 +150,32 @@ class AuthenticatedRequest {
 
   /** The route of the model that a request names; LM-2001, LM-4005, LM-2002. */
   resolve({ model, stream = false }: NamedModel): ModelRoute {
-    const { record, snapshot, capability } = this.#options
+    const { record, snapshot, api } = this.#options
     record.stream = stream
     if (!this.#principal.mayUse(model)) throw modelForbidden(model, snapshot)
-    const route = snapshot.resolve(model, capability)
+    const route = snapshot.resolve(model, capabilityOf[api])
     record.model = route.model
     return route
+  }
+
+  /**
+   * Answers the request from the cache: LM-4002 when it has the answer but the request is not admitted.
+   * Resolves to undefined when the upstream must be asked. For routes with a cache only.
+   */
+  async answerFromCache(route: ModelRoute, asked: AskedRequest): Promise<Reply | undefined> {
+    const { record, ports, api } = this.#options
+    const { account } = this.#principal
+    const { cache, events } = ports
+    const isStream = record.stream
+    const { use, found } = await findCached({ ...asked, cache, api, isStream, route, account })
+    events.cacheUsed(use.result)
+    record.cache = use
+    if (!found) return undefined
+    record.account = account
+    const admission = this.#principal.admitHit()
+    record.admission = admission
+    const admitted = new AdmittedRequest({ context: this.#context, route, admission, record })
+    return replyFromCache(found.answer, admitted)
   }
 
   /** Admits the request, or throws LM-4002, LM-4003, LM-4006 or LM-4001. Comes before everything that costs. */
@@ -167,6 +194,12 @@ class AuthenticatedRequest {
     const stop = scope.endAfter(left, { kind: 'timeout', limit: 'total' })
     return scope.race(turn).finally(stop)
   }
+}
+
+/** A request and its body. */
+interface AskedRequest {
+  readonly request: Request
+  readonly bytes: Uint8Array
 }
 
 interface NamedModel {

@@ -13,9 +13,12 @@ import { estimateRerankUsage } from './usage-estimate.ts'
 export async function rerank(request: Request, context: RequestContext): Promise<Reply> {
   const slice = context.startTimeSlice()
   const authenticated = context.authenticate(request) // LM-4004
-  const call = await readRerank(await authenticated.readBody(request), slice) // LM-1002, LM-1001, LM-2010
+  const bytes = await authenticated.readBody(request) // LM-1002
+  const call = await readRerank(bytes, slice) // LM-1001, LM-2010
   context.releaseParser()
   const route = authenticated.resolve(call) // LM-2001, LM-4005, LM-2002
+  const cached = route.cache && (await authenticated.answerFromCache(route, { request, bytes }))
+  if (cached) return cached // LM-4002
   const admitted = authenticated.admit(route, () => estimateRerankUsage(call)) // LM-4002, LM-4003, LM-4006, LM-4001
 
   const served = await runSplitChain<RerankPart, RankedPart>(admitted, {
@@ -49,14 +52,18 @@ function reply(
     })
   }
   const counts = countRerank(call, parts)
-  const body = JSON.stringify({
-    model: link.id,
-    results: results.map((result) => renderResult(result, call)),
-    usage: renderCounts(counts),
-  })
+  const body = encoder.encode(
+    JSON.stringify({
+      model: link.id,
+      results: results.map((result) => renderResult(result, call)),
+      usage: renderCounts(counts),
+    }),
+  )
+  const usage = toUsage(counts)
   const searchUnits = counts.searchUnits.value
-  const cost = admitted.finish({ status: 200, served: link, usage: toUsage(counts), searchUnits })
-  return jsonBytes(encoder.encode(body), { headers: admitted.headersFor(link, cost) })
+  admitted.keepWhole({ body, link, usage, searchUnits })
+  const cost = admitted.finish({ status: 200, served: link, usage, searchUnits })
+  return jsonBytes(body, { headers: admitted.headersFor(link, cost) })
 }
 
 const encoder = new TextEncoder()

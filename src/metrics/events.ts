@@ -12,5 +12,7 @@ export function metricsEvents(series: Series): GatewayEvents {
       series.attempts.inc({ provider: provider.name, model, outcome }),
     streamUnfinished: ({ id: model, provider }) =>
       series.unfinishedStreams.inc({ model, provider: provider.name }),
+    cacheUsed: (result) => series.cacheRequests.inc({ result }),
+    cacheEvicted: () => series.cacheEvictions.inc(),
   }
 }

@@ -7,6 +7,7 @@ export interface GaugeSources {
   readonly circuits: () => Iterable<{ provider: string; model: string; state: CircuitState }>
   readonly inFlight: () => number
   readonly bufferedBytes: () => Bytes
+  readonly cache: { readonly bytes: Bytes; readonly entries: number }
   /** The last result for each provider; undefined when it is not probed. */
   readonly health: () => Iterable<
     readonly [provider: string, result: { status: 'up' | 'down' } | undefined]
@@ -20,7 +21,7 @@ const circuitValues = { closed: 0, open: 1, 'half-open': 2 } as const
 /** Adds the series whose values the gateway already has. */
 export function addGauges(
   meters: Meters,
-  { circuits, inFlight, bufferedBytes, health }: GaugeSources,
+  { circuits, inFlight, bufferedBytes, cache, health }: GaugeSources,
 ): void {
   meters.read({
     name: 'gateway_requests_in_flight',
@@ -33,6 +34,18 @@ export function addGauges(
     help: 'Bytes held in memory for clients and upstreams: request bodies and unread responses.',
     type: 'gauge',
     samples: () => [{ labels: {}, value: bufferedBytes() }],
+  })
+  meters.read({
+    name: 'gateway_cache_bytes',
+    help: 'Memory that the cached answers take.',
+    type: 'gauge',
+    samples: () => [{ labels: {}, value: cache.bytes }],
+  })
+  meters.read({
+    name: 'gateway_cache_entries',
+    help: 'Answers in the cache.',
+    type: 'gauge',
+    samples: () => [{ labels: {}, value: cache.entries }],
   })
   meters.read({
     name: 'gateway_circuit_state',

@@ -20,6 +20,8 @@ export function metricsSink(series: Series, options: MetricsOptions): RecordSink
       { capability, api, model, provider, status: record.status },
       record.latency / 1000,
     )
+    // A hit says nothing about the upstream, and no tokens were used for it.
+    if (record.cacheHit) return
     if (timeToFirstToken !== undefined) {
       series.timeToFirstToken.observe({ model, provider }, timeToFirstToken / 1000)
     }

@@ -56,6 +56,15 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     name: 'gateway_usage_log_dropped_total',
     help: 'Rows of the usage log dropped because its queue was full.',
   })
+  const cacheRequests = meters.counter({
+    name: 'gateway_cache_requests_total',
+    help: 'Requests while the cache is on, by result: hit, miss or bypass.',
+    labelNames: ['result'],
+  })
+  const cacheEvictions = meters.counter({
+    name: 'gateway_cache_evictions_total',
+    help: 'Answers removed from the cache to make room for others.',
+  })
   const reloads = meters.counter({
     name: 'gateway_config_reloads_total',
     help: 'Successful configuration reloads.',
@@ -73,6 +82,8 @@ export function createSeries(meters: Meters, metadataLabels: readonly string[]) 
     media,
     searchUnits,
     unfinishedStreams,
+    cacheRequests,
+    cacheEvictions,
     metadataRejected,
     usageDropped,
     reloads,

@@ -40,6 +40,7 @@ function toFields(record: RequestRecord): Readonly<Record<string, unknown>> {
     latency_ms: Math.round(record.latency),
     ttft_ms: roundOptional(record.timeToFirstToken),
     attempts: record.attempts,
+    cache_hit: record.cacheHit || undefined,
     failed: record.failed,
     tokens_in: usage?.promptTokens,
     tokens_out: usage?.completionTokens,

@@ -14,6 +14,7 @@ import { unixSeconds } from '../core/unix-seconds.ts'
 import { toPrices } from '../pricing/index.ts'
 import { getKind } from '../providers/index.ts'
 import { buildUsable } from './authorizer.ts'
+import { createCacheRevisions } from './cache-revisions.ts'
 import { findCredentials } from './credential.ts'
 import { type PreviousSnapshot, reuseUnchanged, type UnchangedParts } from './reuse.ts'
 import { createSnapshot, type Snapshot } from './snapshot.ts'
@@ -58,11 +59,24 @@ export function buildSnapshot(config: Config, sources: SnapshotSources): Snapsho
       fallbacks.set(modelEntry.id, modelEntry.fallbacks)
     }
   }
-  const { resilience, image_fetch: imageFetch } = config
+  const { resilience, image_fetch: imageFetch, cache } = config
+  const cacheRevisions = createCacheRevisions(config)
   return createSnapshot({
     providers,
     warnings: [...warnings],
-    routes: buildRoutes(models, fallbacks),
+    routes: buildRoutes(models, {
+      fallbacks,
+      cacheRevisions: cache.enabled ? cacheRevisions : undefined,
+    }),
+    cache: {
+      policy: {
+        enabled: cache.enabled,
+        ttl: cache.ttl_seconds * 1000,
+        maxBytes: cache.max_bytes,
+        maxEntryBytes: cache.max_entry_bytes,
+      },
+      revisions: cacheRevisions,
+    },
     bodyLimit: config.server.body_limit,
     totalTimeout: resilience.total_timeout_ms,
     heartbeat: config.server.sse_heartbeat_ms,
@@ -212,15 +226,22 @@ function resolveStreamUsage(
   return setting ? 'hidden' : 'not-asked'
 }
 
+interface RouteParts {
+  readonly fallbacks: ReadonlyMap<string, readonly string[]>
+  /** Undefined while the cache is off. */
+  readonly cacheRevisions: ReadonlyMap<string, string> | undefined
+}
+
 /** Builds the chain of each model. The fallbacks of a fallback are not followed. */
 function buildRoutes(
   models: ReadonlyMap<string, Model>,
-  fallbacks: ReadonlyMap<string, readonly string[]>,
+  { fallbacks, cacheRevisions }: RouteParts,
 ): Map<string, ModelRoute> {
   const routes = new Map<string, ModelRoute>()
   for (const [id, model] of models) {
     const others = (fallbacks.get(id) ?? []).flatMap((other) => models.get(other) ?? [])
-    routes.set(id, { model, chain: [model, ...others] })
+    const cache = cacheRevisions && { revision: cacheRevisions.get(id) }
+    routes.set(id, { model, chain: [model, ...others], cache })
   }
   return routes
 }

@@ -1,3 +1,4 @@
+import type { CacheSettings } from '../cache/index.ts'
 import type { Capability } from '../core/capability.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Bytes, Millis } from '../core/ids.ts'
@@ -64,6 +65,7 @@ export interface SnapshotParts {
   readonly healthCheck: HealthCheckPolicy
   readonly imageFetch: ImageFetchPolicy
   readonly tokenizer: TokenizerMode
+  readonly cache: CacheSettings
 }
 
 /** How tokens are counted when the upstream reports no usage. */

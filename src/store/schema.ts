@@ -85,6 +85,8 @@ export const usageLog = sqliteTable(
     latencyMs: integer('latency_ms').notNull(),
     ttftMs: integer('ttft_ms'),
     attempts: integer().notNull(),
+    /** The default is for rows from before this column existed. */
+    cacheHit: integer('cache_hit').notNull().default(0),
     status: integer().notNull(),
     errorCode: text('error_code'),
     /** JSON; null when the client sent none. */

@@ -39,6 +39,8 @@ const definitions = {
   latencyMs: integer('latency_ms'),
   ttftMs: nullable(integer('ttft_ms')),
   attempts: integer('attempts'),
+  /** The answer came from the cache. */
+  cacheHit: flag('cache_hit'),
   status: integer('status'),
   errorCode: nullable(text('error_code')),
   metadata: json('metadata'),

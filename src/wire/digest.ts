@@ -13,6 +13,11 @@ export async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
 }
 
+/** Returns the SHA-256 hash of a text as UTF-8, as 64 lower-case hex digits. */
+export async function sha256Hex(text: string): Promise<string> {
+  return bytesToHex(await sha256(text))
+}
+
 /** Compares two digests. The time depends only on whether their lengths are equal. */
 export function constantTimeEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false

@@ -29,6 +29,7 @@ const refused: RequestRecord = {
   latency: 1.4,
   timeToFirstToken: undefined,
   attempts: 0,
+  cacheHit: false,
   metadata: {},
 }
 
@@ -118,6 +119,7 @@ describe('a row', () => {
         latencyMs: 1235,
         ttftMs: 45,
         attempts: 3,
+        cacheHit: false,
         status: 200,
         errorCode: null,
         metadata: { team: 'a' },

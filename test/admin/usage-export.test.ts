@@ -43,6 +43,7 @@ test('a row has every field, in the documented order', async () => {
         latency_ms: 812,
         ttft_ms: 95,
         attempts: 2,
+        cache_hit: false,
         status: 200,
         error_code: null,
         metadata: { team: 'search', tier: 2, trial: false },

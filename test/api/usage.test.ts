@@ -63,6 +63,7 @@ describe('a row of the usage log', () => {
         latencyMs: 120,
         ttftMs: null,
         attempts: 1,
+        cacheHit: false,
         status: 200,
         errorCode: null,
         metadata: { team: 'search', tier: 2, trial: false },

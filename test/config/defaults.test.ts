@@ -38,6 +38,12 @@ test('an empty file has the default of every setting', async () => {
       health_check_enabled: false,
       health_check_interval_ms: 30_000,
     },
+    cache: {
+      enabled: false,
+      ttl_seconds: 3600,
+      max_bytes: 268_435_456,
+      max_entry_bytes: 1_048_576,
+    },
     providers: [],
     image_fetch: {
       enabled: false,
@@ -71,6 +77,7 @@ test('a provider needs only a name and a kind, and a model only an id', async ()
           id: 'gpt-4o',
           capabilities: ['chat'],
           modalities: ['text'],
+          cache: false,
           reasoning: false,
           fallbacks: [],
         },

@@ -70,3 +70,22 @@ test('a file without a model causes a warning', async () => {
     'no model is configured, so the gateway cannot serve any request',
   ])
 })
+
+describe('a cache without effect', () => {
+  test('a cache that no model allows causes a warning', async () => {
+    expect(await listWarnings(`${fileWithModels({ a: '' })}[cache]\nenabled = true`)).toEqual([
+      'cache.enabled is true, but no model sets cache = true, so no answer is cached',
+    ])
+  })
+
+  test('a model that allows the cache while it is off causes a warning', async () => {
+    expect(await listWarnings(fileWithModels({ a: 'cache = true' }))).toEqual([
+      'model "a" sets cache = true, but cache.enabled is not true',
+    ])
+  })
+
+  test('a cache that one model allows causes no warning', async () => {
+    const file = fileWithModels({ a: 'cache = true', b: '' })
+    expect(await listWarnings(`${file}[cache]\nenabled = true`)).toEqual([])
+  })
+})

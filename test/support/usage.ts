@@ -32,6 +32,7 @@ export const usageRow: NewUsageRow = {
   latencyMs: 812,
   ttftMs: 95,
   attempts: 2,
+  cacheHit: false,
   status: 200,
   errorCode: null,
   metadata: { team: 'search', tier: 2, trial: false },

@@ -58,6 +58,7 @@ export function usageRow(members: Partial<NewUsageRow> = {}): NewUsageRow {
     latencyMs: 120,
     ttftMs: null,
     attempts: 1,
+    cacheHit: false,
     status: 200,
     errorCode: null,
     metadata: {},

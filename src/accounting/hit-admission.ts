@@ -1,0 +1,53 @@
+import type { Admission } from '../core/admission.ts'
+import type { Millis } from '../core/ids.ts'
+import type { HeaderList } from '../core/ports.ts'
+import type { AccountEntry } from './account-entry.ts'
+import { checkRequests } from './admission-checks.ts'
+import { buildRateHeaders } from './rate-headers.ts'
+import type { WindowDebit } from './window.ts'
+
+/** A request that is answered from the cache, and the accounts that it counts for. */
+export interface HitRequest {
+  readonly accounts: readonly AccountEntry[]
+  readonly now: Millis
+}
+
+/** Admits a hit, or throws LM-4002. It counts as a request, and takes no tokens, no place and no budget. */
+export function admitHit(request: HitRequest): Admission {
+  checkRequests(request)
+  const { accounts, now } = request
+  const debits = accounts
+    .filter(({ record }) => record.rpmLimit !== null)
+    .map((account): RequestDebit => ({ account, debit: account.requests.add(1, now) }))
+  return new HitAdmission(debits, buildRateHeaders(accounts, now))
+}
+
+interface RequestDebit {
+  readonly account: AccountEntry
+  readonly debit: WindowDebit
+}
+
+class HitAdmission implements Admission {
+  readonly headers: HeaderList
+  readonly #debits: readonly RequestDebit[]
+  #isEnded = false
+
+  constructor(debits: readonly RequestDebit[], headers: HeaderList) {
+    this.headers = headers
+    this.#debits = debits
+  }
+
+  settle(): void {
+    this.#isEnded = true
+  }
+
+  withdraw(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    for (const { account, debit } of this.#debits) account.requests.adjust(debit, 0)
+  }
+
+  adjust(): void {
+    // A hit costs nothing, whatever a count says.
+  }
+}

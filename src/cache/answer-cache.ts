@@ -1,0 +1,118 @@
+import type { Bytes, Millis } from '../core/ids.ts'
+import type { Clock, Digest } from '../core/ports.ts'
+import { sha256Hex } from '../wire/digest.ts'
+import { type KeyedRequest, writeKeyText } from './answer-key.ts'
+import type { AnswerOrigin, AnswerStore, CachedAnswer, FoundAnswer } from './answer-store.ts'
+import { type MemoryLimits, MemoryStore } from './memory-store.ts'
+
+/** The settings of the cache. */
+export interface CachePolicy extends MemoryLimits {
+  readonly enabled: boolean
+  /** How long an answer is served. */
+  readonly ttl: Millis
+}
+
+/** The settings, and the models whose answers may be kept. */
+export interface CacheSettings {
+  readonly policy: CachePolicy
+  /** By the id of the model that is asked for. */
+  readonly revisions: ReadonlyMap<string, string>
+}
+
+export interface AnswerCacheOptions {
+  readonly clock: Clock
+  /** Web Crypto by default. */
+  readonly digest?: Digest | undefined
+  /** Called for each answer that is removed to make room for another. */
+  readonly onEvict: () => void
+}
+
+/** A place in the cache: the key of a request, and the model that it belongs to. */
+export interface AnswerPlace {
+  readonly key: string
+  readonly origin: AnswerOrigin
+  /** The number of times that the cache had been cleared when the request looked here. */
+  readonly clears: number
+}
+
+/** The answers to earlier requests. It holds nothing while it is off. */
+export class AnswerCache {
+  readonly #options: AnswerCacheOptions
+  #settings: CacheSettings = off
+  #store: AnswerStore | undefined
+  #clears = 0
+
+  constructor(options: AnswerCacheOptions) {
+    this.#options = options
+  }
+
+  get bytes(): Bytes {
+    return this.#store?.bytes ?? 0
+  }
+
+  get entries(): number {
+    return this.#store?.entries ?? 0
+  }
+
+  /**
+   * Applies new settings. Removes the answers of models that have changed or are gone, and all answers
+   * when the limits have changed.
+   */
+  configure(settings: CacheSettings): void {
+    const { policy: before } = this.#settings
+    const { policy, revisions } = settings
+    this.#settings = settings
+    const keepsStore =
+      policy.enabled &&
+      policy.maxBytes === before.maxBytes &&
+      policy.maxEntryBytes === before.maxEntryBytes
+    if (!keepsStore) this.#store = undefined
+    if (policy.enabled) this.#store ??= new MemoryStore({ ...this.#options, ...policy })
+    this.#store?.remove(({ model, revision }) => revisions.get(model) !== revision)
+  }
+
+  /** Returns the place of a request; undefined when the request must not be cached. */
+  async locate(request: KeyedRequest): Promise<AnswerPlace | undefined> {
+    const text = writeKeyText(request)
+    if (text === undefined) return undefined
+    const { digest = sha256Hex } = this.#options
+    const hash = digest(text)
+    const { model, revision } = request
+    return {
+      key: typeof hash === 'string' ? hash : await hash,
+      origin: { model, revision },
+      clears: this.#clears,
+    }
+  }
+
+  /** Returns the answer at a place, if it is fresh. */
+  find({ key }: AnswerPlace): FoundAnswer | undefined | Promise<FoundAnswer | undefined> {
+    return this.#store?.get(key, this.#settings.policy.ttl)
+  }
+
+  /** The maximum size of the body of an answer. */
+  get maxBodyBytes(): Bytes {
+    return this.#settings.policy.maxEntryBytes
+  }
+
+  /**
+   * Keeps an answer, unless its request is older than the last change of its model, or than the last time
+   * that the cache was cleared.
+   */
+  keep({ key, origin, clears }: AnswerPlace, answer: CachedAnswer): void {
+    const isCurrent = this.#settings.revisions.get(origin.model) === origin.revision
+    if (clears !== this.#clears || !isCurrent) return
+    this.#store?.put(key, answer, origin)
+  }
+
+  /** Removes all answers, and returns how many they were. */
+  clear(): number {
+    this.#clears++
+    return this.#store?.remove(() => true) ?? 0
+  }
+}
+
+const off: CacheSettings = {
+  policy: { enabled: false, ttl: 0, maxBytes: 0, maxEntryBytes: 0 },
+  revisions: new Map(),
+}

@@ -1,0 +1,43 @@
+import type { Bytes, Millis } from '../core/ids.ts'
+import type { BufferedBody } from '../core/ports.ts'
+import type { Media } from '../core/request-record.ts'
+import type { Usage } from '../core/usage.ts'
+
+/** A complete answer with status 200, and what the record of a request with this answer needs. */
+export interface CachedAnswer {
+  /** The body, or the whole stream, as the client got it. */
+  readonly body: BufferedBody
+  readonly isStream: boolean
+  /** The id of the model that served. */
+  readonly servedBy: string
+  readonly usage: Usage
+  readonly searchUnits: number | undefined
+  readonly media: Media | undefined
+  /** The paths of the fields that the link has left out. */
+  readonly dropped: readonly string[]
+}
+
+/** What a stored answer belongs to. */
+export interface AnswerOrigin {
+  /** The id of the model that was asked for. */
+  readonly model: string
+  readonly revision: string
+}
+
+/** An answer that was found, and how long it has been stored. */
+export interface FoundAnswer {
+  readonly answer: CachedAnswer
+  readonly age: Millis
+}
+
+/** Keeps answers under the digests of their requests. */
+export interface AnswerStore {
+  /** Returns an answer that is not older than `ttl`. */
+  get(key: string, ttl: Millis): FoundAnswer | undefined | Promise<FoundAnswer | undefined>
+  /** Stores an answer, if it fits. Others are removed to make room. */
+  put(key: string, answer: CachedAnswer, origin: AnswerOrigin): void
+  /** Removes every answer for whose origin `isStale` is true, and returns how many they were. */
+  remove(isStale: (origin: AnswerOrigin) => boolean): number
+  readonly bytes: Bytes
+  readonly entries: number
+}

@@ -1,0 +1,84 @@
+import type { AnswerCache, AnswerPlace } from '../cache/index.ts'
+import type { Api } from '../core/capability.ts'
+import type { CacheResult } from '../core/gateway-events.ts'
+import type { Bytes, Millis } from '../core/ids.ts'
+import { asHeaderList, type BufferedBody, type HeaderList } from '../core/ports.ts'
+import type { Model } from '../core/provider.ts'
+import type { Media } from '../core/request-record.ts'
+import type { Usage } from '../core/usage.ts'
+import { isFinishedAnswer } from './finished-answer.ts'
+
+/** How the cache serves one request. */
+export interface CacheUse {
+  readonly result: CacheResult
+  /** The headers that name the result. */
+  readonly headers: HeaderList
+  /** Where a complete answer goes; absent where none is kept. */
+  readonly slot?: AnswerSlot | undefined
+}
+
+/** The use of the cache by a request that neither reads nor writes it. */
+export const bypassed: CacheUse = Object.freeze({
+  result: 'bypass',
+  headers: asHeaderList(['x-gateway-cache', 'bypass']),
+})
+
+/** Returns the use of the cache by a request that was answered from it. */
+export function createHit(age: Millis): CacheUse {
+  const seconds = String(Math.floor(age / 1000))
+  return { result: 'hit', headers: asHeaderList(['x-gateway-cache', 'hit', 'age', seconds]) }
+}
+
+/** Returns the use of the cache by a request whose answer will be kept. */
+export function createMiss(slot: AnswerSlot): CacheUse {
+  return { result: 'miss', headers: missHeaders, slot }
+}
+
+const missHeaders = asHeaderList(['x-gateway-cache', 'miss'])
+
+/** An answer as its client got it. */
+export interface SentAnswer {
+  readonly body: BufferedBody
+  /** The link that served. */
+  readonly link: Model
+  readonly usage: Usage
+  readonly searchUnits?: number | undefined
+}
+
+/** A sent answer, with what its request adds. */
+interface KeptAnswer extends SentAnswer {
+  readonly media: Media | undefined
+  readonly dropped: readonly string[]
+}
+
+export interface AnswerSlotOptions {
+  readonly cache: AnswerCache
+  readonly place: AnswerPlace
+  readonly api: Api
+}
+
+/** Keeps the answer of one request. */
+export class AnswerSlot {
+  readonly #options: AnswerSlotOptions
+
+  constructor(options: AnswerSlotOptions) {
+    this.#options = options
+  }
+
+  /** The maximum size of an answer. */
+  get maxBytes(): Bytes {
+    return this.#options.cache.maxBodyBytes
+  }
+
+  /** Keeps a whole answer, if it is complete. */
+  keepWhole(sent: KeptAnswer): void {
+    const { api } = this.#options
+    if (sent.body.length > this.maxBytes || !isFinishedAnswer(api, sent.body)) return
+    this.#keep(sent, false)
+  }
+
+  #keep({ link, searchUnits, ...sent }: KeptAnswer, isStream: boolean): void {
+    const { cache, place } = this.#options
+    cache.keep(place, { ...sent, searchUnits, servedBy: link.id, isStream })
+  }
+}

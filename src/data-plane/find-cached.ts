@@ -1,0 +1,72 @@
+import type { AnswerCache, FoundAnswer } from '../cache/index.ts'
+import type { Account } from '../core/accounts.ts'
+import type { Api } from '../core/capability.ts'
+import type { ModelRoute } from '../core/provider.ts'
+import { largeBodyBytes } from '../wire/body-limiter.ts'
+import { AnswerSlot, bypassed, type CacheUse, createHit, createMiss } from './cache-use.ts'
+
+/** A request to a model while the cache is on. */
+export interface CacheLookup {
+  readonly cache: AnswerCache
+  readonly request: Request
+  /** Its body, in which the gateway has found no error. */
+  readonly bytes: Uint8Array
+  readonly api: Api
+  readonly isStream: boolean
+  readonly route: ModelRoute
+  /** The account that the request would be charged to. */
+  readonly account: Account | undefined
+}
+
+/** How the cache serves a request, and the answer where it has one. */
+export interface CacheOutcome {
+  readonly use: CacheUse
+  readonly found?: FoundAnswer | undefined
+}
+
+/** Looks for the answer to an equal request of the same account. */
+export async function findCached(lookup: CacheLookup): Promise<CacheOutcome> {
+  const { cache, request, bytes, api, isStream, route, account } = lookup
+  const directive = readDirective(request.headers)
+  const revision = route.cache?.revision
+  const mayCache = directive !== 'no-store' && bytes.length <= largeBodyBytes
+  if (revision === undefined || !mayCache) return { use: bypassed }
+  const place = await cache.locate({
+    api,
+    model: route.model.id,
+    revision,
+    account,
+    isStream,
+    bytes,
+    vendorFields: listVendorFields(api, request),
+  })
+  if (!place) return { use: bypassed }
+  const found = directive === 'no-cache' ? undefined : await cache.find(place)
+  if (found) return { use: createHit(found.age), found }
+  return { use: createMiss(new AnswerSlot({ cache, place, api })) }
+}
+
+type Directive = 'no-cache' | 'no-store' | undefined
+
+/** Reads the header of a request. The stronger directive wins; unknown ones are ignored. */
+function readDirective(headers: Headers): Directive {
+  const value = headers.get('x-gateway-cache')
+  if (value === null) return undefined
+  const given = new Set(value.toLowerCase().split(/[\s,]+/))
+  if (given.has('no-store')) return 'no-store'
+  return given.has('no-cache') ? 'no-cache' : undefined
+}
+
+/** The APIs of which neither a header nor the query reaches a vendor. */
+const bodyOnly: ReadonlySet<Api> = new Set(['chat', 'embeddings', 'rerank'])
+
+/** Lists everything besides the body that may reach the vendor. */
+function listVendorFields(api: Api, { headers, url }: Request): readonly string[] {
+  if (bodyOnly.has(api)) return []
+  const fields: string[] = []
+  headers.forEach((value, name) => {
+    if (/^(?:anthropic|openai)-/i.test(name)) fields.push(`${name.toLowerCase()}: ${value}`)
+  })
+  const query = /\?[^#]*/.exec(url)?.[0] ?? ''
+  return [...fields.sort(), query]
+}

@@ -1,0 +1,1 @@
+ALTER TABLE `usage_log` ADD `cache_hit` integer DEFAULT 0 NOT NULL;
